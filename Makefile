@@ -1,0 +1,62 @@
+# Every target sets up what it needs first. `make` alone lists them.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+READY := .venv/.ready
+SITE := _build/html
+NOTEBOOKS := $(shell find book -name '*.ipynb' -not -path '*/.*')
+
+# A processor of 2008, simulated: numbers and figures must not depend on a newer one.
+OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
+
+# Nobody's own matplotlibrc may change a figure.
+export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+
+.PHONY: help book serve test test-portable outputs lint lab clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/:/' | column -t -s :
+
+book: $(READY)  ## build the site
+	$(BIN)/jupyter-book build . -W -n --keep-going
+	@echo
+	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"
+	@echo "or type 'make serve' and open http://127.0.0.1:$(PORT)/."
+
+serve: book  ## build the site and serve it on this machine only
+	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
+
+test: $(READY)  ## prove everything: library, book, every output of every notebook
+	$(BIN)/python -m pytest
+
+test-portable: $(READY)  ## run the notebooks on a simulated older processor
+	$(OLD_PROCESSOR) $(BIN)/python -m pytest book
+
+outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed notebooks in place
+
+.venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py) tools/execute.py $(READY)
+	$(BIN)/python tools/execute.py $<
+	@mkdir -p $(@D) && touch $@
+
+lint: $(READY)  ## style and annotations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+lab: $(READY)  ## open the notebooks in JupyterLab
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
+	$(BIN)/jupyter lab book
+
+clean:  ## remove the built site
+	rm -rf _build
+
+$(READY): requirements.txt constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "This book needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "This Python lacks its venv module: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	$(BIN)/python -c 'import matplotlib.pyplot'  # builds its font cache
+	@touch $@

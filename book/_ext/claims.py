@@ -1,0 +1,116 @@
+"""The claims ledger: one page of verdicts, and an anchor at every check.
+
+``book/claims/<part>.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
+the anchor ``#claim-<id>`` and a line below it that names the claim. In
+``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: the most
+repeated claims first, the rest folded, all grouped by question.
+"""
+
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+BOOK = Path(__file__).parents[1]
+MOST_REPEATED = 12
+PLACEHOLDER = "{{ claims }}"
+
+
+@cache
+def load_claims() -> dict[str, dict[str, Any]]:
+    """All claims by id, those of one file in the file's order."""
+    claims = {}
+    for path in sorted(BOOK.glob("claims/*.yml")):
+        for claim in yaml.safe_load(path.read_text(encoding="utf-8")):
+            claims[claim["id"]] = claim
+    return claims
+
+
+def ledger(claims: dict[str, dict[str, Any]]) -> str:
+    """The page's text: groups by question, the rest of them folded."""
+    by_repetition = sorted(claims.values(), key=lambda claim: claim["rank"])
+    first, rest = by_repetition[:MOST_REPEATED], by_repetition[MOST_REPEATED:]
+    text = _groups(first)
+    if rest:
+        text += f"\n:::::{{dropdown}} {len(rest)} more\n{_groups(rest)}\n:::::\n"
+    return text
+
+
+def _groups(claims: list[dict[str, Any]]) -> str:
+    groups = defaultdict(list)
+    for claim in claims:
+        groups[claim["question"]].append(claim)
+    return "\n".join(
+        f"::::{{rubric}} {question}\n::::\n" + "\n".join(_entry(c) for c in group)
+        for question, group in groups.items()
+    )
+
+
+def _entry(claim: dict[str, Any]) -> str:
+    sources = ",".join(claim["sources"])
+    said_by = f" {{cite:p}}`{sources}`" if sources else ""
+    checks = {
+        "cell": f"{{ref}}`See the check <claim-{claim['id']}>`.",
+        "citation": f"Settled by {claim.get('place', '')}.",
+        "later": "Not settled in this book yet.",
+    }
+    return (
+        f"(ledger-{claim['id']})=\n"
+        f"“{claim['claim']}”{said_by}\n"
+        f": **{claim['verdict'][0].upper()}{claim['verdict'][1:]}.** {claim['why']} "
+        f"{checks[claim['settled_by']]}\n"
+    )
+
+
+def insert_ledger(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Replace the placeholder, on whichever page has it."""
+    if PLACEHOLDER in source[0] and not docname.endswith(".ipynb"):
+        for path in BOOK.glob("claims/*.yml"):
+            app.env.note_dependency(str(path))
+        source[0] = source[0].replace(PLACEHOLDER, ledger(load_claims()))
+
+
+class ClaimAnchors(SphinxTransform):
+    """Give every tagged cell its anchor and the line that names its claim."""
+
+    default_priority = 20
+
+    def apply(self) -> None:
+        """Find the cells by the class that myst-nb makes of a tag."""
+        claims = load_claims()
+        for cell in list(self.document.findall(nodes.container)):
+            for name in cell["classes"]:
+                key = name.removeprefix("tag_claim-")
+                if key == name or key not in claims:
+                    continue
+                cell["names"].append(f"claim-{key}")
+                self.document.note_explicit_target(cell)
+                cell.parent.insert(cell.parent.index(cell) + 1, self.note(claims[key]))
+
+    def note(self, claim: dict[str, Any]) -> nodes.paragraph:
+        """The line below the cell: the claim, its verdict, a link to the ledger."""
+        link = pending_xref(
+            "",
+            nodes.inline("", claim["verdict"]),
+            refdomain="std",
+            reftype="ref",
+            reftarget=f"ledger-{claim['id']}",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        said = nodes.Text(f"“{claim['claim']}” ")
+        return nodes.paragraph("", "", said, link, classes=["claim"])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", insert_ledger)
+    app.add_transform(ClaimAnchors)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,129 @@
+"""What the functions of pe_lib accept, and the errors that say so.
+
+Every check returns its value in the type that the formulas need, or raises
+an error that names the argument, what it must be and what came.
+"""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+LARGEST_POSITION = 2**31
+FLOAT_DTYPES = ("float64", "float32", "float16", "bfloat16")
+
+
+def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
+    """Return `value` as an int; a bool or a float is a TypeError."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if at_least is not None and number < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {number}")
+    return number
+
+
+def as_base(value: Any) -> float:
+    """Return `base` as a finite float above 1."""
+    base = _as_reals("base", value)
+    if base.ndim:
+        raise TypeError(f"base must be a single number, got shape {base.shape}")
+    if not (np.isfinite(base) and base > 1):
+        raise ValueError(f"base must be finite and above 1, got {value!r}")
+    return float(base)
+
+
+def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    for choice in choices:
+        if isinstance(value, str) and value == choice:
+            return choice
+    allowed = " or ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name} must be {allowed}, got {value!r}")
+
+
+def as_positions(value: ArrayLike) -> NDArray[np.float64]:
+    """Return `positions` as float64, every one finite and within 2**31."""
+    return _within_limit("positions", _as_reals("positions", value))
+
+
+def as_offset(value: Any) -> float:
+    """Return `offset`, a single real number, finite and within 2**31."""
+    offset = _as_reals("offset", value)
+    if offset.ndim:
+        raise TypeError(f"offset must be a single number, got shape {offset.shape}")
+    return float(_within_limit("offset", offset))
+
+
+def as_even_width(d_model: Any) -> int:
+    """Return `d_model` as an even int: a lone sine has no linear shift."""
+    width = as_integer("d_model", d_model, at_least=1)
+    if width % 2:
+        raise ValueError(
+            f"d_model must be even, got {width}: the last sine of an odd width "
+            "has no cosine, so no matrix shifts it"
+        )
+    return width
+
+
+def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
+    """Return `value` as an array of one of the dtypes that pe_lib rounds to."""
+    array = np.asarray(value)
+    if array.dtype.name not in FLOAT_DTYPES:
+        raise TypeError(
+            f"{name} must have dtype {', '.join(FLOAT_DTYPES)}; got {array.dtype}"
+        )
+    return array
+
+
+def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return `dtype` as one of the dtypes that pe_lib rounds to."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found.name not in FLOAT_DTYPES:
+        raise TypeError(
+            f"dtype must be NumPy's {', '.join(FLOAT_DTYPES)}; got {dtype!r}"
+        )
+    return found
+
+
+def round_once(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Round float64 values to `dtype`.
+
+    The 16-bit types are the float32 value rounded, so that every path to
+    them (function, table, module) gives the same bits.
+    """
+    if dtype.itemsize < 4:
+        return values.astype(np.float32).astype(dtype)
+    return values.astype(dtype, copy=False)
+
+
+def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise TypeError(
+            f"{name} must be an array of real numbers, got {value!r}"
+        ) from None
+    if array.dtype == bool or not np.can_cast(array.dtype, np.float64, "safe"):
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _within_limit(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    bad = values[~np.isfinite(values)]
+    if bad.size:
+        raise ValueError(f"{name} must be finite, got {bad.flat[0]}")
+    bad = values[np.abs(values) > LARGEST_POSITION]
+    if bad.size:
+        raise ValueError(
+            f"{name} must lie within -2**31 and 2**31, got {bad.flat[0]:.17g}"
+        )
+    return values

@@ -1,0 +1,216 @@
+"""The shift matrix T(k): moving every position k on is a rotation.
+
+One pair (sin a, cos a) moves on by the angle b with the addition theorems,
+
+    sin(a + b) =  cos(b) sin(a) + sin(b) cos(a)
+    cos(a + b) = -sin(b) sin(a) + cos(b) cos(a)
+
+and neither right-hand side needs the position, only the offset.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pe_lib._arguments import (
+    as_even_width,
+    as_float_array,
+    as_integer,
+    as_offset,
+    round_once,
+)
+from pe_lib.layouts import layout_columns
+from pe_lib.sinusoidal import sinusoidal
+
+
+def shift_matrix(
+    offset: float,
+    d_model: int,
+    *,
+    base: float = 10_000.0,
+    spacing: str = "paper",
+    layout: str = "interleaved",
+) -> NDArray[np.float64]:
+    r"""The matrix T with ``T @ P[t] == P[t + offset]`` for every position t.
+
+    .. math::
+
+       T(k) = \begin{pmatrix}
+         \cos\omega_j k & \sin\omega_j k \\
+        -\sin\omega_j k & \cos\omega_j k \end{pmatrix}_{j = 0, 1, \ldots}
+
+    one block for every pair (sine, cosine), zero elsewhere. That it exists is
+    stated by Vaswani et al. (2017), section 3.5. Codes are columns; where they
+    are rows, as in a table, use the transpose: ``P[t] @ T.T``. The transpose
+    is also the inverse, so the wrong one shifts by ``-offset``.
+
+    Parameters
+    ----------
+    offset : float
+        How many positions to move on: any real number of size at most 2**31.
+    d_model : int
+        Width of the encoding, even.
+    base, spacing, layout
+        As for the encoding that is to be shifted; see :func:`sinusoidal`.
+
+    Returns
+    -------
+    array [d_model, d_model], float64
+
+    Raises
+    ------
+    TypeError
+        If `offset` is not a single real number or `d_model` not an integer.
+    ValueError
+        If `d_model` is odd or below 1, `offset` is not finite or beyond 2**31,
+        or :func:`sinusoidal` would raise.
+
+    Examples
+    --------
+    A full turn of the first pair changes nothing, a quarter turn swaps sine
+    and cosine, one of them with a new sign:
+
+    >>> abs(shift_matrix(2 * np.pi, 2).round(4))
+    array([[1., 0.],
+           [0., 1.]])
+    >>> shift_matrix(np.pi / 2, 2).round(4)
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
+    offset = as_offset(offset)
+    d_model = as_even_width(d_model)
+    # The entries of T(k) are the entries of the code of position k.
+    code = sinusoidal(offset, d_model, base=base, spacing=spacing, layout=layout)
+    sines, cosines = layout_columns(d_model, layout)
+    sin, cos = np.diag(code[sines]), np.diag(code[cosines])
+    matrix = np.zeros((d_model, d_model))
+    matrix[sines, sines], matrix[sines, cosines] = cos, sin
+    matrix[cosines, sines], matrix[cosines, cosines] = -sin, cos
+    return matrix
+
+
+def apply_shift(
+    encodings: ArrayLike,
+    offset: float,
+    *,
+    base: float = 10_000.0,
+    spacing: str = "paper",
+    layout: str = "interleaved",
+) -> NDArray[Any]:
+    """Move encodings on by `offset` without building the matrix.
+
+    Equal to ``encodings @ shift_matrix(offset, d_model, ...).T`` with O(d_model)
+    multiplications a row instead of O(d_model ** 2).
+
+    Parameters
+    ----------
+    encodings : array_like [..., d_model]
+        float64, float32, float16 or bfloat16; d_model even.
+    offset, base, spacing, layout
+        As in :func:`shift_matrix`.
+
+    Returns
+    -------
+    array [..., d_model]
+        In the dtype of `encodings`: computed in float64, then rounded as
+        :func:`sinusoidal` rounds.
+
+    Raises
+    ------
+    TypeError
+        If `encodings` has another dtype or `offset` is not a single number.
+    ValueError
+        If `encodings` has no axis, or :func:`shift_matrix` would raise.
+
+    Examples
+    --------
+    Position 0 is (sin 0, cos 0) = (0, 1); one further on is (sin 1, cos 1):
+
+    >>> apply_shift([0.0, 1.0], 1).round(4)
+    array([0.8415, 0.5403])
+    """
+    encodings = as_float_array("encodings", encodings)
+    if encodings.ndim == 0:
+        raise ValueError(
+            "encodings must have a last axis of d_model columns, got shape ()"
+        )
+    offset = as_offset(offset)
+    d_model = as_even_width(encodings.shape[-1])
+    code = sinusoidal(offset, d_model, base=base, spacing=spacing, layout=layout)
+    sines, cosines = layout_columns(d_model, layout)
+    sin, cos = code[sines], code[cosines]
+    before = encodings.astype(np.float64)
+    after = np.empty_like(before)
+    after[..., sines] = cos * before[..., sines] + sin * before[..., cosines]
+    after[..., cosines] = -sin * before[..., sines] + cos * before[..., cosines]
+    return round_once(after, encodings.dtype)
+
+
+def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float]:
+    r"""The matrix that comes nearest to shifting any table of codes.
+
+    .. math::
+
+       T = \arg\min_T \sum_t \lVert T P_t - P_{t+k} \rVert^2,
+       \qquad
+       \text{residual} = \sqrt{\frac{\sum_t \lVert T P_t - P_{t+k} \rVert^2}
+                                    {\sum_t \lVert P_{t+k} \rVert^2}}
+
+    over all t for which both rows exist. Residual 0 means that one matrix
+    shifts every row; 1 means that no matrix does better than the zero matrix.
+    Where several matrices fit equally well, T is the smallest one, so a small
+    residual does not say that T is the only one.
+
+    Parameters
+    ----------
+    table : array_like [length, d_model]
+        One row a position, any encoding, float.
+    offset : int
+        Rows to move on; may be negative.
+
+    Returns
+    -------
+    T : array [d_model, d_model], float64
+    residual : float
+
+    Raises
+    ------
+    TypeError
+        If `table` is not of a float dtype or `offset` not an integer.
+    ValueError
+        If `table` is not two-dimensional, has an entry that is not finite, or
+        ``length - |offset| <= d_model``: then any table fits, random ones too.
+
+    Examples
+    --------
+    Powers of two are shifted by one matrix, [[2]]. The counting numbers are not:
+    the best T is (1*2 + 2*3 + 3*4) / (1*1 + 2*2 + 3*3) = 20/14.
+
+    >>> T, residual = fit_shift([[1.0], [2.0], [4.0], [8.0]], 1)
+    >>> T.round(4), residual < 1e-12
+    (array([[2.]]), True)
+    >>> T, residual = fit_shift([[1.0], [2.0], [3.0], [4.0]], 1)
+    >>> T.round(4), round(residual, 4)
+    (array([[1.4286]]), 0.1216)
+    """
+    table = as_float_array("table", table).astype(np.float64)
+    offset = as_integer("offset", offset)
+    if table.ndim != 2:
+        raise ValueError(f"table must have shape [length, d_model], got {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError("table must be finite, got NaN or infinity in it")
+    length, d_model = table.shape
+    rows = length - abs(offset)
+    if rows <= d_model:
+        raise ValueError(
+            f"length - |offset| must be above d_model = {d_model}, got {length} - "
+            f"{abs(offset)}: so few rows are shifted by some matrix whatever is in them"
+        )
+    first = max(0, -offset)
+    before = table[first : first + rows]
+    after = table[first + offset : first + offset + rows]
+    solution = np.linalg.lstsq(before, after, rcond=None)[0]
+    size = np.linalg.norm(after)
+    residual = np.linalg.norm(before @ solution - after) / size if size else 0.0
+    return solution.T, float(residual)

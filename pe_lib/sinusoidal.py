@@ -1,0 +1,79 @@
+"""The sinusoidal encoding of any positions."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from pe_lib._arguments import as_float_dtype, as_positions, round_once
+from pe_lib.frequencies import angular_frequencies
+from pe_lib.layouts import layout_columns
+
+
+def sinusoidal(
+    positions: ArrayLike,
+    d_model: int,
+    *,
+    base: float = 10_000.0,
+    spacing: str = "paper",
+    layout: str = "interleaved",
+    dtype: DTypeLike = np.float64,
+) -> NDArray[Any]:
+    r"""The sinusoidal encoding of Vaswani et al. (2017), section 3.5.
+
+    .. math::
+
+       P_{t,2k} = \sin(\omega_k t), \qquad P_{t,2k+1} = \cos(\omega_k t)
+
+    with the frequencies of :func:`angular_frequencies`. Angles, sines and
+    cosines are float64 whatever `dtype` is, and rounded last: the absolute
+    error before that is at most about :math:`|t|\,2^{-52}`.
+
+    Parameters
+    ----------
+    positions : array_like [...]
+        Real numbers, negative and fractional ones too, of any shape and of
+        size at most 2**31. A float with an integer value counts as that
+        integer.
+    d_model : int
+        Width of the encoding, at least 1. In an odd width the last sine has
+        no cosine.
+    base, spacing
+        As in :func:`angular_frequencies`.
+    layout : "interleaved" or "half_split"
+        Sine and cosine of a pair side by side, or all sines first.
+    dtype : dtype
+        float64, float32, float16, or bfloat16 from ml_dtypes. The 16-bit
+        types are the float32 value rounded once.
+
+    Returns
+    -------
+    array [..., d_model] of `dtype`
+
+    Raises
+    ------
+    TypeError
+        If positions are not real numbers (booleans are not), `d_model` is not
+        an integer, or `dtype` is none of the four.
+    ValueError
+        If a position is NaN, infinite or beyond 2**31, `d_model` is below 1,
+        `base` is not above 1, or `layout` or `spacing` is unknown.
+
+    Examples
+    --------
+    Position 1 in four dimensions: sin 1, cos 1, sin 0.01, cos 0.01.
+
+    >>> sinusoidal(1, 4).round(4)
+    array([0.8415, 0.5403, 0.01  , 1.    ])
+    >>> sinusoidal([[0, 1, 2], [3, 4, 5]], 4).shape
+    (2, 3, 4)
+    """
+    positions = as_positions(positions)
+    dtype = as_float_dtype(dtype)
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+    sines, cosines = layout_columns(d_model, layout)
+    angles = positions[..., np.newaxis] * frequencies
+    encodings = np.empty((*positions.shape, d_model))
+    encodings[..., sines] = np.sin(angles)
+    encodings[..., cosines] = np.cos(angles[..., : d_model // 2])
+    return round_once(encodings, dtype)
