@@ -180,7 +180,8 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
         If `table` is not of a float dtype or `offset` not an integer.
     ValueError
         If `table` is not two-dimensional, has an entry that is not finite, or
-        ``length - |offset| <= d_model``: then any table fits, random ones too.
+        ``length - |offset| <= d_model``: then almost any table fits, random ones
+        too.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
     if rows <= d_model:
         raise ValueError(
             f"length - |offset| must be above d_model = {d_model}, got {length} - "
-            f"{abs(offset)}: so few rows are shifted by some matrix whatever is in them"
+            f"{abs(offset)}: so few rows fit almost any table"
         )
     first = max(0, -offset)
     before = table[first : first + rows]

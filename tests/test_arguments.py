@@ -1,0 +1,246 @@
+"""Bad input: every argument of every public function, and the error it gets.
+
+Each error names the argument, says what it must be and what came.
+"""
+
+import inspect
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+import pe_lib
+from pe_lib import (
+    angular_frequencies,
+    apply_shift,
+    fit_shift,
+    shift_matrix,
+    sinusoidal,
+    sinusoidal_table,
+)
+
+NAN, INF = float("nan"), float("inf")
+LIMIT = 2**31
+TABLE = np.random.default_rng(0).standard_normal((20, 4))
+
+GOOD = {
+    "angular_frequencies": {"d_model": 4},
+    "wavelengths": {"d_model": 4},
+    "sinusoidal": {"positions": [0, 1], "d_model": 4},
+    "sinusoidal_table": {"length": 3, "d_model": 4},
+    "shift_matrix": {"offset": 1, "d_model": 4},
+    "apply_shift": {"encodings": TABLE, "offset": 1},
+    "fit_shift": {"table": TABLE, "offset": 1},
+}
+
+WITHIN = "within -2**31 and 2**31"
+FLOATS = "float64, float32, float16, bfloat16"
+NUMBERS = [
+    (NAN, ValueError, "finite", "nan"),
+    (INF, ValueError, "finite", "inf"),
+    (-INF, ValueError, "finite", "-inf"),
+    (LIMIT + 1, ValueError, WITHIN, "2147483649"),
+    (-LIMIT - 1, ValueError, WITHIN, "-2147483649"),
+    (LIMIT + 0.5, ValueError, WITHIN, "2147483648.5"),
+    (1j, TypeError, "real numbers", "complex128"),
+    (True, TypeError, "real numbers", "bool"),
+    ("1", TypeError, "real numbers", "<U1"),
+    (None, TypeError, "real numbers", "object"),
+]
+
+# argument, or function.argument: value, error, what it must be, what came
+BAD = {
+    "d_model": [
+        (0, ValueError, "at least 1", "0"),
+        (-2, ValueError, "at least 1", "-2"),
+        (2.0, TypeError, "an integer", "2.0"),
+        (True, TypeError, "an integer", "True"),
+        (np.True_, TypeError, "an integer", "np.True_"),
+        ("4", TypeError, "an integer", "'4'"),
+        (None, TypeError, "an integer", "None"),
+        ([4], TypeError, "an integer", "[4]"),
+    ],
+    "length": [
+        (-1, ValueError, "at least 0", "-1"),
+        (3.0, TypeError, "an integer", "3.0"),
+        (True, TypeError, "an integer", "True"),
+        ("3", TypeError, "an integer", "'3'"),
+    ],
+    "start": [
+        (0.0, TypeError, "an integer", "0.0"),
+        (False, TypeError, "an integer", "False"),
+        ("0", TypeError, "an integer", "'0'"),
+        (LIMIT + 1, ValueError, WITHIN, "2147483649"),
+        (-LIMIT - 1, ValueError, WITHIN, "-2147483649"),
+    ],
+    "positions": [
+        *NUMBERS,
+        ([0, NAN], ValueError, "finite", "nan"),
+        ([[0, 1], [LIMIT + 1, 2]], ValueError, WITHIN, "2147483649"),
+        ([[0], [0, 1]], TypeError, "an array of real numbers", "[[0], [0, 1]]"),
+        ([True, False], TypeError, "real numbers", "bool"),
+    ],
+    "offset": [
+        *NUMBERS,
+        ([1, 2], TypeError, "a single number", "shape (2,)"),
+        ([[0], [0, 1]], TypeError, "real numbers", "[[0], [0, 1]]"),
+    ],
+    "fit_shift.offset": [
+        (1.0, TypeError, "an integer", "1.0"),
+        (True, TypeError, "an integer", "True"),
+        ("1", TypeError, "an integer", "'1'"),
+        (NAN, TypeError, "an integer", "nan"),
+    ],
+    "base": [
+        (1, ValueError, "finite and above 1", "1"),
+        (0, ValueError, "finite and above 1", "0"),
+        (-5, ValueError, "finite and above 1", "-5"),
+        (NAN, ValueError, "finite and above 1", "nan"),
+        (INF, ValueError, "finite and above 1", "inf"),
+        ("x", TypeError, "real numbers", "<U1"),
+        (True, TypeError, "real numbers", "bool"),
+        (2j, TypeError, "real numbers", "complex128"),
+        (None, TypeError, "real numbers", "object"),
+        ([10, 100], TypeError, "a single number", "shape (2,)"),
+    ],
+    "spacing": [
+        ("Paper", ValueError, "'paper' or 'endpoint'", "'Paper'"),
+        ("interleaved", ValueError, "'paper' or 'endpoint'", "'interleaved'"),
+        (None, ValueError, "'paper' or 'endpoint'", "None"),
+        (["paper"], ValueError, "'paper' or 'endpoint'", "['paper']"),
+    ],
+    "layout": [
+        ("split", ValueError, "'interleaved' or 'half_split'", "'split'"),
+        ("paper", ValueError, "'interleaved' or 'half_split'", "'paper'"),
+        (0, ValueError, "'interleaved' or 'half_split'", "0"),
+        (None, ValueError, "'interleaved' or 'half_split'", "None"),
+    ],
+    "dtype": [
+        (int, TypeError, FLOATS, "<class 'int'>"),
+        (np.complex64, TypeError, FLOATS, "complex64"),
+        (np.longdouble, TypeError, FLOATS, "longdouble"),
+        (torch.float32, TypeError, FLOATS, "torch.float32"),
+        (torch.bfloat16, TypeError, FLOATS, "torch.bfloat16"),
+        ("float8", TypeError, FLOATS, "'float8'"),
+    ],
+    "encodings": [
+        (np.ones((3, 4), int), TypeError, FLOATS, "int64"),
+        (np.ones((3, 4), np.complex64), TypeError, FLOATS, "complex64"),
+        ([True, False], TypeError, FLOATS, "bool"),
+        (["a", "b"], TypeError, FLOATS, "<U1"),
+        (1.0, ValueError, "a last axis of d_model columns", "shape ()"),
+    ],
+    "table": [
+        (np.ones((9, 2), int), TypeError, FLOATS, "int64"),
+        (np.ones((9, 2), np.complex64), TypeError, FLOATS, "complex64"),
+        (np.ones(9), ValueError, "shape [length, d_model]", "(9,)"),
+        (np.ones((9, 3, 2)), ValueError, "shape [length, d_model]", "(9, 3, 2)"),
+        (np.full((9, 2), NAN), ValueError, "finite", "NaN"),
+        (np.full((9, 2), -INF), ValueError, "finite", "infinity"),
+    ],
+}
+
+
+def all_cases():
+    """Every public function, every one of its arguments, every bad value."""
+    for name in sorted(pe_lib.__all__):
+        for argument in inspect.signature(getattr(pe_lib, name)).parameters:
+            own = f"{name}.{argument}"
+            for value, error, must, came in BAD.get(own) or BAD[argument]:
+                yield pytest.param(
+                    name, argument, value, error, must, came, id=f"{own}-{came}"
+                )
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value", "error", "must", "came"), list(all_cases())
+)
+def test_the_error_names_the_argument_the_rule_and_the_value(
+    name, argument, value, error, must, came
+):
+    message = rf"\b{argument}\b.* must (be|have|lie) .*{re.escape(must)}.*"
+    with pytest.raises(error, match=message + rf"got .*{re.escape(came)}"):
+        getattr(pe_lib, name)(**GOOD[name] | {argument: value})
+
+
+@pytest.mark.parametrize("name", sorted(pe_lib.__all__))
+def test_control_the_same_call_without_the_bad_value_is_accepted(name):
+    getattr(pe_lib, name)(**GOOD[name])
+
+
+@pytest.mark.parametrize("d_model", [1, 3, 65])
+def test_a_lone_sine_has_no_shift(d_model):
+    message = f"d_model must be even, got {d_model}"
+    with pytest.raises(ValueError, match=message):
+        shift_matrix(1, d_model)
+    with pytest.raises(ValueError, match=message):
+        apply_shift(np.ones((2, d_model)), 1)
+
+
+def test_encodings_without_columns():
+    with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
+        apply_shift(np.ones((2, 0)), 1)
+
+
+@pytest.mark.parametrize("position", [LIMIT, -LIMIT, LIMIT - 0.5, 0, -0.0, 5e-324])
+def test_positions_and_offsets_within_the_limit_are_accepted(position):
+    assert np.isfinite(sinusoidal(position, 4)).all()
+    assert np.isfinite(shift_matrix(position, 4)).all()
+    assert np.isfinite(apply_shift(TABLE, position)).all()
+
+
+@pytest.mark.parametrize("base", [1.0000001, 2, np.float32(500), np.int64(7), 1e300])
+def test_any_number_above_1_is_a_base(base):
+    expected = angular_frequencies(8, base=float(base))
+    np.testing.assert_array_equal(angular_frequencies(8, base=base), expected)
+
+
+@pytest.mark.parametrize(
+    "kind", [int, np.int8, np.int64, np.uint8, np.array, torch.tensor]
+)
+def test_any_integer_is_an_integer(kind):
+    np.testing.assert_array_equal(sinusoidal(1, kind(6)), sinusoidal(1, 6))
+    np.testing.assert_array_equal(
+        sinusoidal_table(kind(3), 6, start=kind(2)), sinusoidal_table(3, 6, start=2)
+    )
+    np.testing.assert_array_equal(shift_matrix(2, kind(6)), shift_matrix(2, 6))
+    np.testing.assert_array_equal(fit_shift(TABLE, kind(2))[0], fit_shift(TABLE, 2)[0])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["float32", np.float32, np.dtype("float32"), "bfloat16", ml_dtypes.bfloat16],
+)
+def test_a_dtype_may_be_spelt_in_any_way_that_numpy_knows(dtype):
+    assert sinusoidal(1, 4, dtype=dtype).dtype == np.dtype(dtype)
+
+
+# Known faults. Each mark goes when its fault does: a strict xfail that passes is red.
+
+
+@pytest.mark.xfail(strict=True, reason="NumPy's own error, without the name")
+@pytest.mark.parametrize(
+    ("name", "argument"), [("apply_shift", "encodings"), ("fit_shift", "table")]
+)
+def test_a_ragged_array_is_refused_by_name(name, argument):
+    with pytest.raises(TypeError, match=rf"{argument} must be an array .*got \[\[1.0"):
+        getattr(pe_lib, name)(**GOOD[name] | {argument: [[1.0], [1.0, 2.0]]})
+
+
+@pytest.mark.xfail(strict=True, reason="TypeError: must be real numbers, got object")
+@pytest.mark.parametrize("position", [10**30, -(10**30)])
+def test_a_huge_integer_is_too_large_not_unreal(position):
+    with pytest.raises(ValueError, match=r"positions must lie within -2\*\*31"):
+        sinusoidal(position, 4)
+
+
+@pytest.mark.xfail(strict=True, reason="d_model + 1 overflows in layout_columns")
+@pytest.mark.parametrize("d_model", [np.uint8(255), np.int8(127)])
+def test_the_largest_width_of_a_small_integer_type(d_model):
+    width = int(d_model)
+    np.testing.assert_array_equal(
+        sinusoidal(1, d_model, layout="half_split"),
+        sinusoidal(1, width, layout="half_split"),
+    )

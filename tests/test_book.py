@@ -1,0 +1,457 @@
+"""The book's own lint: what a reader relies on and no other tool checks."""
+
+import copy
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+import pe_lib
+
+ROOT = Path(__file__).parents[1]
+BOOK = ROOT / "book"
+LEVELS = {"predict", "modify", "build", "prove"}
+VERDICTS = re.compile(r"true|not as stated|open|true if .+")
+
+Cell = dict[str, Any]
+
+
+def visible(pattern: str) -> list[Path]:
+    """Files below book/, without what editors leave in hidden folders."""
+    return [
+        path
+        for path in sorted(BOOK.glob(pattern))
+        if not any(part.startswith(".") for part in path.relative_to(BOOK).parts)
+    ]
+
+
+NOTEBOOKS = visible("**/*.ipynb")
+TEXTS = visible("**/*.md")
+CLAIMS: dict[str, dict[str, Any]] = {
+    claim["id"]: claim
+    for path in visible("claims/*.yml")
+    for claim in yaml.safe_load(path.read_text(encoding="utf-8"))
+}
+
+each_notebook = pytest.mark.parametrize(
+    "path", NOTEBOOKS, ids=lambda path: str(path.relative_to(BOOK))
+)
+
+
+def cells(path: Path, kind: str = "") -> list[Cell]:
+    """The cells of a notebook, of one kind or all; sources are joined."""
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for cell in found:
+        cell["source"] = "".join(cell["source"])
+    return [cell for cell in found if kind in ("", cell["cell_type"])]
+
+
+def tags(cell: Cell, prefix: str) -> list[str]:
+    """What follows `prefix` in the tags of a cell."""
+    return [
+        tag.removeprefix(prefix)
+        for tag in cell["metadata"].get("tags", [])
+        if tag.startswith(prefix)
+    ]
+
+
+def printed(path: Path) -> str:
+    """Everything that the cells of a notebook print."""
+    return "\n".join(
+        "".join(output.get("text", ""))
+        for cell in cells(path, "code")
+        for output in cell["outputs"]
+    )
+
+
+def code(path: Path) -> str:
+    """All code of a notebook."""
+    return "\n".join(cell["source"] for cell in cells(path, "code"))
+
+
+def images(cell: Cell) -> list[str]:
+    """The SVG outputs of a cell."""
+    return [
+        "".join(output["data"]["image/svg+xml"])
+        for output in cell["outputs"]
+        if "image/svg+xml" in output.get("data", {})
+    ]
+
+
+# The table of contents
+
+
+def test_toc_and_files_match() -> None:
+    """Every page is in _toc.yml, and every entry of it is a page."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    listed = [toc["root"], *(chapter["file"] for chapter in chapters)]
+    pages = [str(page.relative_to(ROOT).with_suffix("")) for page in NOTEBOOKS + TEXTS]
+    assert sorted(listed) == sorted(pages)
+
+
+# The opening block
+
+
+def opening(path: Path) -> dict[str, str]:
+    """The four lines of "Before you start", by their bold heading."""
+    for cell in cells(path, "markdown"):
+        block = re.search(
+            r"^:::\{dropdown\} Before you start\n(.*?)^:::$",
+            cell["source"],
+            re.DOTALL | re.MULTILINE,
+        )
+        if block:
+            return dict(re.findall(r"^- \*\*(.+?)\*\* (.+)$", block[1], re.MULTILINE))
+    raise AssertionError(f"{path.name} has no opening block 'Before you start'")
+
+
+def needs(path: Path) -> set[Path]:
+    """The chapters that an opening block says one must know."""
+    links = re.findall(r"\]\((\S+?\.ipynb)\)", opening(path)["You need"])
+    return {(path.parent / link).resolve() for link in links}
+
+
+@each_notebook
+def test_opening_block(path: Path) -> None:
+    """It says what one will be able to do, what one needs, how long it takes."""
+    block = opening(path)
+    assert set(block) == {"You will be able to", "You need", "Time", "Level"}
+    assert re.fullmatch(r"\d+ minutes to read, \d+ seconds? to run\.", block["Time"])
+    assert block["Level"] in ("core.", "deeper.")
+
+
+def test_needs_exist_and_have_no_cycle() -> None:
+    """One can read the book in some order without meeting an unknown word."""
+    graph = {path.resolve(): needs(path) for path in NOTEBOOKS}
+    assert set().union(*graph.values()) <= set(graph)
+    assert list(TopologicalSorter(graph).static_order())
+
+
+# Figures
+
+
+@each_notebook
+def test_figures_are_described(path: Path) -> None:
+    """Each has an alternative text, a caption, a name, and a bearable size."""
+    assert path.stat().st_size <= 1_000_000
+    for cell in cells(path, "code"):
+        for svg in images(cell):
+            described = cell["metadata"]["mystnb"]
+            assert described["figure"]["name"].startswith("fig-")
+            assert len(described["figure"]["caption"]) > 20
+            assert len(described["image"]["alt"]) > 40
+            assert described["image"]["alt"] != described["figure"]["caption"]
+            assert len(svg) <= 150_000
+
+
+def test_figure_names_are_unique() -> None:
+    """A link to a figure leads to one figure."""
+    names = [
+        cell["metadata"]["mystnb"]["figure"]["name"]
+        for path in NOTEBOOKS
+        for cell in cells(path, "code")
+        if images(cell)
+    ]
+    assert len(names) == len(set(names))
+
+
+def test_cover_is_the_figure_of_the_chapter() -> None:
+    """The picture of README and index is the stored output, byte for byte."""
+    cover = (BOOK / "_static/cover.svg").read_text(encoding="utf-8")
+    assert [cover] == [
+        svg
+        for cell in cells(BOOK / "sinusoidal/formula.ipynb", "code")
+        for svg in images(cell)
+        if cell["metadata"]["mystnb"]["figure"]["name"] == "fig-famous"
+    ]
+
+
+# Code and outputs
+
+
+@each_notebook
+def test_cells_were_executed_in_order(path: Path) -> None:
+    """The stored outputs come from one run from top to bottom."""
+    counts = [cell["execution_count"] for cell in cells(path, "code")]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@each_notebook
+def test_code_is_fit_to_print(path: Path) -> None:
+    """Short lines, short cells, imports in the first cell, nothing personal."""
+    first, *rest = cells(path, "code")
+    assert len(first["source"].splitlines()) <= 6
+    for cell in [first, *rest]:
+        lines = cell["source"].splitlines()
+        assert len(lines) <= 25
+        assert max(map(len, lines)) <= 72, max(lines, key=len)
+        assert not lines[-1].endswith(";"), "a trailing ; always fails nbval"
+        assert not re.search(r"['\"](/|~|[A-Z]:\\)", cell["source"]), "absolute path"
+        assert not re.search(r"requests|urllib|https?://|!pip|%pip", cell["source"])
+    for cell in rest:
+        assert not re.search(r"^\s*(import|from) ", cell["source"], re.MULTILINE)
+
+
+@each_notebook
+def test_outputs_are_fit_to_print(path: Path) -> None:
+    """Text that fits a phone, SVG figures, and nothing else."""
+    for line in printed(path).splitlines():
+        assert len(line) <= 42, line
+    for cell in cells(path, "code"):
+        for output in cell["outputs"]:
+            assert output.get("name", "stdout") == "stdout"
+            assert set(output.get("data", {})) <= {"image/svg+xml", "text/plain"}
+
+
+@each_notebook
+def test_no_output_is_ignored_without_a_reason(path: Path) -> None:
+    """A cell that nbval does not compare says why in its first line."""
+    for cell in cells(path, "code"):
+        if tags(cell, "nbval-"):
+            assert cell["source"].startswith("# not compared: ")
+
+
+@each_notebook
+def test_metadata_is_the_same_on_every_machine(path: Path) -> None:
+    """`make outputs` has been over it, not only an editor."""
+    for cell in cells(path):
+        assert set(cell["metadata"]) <= {"tags", "mystnb"}
+
+
+# Numbers in sentences
+
+NUMBER = re.compile(
+    r"(?<![\w.,/])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=\s?%))(?![\w/]|[.,]\d)"
+)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a Markdown text, without code, formulas and addresses."""
+    for noise in (
+        r"```.*?```",
+        r"\$\$.*?\$\$",
+        r"\{cite[^}]*\}`[^`]*`(?P<cite>)",
+        r"(?<!\})`[^`]*`",
+        r"\$[^$]*\$",
+        r"\]\([^)]*\)",
+    ):
+        mark = " CITED " if "cite" in noise else " "
+        text = re.sub(noise, mark, text, flags=re.DOTALL)
+    return iter(re.split(r"(?<=[.?!])\s+|\n\n", text))
+
+
+def measured(text: str) -> list[str]:
+    """The measured numbers of a text; a sentence with a citation is exempt."""
+    return [
+        number
+        for sentence in sentences(text)
+        if "CITED" not in sentence
+        for number in NUMBER.findall(sentence)
+    ]
+
+
+def occurs(number: str, text: str) -> bool:
+    """Whether a number occurs in a text, perhaps with more digits."""
+    digits = len(number.partition(".")[2])
+    wanted = number.replace(",", "")
+    found = re.findall(r"\d+(?:\.\d+)?", text.replace(",", "").replace("_", ""))
+    return any(f"{float(value):.{digits}f}" == wanted for value in found)
+
+
+@each_notebook
+def test_numbers_in_prose_are_computed(path: Path) -> None:
+    """A decimal or a percentage in a sentence is in an output of its page."""
+    prose = [cell["source"] for cell in cells(path, "markdown")]
+    for cell in cells(path, "code"):
+        described = cell["metadata"].get("mystnb", {})
+        prose += [part for kind in described.values() for part in kind.values()]
+    outputs, literals = printed(path), code(path)
+    assert [
+        number
+        for number in measured("\n\n".join(prose))
+        if not occurs(number, outputs)
+        and not ("," in number and occurs(number, literals))
+    ] == []
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_pages_without_code_have_no_measured_numbers(path: Path) -> None:
+    """Nothing on such a page could print them."""
+    assert measured(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It takes 60,611 steps, 3.5 % less.", ["60,611", "3.5"]),
+        ("Half of it, 48 %, is $0.5$ or `0.25`.", ["48"]),
+        ("They report 25.8 {cite}`key`. We get 4.92.", ["4.92"]),
+        ("Section 3, the 10000th of 2017.", []),
+    ],
+)
+def test_measured_numbers_are_found(text: str, numbers: list[str]) -> None:
+    """The lint itself reads what it should, and no more."""
+    assert measured(text) == numbers
+
+
+# Claims
+
+
+def test_claims_and_tagged_cells_match() -> None:
+    """Every claim that a cell settles has one such cell, and the reverse."""
+    tagged = [
+        claim
+        for path in NOTEBOOKS
+        for cell in cells(path, "code")
+        for claim in tags(cell, "claim-")
+    ]
+    settled = [key for key, claim in CLAIMS.items() if claim["settled_by"] == "cell"]
+    assert sorted(tagged) == sorted(settled)
+
+
+@each_notebook
+def test_claim_cells_assert(path: Path) -> None:
+    """A cell that settles a claim can fail."""
+    for cell in cells(path, "code"):
+        if tags(cell, "claim-"):
+            assert re.search(r"^\s*assert ", cell["source"], re.MULTILINE)
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+def test_claim_is_complete(claim: dict[str, Any]) -> None:
+    """It has a verdict, a reason, sources; its numbers are on its page."""
+    required = {"id", "question", "rank", "claim", "sources", "verdict", "why"}
+    assert set(claim) - {"place"} == required | {"settled_by"}
+    assert VERDICTS.fullmatch(claim["verdict"])
+    assert claim["settled_by"] in ("cell", "citation", "later")
+    assert (claim["settled_by"] == "citation") == ("place" in claim)
+    assert claim["question"].endswith("?")
+    for path in NOTEBOOKS:
+        if any(claim["id"] in tags(cell, "claim-") for cell in cells(path)):
+            for number in measured(claim["why"]):
+                assert occurs(number, printed(path)), number
+
+
+def test_claim_ranks_and_ids_are_unique() -> None:
+    """The order of the ledger is decided."""
+    ranks = [claim["rank"] for claim in CLAIMS.values()]
+    assert sorted(ranks) == list(range(1, len(ranks) + 1))
+    count = sum(
+        len(yaml.safe_load(path.read_text(encoding="utf-8")))
+        for path in visible("claims/*.yml")
+    )
+    assert count == len(CLAIMS)
+
+
+# Exercises
+
+
+@each_notebook
+def test_exercises_have_their_form(path: Path) -> None:
+    """Exercise, folded solution with its cell, then the check outside the fold."""
+    found = []
+    for cell in cells(path):
+        source = cell["source"]
+        for title, label in re.findall(
+            r"^:::\{exercise\} (.+)\n:label: (\S+)$", source, re.MULTILINE
+        ):
+            level, minutes = re.search(r" (\w+), (\d+) minutes$", title).groups()
+            assert level.lower() in LEVELS and 0 < int(minutes) <= 30
+            found.append(("exercise", label))
+        for label in re.findall(
+            r"^:::\{solution-start\} (\S+)\n:class: dropdown$", source, re.MULTILINE
+        ):
+            found.append(("start", label))
+        found += [("solution", label) for label in tags(cell, "solution-")]
+        found += [("end", "")] * source.count(":::{solution-end}")
+        found += [("check", label) for label in tags(cell, "check-")]
+    labels = [label for step, label in found if step == "exercise"]
+    assert 2 <= len(labels) <= 4
+    assert found == [
+        step
+        for label in labels
+        for step in [
+            ("exercise", label),
+            ("start", label),
+            ("solution", label),
+            ("end", ""),
+            ("check", label),
+        ]
+    ]
+
+
+@each_notebook
+def test_students_edition_fails_its_checks(path: Path) -> None:
+    """Without its solution an exercise is not solved by accident."""
+    notebook = nbformat.read(path, as_version=4)
+    edition = copy.deepcopy(notebook)
+    edition.cells = [cell for cell in notebook.cells if not tags(cell, "solution-")]
+    client = NotebookClient(
+        edition,
+        timeout=120,
+        allow_errors=True,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    client.execute()
+    for cell in edition.cells:
+        failed = any(o.output_type == "error" for o in cell.get("outputs", []))
+        assert failed == bool(tags(cell, "check-")), cell.source
+
+
+def test_the_students_edition_would_notice() -> None:
+    """The test above sees errors at all."""
+    cell = nbformat.v4.new_code_cell("assert undefined_name")
+    with pytest.raises(CellExecutionError):
+        NotebookClient(nbformat.v4.new_notebook(cells=[cell])).execute()
+
+
+# References and the library's page
+
+
+def test_bibliography_is_used_and_defined() -> None:
+    """Every citation has an entry, every entry is cited."""
+    entries = (BOOK / "references.bib").read_text(encoding="utf-8")
+    defined = re.findall(r"^@\w+\{(\w+),", entries, re.MULTILINE)
+    texts = [path.read_text(encoding="utf-8") for path in TEXTS]
+    texts += [cell["source"] for path in NOTEBOOKS for cell in cells(path)]
+    cited = {
+        key
+        for text in texts
+        for keys in re.findall(r"\{cite[^}]*\}`([^`]+)`", text)
+        for key in keys.split(",")
+    }
+    cited |= {key for claim in CLAIMS.values() for key in claim["sources"]}
+    assert sorted(defined) == sorted(cited)
+
+
+def public_functions() -> Iterator[str]:
+    """The full names of what pe_lib defines for others."""
+    for module in pkgutil.walk_packages(pe_lib.__path__, "pe_lib."):
+        if not module.name.rpartition(".")[2].startswith("_"):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                own = getattr(value, "__module__", None) == module.name
+                if own and not name.startswith("_") and inspect.isroutine(value):
+                    yield f"{module.name}.{name}"
+
+
+def test_every_public_name_is_on_the_api_page() -> None:
+    """And the page has none that does not exist."""
+    page = (BOOK / "reference/api.md").read_text(encoding="utf-8")
+    shown = set()
+    for name in re.findall(r"^\.\. autofunction:: (\S+)$", page, re.MULTILINE):
+        module, _, function = name.rpartition(".")
+        value = getattr(importlib.import_module(module), function)
+        shown.add(f"{value.__module__}.{value.__name__}")
+    assert shown == set(public_functions())

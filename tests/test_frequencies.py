@@ -1,0 +1,148 @@
+"""The frequencies against the formula, the published numbers and the truth."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from pe_lib import angular_frequencies, wavelengths
+
+SPACINGS = ("paper", "endpoint")
+WIDTHS = (1, 2, 3, 4, 7, 8, 33, 64, 512)
+BASES = (10_000.0, 500, 1.5, 1e6)
+
+
+def naive_frequencies(d_model, base, spacing):
+    """Vaswani et al. (2017), section 3.5, and tensor2tensor, one by one."""
+    pairs = math.ceil(d_model / 2)
+    frequencies = []
+    for k in range(pairs):
+        if spacing == "paper":
+            frequencies.append(1 / base ** (2 * k / d_model))
+        else:
+            frequencies.append(1 / base ** (k / max(pairs - 1, 1)))
+    return frequencies
+
+
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+def test_equals_the_formula_term_by_term(d_model, base, spacing):
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+    # The rounded exponent costs ln(base) <= 14 half ulps, the power two more.
+    np.testing.assert_allclose(
+        frequencies, naive_frequencies(d_model, base, spacing), rtol=1e-14, atol=0
+    )
+    assert frequencies.dtype == np.float64
+    assert frequencies.shape == (math.ceil(d_model / 2),)
+
+
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("d_model", (7, 8, 64))
+def test_equals_the_truth_to_fifty_digits(d_model, base, spacing):
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+    pairs = len(frequencies)
+    # Half an ulp of an exponent below 1 costs ln(base) halves; a power, two ulps.
+    bound = (2 + math.log(base) / 2) * 2**-52
+    with mp.workdps(50):
+        steps = mpf(d_model) / 2 if spacing == "paper" else mpf(pairs - 1)
+        for k, frequency in enumerate(frequencies):
+            truth = mpf(base) ** (-k / steps)
+            assert abs(mpf(float(frequency)) / truth - 1) <= bound
+
+
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize("d_model", WIDTHS)
+def test_begins_at_exactly_one(d_model, spacing):
+    assert angular_frequencies(d_model, base=77.7, spacing=spacing)[0] == 1
+
+
+@pytest.mark.parametrize("d_model", (3, 4, 64, 511))
+def test_endpoint_ends_at_one_over_the_base(d_model):
+    for base in (10_000, 500, 2):
+        assert angular_frequencies(d_model, base=base, spacing="endpoint")[-1] == (
+            1 / base
+        )
+
+
+def test_paper_stops_one_step_before_one_over_the_base():
+    step = angular_frequencies(64)[1]
+    assert angular_frequencies(64)[-1] * step == pytest.approx(1e-4, rel=1e-14)
+
+
+def test_doubling_the_width_puts_one_frequency_between_any_two():
+    np.testing.assert_allclose(
+        angular_frequencies(64)[::2], angular_frequencies(32), rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize("d_model", (8, 32, 64, 128, 512, 1024))
+def test_longest_wavelength_is_2_pi_10000_only_for_endpoint(d_model):
+    # "from 2 pi to 10000 * 2 pi": Vaswani et al. (2017), section 3.5. Their printed
+    # formula stops short of it, here by the exponent (d - 2)/d worked out by hand;
+    # tensor2tensor's get_timing_signal_1d gets there.
+    printed = {8: 6_283, 32: 35_333, 64: 47_117, 128: 54_410, 512: 60_611, 1024: 61_712}
+    assert round(wavelengths(d_model)[-1]) == printed[d_model]
+    assert round(wavelengths(d_model, spacing="endpoint")[-1]) == 62_832
+
+
+@pytest.mark.parametrize("spacing", SPACINGS)
+def test_shortest_wavelength_is_2_pi(spacing):
+    assert wavelengths(512, spacing=spacing)[0] == 2 * np.pi
+
+
+def test_d2l_columns_6_to_9():
+    # Zhang et al., Dive into Deep Learning, 11.6.3: encoding_dim = 32; columns 6 and 7
+    # turn faster than 8 and 9. Their pairs are 3 and 4: 10**(-3/4) and 1/10.
+    frequencies = angular_frequencies(32)
+    assert frequencies[6 // 2] == frequencies[7 // 2] == pytest.approx(0.178, abs=5e-4)
+    assert frequencies[8 // 2] == frequencies[9 // 2] == pytest.approx(0.100, abs=5e-4)
+
+
+def test_two_parameter_sets_in_one_process():
+    """No result depends on what was asked before (a cache key without the base)."""
+    questions = [
+        {"d_model": 8},
+        {"d_model": 8, "base": 500},
+        {"d_model": 8, "spacing": "endpoint"},
+        {"d_model": 10},
+    ]
+    first = [angular_frequencies(**question) for question in questions]
+    for k, one in enumerate(first):
+        for other in first[k + 1 :]:
+            assert not np.array_equal(one, other)
+    for frequencies in first:
+        expected = frequencies.copy()
+        frequencies[:] = 7  # the caller's own array, not a shared one
+        assert not np.array_equal(expected, frequencies)
+    for question in questions:
+        naive = naive_frequencies(**{"base": 1e4, "spacing": "paper"} | question)
+        np.testing.assert_allclose(angular_frequencies(**question), naive, rtol=1e-14)
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    d_model=st.integers(1, 300),
+    base=st.floats(1.01, 1e12),
+    spacing=st.sampled_from(SPACINGS),
+)
+def test_any_frequencies_fall_by_one_factor_from_1_towards_1_over_base(
+    d_model, base, spacing
+):
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+    assert frequencies[0] == 1
+    assert (np.diff(frequencies) < 0).all()
+    assert frequencies[-1] >= (1 - 1e-14) / base
+    # Geometric: every step divides by the same factor. 2e-14: two terms, each as above
+    # with ln(base) < 28.
+    np.testing.assert_allclose(
+        frequencies[1:] / frequencies[:-1],
+        np.full(len(frequencies) - 1, frequencies[1:2]),
+        rtol=4e-14,
+    )
+    turns = wavelengths(d_model, base=base, spacing=spacing) * frequencies
+    np.testing.assert_allclose(turns, 2 * np.pi, rtol=2**-51)

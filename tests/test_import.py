@@ -1,0 +1,46 @@
+"""Importing pe_lib is cheap, silent and without consequences."""
+
+import subprocess
+import sys
+
+IMPORT = """
+import sys
+before = set(sys.modules)
+import {module}
+loaded = {{name.partition(".")[0] for name in set(sys.modules) - before}}
+print(*sorted(loaded - sys.stdlib_module_names))
+"""
+
+
+def loads(module):
+    """What a fresh Python loads besides its own library, warnings being errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", IMPORT.format(module=module)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = done.stdout.splitlines()  # nothing else was printed
+    return set(line.split())
+
+
+def test_import_loads_numpy_alone():
+    assert loads("pe_lib") == {"numpy", "pe_lib"}
+
+
+def test_control_a_heavier_import_would_be_seen():
+    assert loads("pe_lib.plotting") > {"matplotlib", "numpy", "pe_lib"}
+
+
+def test_import_leaves_numpy_as_it_was():
+    """No seed, no print options, no error state is set on the way."""
+    code = (
+        "import numpy as np\n"
+        "def state():\n"
+        "    return str((np.random.get_state(), np.geterr(), np.get_printoptions()))\n"
+        "before = state()\n"
+        "import pe_lib\n"
+        "assert state() == before\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -1,0 +1,132 @@
+"""Break the book on purpose, in a copy, and see the proof turn red.
+
+Each mutation names the tests that must notice it. The control runs the same
+tests on an unbroken copy, so that red means the mutation and nothing else.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FORMULA = "book/sinusoidal/formula.ipynb"
+ROTATION = "book/sinusoidal/rotation.ipynb"
+LINT = "tests/test_book.py"
+
+
+def replace(file: str, old: str, new: str) -> Callable[[Path], None]:
+    """A mutation of one place in a file."""
+
+    def mutate(copy: Path) -> None:
+        path = copy / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{file} must contain {old!r} once"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    return mutate
+
+
+def move_a_path(copy: Path) -> None:
+    """Move one coordinate of one curve in a stored figure by a hundred-thousandth."""
+    path = copy / FORMULA
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cell = next(cell for cell in notebook["cells"] if cell["id"] == "columns")
+    data = cell["outputs"][0]["data"]
+    svg = "".join(data["image/svg+xml"])
+    curve = re.search(r"L (\d+\.\d{5})\d ", svg)
+    assert curve
+    digit = (int(svg[curve.end(1)]) + 1) % 10
+    moved = svg[: curve.end(1)] + str(digit) + svg[curve.end(1) + 1 :]
+    data["image/svg+xml"] = moved.splitlines(keepends=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+MUTATIONS = {
+    "the sign of one entry of T": (
+        replace(
+            "pe_lib/rotation.py",
+            "matrix[cosines, cosines] = -sin, cos",
+            "matrix[cosines, cosines] = sin, cos",
+        ),
+        ["tests/test_rotation.py", ROTATION],
+    ),
+    "the base": (
+        replace(
+            "pe_lib/sinusoidal.py",
+            "    base: float = 10_000.0,",
+            "    base: float = 10_001.0,",
+        ),
+        ["tests/test_sinusoidal.py", ROTATION],
+    ),
+    "cosine for sine": (
+        replace("pe_lib/sinusoidal.py", "np.sin(angles)", "np.cos(angles)"),
+        ["tests/test_sinusoidal.py", FORMULA],
+    ),
+    "the divisor of the exponent": (
+        replace("pe_lib/frequencies.py", "d_model / 2 if", "(d_model + 1) / 2 if"),
+        ["tests/test_frequencies.py", FORMULA],
+    ),
+    "a digit in a stored output": (
+        replace(FORMULA, "0.8415   0.5403", "0.8415   0.5404"),
+        [FORMULA],
+    ),
+    "one path coordinate in a stored SVG": (move_a_path, [FORMULA]),
+    "a claim's tag": (
+        replace(ROTATION, '"claim-single-sine"', '"claim-single-cosine"'),
+        [LINT],
+    ),
+    "an alt text": (
+        replace(ROTATION, '"alt": "Two dials', '"title": "Two dials'),
+        [LINT],
+    ),
+}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the project, without what a build leaves behind."""
+    hidden = shutil.ignore_patterns(".*", "_*", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=hidden)
+    for needed in ("_toc.yml", "pe_lib/__init__.py", "pe_lib/_arguments.py"):
+        shutil.copy(ROOT / needed, tmp_path / "copy" / needed)
+    shutil.copytree(ROOT / "book/_static", tmp_path / "copy/book/_static")
+    return tmp_path / "copy"
+
+
+def run(copy: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run tests in the copy, with the copy's own library, kernels included."""
+    fast = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "-k", "not edition"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *fast, *tests],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_mutation_turns_red(name: str, copy: Path) -> None:
+    """Each of the named tests fails, and not for want of collecting."""
+    mutate, tests = MUTATIONS[name]
+    mutate(copy)
+    for test in tests:
+        result = run(copy, [test])
+        assert result.returncode == 1, f"{test} stayed green:\n{result.stdout}"
+        assert "1 failed" in result.stdout, result.stdout
+
+
+def test_control_stays_green(copy: Path) -> None:
+    """The same tests pass in an unbroken copy."""
+    every = sorted({test for _, tests in MUTATIONS.values() for test in tests})
+    result = run(copy, every)
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,0 +1,221 @@
+"""The house style is legible on both pages, and the same bytes every time."""
+
+import re
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import print_figure
+from matplotlib.colors import Normalize, to_hex
+from matplotlib.figure import Figure
+from matplotlib_inline.config import InlineBackend
+
+from pe_lib import plotting, sinusoidal_table
+
+DATA_COLOURS = ("BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SINE", "COSINE")
+PAGES = ("#ffffff", "#14181e", "#222832")  # light, dark, dark with the theme's surface
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_behind(monkeypatch, tmp_path):
+    """Agg for the test, then the settings and the shell that were there before."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    backend = matplotlib.get_backend()
+    with matplotlib.rc_context():
+        matplotlib.use("Agg")
+        yield
+        plt.close("all")
+    matplotlib.use(backend)
+    InteractiveShell.clear_instance()
+    InlineBackend.clear_instance()
+
+
+def luminance(colour):
+    """Relative luminance: WCAG 2.2, definition of that name."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    ]
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+
+def contrast(one, other):
+    """Contrast ratio: WCAG 2.2, definition of that name."""
+    darker, lighter = sorted([luminance(one), luminance(other)])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast_by_its_known_values():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    # WCAG's well-known limits on white: #767676 passes 4.5:1, #777777 does not.
+    assert contrast("#767676", "#ffffff") > 4.5 > contrast("#777777", "#ffffff")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", DATA_COLOURS)
+def test_data_colours_are_seen_on_every_page(name, page):
+    # WCAG 2.2, success criterion 1.4.11: graphical objects, 3:1.
+    assert contrast(getattr(plotting, name), page) >= 3
+
+
+def test_ink_is_read_on_paper():
+    # WCAG 2.2, success criterion 1.4.6: enhanced contrast of text, 7:1.
+    assert contrast(plotting.INK, plotting.PAPER) >= 7
+
+
+def test_ink_and_paper_are_nobody_elses():
+    """The site replaces these two colours: no data may wear them."""
+    data = {getattr(plotting, name) for name in DATA_COLOURS}
+    assert len({*data, plotting.INK, plotting.PAPER}) == len(data) + 2
+    assert len(data) == 5
+    for colour in (*data, plotting.INK, plotting.PAPER):
+        assert re.fullmatch("#[0-9a-f]{6}", colour)
+
+
+def test_the_colour_cycle_is_the_data_colours():
+    plotting.use_house_style()
+    cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert cycle == [getattr(plotting, name) for name in DATA_COLOURS[:5]]
+
+
+def test_house_style_starts_from_the_defaults():
+    plt.rcParams["lines.linestyle"] = ":"
+    plt.rcParams["axes.facecolor"] = "hotpink"
+    plotting.use_house_style()
+    assert plt.rcParams["lines.linestyle"] == "-"
+    assert plt.rcParams["axes.facecolor"] == plotting.PAPER
+
+
+def test_house_style_twice_is_house_style_once():
+    plotting.use_house_style()
+    once = dict(plt.rcParams)
+    plotting.use_house_style()
+    assert dict(plt.rcParams) == once
+
+
+def figure_with_everything():
+    """Lines, markers, a legend, a map, a clipped dial: all that gets an id in SVG."""
+    figure, (left, middle, right) = plt.subplots(1, 3)
+    left.plot([1, 3, 2], marker="o", label="$\\omega_0$")
+    left.legend()
+    plotting.heat_map(middle, sinusoidal_table(12, 4))
+    plotting.dial(right, (0.6, 0.8), alpha=0.4)
+    return figure
+
+
+def as_a_notebook_stores_it(figure):
+    """The SVG that IPython makes of a figure with the formatter of this process."""
+    formatter = InteractiveShell.instance().display_formatter.formatters[
+        "image/svg+xml"
+    ]
+    return formatter.lookup_by_type(Figure)(figure)
+
+
+def test_the_same_figure_is_the_same_bytes():
+    plotting.use_house_style()
+    figure = figure_with_everything()
+    first = as_a_notebook_stores_it(figure)
+    assert first.startswith("<?xml")
+    assert as_a_notebook_stores_it(figure) == first
+    plt.close("all")
+    plotting.use_house_style()
+    assert as_a_notebook_stores_it(figure_with_everything()) == first
+
+
+def test_no_date_and_no_version_in_the_bytes():
+    plotting.use_house_style()
+    svg = as_a_notebook_stores_it(figure_with_everything())
+    assert "<dc:date>" not in svg
+    assert "<dc:creator>" not in svg
+
+
+def test_control_without_the_style_the_bytes_differ():
+    plt.rcdefaults()
+    first, second = (print_figure(figure_with_everything(), "svg") for _ in range(2))
+    assert first != second
+    assert "<dc:date>" in first
+
+
+def test_a_figure_wears_only_its_own_colours():
+    plotting.use_house_style()
+    figure, axes = plt.subplots()
+    axes.plot([1, 2], label="a")
+    axes.set(title="title", xlabel="position", ylabel="value")
+    axes.legend()
+    found = set(re.findall("#[0-9a-f]{6}", as_a_notebook_stores_it(figure)))
+    assert found == {plotting.INK, plotting.PAPER, plotting.BLUE}
+
+
+def test_heat_map_draws_the_transpose():
+    plotting.use_house_style()
+    table = sinusoidal_table(12, 5)
+    _, axes = plt.subplots()
+    image = plotting.heat_map(axes, table, limit=0.5)
+    drawn = image.get_array()
+    assert drawn.shape == (5, 12)
+    for position, dimension in np.ndindex(table.shape):
+        assert drawn[dimension, position] == table[position, dimension]
+    assert image.get_clim() == (-0.5, 0.5)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
+    # Position 0 on the left, dimension 0 at the top, each square round its number.
+    assert axes.get_xlim() == (-0.5, 11.5)
+    assert axes.get_ylim() == (4.5, -0.5)
+
+
+def test_heat_map_takes_nested_lists():
+    _, axes = plt.subplots()
+    image = plotting.heat_map(axes, [[1, 2, 3], [4, 5, 6]])
+    assert image.get_array().tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert image.get_clim() == (-1, 1)
+
+
+def test_written_numbers_stand_in_their_squares():
+    _, axes = plt.subplots()
+    plotting.write_numbers(axes, [[0.125, -1, 0.5], [1, 0, -0.25]], digits=1)
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written == {
+        (0, 0): "0.1",
+        (1, 0): "-1.0",
+        (2, 0): "0.5",
+        (0, 1): "1.0",
+        (1, 1): "0.0",
+        (2, 1): "-0.2",
+    }
+
+
+def test_written_numbers_are_legible_on_every_square():
+    plotting.use_house_style()
+    values = np.linspace(-1, 1, 201)[np.newaxis]
+    _, axes = plt.subplots()
+    plotting.write_numbers(axes, values)
+    squares = plt.get_cmap(plotting.SIGNED)(Normalize(-1, 1)(values[0]))
+    for text, square in zip(axes.texts, squares, strict=True):
+        assert contrast(to_hex(text.get_color()), to_hex(square)) >= 3
+
+
+@pytest.mark.parametrize("angle", [0, 1, 2.5, -2, np.pi / 2])
+def test_the_hand_of_a_dial_ends_where_it_points(angle):
+    plotting.use_house_style()
+    figure, axes = plt.subplots(figsize=(3, 3))
+    plotting.dial(axes, (np.cos(angle), np.sin(angle)), color=plotting.GREEN, alpha=0.4)
+    (hand,), (face,) = axes.texts, axes.patches
+    assert hand.xy == (np.cos(angle), np.sin(angle))
+    assert hand.arrow_patch.get_alpha() == 0.4
+    assert to_hex(hand.arrow_patch.get_edgecolor()) == plotting.GREEN
+    assert [(face.center, face.radius)] == [((0, 0), 1)]
+    assert axes.get_aspect() == 1
+    figure.canvas.draw()  # gives the arrow its place on the canvas, in pixels
+    drawn = hand.arrow_patch.get_path().vertices
+    centre, tip = axes.transData.transform([(0, 0), hand.xy])
+    assert np.linalg.norm(drawn - centre, axis=1).min() < 0.1
+    # The head ends a mitre before its point: 1.1 times the line's two pixels.
+    assert np.linalg.norm(drawn - tip, axis=1).min() < 2.5
+
+
+def test_a_second_call_adds_a_second_hand():
+    _, axes = plt.subplots()
+    plotting.dial(axes, (1, 0))
+    plotting.dial(axes, (0, 1), color=plotting.ORANGE)
+    assert [hand.xy for hand in axes.texts] == [(1, 0), (0, 1)]

@@ -1,0 +1,407 @@
+"""A shift is a rotation: T(k) moves every code on by k, and nothing else does.
+
+Each property is followed by a control: something that looks right and must fail it,
+by far more than the tolerance.
+"""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib import apply_shift, fit_shift, shift_matrix, sinusoidal, sinusoidal_table
+
+CHOICES = [
+    {"base": base, "spacing": spacing, "layout": layout}
+    for base in (10_000, 500)
+    for spacing in ("paper", "endpoint")
+    for layout in ("interleaved", "half_split")
+]
+WIDTHS = (2, 6, 64)
+# All of them sums of powers of two, so that t + k is exact.
+POSITIONS = np.array([-1000.25, -3, 0, 0.5, 1, 7, 100, 4096, 12_345.75, 2.0**20])
+OFFSETS = (-5000, -2.5, -1, 0, 0.125, 1, 3, 1000, 123_456, 2**30)
+
+sixty_fourths = st.integers(-(2**36), 2**36).map(lambda n: n / 64)
+widths = st.integers(1, 32).map(lambda pairs: 2 * pairs)
+choices = st.sampled_from(CHOICES)
+
+
+def bound(*angles):
+    """How far codes of these positions and offsets may stray when multiplied.
+
+    Each angle is off by at most |t| 2**-52 (the docstring of sinusoidal); sines,
+    products and sums add a few roundings.
+    """
+    return (np.abs(angles).sum() + 4) * 2**-52
+
+
+def difference(left, right):
+    return np.abs(np.subtract(left, right, dtype=np.float64)).max(initial=0.0)
+
+
+def with_one_wrong_sign(T):
+    """T with one entry's sign flipped: the slip that copies of the proof make."""
+    wrong = T.copy()
+    sine = np.abs(T - np.diag(np.diag(T))).argmax()
+    wrong.flat[sine] *= -1
+    return wrong
+
+
+# T P_t = P_{t + k}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_the_matrix_moves_every_code_on_by_the_offset(offset, d_model, choice):
+    T = shift_matrix(offset, d_model, **choice)
+    assert T.shape == (d_model, d_model)
+    assert T.dtype == np.float64
+    for t in POSITIONS:
+        before, after = sinusoidal([t, t + offset], d_model, **choice)
+        assert difference(T @ before, after) <= bound(t, offset, t + offset)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("offset", [-5000, -2.5, -1, 0.125, 1, 3, 1000])
+def test_control_a_wrong_matrix_does_not_move_them(offset, choice):
+    T = shift_matrix(offset, 6, **choice)
+    codes = sinusoidal(POSITIONS, 6, **choice)
+    after = sinusoidal(POSITIONS + offset, 6, **choice)
+    other = {"interleaved": "half_split", "half_split": "interleaved"}[choice["layout"]]
+    wrong = {
+        "transposed": T.T,
+        "wrong sign": with_one_wrong_sign(T),
+        "one step too far": shift_matrix(offset + 1, 6, **choice),
+        "other layout": shift_matrix(offset, 6, **choice | {"layout": other}),
+    }
+    for name, matrix in wrong.items():
+        assert difference(codes @ matrix.T, after) > 0.1, name
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
+def test_the_matrix_entry_by_entry(layout):
+    # Vaswani et al. (2017), section 3.5, d = 4: frequencies 1 and 1/100.
+    c0, s0, c1, s1 = np.cos(3), np.sin(3), np.cos(0.03), np.sin(0.03)
+    expected = {
+        "interleaved": [
+            [c0, s0, 0, 0],
+            [-s0, c0, 0, 0],
+            [0, 0, c1, s1],
+            [0, 0, -s1, c1],
+        ],
+        "half_split": [
+            [c0, 0, s0, 0],
+            [0, c1, 0, s1],
+            [-s0, 0, c0, 0],
+            [0, -s1, 0, c1],
+        ],
+    }
+    assert difference(shift_matrix(3, 4, layout=layout), expected[layout]) <= bound(3)
+
+
+@settings(derandomize=True, deadline=None)
+@given(t=sixty_fourths, k=sixty_fourths, d_model=widths, choice=choices)
+def test_the_matrix_moves_any_code_by_any_offset(t, k, d_model, choice):
+    before, after = sinusoidal([t, t + k], d_model, **choice)
+    T = shift_matrix(k, d_model, **choice)
+    assert difference(T @ before, after) <= bound(t, k, t + k)
+
+
+# The group of rotations
+
+
+@settings(derandomize=True, deadline=None)
+@given(a=sixty_fourths, b=sixty_fourths, d_model=widths, choice=choices)
+def test_group_law(a, b, d_model, choice):
+    first, second, both = (shift_matrix(k, d_model, **choice) for k in (a, b, a + b))
+    assert difference(second @ first, both) <= bound(a, b, a + b)
+    assert difference(first @ second, both) <= bound(a, b, a + b)
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=sixty_fourths, d_model=widths, choice=choices)
+def test_the_transpose_shifts_back_exactly(k, d_model, choice):
+    T = shift_matrix(k, d_model, **choice)
+    np.testing.assert_array_equal(T.T, shift_matrix(-k, d_model, **choice))
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=sixty_fourths, d_model=widths, choice=choices)
+def test_the_transpose_is_the_inverse_and_the_determinant_is_1(k, d_model, choice):
+    T = shift_matrix(k, d_model, **choice)
+    # sin**2 + cos**2 from the same angle: five roundings, whatever the offset.
+    assert difference(T @ T.T, np.eye(d_model)) <= 5 * 2**-52
+    # The determinant is a product of d_model pivots, each good to a few ulps.
+    assert abs(np.linalg.det(T) - 1) <= 8 * d_model * 2**-52
+
+
+def test_no_offset_is_the_identity():
+    np.testing.assert_array_equal(shift_matrix(0, 8), np.eye(8))
+
+
+def test_twelve_steps_of_one_hour_are_a_full_turn():
+    # A clock's hour hand: one hour is 2 pi / 12; twelve of them change nothing.
+    hour = shift_matrix(2 * np.pi / 12, 2)
+    assert difference(np.linalg.matrix_power(hour, 12), np.eye(2)) <= 12 * bound(1)
+    assert difference(np.linalg.matrix_power(hour, 3), [[0, 1], [-1, 0]]) <= 3 * bound(
+        1
+    )
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_control_one_wrong_sign_breaks_every_law(choice):
+    one, two, three = (shift_matrix(k, 6, **choice) for k in (1, 2, 3))
+    wrong = with_one_wrong_sign(two)
+    assert difference(wrong @ one, three) > 0.1
+    assert difference(wrong.T, shift_matrix(-2, 6, **choice)) > 0.1
+    assert difference(wrong @ wrong.T, np.eye(6)) > 0.1
+    assert abs(np.linalg.det(wrong) - 1) > 0.1
+
+
+def test_two_parameter_sets_in_one_process():
+    """Asking for one matrix does not change the next, and each is the caller's own."""
+    for _ in range(2):
+        for choice in CHOICES:
+            T = shift_matrix(2.5, 6, **choice)
+            before, after = sinusoidal([4, 6.5], 6, **choice)
+            assert difference(T @ before, after) <= bound(4, 2.5, 6.5)
+            T[:] = 7
+
+
+# apply_shift
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("shape", [(6,), (3, 6), (2, 3, 5, 6), (0, 6), (4, 64), (7, 2)])
+@pytest.mark.parametrize("offset", [-2.5, 0, 3, 123_456])
+def test_apply_shift_is_the_matrix_product(offset, shape, choice):
+    encodings = np.random.default_rng(0).standard_normal(shape)
+    T = shift_matrix(offset, shape[-1], **choice)
+    shifted = apply_shift(encodings, offset, **choice)
+    assert shifted.shape == shape
+    # The same sines and cosines on both sides: only two products and a sum differ.
+    size = np.abs(encodings).max(initial=0.0)
+    assert difference(shifted, encodings @ T.T) <= 2 * size * 2**-52
+
+
+def test_apply_shift_moves_a_table_on():
+    table = sinusoidal_table(200, 8)
+    moved = sinusoidal_table(200, 8, start=-37)
+    assert difference(apply_shift(table, -37), moved) <= bound(200, 37, 200)
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        {"offset": -5},
+        {"offset": 6},
+        {"base": 500},
+        {"spacing": "endpoint"},
+        {"layout": "half_split"},  # gpt-neox#834: one layout's angles on the other
+    ],
+)
+def test_control_apply_shift_with_one_slip_goes_elsewhere(slip):
+    table, moved = sinusoidal_table(200, 8), sinusoidal_table(200, 8, start=5)
+    assert difference(apply_shift(table, **{"offset": 5} | slip), moved) > 0.1
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16]
+)
+def test_apply_shift_keeps_the_dtype_and_rounds_last(dtype):
+    encodings = np.random.default_rng(0).standard_normal((5000, 32)).astype(dtype)
+    exact = apply_shift(encodings.astype(np.float64), 3)
+    shifted = apply_shift(encodings, 3)
+    assert shifted.dtype == dtype
+    via = np.float64 if dtype == np.float64 else np.float32
+    np.testing.assert_array_equal(shifted, exact.astype(via).astype(dtype))
+    if dtype == np.float16:  # where the step through float32 is seen
+        assert (shifted != exact.astype(dtype)).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_apply_shift_leaves_its_input_alone(dtype):
+    encodings = np.random.default_rng(0).standard_normal((3, 6)).astype(dtype)
+    before = encodings.copy()
+    encodings.setflags(write=False)
+    for offset in (0, 3):
+        shifted = apply_shift(encodings, offset)
+        assert not np.shares_memory(shifted, encodings)
+        np.testing.assert_array_equal(encodings, before)
+
+
+def test_apply_shift_reads_strides_and_lists():
+    encodings = np.random.default_rng(0).standard_normal((6, 4, 3)).T[:, ::-2]
+    expected = apply_shift(encodings.copy(), 2)
+    np.testing.assert_array_equal(apply_shift(encodings, 2), expected)
+    np.testing.assert_array_equal(apply_shift(encodings.tolist(), 2), expected)
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=sixty_fourths, d_model=widths, choice=choices)
+def test_apply_shift_there_and_back_again(k, d_model, choice):
+    encodings = np.linspace(-1, 1, 3 * d_model).reshape(3, d_model)
+    back = apply_shift(apply_shift(encodings, k, **choice), -k, **choice)
+    # T.T @ T is the identity but for rounding, whatever the offset.
+    assert difference(back, encodings) <= 8 * 2**-52
+
+
+# fit_shift
+
+
+def random_table(length, d_model):
+    return np.random.default_rng(0).standard_normal((length, d_model))
+
+
+def sine_only_table(length, d_model):
+    """d_model sines of as many frequencies, and no cosine."""
+    return sinusoidal_table(length, 2 * d_model, layout="half_split")[:, :d_model]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("length", "d_model"), [(100, 2), (300, 6), (400, 64)])
+@pytest.mark.parametrize("offset", [-37, -1, 0, 1, 5])
+def test_fit_shift_is_exact_on_the_sinusoid(offset, length, d_model, choice):
+    table = sinusoidal_table(length, d_model, **choice)
+    T, residual = fit_shift(table, offset)
+    assert T.shape == (d_model, d_model)
+    # lstsq is backward stable, and drops directions below length * 2**-52: 1e-13.
+    assert 0 <= residual < 1e-12
+    t = length // 2
+    assert difference(T @ table[t], table[t + offset]) < 1e-11
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 8])
+@pytest.mark.parametrize("offset", [-5, 1, 5])
+def test_control_no_matrix_shifts_sines_alone_or_noise(offset, d_model):
+    assert fit_shift(sine_only_table(1000, d_model), offset)[1] > 0.3
+    assert fit_shift(random_table(1000, d_model), offset)[1] > 0.9
+
+
+@pytest.mark.parametrize("offset", [-4, 1, 3])
+def test_one_sine_alone_misses_by_the_sine_of_the_offset(offset):
+    """sin(t + k) = cos k sin t + sin k cos t: what is left is |sin k| of it."""
+    _, residual = fit_shift(sine_only_table(20_000, 1), offset)
+    # The sums over t of sin t cos t stay below 1/2 in 10,000: 1e-4 and the ends.
+    assert residual == pytest.approx(abs(np.sin(offset)), abs=1e-3)
+
+
+def test_fit_shift_finds_the_matrix():
+    # Two pairs over 2000 rows: the slower one makes three turns, so that no direction
+    # is weak, and the fit is as good as its data (bound) up to that condition.
+    table = sinusoidal_table(2000, 4)
+    for offset in (-7, 1, 37):
+        T, _ = fit_shift(table, offset)
+        assert difference(T, shift_matrix(offset, 4)) <= 10 * bound(2000, 2000)
+        assert difference(T, shift_matrix(-offset, 4)) > 0.01  # control: direction
+
+
+def test_fit_shift_finds_the_matrix_pair_by_pair():
+    """A slow pair alone is well determined where the whole table is not."""
+    d_model, offset = 16, 5
+    table = sinusoidal_table(500, d_model)
+    whole, _ = fit_shift(table, offset)
+    T = np.zeros((d_model, d_model))
+    for first in range(0, d_model, 2):
+        pair = slice(first, first + 2)
+        T[pair, pair], residual = fit_shift(table[:, pair], offset)
+        assert residual < 1e-12
+    expected = shift_matrix(offset, d_model)
+    # The slowest pair turns 0.16 radians: its condition, about 100, times bound.
+    assert difference(T, expected) <= 100 * bound(500, 500)
+    assert difference(whole, expected) > difference(T, expected)
+
+
+def test_fit_shift_goes_forwards_and_backwards():
+    powers = 2.0 ** np.arange(8)[:, np.newaxis]
+    for offset in (-3, -1, 0, 2):
+        T, residual = fit_shift(powers, offset)
+        # One division of sums, each of whose terms is a power of two.
+        assert difference(T, [[2.0**offset]]) <= 2.0**offset * 4 * 2**-52
+        assert residual < 1e-15
+
+
+@pytest.mark.parametrize("offset", [-6, 0, 1, 4])
+@pytest.mark.parametrize("make", [random_table, sine_only_table])
+def test_residual_by_its_formula(make, offset):
+    table = make(40, 3)
+    T, residual = fit_shift(table, offset)
+    missed = size = 0.0
+    for t in range(40):
+        if 0 <= t + offset < 40:
+            missed += np.sum((T @ table[t] - table[t + offset]) ** 2)
+            size += np.sum(table[t + offset] ** 2)
+    assert residual == pytest.approx(np.sqrt(missed / size), rel=1e-12, abs=1e-15)
+
+
+def test_no_matrix_does_better_than_the_fit():
+    table = random_table(60, 3)
+    T, residual = fit_shift(table, 2)
+    before, after = table[:-2], table[2:]
+    for entry in np.ndindex(T.shape):
+        for step in (-1e-3, 1e-3):
+            other = T.copy()
+            other[entry] += step
+            missed = np.linalg.norm(before @ other.T - after)
+            assert missed / np.linalg.norm(after) > residual
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_residual_does_not_depend_on_the_scale(scale):
+    table = random_table(60, 3)
+    expected = fit_shift(table, 2)[1]
+    assert fit_shift(scale * table, 2)[1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_of_many_fits_the_smallest():
+    """Two equal columns: any row of T that sums to 2 fits, (1, 1) is the shortest."""
+    powers = 2.0 ** np.arange(8)
+    T, residual = fit_shift(np.stack([powers, powers], axis=1), 1)
+    np.testing.assert_allclose(T, np.ones((2, 2)), rtol=1e-14)
+    assert residual < 1e-14
+
+
+def test_a_table_of_zeros_is_shifted_perfectly():
+    T, residual = fit_shift(np.zeros((9, 3)), 1)
+    np.testing.assert_array_equal(T, np.zeros((3, 3)))
+    assert residual == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_fit_shift_takes_every_float(dtype):
+    table = random_table(30, 3).astype(dtype)
+    T, residual = fit_shift(table, 2)
+    expected, wanted = fit_shift(table.astype(np.float64), 2)
+    assert T.dtype == np.float64
+    np.testing.assert_array_equal(T, expected)
+    assert residual == wanted
+
+
+@pytest.mark.parametrize("offset", [-3, 0, 3, 20])
+@pytest.mark.parametrize("d_model", [1, 4])
+def test_fit_shift_refuses_so_few_rows_that_anything_fits(d_model, offset):
+    border = d_model + abs(offset)
+    table = random_table(border + 1, d_model)
+    fit_shift(table, offset)
+    for length in (border, abs(offset)):
+        message = (
+            rf"length - \|offset\| must be above d_model = {d_model}, "
+            rf"got {length} - {abs(offset)}: "
+        )
+        with pytest.raises(ValueError, match=message):
+            fit_shift(table[:length], offset)
+
+
+def test_the_trap_that_fit_shift_refuses():
+    """With at most d_model rows least squares 'finds' a shift in pure noise."""
+    table = random_table(203, 8)
+    before, after = table[:-3], table[3:]
+    for rows, fits in ((5, True), (8, True), (200, False)):
+        T = np.linalg.lstsq(before[:rows], after[:rows], rcond=None)[0]
+        missed = np.linalg.norm(before[:rows] @ T - after[:rows])
+        # Noise is fitted to rounding, times the condition of an 8 x 8 table of it.
+        assert (missed < 1e-10) == fits
+        assert fits or missed / np.linalg.norm(after[:rows]) > 0.9

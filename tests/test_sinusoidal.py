@@ -1,0 +1,303 @@
+"""The encoding against the paper's formula, published values and fifty digits."""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from pe_lib import sinusoidal
+
+SPACINGS = ("paper", "endpoint")
+LAYOUTS = ("interleaved", "half_split")
+BFLOAT16 = ml_dtypes.bfloat16
+LIMIT = 2**31
+
+any_position = st.one_of(st.integers(-LIMIT, LIMIT), st.floats(-LIMIT, LIMIT))
+some_positions = st.lists(any_position, min_size=1, max_size=9)
+
+
+def pair_and_kind(column, d_model, layout):
+    """Which frequency a column belongs to, and whether it is the sine."""
+    pairs = math.ceil(d_model / 2)
+    if layout == "interleaved":
+        return column // 2, column % 2 == 0
+    return column % pairs, column < pairs
+
+
+def exponent(k, d_model, spacing):
+    """The power of the base under position t: 2k/d, or tensor2tensor's k/(K - 1)."""
+    if spacing == "paper":
+        return 2 * k / d_model
+    return k / max(math.ceil(d_model / 2) - 1, 1)
+
+
+def naive(positions, d_model, base=10_000, spacing="paper", layout="interleaved"):
+    """Vaswani et al. (2017), section 3.5, entry by entry."""
+    rows = []
+    for t in positions:
+        row = []
+        for column in range(d_model):
+            k, is_sine = pair_and_kind(column, d_model, layout)
+            angle = t / base ** exponent(k, d_model, spacing)
+            row.append(math.sin(angle) if is_sine else math.cos(angle))
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize("d_model", (1, 2, 3, 7, 8, 33, 64))
+def test_equals_the_double_loop(d_model, spacing, layout):
+    positions = [-1000, -2.5, -1, 0, 0.1, 1, 2, 3, 59, 4096.75, 9999]
+    for base in (10_000, 500.0):  # two parameter sets in one process
+        np.testing.assert_allclose(
+            sinusoidal(positions, d_model, base=base, spacing=spacing, layout=layout),
+            naive(positions, d_model, base, spacing, layout),
+            # Each side errs by at most |t| 2**-52 (the docstring) and its own rounding.
+            atol=2 * (9999 + 1) * 2**-52,
+            rtol=0,
+        )
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 5), (2, 3, 5), (0,), (3, 0, 2)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_shape_gets_one_more_axis_of_d_model(shape, layout):
+    count = math.prod(shape)
+    positions = np.linspace(-9, 60, count).reshape(shape)
+    encodings = sinusoidal(positions, 7, layout=layout)
+    assert encodings.shape == (*shape, 7)
+    expected = naive(positions.ravel(), 7, layout=layout)
+    np.testing.assert_allclose(
+        encodings.reshape(-1, 7), np.reshape(expected, (-1, 7)), atol=122 * 2**-52
+    )
+
+
+def test_strided_positions_are_read_in_their_order():
+    positions = np.arange(24.0).reshape(4, 6)
+    view = positions.T[::-2]
+    np.testing.assert_array_equal(sinusoidal(view, 6), sinusoidal(view.copy(), 6))
+
+
+@pytest.mark.parametrize(
+    "kind", ["int8", "uint8", "int64", "uint64", "float16", "float32", BFLOAT16]
+)
+def test_a_float_with_an_integer_value_counts_as_that_integer(kind):
+    positions = np.array([0, 1, 3, 64, 127])
+    expected = sinusoidal(positions.astype(float), 9)
+    np.testing.assert_array_equal(sinusoidal(positions.astype(kind), 9), expected)
+    np.testing.assert_array_equal(sinusoidal(positions.tolist(), 9), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, BFLOAT16])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_position_zero_is_exactly_zeros_and_ones(layout, dtype):
+    expected = {"interleaved": [0, 1, 0, 1, 0], "half_split": [0, 0, 0, 1, 1]}
+    code = sinusoidal(0, 5, layout=layout, dtype=dtype)
+    assert code.tolist() == expected[layout]
+    assert code.dtype == dtype
+
+
+# Published values, each with its source.
+
+
+def test_a_clock_with_twelve_hours():
+    # Twelve hours are one turn of 2 pi. From the twelve, clockwise, (sine, cosine) is
+    # (across, up): three o'clock points right, six down, nine left.
+    hours = np.array([12, 3, 6, 9, 1, 15])
+    across_and_up = sinusoidal(2 * np.pi * hours / 12, 2)
+    expected = [[0, 1], [1, 0], [0, -1], [-1, 0], [0.5, math.sqrt(0.75)], [1, 0]]
+    # An angle of at most 8 is off by at most half an ulp, 2**-50, and so is the hand.
+    np.testing.assert_allclose(across_and_up, expected, atol=2**-49)
+
+
+def test_values_printed_by_machine_learning_mastery():
+    # Saeed, "A Gentle Introduction to Positional Encoding in Transformer Models,
+    # Part 1": getPositionEncoding(seq_len=4, d=4, n=100).
+    printed = [
+        [0.00000000, 1.00000000, 0.00000000, 1.00000000],
+        [0.84147098, 0.54030231, 0.09983342, 0.99500417],
+        [0.90929743, -0.41614684, 0.19866933, 0.98006658],
+        [0.14112001, -0.9899925, 0.29552021, 0.95533649],
+    ]
+    np.testing.assert_allclose(sinusoidal(range(4), 4, base=100), printed, atol=5.1e-9)
+
+
+def test_values_asserted_by_hugging_face_fsmt():
+    # huggingface/transformers, tests/models/fsmt/test_modeling_fsmt.py, copied there
+    # from fairseq: positions 2 and 3 in six dimensions, five digits.
+    printed = [
+        [9.0930e-01, 1.9999e-02, 2.0000e-04, -4.1615e-01, 9.9980e-01, 1.0000e00],
+        [1.4112e-01, 2.9995e-02, 3.0000e-04, -9.8999e-01, 9.9955e-01, 1.0000e00],
+    ]
+    encodings = sinusoidal([2, 3], 6, spacing="endpoint", layout="half_split")
+    np.testing.assert_allclose(encodings, printed, atol=5.1e-6)
+
+
+def test_values_printed_by_marian():
+    # The same file, test_positional_emb_weights_against_marian: d = 512, the first five
+    # columns, float32 arithmetic (hence 1e-7, about two of its ulps).
+    printed = [
+        [0.84147096, 0.82177866, 0.80180490, 0.78165019, 0.76140374],
+        [0.90929741, 0.93651021, 0.95829457, 0.97505713, 0.98720258],
+    ]
+    encodings = sinusoidal([1, 2], 512, spacing="endpoint", layout="half_split")
+    np.testing.assert_allclose(encodings[:, :5], printed, atol=1e-7)
+
+
+def test_distances_printed_by_godoy():
+    # Godoy, Deep Learning with PyTorch Step-by-Step, chapter 9: eight dimensions;
+    # position 3 is 2.02 away from position 0, position 4 only 1.86.
+    codes = sinusoidal([0, 3, 4], 8)
+    distances = np.linalg.norm(codes[1:] - codes[0], axis=1)
+    assert distances.round(2).tolist() == [2.02, 1.86]
+
+
+# The truth, to fifty digits.
+
+TRUTH_POSITIONS = [
+    *(0, 1, -1, 0.5, -2.75, 0.1, 1e-5, 3, 22, 355, -710, 1e3 + 1 / 3, 104_348),
+    *(-12_345.678, 2**24 + 1, 1e9 + 0.25, LIMIT - 1, LIMIT, -LIMIT),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize(("d_model", "base"), [(7, 500), (8, 10_000), (64, 10_000)])
+def test_float64_is_as_near_to_the_truth_as_the_docstring_says(
+    d_model, base, spacing, layout
+):
+    encodings = sinusoidal(
+        TRUTH_POSITIONS, d_model, base=base, spacing=spacing, layout=layout
+    )
+    pairs = math.ceil(d_model / 2)
+    with mp.workdps(50):
+        for t, row in zip(TRUTH_POSITIONS, encodings, strict=True):
+            # |t| 2**-52 for the angle, and 2**-53, one ulp below 1, for its sine.
+            bound = abs(t) * 2**-52 + 2**-53
+            for column, entry in enumerate(row):
+                k, is_sine = pair_and_kind(column, d_model, layout)
+                part = (
+                    mpf(2 * k) / d_model if spacing == "paper" else mpf(k) / (pairs - 1)
+                )
+                angle = mpf(t) / mpf(base) ** part
+                truth = mp.sin(angle) if is_sine else mp.cos(angle)
+                assert abs(mpf(float(entry)) - truth) <= bound, (t, column)
+
+
+def test_float32_is_the_float64_value_correctly_rounded():
+    """No float32 lies nearer to the float64 value than the one returned."""
+    positions = np.concatenate([np.arange(3000), [LIMIT, -LIMIT, 0.1, 1e6 + 0.3]])
+    exact = sinusoidal(positions, 33)
+    rounded = sinusoidal(positions, 33, dtype=np.float32)
+    assert rounded.dtype == np.float32
+    # Differences of a float64 and a float32 near it are exact in float64.
+    error = np.abs(rounded.astype(np.float64) - exact)
+    for direction in (-np.inf, np.inf):
+        neighbour = np.nextafter(rounded, np.float32(direction)).astype(np.float64)
+        assert (error <= np.abs(neighbour - exact)).all()
+    assert error.max() > 2**-26  # and it is float32, not more
+
+
+def test_float16_is_the_float32_value_rounded_once():
+    positions = np.arange(5000)
+    single = sinusoidal(positions, 33, dtype=np.float32)
+    half = sinusoidal(positions, 33, dtype=np.float16)
+    assert half.dtype == np.float16
+    np.testing.assert_array_equal(half, single.astype(np.float16))
+
+
+def test_float16_goes_through_float32():
+    """sin 300 = -0.99975583990 shows it.
+
+    It is a little nearer to -0.99951 than to -1, but its float32 lies exactly
+    halfway, and a tie goes to the even one.
+    """
+    exact = sinusoidal(300, 1)
+    assert exact.astype(np.float16) == np.float16(-0.99951171875)
+    assert sinusoidal(300, 1, dtype=np.float16) == -1
+
+
+def test_bfloat16_is_the_float32_value_rounded_once_as_torch_rounds():
+    positions = np.arange(5000)
+    single = sinusoidal(positions, 33, dtype=np.float32)
+    brain = sinusoidal(positions, 33, dtype=BFLOAT16)
+    assert brain.dtype == BFLOAT16
+    by_torch = torch.from_numpy(single).to(torch.bfloat16)
+    np.testing.assert_array_equal(
+        brain.view(np.int16), by_torch.view(torch.int16).numpy()
+    )
+
+
+def test_bfloat16_goes_through_float32():
+    """sin 11446 = -0.92382814024 shows it: its float32 is the tie of two bfloat16."""
+    exact = float(sinusoidal(11_446, 1)[0])
+    mantissa, power = math.frexp(exact)
+    directly = math.ldexp(round(mantissa * 2**8), power - 8)  # 8 significant bits
+    assert directly == -0.92578125
+    assert sinusoidal(11_446, 1, dtype=BFLOAT16) == -0.921875
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
+@pytest.mark.parametrize("start", [32_768, 262_144])
+def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
+    """transformers#29285, vllm#863: angles in 16 bits give neighbours one code."""
+    positions = np.arange(start, start + 200)
+    assert (
+        len(np.unique(sinusoidal(positions, 64, dtype=dtype).tolist(), axis=0)) == 200
+    )
+    coarse = positions.astype(BFLOAT16)  # the fault, committed on purpose
+    assert len(np.unique(sinusoidal(coarse, 64).tolist(), axis=0)) < 3
+
+
+# Properties of any encoding.
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    positions=some_positions,
+    d_model=st.integers(1, 80),
+    base=st.floats(1.01, 1e9),
+    spacing=st.sampled_from(SPACINGS),
+    layout=st.sampled_from(LAYOUTS),
+)
+def test_any_pair_lies_on_the_unit_circle(positions, d_model, base, spacing, layout):
+    codes = sinusoidal(positions, d_model, base=base, spacing=spacing, layout=layout)
+    assert codes.shape == (len(positions), d_model)
+    pairs = {}
+    for column in range(d_model):
+        k, _ = pair_and_kind(column, d_model, layout)
+        pairs.setdefault(k, []).append(codes[:, column])
+    for columns in pairs.values():
+        assert (np.abs(columns) <= 1).all()
+        if len(columns) == 2:  # a lone last sine has no circle
+            # Sine, cosine, two squares and a sum, each off by an ulp at most.
+            np.testing.assert_allclose(
+                np.square(columns).sum(axis=0), 1, rtol=0, atol=5 * 2**-52
+            )
+
+
+@settings(derandomize=True, deadline=None)
+@given(positions=some_positions, d_model=st.integers(1, 80))
+def test_any_negative_position_mirrors_the_sines(positions, d_model):
+    sign = np.where(np.arange(d_model) % 2, 1, -1)
+    behind = sinusoidal(np.negative(positions), d_model)
+    np.testing.assert_array_equal(behind, sign * sinusoidal(positions, d_model))
+
+
+@settings(derandomize=True, deadline=None)
+@given(positions=some_positions, d_model=st.integers(1, 40))
+def test_any_code_depends_on_its_own_position_alone(positions, d_model):
+    alone = [sinusoidal(t, d_model) for t in positions]
+    np.testing.assert_array_equal(sinusoidal(positions, d_model), alone)
+
+
+def test_positions_are_left_unchanged():
+    positions = np.array([1.0, 2.0, 3.0])
+    positions.setflags(write=False)
+    sinusoidal(positions, 8)
+    assert positions.tolist() == [1, 2, 3]
