@@ -49,15 +49,15 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 def as_positions(value: ArrayLike) -> NDArray[np.float64]:
     """Return `positions` as float64, every one finite and within 2**31."""
-    return _within_limit("positions", _as_reals("positions", value))
+    return _reals_within_limit("positions", value)
 
 
 def as_offset(value: Any) -> float:
     """Return `offset`, a single real number, finite and within 2**31."""
-    offset = _as_reals("offset", value)
+    offset = _reals_within_limit("offset", value)
     if offset.ndim:
         raise TypeError(f"offset must be a single number, got shape {offset.shape}")
-    return float(_within_limit("offset", offset))
+    return float(offset)
 
 
 def as_even_width(d_model: Any) -> int:
@@ -73,7 +73,7 @@ def as_even_width(d_model: Any) -> int:
 
 def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """Return `value` as an array of one of the dtypes that pe_lib rounds to."""
-    array = np.asarray(value)
+    array = _as_array(name, value)
     if array.dtype.name not in FLOAT_DTYPES:
         raise TypeError(
             f"{name} must have dtype {', '.join(FLOAT_DTYPES)}; got {array.dtype}"
@@ -105,25 +105,36 @@ def round_once(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any
     return values.astype(dtype, copy=False)
 
 
-def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except ValueError:
         raise TypeError(
-            f"{name} must be an array of real numbers, got {value!r}"
+            f"{name} must be an array of real numbers, with rows of equal length, "
+            f"got {value!r}"
         ) from None
+
+
+def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    array = _as_array(name, value)
     if array.dtype == bool or not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(np.float64)
 
 
-def _within_limit(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    bad = values[~np.isfinite(values)]
+def _reals_within_limit(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    array = _as_array(name, value)
+    if array.dtype == object and {type(item) for item in array.flat} == {int}:
+        # NumPy keeps Python's integers as objects where 64 bits do not hold them.
+        largest = max(array.flat, key=abs)
+        raise ValueError(f"{name} must lie within -2**31 and 2**31, got {largest}")
+    numbers = _as_reals(name, array)
+    bad = numbers[~np.isfinite(numbers)]
     if bad.size:
         raise ValueError(f"{name} must be finite, got {bad.flat[0]}")
-    bad = values[np.abs(values) > LARGEST_POSITION]
+    bad = numbers[np.abs(numbers) > LARGEST_POSITION]
     if bad.size:
         raise ValueError(
             f"{name} must lie within -2**31 and 2**31, got {bad.flat[0]:.17g}"
         )
-    return values
+    return numbers

@@ -1,6 +1,6 @@
 """Where the sine and the cosine of each pair stand in the encoding."""
 
-from pe_lib._arguments import as_choice
+from pe_lib._arguments import as_choice, as_integer
 
 LAYOUTS = ("interleaved", "half_split")
 
@@ -14,7 +14,8 @@ def layout_columns(d_model: int, layout: str) -> tuple[slice, slice]:
     an odd width the last sine stands alone.
 
     Returns two slices of range(d_model); the k-th column of each belongs to
-    frequency k. Raises ValueError for any other layout.
+    frequency k. Raises TypeError if `d_model` is not an integer, ValueError if it
+    is below 1 or the layout is unknown.
 
     >>> columns = ["a", "b", "c", "d"]
     >>> sines, cosines = layout_columns(4, "interleaved")
@@ -24,6 +25,7 @@ def layout_columns(d_model: int, layout: str) -> tuple[slice, slice]:
     >>> columns[sines], columns[cosines]
     (['a', 'b'], ['c', 'd'])
     """
+    d_model = as_integer("d_model", d_model, at_least=1)
     if as_choice("layout", layout, LAYOUTS) == "interleaved":
         return slice(0, None, 2), slice(1, None, 2)
     half = (d_model + 1) // 2

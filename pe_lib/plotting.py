@@ -28,7 +28,6 @@ GREY = "#7a7f87"
 SINE, COSINE = BLUE, ORANGE
 
 SIGNED = "RdBu_r"
-MAGNITUDE = "cividis"
 
 WIDTH = 5.6
 """Width of a figure in inches: fills a phone, and leaves 10 pixels to a letter."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pe_lib._arguments import as_float_dtype, as_positions, round_once
+from pe_lib._arguments import as_float_dtype, as_integer, as_positions, round_once
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import layout_columns
 
@@ -69,6 +69,7 @@ def sinusoidal(
     (2, 3, 4)
     """
     positions = as_positions(positions)
+    d_model = as_integer("d_model", d_model, at_least=1)
     dtype = as_float_dtype(dtype)
     frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
     sines, cosines = layout_columns(d_model, layout)

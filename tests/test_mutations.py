@@ -130,3 +130,12 @@ def test_control_stays_green(copy: Path) -> None:
     every = sorted({test for _, tests in MUTATIONS.values() for test in tests})
     result = run(copy, every)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_elsewhere_figures_are_not_compared(copy: Path) -> None:
+    """On another processor a moved path passes, and the summary says why."""
+    replace("conftest.py", '"x86_64"', '"another processor"')(copy)
+    move_a_path(copy)
+    result = run(copy, [FORMULA])
+    assert result.returncode == 0, result.stdout
+    assert "Figures were not compared" in result.stdout
