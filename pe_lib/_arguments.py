@@ -84,7 +84,7 @@ def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
 def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return `dtype` as one of the dtypes that pe_lib rounds to."""
     try:
-        found = np.dtype(dtype)
+        found = None if dtype is None else np.dtype(dtype)
     except TypeError:
         found = None
     if found is None or found.name not in FLOAT_DTYPES:
@@ -117,18 +117,19 @@ def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
 
 def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
     array = _as_array(name, value)
+    if array.dtype == object and {type(item) for item in array.flat} == {int}:
+        # NumPy keeps Python's integers as objects where 64 bits do not hold them.
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} must fit a float, got {value!r}") from None
     if array.dtype == bool or not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(np.float64)
 
 
 def _reals_within_limit(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    array = _as_array(name, value)
-    if array.dtype == object and {type(item) for item in array.flat} == {int}:
-        # NumPy keeps Python's integers as objects where 64 bits do not hold them.
-        largest = max(array.flat, key=abs)
-        raise ValueError(f"{name} must lie within -2**31 and 2**31, got {largest}")
-    numbers = _as_reals(name, array)
+    numbers = _as_reals(name, value)
     bad = numbers[~np.isfinite(numbers)]
     if bad.size:
         raise ValueError(f"{name} must be finite, got {bad.flat[0]}")

@@ -20,8 +20,8 @@ def angular_frequencies(
 
     with b the base, d = `d_model` and k = 0, ..., K - 1. "paper" is the
     formula printed by Vaswani et al. (2017), section 3.5. "endpoint" is what
-    the authors' own code, tensor2tensor, computes: it ends at exactly 1/b.
-    Both begin at exactly 1.
+    the authors' own code, tensor2tensor, computes: it ends at 1/b. Both begin
+    at 1.
 
     Parameters
     ----------

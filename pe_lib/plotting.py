@@ -6,6 +6,7 @@ the colour of the text (``book/_ext/figures.py``). Data colours reach a contrast
 of 3:1 on the light page and on the dark one.
 """
 
+import sys
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,6 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from matplotlib.patches import Circle
-from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 
 INK = "#20242b"
@@ -71,7 +71,10 @@ def use_house_style() -> None:
     """
     plt.rcdefaults()
     plt.rcParams.update(_STYLE)
-    set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
 
 
 def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
@@ -86,18 +89,21 @@ def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
     return image
 
 
-def write_numbers(axes: Axes, values: ArrayLike, *, digits: int = 2) -> None:
-    """Write each number of an image into its square, legible on any colour.
+def write_numbers(image: AxesImage, *, digits: int = 2) -> None:
+    """Write the number of each square of an image into it.
 
-    `values` is what the image shows, row by row. The letters are black or
-    white, not ink: the square below them keeps its colour on a dark page.
+    The letters are black or white, whichever stands out more, and not ink: the
+    square below them keeps its colour on a dark page.
     """
-    for (row, column), value in np.ndenumerate(np.asarray(values)):
-        axes.text(
+    values = np.asarray(image.get_array())
+    red, green, blue, _ = np.moveaxis(np.asarray(image.to_rgba(values)) ** 2.2, -1, 0)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    for (row, column), value in np.ndenumerate(values):
+        image.axes.text(
             column,
             row,
             f"{value:.{digits}f}",
-            color="#ffffff" if abs(value) > 0.65 else "#000000",
+            color="#000000" if luminance[row, column] > 0.18 else "#ffffff",
             ha="center",
             va="center",
             fontsize=11,

@@ -208,6 +208,8 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
             f"length - |offset| must be above d_model = {d_model}, got {length} - "
             f"{abs(offset)}: so few rows fit almost any table"
         )
+    # T and the residual do not depend on the scale; squares of it might overflow.
+    table = table / (np.abs(table).max() or 1)
     first = max(0, -offset)
     before = table[first : first + rows]
     after = table[first + offset : first + offset + rows]

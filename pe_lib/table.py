@@ -40,8 +40,7 @@ def sinusoidal_table(
     ------
     TypeError, ValueError
         If `length` is negative, `length` or `start` is not an integer,
-        ``start`` or ``start + length`` lies beyond 2**31, or
-        :func:`sinusoidal` would raise.
+        a position lies beyond 2**31, or :func:`sinusoidal` would raise.
 
     Examples
     --------
@@ -52,10 +51,11 @@ def sinusoidal_table(
     """
     length = as_integer("length", length, at_least=0)
     start = as_integer("start", start)
-    for position in (start, start + length):
+    last = start + max(length - 1, 0)
+    for position in (start, last):
         if abs(position) > LARGEST_POSITION:
             raise ValueError(
-                "start and start + length must lie within -2**31 and 2**31, "
+                "start and start + length - 1 must lie within -2**31 and 2**31, "
                 f"got {position}"
             )
     return sinusoidal(

@@ -124,6 +124,7 @@ BAD = {
         (torch.float32, TypeError, FLOATS, "torch.float32"),
         (torch.bfloat16, TypeError, FLOATS, "torch.bfloat16"),
         ("float8", TypeError, FLOATS, "'float8'"),
+        (None, TypeError, FLOATS, "None"),
     ],
     "encodings": [
         (np.ones((3, 4), int), TypeError, FLOATS, "int64"),
@@ -225,10 +226,22 @@ def test_a_ragged_array_is_refused_by_name(name, argument):
         getattr(pe_lib, name)(**GOOD[name] | {argument: [[1.0], [1.0, 2.0]]})
 
 
-@pytest.mark.parametrize("position", [10**30, -(10**30)])
+@pytest.mark.parametrize("position", [10**30, -(10**30), [0, 2**64]])
 def test_a_huge_integer_is_too_large_not_unreal(position):
     with pytest.raises(ValueError, match=r"positions must lie within -2\*\*31"):
         sinusoidal(position, 4)
+
+
+def test_an_integer_that_no_float_holds():
+    with pytest.raises(ValueError, match="positions must fit a float, got 1000"):
+        sinusoidal(10**400, 4)
+
+
+def test_integers_as_objects_are_integers():
+    objects = np.array([1, 2], dtype=object)
+    np.testing.assert_array_equal(sinusoidal(objects, 4), sinusoidal([1, 2], 4))
+    expected = angular_frequencies(4, base=1e30)
+    np.testing.assert_array_equal(angular_frequencies(4, base=10**30), expected)
 
 
 @pytest.mark.parametrize("d_model", [np.uint8(255), np.int8(127)])

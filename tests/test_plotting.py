@@ -25,6 +25,7 @@ def nothing_stays_behind(monkeypatch, tmp_path):
     backend = matplotlib.get_backend()
     with matplotlib.rc_context():
         matplotlib.use("Agg")
+        InteractiveShell.instance()
         yield
         plt.close("all")
     matplotlib.use(backend)
@@ -173,7 +174,7 @@ def test_heat_map_takes_nested_lists():
 
 def test_written_numbers_stand_in_their_squares():
     _, axes = plt.subplots()
-    plotting.write_numbers(axes, [[0.125, -1, 0.5], [1, 0, -0.25]], digits=1)
+    plotting.write_numbers(axes.imshow([[0.125, -1, 0.5], [1, 0, -0.25]]), digits=1)
     written = {text.get_position(): text.get_text() for text in axes.texts}
     assert written == {
         (0, 0): "0.1",
@@ -185,14 +186,22 @@ def test_written_numbers_stand_in_their_squares():
     }
 
 
-def test_written_numbers_are_legible_on_every_square():
+@pytest.mark.parametrize("limit", [1, 0.5])
+def test_written_numbers_are_legible_on_every_square(limit):
     plotting.use_house_style()
     values = np.linspace(-1, 1, 201)[np.newaxis]
     _, axes = plt.subplots()
-    plotting.write_numbers(axes, values)
-    squares = plt.get_cmap(plotting.SIGNED)(Normalize(-1, 1)(values[0]))
+    plotting.write_numbers(plotting.heat_map(axes, values, limit=limit))
+    squares = plt.get_cmap(plotting.SIGNED)(Normalize(-limit, limit)(values[0]))
     for text, square in zip(axes.texts, squares, strict=True):
-        assert contrast(to_hex(text.get_color()), to_hex(square)) >= 3
+        # WCAG 2.2, success criterion 1.4.3: text, 4.5:1.
+        assert contrast(to_hex(text.get_color()), to_hex(square)) >= 4.5
+
+
+def test_house_style_outside_a_notebook_starts_no_shell():
+    InteractiveShell.clear_instance()
+    plotting.use_house_style()
+    assert not InteractiveShell.initialized()
 
 
 @pytest.mark.parametrize("angle", [0, 1, 2.5, -2, np.pi / 2])
