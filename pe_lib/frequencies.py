@@ -15,8 +15,10 @@ def angular_frequencies(
 
     .. math::
 
+       \begin{aligned}
        \omega_k &= b^{-2k/d} \quad\text{(paper)} \\
        \omega_k &= b^{-k/(K-1)} \quad\text{(endpoint)}
+       \end{aligned}
 
     with b the base, d = `d_model` and k = 0, ..., K - 1. "paper" is the
     formula printed by Vaswani et al. (2017), section 3.5. "endpoint" is what

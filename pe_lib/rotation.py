@@ -152,10 +152,12 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
 
     .. math::
 
-       T = \arg\min_T \sum_t \lVert T P_t - P_{t+k} \rVert^2,
-       \qquad
-       \text{residual} = \sqrt{\frac{\sum_t \lVert T P_t - P_{t+k} \rVert^2}
-                                    {\sum_t \lVert P_{t+k} \rVert^2}}
+       \begin{aligned}
+       T &= \arg\min_T \sum_t \lVert T P_t - P_{t+k} \rVert^2 \\
+       \text{residual}^2 &=
+         \frac{\sum_t \lVert T P_t - P_{t+k} \rVert^2}
+              {\sum_t \lVert P_{t+k} \rVert^2}
+       \end{aligned}
 
     over all t for which both rows exist. Residual 0 means that one matrix
     shifts every row; 1 means that no matrix does better than the zero matrix.

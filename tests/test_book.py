@@ -208,7 +208,7 @@ def test_code_is_fit_to_print(path: Path) -> None:
 def test_outputs_are_fit_to_print(path: Path) -> None:
     """Text that fits a phone, SVG figures, and nothing else."""
     for line in printed(path).splitlines():
-        assert len(line) <= 42, line
+        assert len(line) <= 40, line
     for cell in cells(path, "code"):
         for output in cell["outputs"]:
             assert output.get("name", "stdout") == "stdout"
