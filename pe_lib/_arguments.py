@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 LARGEST_POSITION = 2**31
+LARGEST_BASE = 1e300  # so that the longest wavelength is a float
 FLOAT_DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 
@@ -33,8 +34,10 @@ def as_base(value: Any) -> float:
     base = _as_reals("base", value)
     if base.ndim:
         raise TypeError(f"base must be a single number, got shape {base.shape}")
-    if not (np.isfinite(base) and base > 1):
-        raise ValueError(f"base must be finite and above 1, got {value!r}")
+    if not 1 < base <= LARGEST_BASE:
+        raise ValueError(
+            f"base must be finite and above 1, at most {LARGEST_BASE}, got {value!r}"
+        )
     return float(base)
 
 
@@ -66,7 +69,7 @@ def as_even_width(d_model: Any) -> int:
     if width % 2:
         raise ValueError(
             f"d_model must be even, got {width}: the last sine of an odd width "
-            "has no cosine, so no matrix shifts it"
+            "has no cosine, so no matrix shifts it by every offset"
         )
     return width
 

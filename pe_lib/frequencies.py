@@ -17,21 +17,22 @@ def angular_frequencies(
 
        \begin{aligned}
        \omega_k &= b^{-2k/d} \quad\text{(paper)} \\
-       \omega_k &= b^{-k/(K-1)} \quad\text{(endpoint)}
+       \omega_k &= b^{-k/\max(K-1,\,1)} \quad\text{(endpoint)}
        \end{aligned}
 
     with b the base, d = `d_model` and k = 0, ..., K - 1. "paper" is the
-    formula printed by Vaswani et al. (2017), section 3.5. "endpoint" is what
-    the authors' own code, tensor2tensor, computes: it ends at 1/b. Both begin
-    at 1.
+    formula printed by Vaswani et al. (2017), section 3.5. "endpoint" ends at
+    1/b from d_model = 3 on; for even widths it is what the authors' own
+    program, tensor2tensor, computes (which gives an odd width a column of
+    zeros instead of a lone sine). Both begin at 1.
 
     Parameters
     ----------
     d_model : int
         Width of the encoding, at least 1, odd widths included.
     base : float
-        A number above 1. 1/base is where the frequencies end (endpoint), or
-        where the first one left out would stand (paper).
+        A number above 1, at most 1e300. 1/base is where the frequencies end
+        (endpoint), or where the next one would stand (paper, even width).
     spacing : "paper" or "endpoint"
         Which of the two formulas.
 
@@ -45,7 +46,7 @@ def angular_frequencies(
     TypeError
         If `d_model` is not an integer or `base` not a single real number.
     ValueError
-        If `d_model` is below 1, `base` is not finite and above 1, or
+        If `d_model` is below 1, `base` is not above 1 and finite, or
         `spacing` is neither of the two.
 
     Examples

@@ -10,8 +10,8 @@ def layout_columns(d_model: int, layout: str) -> tuple[slice, slice]:
 
     "interleaved" is sin w0, cos w0, sin w1, cos w1, ... as printed by Vaswani
     et al. (2017), section 3.5. "half_split" is all K = ceil(d_model / 2) sines,
-    then the floor(d_model / 2) cosines, as in the authors' tensor2tensor. In
-    an odd width the last sine stands alone.
+    then the floor(d_model / 2) cosines; for even widths as in the authors'
+    tensor2tensor. In an odd width the last sine stands alone.
 
     Returns two slices of range(d_model); the k-th column of each belongs to
     frequency k. Raises TypeError if `d_model` is not an integer, ValueError if it

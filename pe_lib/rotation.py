@@ -32,7 +32,7 @@ def shift_matrix(
     spacing: str = "paper",
     layout: str = "interleaved",
 ) -> NDArray[np.float64]:
-    r"""The matrix T with ``T @ P[t] == P[t + offset]`` for every position t.
+    r"""The matrix T with ``T @ P[t]`` equal to ``P[t + offset]``, up to rounding.
 
     .. math::
 
@@ -40,10 +40,11 @@ def shift_matrix(
          \cos\omega_j k & \sin\omega_j k \\
         -\sin\omega_j k & \cos\omega_j k \end{pmatrix}_{j = 0, 1, \ldots}
 
-    one block for every pair (sine, cosine), zero elsewhere. That it exists is
-    stated by Vaswani et al. (2017), section 3.5. Codes are columns; where they
-    are rows, as in a table, use the transpose: ``P[t] @ T.T``. The transpose
-    is also the inverse, so the wrong one shifts by ``-offset``.
+    for every position t: one block a pair (sine, cosine), zero elsewhere. That
+    it exists is stated by Vaswani et al. (2017), section 3.5. Codes are
+    columns; where they are rows, as in a table, use the transpose:
+    ``P[t] @ T.T``. The transpose is also the inverse, so the wrong one shifts
+    by ``-offset``.
 
     Parameters
     ----------

@@ -85,6 +85,7 @@ BAD = {
     "offset": [
         *NUMBERS,
         ([1, 2], TypeError, "a single number", "shape (2,)"),
+        ([3], TypeError, "a single number", "shape (1,)"),
         ([[0], [0, 1]], TypeError, "real numbers", "[[0], [0, 1]]"),
     ],
     "fit_shift.offset": [
@@ -104,6 +105,8 @@ BAD = {
         (2j, TypeError, "real numbers", "complex128"),
         (None, TypeError, "real numbers", "object"),
         ([10, 100], TypeError, "a single number", "shape (2,)"),
+        ([10.0], TypeError, "a single number", "shape (1,)"),
+        (1.1e300, ValueError, "at most 1e+300", "1.1e+300"),
     ],
     "spacing": [
         ("Paper", ValueError, "'paper' or 'endpoint'", "'Paper'"),

@@ -1,5 +1,6 @@
 """The book's own lint: what a reader relies on and no other tool checks."""
 
+import ast
 import copy
 import importlib
 import inspect
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 import yaml
 from nbclient import NotebookClient
@@ -130,6 +132,7 @@ def test_opening_block(path: Path) -> None:
     assert set(block) == {"You will be able to", "You need", "Time", "Level"}
     assert re.fullmatch(r"\d+ minutes to read, \d+ seconds? to run\.", block["Time"])
     assert block["Level"] in ("core.", "deeper.")
+    assert needs(path) or "No other chapter." in block["You need"]
 
 
 def test_needs_exist_and_have_no_cycle() -> None:
@@ -273,14 +276,14 @@ def occurs(number: str, text: str) -> bool:
 @each_notebook
 def test_numbers_in_prose_are_computed(path: Path) -> None:
     """A decimal or a percentage in a sentence is in an output of its page."""
-    prose = [cell["source"] for cell in cells(path, "markdown")]
+    texts = [cell["source"] for cell in cells(path, "markdown")]
     for cell in cells(path, "code"):
         described = cell["metadata"].get("mystnb", {})
-        prose += [part for kind in described.values() for part in kind.values()]
+        texts += [part for kind in described.values() for part in kind.values()]
     outputs, literals = printed(path), code(path)
     assert [
         number
-        for number in measured("\n\n".join(prose))
+        for number in measured("\n\n".join(texts))
         if not occurs(number, outputs)
         and not ("," in number and occurs(number, literals))
     ] == []
@@ -323,10 +326,19 @@ def test_claims_and_tagged_cells_match() -> None:
 
 @each_notebook
 def test_claim_cells_assert(path: Path) -> None:
-    """A cell that settles a claim can fail."""
+    """A cell that settles a claim compares something that it computed."""
     for cell in cells(path, "code"):
         if tags(cell, "claim-"):
-            assert re.search(r"^\s*assert ", cell["source"], re.MULTILINE)
+            asserted = [
+                node.test
+                for node in ast.walk(ast.parse(cell["source"]))
+                if isinstance(node, ast.Assert)
+            ]
+            assert asserted
+            for test in asserted:
+                kinds = {type(node) for node in ast.walk(test)}
+                assert ast.Name in kinds and kinds & {ast.Compare, ast.Call}
+                assert not kinds & {ast.Is, ast.IsNot}
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
@@ -337,7 +349,10 @@ def test_claim_is_complete(claim: dict[str, Any]) -> None:
     assert VERDICTS.fullmatch(claim["verdict"])
     assert claim["settled_by"] in ("cell", "citation", "later")
     assert (claim["settled_by"] == "citation") == ("place" in claim)
-    assert claim["question"].endswith("?")
+    assert (claim["settled_by"] == "later") == (claim["verdict"] == "open")
+    assert claim["question"].endswith("?") and type(claim["rank"]) is int
+    assert len(claim["claim"]) > 10 and len(claim["why"]) > 10
+    assert not measured(claim["claim"] + " " + claim["verdict"])
     for path in NOTEBOOKS:
         if any(claim["id"] in tags(cell, "claim-") for cell in cells(path)):
             for number in measured(claim["why"]):
@@ -392,12 +407,32 @@ def test_exercises_have_their_form(path: Path) -> None:
     ]
 
 
+def nothing_but_zeros(source: str) -> str:
+    """A wrong solution: the names of the right one, each of them zero."""
+    names = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            names.append(f"{node.name} = lambda *arguments: 0")
+        names += [
+            f"{name.id} = 0"
+            for name in ast.walk(node)
+            if isinstance(node, ast.Assign)
+            and isinstance(name, ast.Name)
+            and isinstance(name.ctx, ast.Store)
+        ]
+    return "\n".join(names)
+
+
 @each_notebook
-def test_students_edition_fails_its_checks(path: Path) -> None:
-    """Without its solution an exercise is not solved by accident."""
-    notebook = nbformat.read(path, as_version=4)
-    edition = copy.deepcopy(notebook)
-    edition.cells = [cell for cell in notebook.cells if not tags(cell, "solution-")]
+@pytest.mark.parametrize("answer", ["no answer", "a wrong answer"])
+def test_students_edition_fails_its_checks(path: Path, answer: str) -> None:
+    """Without its solution an exercise is not solved, by accident or by zeros."""
+    edition = copy.deepcopy(nbformat.read(path, as_version=4))
+    for cell in edition.cells:
+        if tags(cell, "solution-"):
+            wrong = nothing_but_zeros(cell.source)
+            assert wrong
+            cell.source = wrong if answer == "a wrong answer" else ""
     client = NotebookClient(
         edition,
         timeout=120,
@@ -417,13 +452,47 @@ def test_the_students_edition_would_notice() -> None:
         NotebookClient(nbformat.v4.new_notebook(cells=[cell])).execute()
 
 
+# The formulas that everything stands on
+
+
+def prose(name: str) -> str:
+    """All Markdown of a chapter."""
+    return "\n\n".join(cell["source"] for cell in cells(BOOK / name, "markdown"))
+
+
+def test_the_printed_theorem_is_the_matrix() -> None:
+    """The block in the theorem, read entry by entry, is what pe_lib computes."""
+    theorem = prose("sinusoidal/rotation.ipynb").partition("Theorem (shift)")[2]
+    entries = re.findall(r"(-?)\\(cos|sin)\\omega_j k", theorem)[:4]
+    k = 0.7
+    block = [
+        (-1 if sign else 1) * {"cos": np.cos, "sin": np.sin}[name](k)
+        for sign, name in entries
+    ]
+    np.testing.assert_allclose(
+        np.reshape(block, (2, 2)), pe_lib.shift_matrix(k, 2), rtol=1e-15
+    )
+
+
+def test_the_printed_formula_is_the_encoding() -> None:
+    """The three lines of the formula, evaluated, are what pe_lib computes."""
+    text = prose("sinusoidal/formula.ipynb")
+    assert r"P_{t,\,2k} &= \sin(\omega_k t)" in text
+    assert r"P_{t,\,2k+1} &= \cos(\omega_k t)" in text
+    printed_formula = re.search(r"\\omega_k &= (\d+)\^\{(-?)2k/d\}", text)
+    assert printed_formula
+    sign = -1 if printed_formula[2] else 1
+    frequencies = int(printed_formula[1]) ** (sign * 2 * np.arange(4) / 8)
+    np.testing.assert_allclose(frequencies, pe_lib.angular_frequencies(8), rtol=1e-15)
+
+
 # References and the library's page
 
 
 def test_bibliography_is_used_and_defined() -> None:
     """Every citation has an entry, every entry is cited."""
     entries = (BOOK / "references.bib").read_text(encoding="utf-8")
-    defined = re.findall(r"^@\w+\{(\w+),", entries, re.MULTILINE)
+    defined = re.findall(r"^@\w+\{([^,\s]+),", entries, re.MULTILINE)
     texts = [path.read_text(encoding="utf-8") for path in TEXTS]
     texts += [cell["source"] for path in NOTEBOOKS for cell in cells(path)]
     cited = {

@@ -73,6 +73,26 @@ MUTATIONS = {
         replace("pe_lib/frequencies.py", "d_model / 2 if", "(d_model + 1) / 2 if"),
         ["tests/test_frequencies.py", FORMULA],
     ),
+    "the layout of a shift": (
+        replace(
+            "pe_lib/rotation.py",
+            "sin, cos = code[sines], code[cosines]",
+            "sin, cos = np.split(code, 2)",
+        ),
+        ["tests/test_rotation.py", ROTATION],
+    ),
+    "the size that a residual is measured by": (
+        replace("pe_lib/rotation.py", "np.linalg.norm(after)", "len(after)"),
+        ["tests/test_rotation.py"],
+    ),
+    "the step through float32": (
+        replace("pe_lib/_arguments.py", "dtype.itemsize < 4", "dtype.itemsize < 2"),
+        ["tests/test_sinusoidal.py"],
+    ),
+    "a sign in the printed theorem": (
+        replace(ROTATION, '"-\\\\sin\\\\omega_j k', '"\\\\sin\\\\omega_j k'),
+        [LINT],
+    ),
     "a digit in a stored output": (
         replace(FORMULA, "0.8415   0.5403", "0.8415   0.5404"),
         [FORMULA],

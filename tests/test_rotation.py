@@ -364,6 +364,14 @@ def test_of_many_fits_the_smallest():
     assert residual < 1e-14
 
 
+def test_a_faint_column_is_fitted_too():
+    """Only what rounding cannot tell from zero is dropped."""
+    t = np.arange(12)
+    T, _ = fit_shift(np.stack([1.5**t, 1e-11 * 1.1**t], axis=1), 1)
+    # The faint column is 1e-13 of the other: three digits of it are left.
+    assert T[1, 1] == pytest.approx(1.1, abs=1e-2)
+
+
 def test_a_table_of_zeros_is_shifted_perfectly():
     T, residual = fit_shift(np.zeros((9, 3)), 1)
     np.testing.assert_array_equal(T, np.zeros((3, 3)))

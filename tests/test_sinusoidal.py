@@ -301,3 +301,25 @@ def test_positions_are_left_unchanged():
     positions.setflags(write=False)
     sinusoidal(positions, 8)
     assert positions.tolist() == [1, 2, 3]
+
+
+def tensor2tensor(length, channels):
+    """get_timing_signal_1d of Vaswani et al. (2018): an odd width ends in zeros."""
+    timescales = channels // 2
+    increment = math.log(10_000) / max(timescales - 1, 1)
+    angles = np.outer(np.arange(length), np.exp(-increment * np.arange(timescales)))
+    signal = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    return np.pad(signal, [(0, 0), (0, channels % 2)])
+
+
+@pytest.mark.parametrize("d_model", [4, 8, 64, 512])
+def test_endpoint_and_half_split_are_tensor2tensors_for_even_widths(d_model):
+    ours = sinusoidal(np.arange(100), d_model, spacing="endpoint", layout="half_split")
+    # Angles up to 100, and exp and log instead of one power.
+    np.testing.assert_allclose(ours, tensor2tensor(100, d_model), atol=1e-12)
+
+
+@pytest.mark.parametrize("d_model", [3, 7, 65])
+def test_control_odd_widths_are_not(d_model):
+    ours = sinusoidal(np.arange(100), d_model, spacing="endpoint", layout="half_split")
+    assert np.abs(ours - tensor2tensor(100, d_model)).max() > 0.5

@@ -62,7 +62,7 @@ def _entry(claim: dict[str, Any]) -> str:
     }
     return (
         f"(ledger-{claim['id']})=\n"
-        f"“{claim['claim']}”{said_by}\n"
+        f"{claim['claim']}{said_by}\n"
         f": **{claim['verdict'][0].upper()}{claim['verdict'][1:]}.** {claim['why']} "
         f"{checks[claim['settled_by']]}\n"
     )
@@ -105,7 +105,7 @@ class ClaimAnchors(SphinxTransform):
             refwarn=True,
             refdoc=self.env.docname,
         )
-        said = nodes.Text(f"“{claim['claim']}” ")
+        said = nodes.Text(f"Claim: {claim['claim']} Verdict: ")
         return nodes.paragraph("", "", said, link, classes=["claim"])
 
 
