@@ -175,9 +175,10 @@ def test_cover_is_the_figure_of_the_chapter() -> None:
     cover = (BOOK / "_static/cover.svg").read_text(encoding="utf-8")
     assert [cover] == [
         svg
-        for cell in cells(BOOK / "sinusoidal/formula.ipynb", "code")
+        for path in NOTEBOOKS
+        for cell in cells(path, "code")
         for svg in images(cell)
-        if cell["metadata"]["mystnb"]["figure"]["name"] == "fig-famous"
+        if tags(cell, "cover")
     ]
 
 

@@ -63,7 +63,7 @@ MUTATIONS = {
             "    base: float = 10_000.0,",
             "    base: float = 10_001.0,",
         ),
-        ["tests/test_sinusoidal.py", ROTATION],
+        ["tests/test_table.py", ROTATION],
     ),
     "cosine for sine": (
         replace("pe_lib/sinusoidal.py", "np.sin(angles)", "np.cos(angles)"),

@@ -3,7 +3,8 @@
     python tools/execute.py book/sinusoidal/formula.ipynb ...
 
 A file is written only if it changes. A cell that fails, or that prints a
-warning, leaves its notebook as it was.
+warning, leaves its notebook as it was. The figure of the cell tagged ``cover``
+is stored once more as book/_static/cover.svg, for the README and the index.
 """
 
 import sys
@@ -13,6 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+COVER = Path(__file__).parents[1] / "book/_static/cover.svg"
 CELL_METADATA = {"tags", "mystnb"}
 NOTEBOOK_METADATA = {
     "kernelspec": {
@@ -44,6 +46,9 @@ def execute(path: Path) -> None:
     new = nbformat.writes(notebook) + "\n"
     if new != old:
         path.write_text(new, encoding="utf-8")
+    for cell in notebook.cells:
+        if "cover" in cell.metadata.get("tags", []):
+            COVER.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
     print(f"{path}: {'written' if new != old else 'unchanged'}")
 
 
