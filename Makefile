@@ -16,7 +16,7 @@ export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 .PHONY: help book serve test test-portable outputs lint lab clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/:/' | column -t -s :
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
 
 book: $(READY)  ## build the site
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -27,7 +27,7 @@ book: $(READY)  ## build the site
 serve: book  ## build the site and serve it on this machine only
 	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
 
-test: $(READY)  ## prove everything: library, book, every output of every notebook
+test: $(READY)  ## prove the library and the book, every output of every notebook
 	$(BIN)/python -m pytest
 
 test-portable: $(READY)  ## run the notebooks on a simulated older processor
