@@ -68,9 +68,9 @@ def _entry(claim: dict[str, Any]) -> str:
     )
 
 
-def insert_ledger(app: Sphinx, docname: str, source: list[str]) -> None:
+def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
     """Replace the placeholder, on whichever page has it."""
-    if PLACEHOLDER in source[0] and not docname.endswith(".ipynb"):
+    if PLACEHOLDER in source[0]:
         for path in BOOK.glob("claims/*.yml"):
             app.env.note_dependency(str(path))
         source[0] = source[0].replace(PLACEHOLDER, ledger(load_claims()))
