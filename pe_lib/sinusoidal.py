@@ -27,7 +27,7 @@ def sinusoidal(
 
     with the frequencies of :func:`angular_frequencies`. Angles, sines and
     cosines are float64 whatever `dtype` is, and rounded last: the absolute
-    error before that is at most about :math:`|t|\,2^{-52}`.
+    error before that is at most about :math:`(|t| + 1)\,2^{-52}`.
 
     Parameters
     ----------
