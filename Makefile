@@ -19,7 +19,7 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
 
 book: $(READY)  ## build the site
-	$(BIN)/jupyter-book build . -W -n --keep-going
+	$(BIN)/jupyter-book build . --all -W -n --keep-going  # all: styles and docstrings are no pages
 	@echo
 	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"
 	@echo "or type 'make serve' and open http://127.0.0.1:$(PORT)/."
