@@ -31,7 +31,7 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
 
 def as_base(value: Any) -> float:
     """Return `base` as a finite float above 1."""
-    base = _as_reals("base", value)
+    base = as_reals("base", value)
     if base.ndim:
         raise TypeError(f"base must be a single number, got shape {base.shape}")
     if not 1 < base <= LARGEST_BASE:
@@ -48,6 +48,13 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
             return choice
     allowed = " or ".join(repr(choice) for choice in choices)
     raise ValueError(f"{name} must be {allowed}, got {value!r}")
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Return `value`, True or False and nothing that merely counts as one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def as_positions(value: ArrayLike) -> NDArray[np.float64]:
@@ -84,6 +91,18 @@ def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def as_table(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
+    """Return `value` as finite numbers of shape [length, d_model]."""
+    table = as_reals(name, value)
+    if table.ndim != 2 or len(table) != length or not table.shape[1]:
+        raise ValueError(
+            f"{name} must have shape [{length}, d_model], got {table.shape}"
+        )
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity in it")
+    return table
+
+
 def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return `dtype` as one of the dtypes that pe_lib rounds to."""
     try:
@@ -118,7 +137,8 @@ def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
         ) from None
 
 
-def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return `value` as float64, if it holds real numbers and no booleans."""
     array = _as_array(name, value)
     if array.dtype == object and {type(item) for item in array.flat} == {int}:
         # NumPy keeps Python's integers as objects where 64 bits do not hold them.
@@ -132,7 +152,7 @@ def _as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 
 def _reals_within_limit(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    numbers = _as_reals(name, value)
+    numbers = as_reals(name, value)
     bad = numbers[~np.isfinite(numbers)]
     if bad.size:
         raise ValueError(f"{name} must be finite, got {bad.flat[0]}")

@@ -7,12 +7,14 @@ of 3:1 on the light page and on the dark one.
 """
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
@@ -28,6 +30,7 @@ GREY = "#7a7f87"
 SINE, COSINE = BLUE, ORANGE
 
 SIGNED = "RdBu_r"
+MAGNITUDE = "Blues"
 
 WIDTH = 5.6
 """Width of a figure in inches: fills a phone, and leaves 10 pixels to a letter."""
@@ -111,6 +114,43 @@ def write_numbers(image: AxesImage, *, digits: int = 2) -> None:
             va="center",
             fontsize=11,
         )
+
+
+def attention_map(
+    axes: Axes, weights: ArrayLike, *, lag: int | None = None
+) -> AxesImage:
+    """Draw where each query looks: keys to the right, queries downwards, 0 to 1.
+
+    With `lag`, a line marks the keys that lie `lag` positions back. Weights are
+    rounded to hundredths, so that rounding noise does not reach the picture.
+    """
+    weights = np.round(np.asarray(weights, dtype=float), 2)
+    image = axes.imshow(weights, vmin=0, vmax=1, cmap=MAGNITUDE, aspect="equal")
+    axes.set(xlabel="looks at", ylabel="position")
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color(GREY)
+    if lag is not None:
+        ends = np.array([max(lag, 0), len(weights) - 1 + min(lag, 0)])
+        axes.plot(ends - lag, ends, color=ORANGE, linewidth=1, linestyle=(0, (1, 2)))
+    return image
+
+
+def attention_strip(
+    maps: Mapping[str, ArrayLike], captions: Sequence[str], *, lag: int
+) -> Figure:
+    """Draw attention maps side by side, each under its name and over its caption.
+
+    The dotted line in each map marks where the head should look.
+    """
+    fig, panels = plt.subplots(1, len(maps), figsize=(WIDTH, WIDTH / len(maps) + 0.7))
+    fig.subplots_adjust(left=0.02, right=0.98, top=0.84, bottom=0.16, wspace=0.12)
+    for axes, (name, weights), caption in zip(
+        np.atleast_1d(panels), maps.items(), captions, strict=True
+    ):
+        attention_map(axes, weights, lag=lag)
+        axes.set(xticks=[], yticks=[], ylabel="", xlabel=caption)
+        axes.set_title(name, loc="center")
+    return fig
 
 
 def dial(

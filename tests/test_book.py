@@ -210,13 +210,16 @@ def test_code_is_fit_to_print(path: Path) -> None:
 
 @each_notebook
 def test_outputs_are_fit_to_print(path: Path) -> None:
-    """Text that fits a phone, SVG figures, and nothing else."""
+    """Text that fits a phone, SVG figures, the scorecard's table, nothing else."""
+    table = '<table class="scorecard">'
     for line in printed(path).splitlines():
         assert len(line) <= 40, line
     for cell in cells(path, "code"):
         for output in cell["outputs"]:
             assert output.get("name", "stdout") == "stdout"
-            assert set(output.get("data", {})) <= {"image/svg+xml", "text/plain"}
+            data = output.get("data", {})
+            assert set(data) <= {"image/svg+xml", "text/html", "text/plain"}
+            assert "".join(data.get("text/html", table)).startswith(table)
 
 
 @each_notebook
