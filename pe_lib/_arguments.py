@@ -91,6 +91,12 @@ def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def as_callable(name: str, value: Any) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be callable, got {value!r}")
+
+
 def as_table(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
     """Return `value` as finite numbers of shape [length, d_model]."""
     table = as_reals(name, value)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from pe_lib._arguments import as_flag, as_integer, as_reals, as_table
+from pe_lib._arguments import as_callable, as_flag, as_integer, as_reals, as_table
 
 Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
@@ -256,6 +256,10 @@ def fit_head(
     1.0
     """
     problems = _problems(encode, target, lengths)
+    if np.ndim(penalty):
+        raise TypeError(
+            f"penalty must be a single number, got shape {np.shape(penalty)}"
+        )
     penalty = float(as_reals("penalty", penalty))
     if not 0 < penalty < np.inf:
         raise ValueError(f"penalty must be finite and above 0, got {penalty:g}")
@@ -300,10 +304,11 @@ def _problems(
     encode: Encode, target: Target, lengths: Sequence[int]
 ) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
     """Codes with their constant, queries that have a target, and their targets."""
-    for name, function in [("encode", encode), ("target", target)]:
-        if not callable(function):
-            raise TypeError(f"{name} must be callable, got {function!r}")
-    if not len(lengths):
+    as_callable("encode", encode)
+    as_callable("target", target)
+    if not isinstance(lengths, Sequence):
+        raise TypeError(f"lengths must be a sequence of integers, got {lengths!r}")
+    if not lengths:
         raise ValueError(f"lengths must not be empty, got {lengths!r}")
     problems = []
     for length in (as_integer("lengths", item, at_least=2) for item in lengths):

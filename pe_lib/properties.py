@@ -15,7 +15,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_integer, as_table
+from pe_lib._arguments import as_callable, as_integer, as_table
 
 Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
@@ -367,8 +367,7 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     if not isinstance(encodings, Mapping):
         raise TypeError(f"encodings must map names to functions, got {encodings!r}")
     for name, encode in encodings.items():
-        if not callable(encode):
-            raise TypeError(f"encodings[{name!r}] must be callable, got {encode!r}")
+        as_callable(f"encodings[{name!r}]", encode)
     return Scorecard(
         {
             name: {
@@ -393,6 +392,7 @@ def _judge(
 
 def _table(encode: Encode, length: int) -> NDArray[np.float64]:
     length = as_integer("length", length, at_least=4)
+    as_callable("encode", encode)
     return as_table(f"encode({length})", encode(length), length)
 
 

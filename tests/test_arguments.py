@@ -15,7 +15,10 @@ import pe_lib
 from pe_lib import (
     angular_frequencies,
     apply_shift,
+    attention,
     fit_shift,
+    naive,
+    properties,
     shift_matrix,
     sinusoidal,
     sinusoidal_table,
@@ -33,6 +36,27 @@ GOOD = {
     "shift_matrix": {"offset": 1, "d_model": 4},
     "apply_shift": {"encodings": TABLE, "offset": 1},
     "fit_shift": {"table": TABLE, "offset": 1},
+    "scorecard": {"encodings": {"counting": naive.counting}, "length": 8},
+    "counting": {"positions": [0, 1]},
+    "normalized": {"positions": [0, 1], "length": 3},
+    "binary": {"positions": [0, 1], "bits": 2},
+    "gray": {"positions": [0, 1], "bits": 2},
+    "dials": {"positions": [0, 1], "count": 2},
+    "attention": {"queries": TABLE, "keys": TABLE, "values": TABLE},
+    "look_back": {"lag": 3},
+    "head_weights": {"table": TABLE, "matrix": np.eye(5)},
+    "hit_rate": {"weights": np.eye(3), "targets": [0, 1, 2]},
+    "fit_head": {"encode": lambda n: np.ones((n, 8)), "target": attention.look_back(3)},
+    **{
+        name.replace(" ", "_"): {"encode": lambda n: np.ones((n, 2)), "length": 8}
+        for name in properties.CRITERIA
+    },
+}
+FUNCTIONS = {
+    name: getattr(module, name)
+    for module in (pe_lib, naive, attention, properties)
+    for name in GOOD
+    if inspect.isfunction(getattr(module, name, None))
 }
 
 WITHIN = "within -2**31 and 2**31"
@@ -48,6 +72,29 @@ NUMBERS = [
     (True, TypeError, "real numbers", "bool"),
     ("1", TypeError, "real numbers", "<U1"),
     (None, TypeError, "real numbers", "object"),
+]
+
+COUNTS = [
+    (0, ValueError, "at least 1", "0"),
+    (2.0, TypeError, "an integer", "2.0"),
+    (True, TypeError, "an integer", "True"),
+    (None, TypeError, "an integer", "None"),
+]
+FLAGS = [
+    (1, TypeError, "True or False", "1"),
+    ("no", TypeError, "True or False", "'no'"),
+    (None, TypeError, "True or False", "None"),
+]
+DIGITS = [
+    *NUMBERS,
+    (-1, ValueError, "whole numbers from 0 on", "-1"),
+    ([1, 1.5], ValueError, "whole numbers from 0 on", "1.5"),
+]
+ARRAYS = [
+    (np.ones(4), ValueError, "shape [..., n, d]", "(4,)"),
+    (np.ones((20, 4), bool), TypeError, "real numbers", "bool"),
+    (np.full((20, 4), 1j), TypeError, "real numbers", "complex128"),
+    ([["a"]], TypeError, "real numbers", "<U1"),
 ]
 
 # argument, or function.argument: value, error, what it must be, what came
@@ -144,13 +191,103 @@ BAD = {
         (np.full((9, 2), NAN), ValueError, "finite", "NaN"),
         (np.full((9, 2), -INF), ValueError, "finite", "infinity"),
     ],
+    "bits": COUNTS,
+    "count": COUNTS,
+    "centered": FLAGS,
+    "cosines": FLAGS,
+    "causal": FLAGS,
+    "normalized.length": COUNTS,
+    "normalized.positions": [
+        *NUMBERS,
+        (-1, ValueError, "within 0 and length - 1 = 2", "-1"),
+        ([0, 2.5], ValueError, "within 0 and length - 1 = 2", "2.5"),
+    ],
+    "binary.positions": DIGITS,
+    "gray.positions": DIGITS,
+    "queries": ARRAYS,
+    "keys": ARRAYS,
+    "values": ARRAYS,
+    "lag": [
+        (1.0, TypeError, "an integer", "1.0"),
+        (True, TypeError, "an integer", "True"),
+        (None, TypeError, "an integer", "None"),
+    ],
+    "head_weights.table": [
+        (np.ones(9), ValueError, "shape [9, d_model]", "(9,)"),
+        (1.0, ValueError, "d_model]", "()"),
+        (np.ones((9, 2, 2)), ValueError, "shape [9, d_model]", "(9, 2, 2)"),
+        (np.ones((9, 0)), ValueError, "shape [9, d_model]", "(9, 0)"),
+        (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
+        (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
+    ],
+    "matrix": [
+        (np.eye(4), ValueError, "shape [5, d_model]", "(4, 4)"),
+        (np.ones((5, 4)), ValueError, "shape [5, 5]", "(5, 4)"),
+        (np.full((5, 5), INF), ValueError, "finite", "infinity"),
+        (np.full((5, 5), 1j), TypeError, "real numbers", "complex128"),
+    ],
+    "weights": [
+        (np.ones((3, 2)), ValueError, "shape [length, length]", "(3, 2)"),
+        (np.ones(3), ValueError, "shape [length, length]", "(3,)"),
+        (np.ones((3, 3), bool), TypeError, "real numbers", "bool"),
+    ],
+    "targets": [
+        ([0, 1], ValueError, "shape (3,)", "(2,)"),
+        ([0.0, 1.0, 2.0], TypeError, "integers", "dtype float64"),
+        ([3, 4, -1], ValueError, "within 0 and 2", "-1 to 4"),
+    ],
+    "encode": [
+        (TABLE, TypeError, "callable", "array"),
+        (None, TypeError, "callable", "None"),
+        ("binary", TypeError, "callable", "'binary'"),
+        (lambda n: np.ones(n), ValueError, "d_model]", "("),
+        (lambda n: np.ones((n + 1, 2)), ValueError, "d_model]", ", 2)"),
+        (lambda n: np.full((n, 2), NAN), ValueError, "finite", "NaN"),
+        (lambda n: np.full((n, 2), "a"), TypeError, "real numbers", "<U1"),
+    ],
+    "target": [
+        (3, TypeError, "callable", "3"),
+        (lambda n: np.arange(n + 1), ValueError, "shape (16,)", "(17,)"),
+    ],
+    "lengths": [
+        ((), ValueError, "be empty", "()"),
+        ((8, 1), ValueError, "at least 2", "1"),
+        ((8.0,), TypeError, "an integer", "8.0"),
+        (8, TypeError, "a sequence of integers", "8"),
+    ],
+    "penalty": [
+        (0, ValueError, "finite and above 0", "0"),
+        (-1, ValueError, "finite and above 0", "-1"),
+        (INF, ValueError, "finite and above 0", "inf"),
+        (NAN, ValueError, "finite and above 0", "nan"),
+        ("1", TypeError, "real numbers", "<U1"),
+        ([1, 2], TypeError, "a single number", "shape (2,)"),
+    ],
+    "fit_head.start": [
+        (np.eye(3), ValueError, "shape [9, d_model]", "(3, 3)"),
+        (np.ones((9, 3)), ValueError, "shape [9, 9]", "(9, 3)"),
+        (np.full((9, 9), NAN), ValueError, "finite", "NaN"),
+    ],
+    "scorecard.encodings": [
+        ([naive.counting], TypeError, "names to functions", "[<function"),
+        (None, TypeError, "names to functions", "None"),
+        ({"a": TABLE}, TypeError, "callable", "array"),
+    ],
+    **{
+        f"{name}.length": [
+            (3, ValueError, "at least 4", "3"),
+            (8.0, TypeError, "an integer", "8.0"),
+            (True, TypeError, "an integer", "True"),
+        ]
+        for name in ["scorecard", *(c.__name__ for c in properties.CRITERIA.values())]
+    },
 }
 
 
 def all_cases():
     """Every public function, every one of its arguments, every bad value."""
-    for name in sorted(pe_lib.__all__):
-        for argument in inspect.signature(getattr(pe_lib, name)).parameters:
+    for name, function in sorted(FUNCTIONS.items()):
+        for argument in inspect.signature(function).parameters:
             own = f"{name}.{argument}"
             for value, error, must, came in BAD.get(own) or BAD[argument]:
                 yield pytest.param(
@@ -164,14 +301,20 @@ def all_cases():
 def test_the_error_names_the_argument_the_rule_and_the_value(
     name, argument, value, error, must, came
 ):
-    message = rf"\b{argument}\b.* must (be|have|lie) .*{re.escape(must)}.*"
+    if argument == "target" and callable(value):
+        argument = "targets"  # what it returned
+    message = rf"\b{argument}\b.* must (be|have|lie|map|not) .*{re.escape(must)}.*"
     with pytest.raises(error, match=message + rf"got .*{re.escape(came)}"):
-        getattr(pe_lib, name)(**GOOD[name] | {argument: value})
+        FUNCTIONS[name](**GOOD[name] | {argument: value})
 
 
-@pytest.mark.parametrize("name", sorted(pe_lib.__all__))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_control_the_same_call_without_the_bad_value_is_accepted(name):
-    getattr(pe_lib, name)(**GOOD[name])
+    FUNCTIONS[name](**GOOD[name])
+
+
+def test_no_function_is_left_out():
+    assert set(FUNCTIONS) == set(GOOD) >= set(pe_lib.__all__)
 
 
 @pytest.mark.parametrize("d_model", [1, 3, 65])

@@ -44,3 +44,8 @@ def test_import_leaves_numpy_as_it_was():
         "assert state() == before\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_attention_loads_scipy_and_no_torch():
+    found = loads("pe_lib.attention")
+    assert "scipy" in found and not found & {"torch", "matplotlib"}

@@ -228,3 +228,41 @@ def test_a_second_call_adds_a_second_hand():
     plotting.dial(axes, (1, 0))
     plotting.dial(axes, (0, 1), color=plotting.ORANGE)
     assert [hand.xy for hand in axes.texts] == [(1, 0), (0, 1)]
+
+
+def test_attention_map_draws_where_each_query_looks():
+    plotting.use_house_style()
+    weights = np.tri(5) / np.arange(1, 6)[:, np.newaxis]
+    _, axes = plt.subplots()
+    image = plotting.attention_map(axes, weights + 1e-9, lag=2)
+    assert image.get_array().tolist() == np.round(weights, 2).tolist()
+    assert image.get_clim() == (0, 1)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("looks at", "position")
+    (marked,) = axes.lines  # from query 2 at key 0 to query 4 at key 2
+    assert marked.get_xydata().tolist() == [[0, 2], [2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("lag", "ends"), [(0, [[0, 0], [4, 4]]), (-1, [[1, 0], [4, 3]])]
+)
+def test_the_marked_keys_may_lie_ahead(lag, ends):
+    _, axes = plt.subplots()
+    plotting.attention_map(axes, np.eye(5), lag=lag)
+    assert axes.lines[0].get_xydata().tolist() == ends
+
+
+def test_attention_strip_puts_name_and_caption_to_each_map():
+    plotting.use_house_style()
+    maps = {"one": np.eye(4), "two": np.eye(6)}
+    figure = plotting.attention_strip(maps, ["3% | 1%", "100% | 95%"], lag=3)
+    assert figure.get_figwidth() == plotting.WIDTH
+    found = [(axes.get_title("center"), axes.get_xlabel()) for axes in figure.axes]
+    assert found == [("one", "3% | 1%"), ("two", "100% | 95%")]
+    assert [len(axes.lines) for axes in figure.axes] == [1, 1]
+    with pytest.raises(ValueError, match="zip"):
+        plotting.attention_strip(maps, ["only one"], lag=3)
+
+
+def test_a_strip_of_one():
+    figure = plotting.attention_strip({"one": np.eye(4)}, ["100%"], lag=1)
+    assert len(figure.axes) == 1

@@ -1,0 +1,137 @@
+"""The encodings that fail do so for the reasons of the book, and no others."""
+
+import re
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pe_lib.naive import binary, counting, dials, gray, normalized
+
+FUNCTIONS = {
+    "counting": (counting, 1),
+    "normalized": (lambda t: normalized(t, 50), 1),
+    "binary": (lambda t: binary(t, 6), 6),
+    "gray": (lambda t: gray(t, 6), 6),
+    "dials": (lambda t: dials(t, 5), 5),
+    "dials with cosines": (lambda t: dials(t, 5, cosines=True), 10),
+}
+
+
+@pytest.mark.parametrize(("encode", "width"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
+@pytest.mark.parametrize("shape", [(), (7,), (0,), (2, 3), (4, 1, 5)])
+def test_a_last_axis_is_added(encode, width, shape):
+    positions = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    codes = encode(positions)
+    assert codes.shape == (*shape, width)
+    assert codes.dtype == np.float64
+    for index in np.ndindex(shape):
+        np.testing.assert_array_equal(codes[index], encode(int(positions[index])))
+
+
+def test_counting_is_the_position():
+    positions = [-3, 0, 0.5, 2**31]
+    np.testing.assert_array_equal(counting(positions)[:, 0], positions)
+
+
+@pytest.mark.parametrize("length", [2, 3, 10, 1000])
+def test_normalized_goes_from_0_to_1_in_equal_steps(length):
+    codes = normalized(np.arange(length), length)[:, 0]
+    assert (codes[0], codes[-1]) == (0, 1)
+    np.testing.assert_allclose(np.diff(codes), 1 / (length - 1), rtol=1e-12)
+
+
+def test_a_single_position_is_0():
+    assert normalized(0, 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("position", [-0.5, 9.5, 10])
+def test_normalized_refuses_a_position_outside_the_sequence(position):
+    message = rf"positions must lie within 0 and length - 1 = 9, got {position:g}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        normalized([0, position], 10)
+
+
+@pytest.mark.parametrize("position", [0, 1, 6, 511, 512, 1000, 1023])
+def test_binary_is_what_python_writes_backwards(position):
+    written = [int(digit) for digit in reversed(f"{position:010b}")]
+    assert binary(position, 10).tolist() == written
+    assert binary(position, 10, centered=True).tolist() == [2 * x - 1 for x in written]
+
+
+def reflected(bits):
+    """Gray's own construction: the list, then the list backwards with a new digit."""
+    if bits == 0:
+        return [[]]
+    smaller = reflected(bits - 1)
+    return [[*row, 0] for row in smaller] + [[*row, 1] for row in reversed(smaller)]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 8])
+def test_gray_is_the_reflected_code(bits):
+    codes = gray(np.arange(2**bits), bits)
+    assert codes.tolist() == reflected(bits)
+    np.testing.assert_array_equal(
+        gray(np.arange(2**bits), bits, centered=True), 2 * codes - 1
+    )
+
+
+@pytest.mark.parametrize("encode", [binary, gray])
+@pytest.mark.parametrize(
+    ("position", "bits", "needed"), [(8, 3, 4), (1000, 9, 10), (2**31, 1, 32)]
+)
+def test_too_few_digits_are_refused_with_the_number_needed(
+    encode, position, bits, needed
+):
+    message = rf"bits must be at least {needed} to write position {position}, got"
+    with pytest.raises(ValueError, match=message + f" {bits}"):
+        encode([0, position], bits)
+    assert encode(position, needed).shape == (needed,)
+
+
+@pytest.mark.parametrize("encode", [binary, gray])
+@pytest.mark.parametrize("position", [-1, 0.5, 3.25])
+def test_only_whole_numbers_have_digits(encode, position):
+    message = rf"positions must be whole numbers from 0 on, got {position:g}"
+    with pytest.raises(ValueError, match=message):
+        encode([1, position], 8)
+
+
+def test_whole_floats_have_digits():
+    np.testing.assert_array_equal(binary(6.0, 3), [0, 1, 1])
+
+
+@given(st.floats(-(2**31), 2**31), st.integers(1, 40))
+def test_dials_against_50_digits(position, count):
+    codes = dials(position, count, cosines=True)
+    with mpmath.workdps(50):
+        angles = [2 * mpmath.pi * mpmath.mpf(position) / 2**j for j in range(count)]
+        truth = [float(f(a)) for a in angles for f in (mpmath.sin, mpmath.cos)]
+    np.testing.assert_allclose(codes, truth, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(dials(position, count), codes[::2])
+
+
+def test_the_first_two_dials_are_dead_at_whole_positions():
+    codes = dials(np.arange(-100, 100), 8)
+    assert not codes[:, :2].any()
+    assert codes[:, 2:].any(axis=0).all()
+
+
+def test_quarters_of_a_turn_are_exact():
+    assert set(dials(np.arange(16), 3, cosines=True).flat) == {-1, 0, 1}
+
+
+@pytest.mark.parametrize("top", [2, 4, 6, 10])
+def test_the_sines_lose_one_code_and_the_cosines_bring_it_back(top):
+    """Columns 0 to J: period 2**J, and the codes of 0 and 2**(J - 1) are equal."""
+    positions = np.arange(2**top)
+    codes = dials(positions, top + 1)
+    assert len(np.unique(codes, axis=0)) == 2**top - 1
+    np.testing.assert_array_equal(codes[0], codes[2 ** (top - 1)])
+    both = dials(positions, top + 1, cosines=True)
+    assert len(np.unique(both, axis=0)) == 2**top
+    np.testing.assert_array_equal(
+        dials(positions + 2**top, top + 1, cosines=True), both
+    )
