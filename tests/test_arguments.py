@@ -301,9 +301,8 @@ def all_cases():
 def test_the_error_names_the_argument_the_rule_and_the_value(
     name, argument, value, error, must, came
 ):
-    if argument == "target" and callable(value):
-        argument = "targets"  # what it returned
-    message = rf"\b{argument}\b.* must (be|have|lie|map|not) .*{re.escape(must)}.*"
+    named = f"{argument}s?" if argument == "target" else argument  # what it returns
+    message = rf"\b{named}\b.* must (be|have|lie|map|not) .*{re.escape(must)}.*"
     with pytest.raises(error, match=message + rf"got .*{re.escape(came)}"):
         FUNCTIONS[name](**GOOD[name] | {argument: value})
 
