@@ -314,7 +314,7 @@ class Scorecard(dict[str, dict[str, Verdict]]):
             for name, row in self.items()
         )
         return (
-            '<table class="scorecard">\n<thead><tr><th scope="col">code</th>'
+            '<table class="dataframe scorecard">\n<thead><tr><th scope="col">code</th>'
             f"{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
         )
 

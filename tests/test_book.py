@@ -211,7 +211,7 @@ def test_code_is_fit_to_print(path: Path) -> None:
 @each_notebook
 def test_outputs_are_fit_to_print(path: Path) -> None:
     """Text that fits a phone, SVG figures, the scorecard's table, nothing else."""
-    table = '<table class="scorecard">'
+    table = '<table class="dataframe scorecard">'
     for line in printed(path).splitlines():
         assert len(line) <= 40, line
     for cell in cells(path, "code"):
