@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal, sinusoidal_table
-from pe_lib.table import AHEAD, BLOCK
+from pe_lib.table import AHEAD, BLOCK, NARROW
 
 LIMIT = 2**31
 DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
@@ -82,9 +82,11 @@ def test_within_4e_16_of_the_truth(length, d_model, layout):
 
 @pytest.mark.parametrize("start", [0, 1, -1, BLOCK, -5 * BLOCK - 3, 10**6 + 7])
 @pytest.mark.parametrize("blocks", [1, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD])
-def test_any_number_of_blocks(blocks, start):
+@pytest.mark.parametrize("d_model", [4, NARROW, NARROW + 1])
+def test_any_number_of_blocks(d_model, blocks, start):
     for length in (blocks * BLOCK - 1, blocks * BLOCK, blocks * BLOCK + 1):
-        assert_rows_are_codes(sinusoidal_table(length, 4, start=start), start, 4)
+        table = sinusoidal_table(length, d_model, start=start)
+        assert_rows_are_codes(table, start, d_model)
 
 
 def test_a_row_does_not_depend_on_start_and_length():
