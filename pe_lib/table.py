@@ -17,8 +17,7 @@ from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS
 
 BLOCK = 32  # rows that are turned on from one
-AHEAD = 8  # blocks whose first rows are computed at once
-NARROW = 128  # columns; a narrower table turns all these blocks at once
+NARROW = 128  # columns; up to here calls cost more than numbers
 
 
 def sinusoidal_table(
@@ -44,7 +43,7 @@ def sinusoidal_table(
     so that an entry is within 4e-16 of the truth before it is rounded. At most
     one float32 entry in ten million then differs from :func:`sinusoidal`.
     Beside the table itself about 200 rows of float32 are in use, in a narrow
-    table (d_model at most 128) about half a megabyte.
+    table (d_model at most 128) up to a megabyte.
 
     Parameters
     ----------
@@ -88,16 +87,17 @@ def sinusoidal_table(
     stop = start + length
     # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.
     turns = -1j * hands_at(np.arange(BLOCK), d_model, base, spacing)
-    turned = np.empty((AHEAD if d_model <= NARROW else 1, *turns.shape), turns.dtype)
+    # How many blocks get their first rows at once, and how many are turned at once.
+    ahead, together = (16, 16) if d_model <= NARROW else (8, 1)
+    turned = np.empty((together, *turns.shape), turns.dtype)
     rows = turned.reshape(-1, turns.shape[1])
     table = np.empty((length, d_model), dtype)
     # Blocks begin at multiples of BLOCK: a row does not depend on start and length.
-    for group in range(start - start % BLOCK, stop, AHEAD * BLOCK):
-        firsts = group + BLOCK * np.arange(AHEAD)
-        ahead = hands_at(firsts, d_model, base, spacing)
-        for first in range(group, min(group + AHEAD * BLOCK, stop), len(rows)):
+    for group in range(start - start % BLOCK, stop, ahead * BLOCK):
+        firsts = hands_at(group + BLOCK * np.arange(ahead), d_model, base, spacing)
+        for first in range(group, min(group + ahead * BLOCK, stop), len(rows)):
             block = (first - group) // BLOCK
-            turned[...] = ahead[block : block + len(turned), np.newaxis]
+            turned[...] = firsts[block : block + together, np.newaxis]
             turned *= turns
             begin, end = max(first, start), min(first + len(rows), stop)
             found = rows[begin - first : end - first]

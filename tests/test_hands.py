@@ -82,7 +82,7 @@ def test_entries_near_zero_are_right_too(d_model, base, spacing):
     """The worst there is: the positions that come nearest to a quarter turn.
 
     Each convergent of the quarter turns per position has an entry near zero, down to
-    2.2e-14, where a phase of 96 bits is wrong by hundreds of float32 ulps.
+    2.2e-14, where a phase of 96 bits is wrong by more than ten float32 ulps.
     """
     smallest = 1
     with mp.workdps(60):

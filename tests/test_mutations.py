@@ -86,7 +86,7 @@ MUTATIONS = {
         ["tests/test_sinusoidal.py"],
     ),
     "the boundary of a block": (
-        replace("pe_lib/table.py", "BLOCK * np.arange", "(BLOCK - 1) * np.arange"),
+        replace("pe_lib/table.py", "BLOCK * np.ar", "(BLOCK - 1) * np.ar"),
         ["tests/test_table.py"],
     ),
     "the layout of a shift": (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal, sinusoidal_table
-from pe_lib.table import AHEAD, BLOCK, NARROW
+from pe_lib.table import BLOCK, NARROW
 
 LIMIT = 2**31
 DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
@@ -81,7 +81,7 @@ def test_within_4e_16_of_the_truth(length, d_model, layout):
 
 
 @pytest.mark.parametrize("start", [0, 1, -1, BLOCK, -5 * BLOCK - 3, 10**6 + 7])
-@pytest.mark.parametrize("blocks", [1, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD])
+@pytest.mark.parametrize("blocks", [1, 7, 8, 9, 15, 16, 17, 33])
 @pytest.mark.parametrize("d_model", [4, NARROW, NARROW + 1])
 def test_any_number_of_blocks(d_model, blocks, start):
     for length in (blocks * BLOCK - 1, blocks * BLOCK, blocks * BLOCK + 1):
