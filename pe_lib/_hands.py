@@ -18,6 +18,7 @@ from pe_lib.layouts import layout_columns
 
 PI = "3.14159265358979323846264338327950288419716939937510582097494459230781640629"
 RADIANS = 2 * np.pi / 2**64  # in one unit
+EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])
 
 
@@ -44,24 +45,29 @@ def steps_in_units(
 
 
 def hands_at(
-    positions: NDArray[Any], d_model: int, base: float, spacing: str
+    integers: NDArray[np.int64],
+    d_model: int,
+    base: float,
+    spacing: str,
+    fractions: NDArray[np.float64] | None = None,
 ) -> NDArray[np.complex128]:
     """The hand of each pair at each position, sin + i cos: [...] -> [..., K].
 
-    The error is at most 4e-16. At an integer position it is also small beside
-    sine and cosine, however near to zero they are.
+    A position is an integer, plus a fraction of size at most 1/2 if there are any.
+    The error is at most 4e-16. At an integer it is also small beside sine and
+    cosine, however near to zero they are.
     """
-    integers = np.rint(positions)[..., np.newaxis]
     whole, rest = steps_in_units(d_model, base, spacing)
-    phase = integers.astype(np.int64).view(np.uint64) * whole  # modulo 2**64: one turn
-    quarter = (phase + np.uint64(2**61)) >> np.uint64(62)  # the nearest one
-    phase -= quarter << np.uint64(62)
-    angle = phase.view(np.int64).astype(np.float64)
-    angle += integers * rest
+    integers = integers[..., np.newaxis]
+    phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
+    quarter = (phase + EIGHTH) >> SHIFT  # the nearest one
+    phase -= quarter << SHIFT
+    angle = integers * rest
+    angle += phase.view(np.int64)
     angle *= RADIANS
-    fractions = positions[..., np.newaxis] - integers
-    if fractions.any():
-        angle += fractions * angular_frequencies(d_model, base=base, spacing=spacing)
+    if fractions is not None:
+        frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+        angle += fractions[..., np.newaxis] * frequencies
     hands = np.empty(angle.shape, np.complex128)
     np.sin(angle, out=hands.real)
     np.cos(angle, out=hands.imag)

@@ -83,5 +83,14 @@ def sinusoidal(
     spacing = as_choice("spacing", spacing, SPACINGS)
     layout = as_choice("layout", layout, LAYOUTS)
     codes = np.empty((*positions.shape, d_model), as_float_dtype(dtype))
-    write_hands(hands_at(positions, d_model, base, spacing), codes, layout)
+    integers = np.rint(positions)
+    fractions = positions - integers
+    hands = hands_at(
+        integers.astype(np.int64),
+        d_model,
+        base,
+        spacing,
+        fractions if fractions.any() else None,
+    )
+    write_hands(hands, codes, layout)
     return codes

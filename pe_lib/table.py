@@ -38,7 +38,10 @@ def sinusoidal_table(
 
     .. math::
 
-       \sin(a+b) + i\cos(a+b) = (\sin a + i\cos a)\,e^{-ib}
+       \begin{aligned}
+       \sin(a+b) &+ i\cos(a+b) \\
+         &= (\sin a + i\cos a)\,e^{-ib}
+       \end{aligned}
 
     so that an entry is within 4e-16 of the truth before it is rounded. At most
     one float32 entry in ten million then differs from :func:`sinusoidal`.
