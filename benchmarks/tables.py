@@ -222,6 +222,7 @@ def report() -> list[str]:
         "shuffled order; in brackets how many times as long as pe_lib takes",
         f"{'':22}" + "".join(f"{f'{n} x {d}':>20}" for n, d in SIZES),
     ]
+    speed(builds, *SIZES[0])  # Python and the allocator take some calls to settle
     times = [speed(builds, *size) for size in SIZES]
     lines += [
         f"{name:22}"

@@ -88,21 +88,27 @@ def sinusoidal_table(
                 f"got {position}"
             )
     stop = start + length
-    # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.
-    turns = -1j * hands_at(np.arange(BLOCK), d_model, base, spacing)
     # How many blocks get their first rows at once, and how many are turned at once.
     ahead, together = (16, 16) if d_model <= NARROW else (8, 1)
+    # Blocks begin at multiples of BLOCK: a row does not depend on start and length.
+    begin = start - start % BLOCK
+    blocks = BLOCK * np.arange(ahead)
+    both = np.concatenate([np.arange(BLOCK), begin + blocks])
+    hands = hands_at(both, d_model, base, spacing)
+    # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.
+    turns, firsts = -1j * hands[:BLOCK], hands[BLOCK:].copy()
+    del hands
     turned = np.empty((together, *turns.shape), turns.dtype)
     rows = turned.reshape(-1, turns.shape[1])
     table = np.empty((length, d_model), dtype)
-    # Blocks begin at multiples of BLOCK: a row does not depend on start and length.
-    for group in range(start - start % BLOCK, stop, ahead * BLOCK):
-        firsts = hands_at(group + BLOCK * np.arange(ahead), d_model, base, spacing)
+    for group in range(begin, stop, ahead * BLOCK):
+        if group > begin:
+            firsts = hands_at(group + blocks, d_model, base, spacing)
         for first in range(group, min(group + ahead * BLOCK, stop), len(rows)):
             block = (first - group) // BLOCK
             turned[...] = firsts[block : block + together, np.newaxis]
             turned *= turns
-            begin, end = max(first, start), min(first + len(rows), stop)
-            found = rows[begin - first : end - first]
-            write_hands(found, table[begin - start : end - start], layout)
+            low, high = max(first, start), min(first + len(rows), stop)
+            found = rows[low - first : high - first]
+            write_hands(found, table[low - start : high - start], layout)
     return table
