@@ -62,8 +62,10 @@ def hands_at(
     phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
     quarter = (phase + EIGHTH) >> SHIFT  # the nearest one
     phase -= quarter << SHIFT
-    angle = integers * rest
-    angle += phase.view(np.int64)
+    beyond = phase.view(np.int64)
+    angle = beyond.astype(np.float64)
+    beyond -= angle.astype(np.int64)  # what 53 bits do not hold
+    angle += integers * rest + beyond
     angle *= RADIANS
     if fractions is not None:
         frequencies = angular_frequencies(d_model, base=base, spacing=spacing)

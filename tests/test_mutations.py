@@ -78,7 +78,7 @@ MUTATIONS = {
         ["tests/test_frequencies.py", FORMULA],
     ),
     "the low bits of a phase": (
-        replace("pe_lib/_hands.py", "angle = integers * rest", "angle = 0.0 * rest"),
+        replace("pe_lib/_hands.py", "integers * rest + beyond", "0.0 * rest + beyond"),
         ["tests/test_hands.py"],
     ),
     "a quadrant": (
