@@ -13,7 +13,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test test-portable outputs lint lab clean
+.PHONY: help book serve test test-portable outputs bench lint lab clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -38,6 +38,12 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 .venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py) tools/execute.py $(READY)
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
+
+bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/tables.txt
+	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
+		--target .venv/peers --requirement benchmarks/requirements.txt && \
+		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
+	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/tables.py
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

@@ -123,14 +123,17 @@ def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def round_once(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Round float64 values to `dtype`.
+    """Round float64 values to `dtype`, 16-bit types by way of float32."""
+    return first_rounding(values, dtype).astype(dtype, copy=False)
 
-    The 16-bit types are the float32 value rounded, so that every path to
-    them (function, table, module) gives the same bits.
+
+def first_rounding(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values from which `dtype` is rounded: float32 for 16-bit types.
+
+    These are the float32 value rounded, so that every path to them (function,
+    table, module) gives the same bits.
     """
-    if dtype.itemsize < 4:
-        return values.astype(np.float32).astype(dtype)
-    return values.astype(dtype, copy=False)
+    return values.astype(np.float32) if dtype.itemsize < 4 else values
 
 
 def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:

@@ -66,12 +66,28 @@ MUTATIONS = {
         ["tests/test_table.py", ROTATION],
     ),
     "cosine for sine": (
-        replace("pe_lib/sinusoidal.py", "np.sin(angles)", "np.cos(angles)"),
+        replace(
+            "pe_lib/_hands.py",
+            "np.sin(angle, out=hands.real)",
+            "np.cos(angle, out=hands.real)",
+        ),
         ["tests/test_sinusoidal.py", FORMULA],
     ),
     "the divisor of the exponent": (
         replace("pe_lib/frequencies.py", "d_model / 2 if", "(d_model + 1) / 2 if"),
         ["tests/test_frequencies.py", FORMULA],
+    ),
+    "the low bits of a phase": (
+        replace("pe_lib/_hands.py", "integers * rest + beyond", "0.0 * rest + beyond"),
+        ["tests/test_hands.py"],
+    ),
+    "a quadrant": (
+        replace("pe_lib/_hands.py", "[1, -1j, -1, 1j]", "[1, -1j, -1, -1j]"),
+        ["tests/test_sinusoidal.py"],
+    ),
+    "the boundary of a block": (
+        replace("pe_lib/table.py", "BLOCK * np.ar", "(BLOCK - 1) * np.ar"),
+        ["tests/test_table.py"],
     ),
     "the layout of a shift": (
         replace(
@@ -114,7 +130,8 @@ def copy(tmp_path: Path) -> Path:
     """A copy of the project, without what a build leaves behind."""
     hidden = shutil.ignore_patterns(".*", "_*", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=hidden)
-    for needed in ("_toc.yml", "pe_lib/__init__.py", "pe_lib/_arguments.py"):
+    private = [str(path.relative_to(ROOT)) for path in ROOT.glob("pe_lib/_*.py")]
+    for needed in ("_toc.yml", *private):
         shutil.copy(ROOT / needed, tmp_path / "copy" / needed)
     shutil.copytree(ROOT / "book/_static", tmp_path / "copy/book/_static")
     return tmp_path / "copy"

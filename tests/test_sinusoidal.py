@@ -58,7 +58,7 @@ def test_equals_the_double_loop(d_model, spacing, layout):
         np.testing.assert_allclose(
             sinusoidal(positions, d_model, base=base, spacing=spacing, layout=layout),
             naive(positions, d_model, base, spacing, layout),
-            # Each side errs by at most |t| 2**-52 (the docstring) and its own rounding.
+            # The loop errs by |t| 2**-52 and its own rounding, and we by less.
             atol=2 * (9999 + 1) * 2**-52,
             rtol=0,
         )
@@ -159,34 +159,81 @@ def test_distances_printed_by_godoy():
 
 # The truth, to fifty digits.
 
-TRUTH_POSITIONS = [
-    *(0, 1, -1, 0.5, -2.75, 0.1, 1e-5, 3, 22, 355, -710, 1e3 + 1 / 3, 104_348),
-    *(-12_345.678, 2**24 + 1, 1e9 + 0.25, LIMIT - 1, LIMIT, -LIMIT),
+INTEGERS = [
+    *(0, 1, -1, 3, 22, 355, -710, 104_348, 245_850_922, -411_557_987),
+    *(2**power for power in range(4, 32, 3)),
+    *(2**24 + 1, 2**30 - 1, LIMIT - 1, LIMIT, 1 - LIMIT, -LIMIT),
+    *np.random.default_rng(0).integers(-LIMIT, LIMIT, 30).tolist(),
 ]
+FRACTIONS = [0.5, -2.75, 0.1, 1e-5, -1e-300, 1e3 + 1 / 3, -12_345.678, 1e9 + 0.25]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("spacing", SPACINGS)
-@pytest.mark.parametrize(("d_model", "base"), [(7, 500), (8, 10_000), (64, 10_000)])
+def truths(positions, d_model, base, spacing, layout):
+    """The positions with their codes, to fifty digits."""
+    for t in positions:
+        row = []
+        for column in range(d_model):
+            k, is_sine = pair_and_kind(column, d_model, layout)
+            part = mpf(2 * k) / d_model
+            if spacing == "endpoint":
+                part = mpf(k) / max(math.ceil(d_model / 2) - 1, 1)
+            angle = mpf(t) / mpf(base) ** part
+            row.append(mp.sin(angle) if is_sine else mp.cos(angle))
+        yield t, row
+
+
+each_choice = pytest.mark.parametrize(
+    ("d_model", "base", "spacing", "layout"),
+    [
+        (1, 10_000, "paper", "interleaved"),
+        (7, 500, "paper", "half_split"),
+        (7, 500, "endpoint", "interleaved"),
+        (8, 10_000, "endpoint", "half_split"),
+        (9, 1.001, "paper", "interleaved"),
+        (64, 10_000, "paper", "interleaved"),
+        (64, 10_000, "endpoint", "half_split"),
+    ],
+)
+
+
+@each_choice
+def test_float32_is_half_an_ulp_from_the_truth(d_model, base, spacing, layout):
+    choice = {"base": base, "spacing": spacing, "layout": layout}
+    codes = sinusoidal(INTEGERS, d_model, **choice, dtype=np.float32)
+    with mp.workdps(50):
+        rows = truths(INTEGERS, d_model, base, spacing, layout)
+        for (t, row), code in zip(rows, codes, strict=True):
+            for truth, entry in zip(row, code, strict=True):
+                _, exponent = mp.frexp(truth)
+                ulp = mpf(2) ** (exponent - 24)
+                assert abs(mpf(float(entry)) - truth) <= 0.5001 * ulp, (t, truth)
+
+
+@each_choice
 def test_float64_is_as_near_to_the_truth_as_the_docstring_says(
     d_model, base, spacing, layout
 ):
-    encodings = sinusoidal(
-        TRUTH_POSITIONS, d_model, base=base, spacing=spacing, layout=layout
-    )
-    pairs = math.ceil(d_model / 2)
+    positions = INTEGERS + FRACTIONS
+    choice = {"base": base, "spacing": spacing, "layout": layout}
+    codes = sinusoidal(positions, d_model, **choice)
     with mp.workdps(50):
-        for t, row in zip(TRUTH_POSITIONS, encodings, strict=True):
-            # |t| 2**-52 for the angle, and 2**-53, one ulp below 1, for its sine.
-            bound = abs(t) * 2**-52 + 2**-53
-            for column, entry in enumerate(row):
-                k, is_sine = pair_and_kind(column, d_model, layout)
-                part = (
-                    mpf(2 * k) / d_model if spacing == "paper" else mpf(k) / (pairs - 1)
-                )
-                angle = mpf(t) / mpf(base) ** part
-                truth = mp.sin(angle) if is_sine else mp.cos(angle)
-                assert abs(mpf(float(entry)) - truth) <= bound, (t, column)
+        rows = truths(positions, d_model, base, spacing, layout)
+        for (t, row), code in zip(rows, codes, strict=True):
+            for truth, entry in zip(row, code, strict=True):
+                assert abs(mpf(float(entry)) - truth) <= 4e-16, (t, truth)
+
+
+@pytest.mark.parametrize("base", [10_000.0, 1e300])
+@pytest.mark.parametrize("t", [1, -3, 2**31, 1e-5, -1e-250])
+def test_a_slow_sine_keeps_its_digits(t, base):
+    """Where the hand has hardly moved its sine is the angle, not zero."""
+    slow = sinusoidal(t, 8, base=base, spacing="endpoint")[6]
+    with mp.workdps(50):
+        assert slow == pytest.approx(float(mp.sin(mpf(t) / mpf(base))), rel=1e-15)
+
+
+def test_a_negative_zero_counts_as_zero():
+    assert not np.signbit(sinusoidal(-0.0, 5)).any()
 
 
 def test_float32_is_the_float64_value_correctly_rounded():
