@@ -190,6 +190,8 @@ def hit_rate(weights: ArrayLike, targets: ArrayLike) -> float:
         raise ValueError(
             f"weights must have shape [length, length], got {weights.shape}"
         )
+    if not (weights >= 0).all():
+        raise ValueError("weights must be 0 or more, got a negative one or NaN")
     queries, keys = _as_targets(targets, len(weights))
     on_target = weights[queries, keys]
     others = weights[queries]

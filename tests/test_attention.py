@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from pe_lib import shift_matrix, sinusoidal_table
 from pe_lib.attention import attention, fit_head, head_weights, hit_rate, look_back
@@ -130,6 +131,8 @@ def test_nearly_a_draw_is_not():
         (np.eye(3), [0, 0], ValueError, r"targets must have shape \(3,\), got \(2,\)"),
         (np.eye(3), [0.0, 1, 2], TypeError, "targets must be integers, got dtype"),
         (np.eye(3), [-1, 3, 9], ValueError, "targets must lie within 0 and 2"),
+        (-np.eye(3), [0, 1, 2], ValueError, "weights must be 0 or more"),
+        (np.full((3, 3), np.nan), [0, 1, 2], ValueError, "weights must be 0 or more"),
     ],
 )
 def test_hit_rate_refuses(weights, targets, error, message):
@@ -249,3 +252,17 @@ def test_a_search_that_finds_nothing_says_so():
         RuntimeError, match="the search for the best head stopped early"
     ):
         fit_head(lambda n: 1e80 * counting(np.arange(n)), look_back(3))
+
+
+def test_the_search_begins_where_it_is_told(monkeypatch):
+    begun = []
+
+    def spy(loss, start, **options):
+        begun.append(start)
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr("pe_lib.attention.minimize", spy)
+    start = np.array([[1.0, 2.0], [3.0, 4.0]])
+    fit_head(CODES["normalised"], look_back(1), start=start)
+    fit_head(CODES["normalised"], look_back(1))
+    assert [one.tolist() for one in begun] == [[1, 2, 3, 4], [0, 0, 0, 0]]
