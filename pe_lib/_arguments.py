@@ -70,13 +70,20 @@ def as_offset(value: Any) -> float:
     return float(offset)
 
 
-def as_even_width(d_model: Any) -> int:
-    """Return `d_model` as an even int: a lone sine has no linear shift."""
+def as_offsets(value: ArrayLike) -> NDArray[np.float64]:
+    """Return `offsets`, real numbers of any shape, finite and within 2**31."""
+    return _reals_within_limit("offsets", value)
+
+
+def as_even_width(
+    d_model: Any, otherwise: str = "so no matrix shifts it by every offset"
+) -> int:
+    """Return `d_model` as an even int: a lone sine has no cosine, and `otherwise`."""
     width = as_integer("d_model", d_model, at_least=1)
     if width % 2:
         raise ValueError(
             f"d_model must be even, got {width}: the last sine of an odd width "
-            "has no cosine, so no matrix shifts it by every offset"
+            f"has no cosine, {otherwise}"
         )
     return width
 

@@ -17,6 +17,7 @@ from pe_lib import (
     apply_shift,
     attention,
     fit_shift,
+    geometry,
     naive,
     properties,
     shift_matrix,
@@ -47,6 +48,12 @@ GOOD = {
     "head_weights": {"table": TABLE, "matrix": np.eye(5)},
     "hit_rate": {"weights": np.eye(3), "targets": [0, 1, 2]},
     "fit_head": {"encode": lambda n: np.ones((n, 8)), "target": attention.look_back(3)},
+    "similarity": {"offsets": [0, 1], "d_model": 4},
+    "distance": {"offsets": [0, 1], "d_model": 4},
+    "distance_map": {"table": TABLE},
+    "nearest_other": {"d_model": 4, "within": 10},
+    "first_rise": {"d_model": 4},
+    "decay_law": {"offsets": [0, 1]},
     **{
         name.replace(" ", "_"): {"encode": lambda n: np.ones((n, 2)), "length": 8}
         for name in properties.CRITERIA
@@ -54,7 +61,7 @@ GOOD = {
 }
 FUNCTIONS = {
     name: getattr(module, name)
-    for module in (pe_lib, naive, attention, properties)
+    for module in (pe_lib, naive, attention, properties, geometry)
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
 }
@@ -191,6 +198,21 @@ BAD = {
         (np.full((9, 2), NAN), ValueError, "finite", "NaN"),
         (np.full((9, 2), -INF), ValueError, "finite", "infinity"),
     ],
+    "offsets": [
+        *NUMBERS,
+        ([0, NAN], ValueError, "finite", "nan"),
+        ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
+    ],
+    "within": [*COUNTS, (LIMIT + 1, ValueError, "at most 2**31", "2147483649")],
+    "distance_map.table": [
+        (np.ones(9), ValueError, "shape [9, d_model]", "(9,)"),
+        (1.0, ValueError, "d_model]", "()"),
+        (np.ones((9, 2, 2)), ValueError, "shape [9, d_model]", "(9, 2, 2)"),
+        (np.ones((9, 0)), ValueError, "shape [9, d_model]", "(9, 0)"),
+        (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
+        (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
+        (np.ones((9, 4), bool), TypeError, "real numbers", "bool"),
+    ],
     "bits": COUNTS,
     "count": COUNTS,
     "centered": FLAGS,
@@ -323,6 +345,17 @@ def test_a_lone_sine_has_no_shift(d_model):
         shift_matrix(1, d_model)
     with pytest.raises(ValueError, match=message):
         apply_shift(np.ones((2, d_model)), 1)
+
+
+@pytest.mark.parametrize("d_model", [1, 3, 65])
+def test_a_lone_sine_has_no_constant_length(d_model):
+    message = f"d_model must be even, got {d_model}: .*depend on the position"
+    for function in (geometry.similarity, geometry.distance):
+        with pytest.raises(ValueError, match=message):
+            function(1, d_model)
+    for function in (geometry.nearest_other, geometry.first_rise):
+        with pytest.raises(ValueError, match=message):
+            function(d_model)
 
 
 def test_encodings_without_columns():

@@ -49,3 +49,7 @@ def test_import_leaves_numpy_as_it_was():
 def test_attention_loads_scipy_and_no_torch():
     found = loads("pe_lib.attention")
     assert "scipy" in found and not found & {"torch", "matplotlib"}
+
+
+def test_geometry_needs_scipy_only_where_it_is_called():
+    assert loads("pe_lib.geometry") == {"numpy", "pe_lib"}

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FORMULA = "book/sinusoidal/formula.ipynb"
 ROTATION = "book/sinusoidal/rotation.ipynb"
+GEOMETRY = "book/sinusoidal/geometry.ipynb"
 LINT = "tests/test_book.py"
 
 
@@ -100,6 +101,14 @@ MUTATIONS = {
     "the size that a residual is measured by": (
         replace("pe_lib/rotation.py", "np.linalg.norm(after)", "len(after)"),
         ["tests/test_rotation.py"],
+    ),
+    "an arc for its chord": (
+        replace(
+            "pe_lib/geometry.py",
+            "np.sin(frequency * offsets / 2)",
+            "(frequency * offsets / 2)",
+        ),
+        ["tests/test_geometry.py", GEOMETRY],
     ),
     "the step through float32": (
         replace("pe_lib/_arguments.py", "dtype.itemsize < 4", "dtype.itemsize < 2"),

@@ -1,0 +1,349 @@
+"""Distances and similarities depend on the offset alone, and are what they should be.
+
+The truth comes from elsewhere: from the codes themselves, subtracted; from mpmath with
+fifty digits; from the continued fraction of pi; from an integral. Each property is
+followed by a control that must fail it.
+"""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib import sinusoidal, sinusoidal_table
+from pe_lib.geometry import (
+    decay_law,
+    distance,
+    distance_map,
+    first_rise,
+    nearest_other,
+    similarity,
+)
+from pe_lib.naive import binary
+
+CHOICES = [
+    {"base": base, "spacing": spacing}
+    for base in (10_000, 500)
+    for spacing in ("paper", "endpoint")
+]
+WIDTHS = (2, 6, 64)
+STARTS = (0, 7, -1000.25, 4096)
+OFFSETS = np.array([-5000, -2.5, -1, 0, 0.125, 1, 3, 1000, 123_456])
+
+widths = st.integers(1, 16).map(lambda pairs: 2 * pairs)
+choices = st.sampled_from(CHOICES)
+
+
+def exact(name, offset, d_model, base=10_000, spacing="paper"):
+    """The sum of the formula, with fifty digits, one clock after another."""
+    pairs = d_model // 2
+    steps = pairs if spacing == "paper" else max(pairs - 1, 1)
+    with mpmath.workdps(50):
+        total = mpmath.mpf(0)
+        for j in range(pairs):
+            angle = mpmath.mpf(base) ** (-mpmath.mpf(j) / steps) * mpmath.mpf(offset)
+            tip = mpmath.sin(angle), mpmath.cos(angle)
+            if name == "similarity":
+                total += tip[1]
+            else:
+                total += tip[0] ** 2 + (tip[1] - 1) ** 2
+        return float(total if name == "similarity" else mpmath.sqrt(total))
+
+
+# Both are about the codes
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+@pytest.mark.parametrize("start", STARTS)
+def test_the_same_from_every_position(start, d_model, choice):
+    one = sinusoidal(start, d_model, **choice)
+    other = sinusoidal(start + OFFSETS, d_model, **choice)
+    error = d_model * (np.abs(OFFSETS).max() + abs(start)) * 2**-52
+    np.testing.assert_allclose(
+        similarity(OFFSETS, d_model, **choice), other @ one, atol=error, rtol=0
+    )
+    np.testing.assert_allclose(
+        distance(OFFSETS, d_model, **choice),
+        np.linalg.norm(other - one, axis=1),
+        atol=error,
+        rtol=0,
+    )
+
+
+def test_control_an_odd_width_has_a_distance_for_each_position():
+    table = sinusoidal_table(9000, 7)
+    assert np.ptp(np.linalg.norm(table[1000:] - table[:-1000], axis=1)) > 0.01
+    lengths = np.linalg.norm(table, axis=1)
+    assert np.ptp(lengths) > 0.2
+
+
+def test_control_another_base_or_spacing_gives_other_numbers():
+    for function in (similarity, distance):
+        values = [float(function(1000, 6, **choice)) for choice in CHOICES]
+        assert np.min(np.diff(sorted(values))) > 0.01
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=st.integers(-(10**6), 10**6), d_model=widths, choice=choices)
+def test_against_fifty_digits(k, d_model, choice):
+    error = d_model * (abs(k) + 1) * 2**-52
+    assert (
+        abs(
+            similarity(k, d_model, **choice) - exact("similarity", k, d_model, **choice)
+        )
+        <= error
+    )
+    assert (
+        abs(distance(k, d_model, **choice) - exact("distance", k, d_model, **choice))
+        <= error
+    )
+
+
+@pytest.mark.parametrize("offset", [1e-3, 1e-9, 1e-100])
+def test_small_offsets_keep_their_digits(offset):
+    np.testing.assert_allclose(
+        distance(offset, 64), exact("distance", offset, 64), rtol=1e-14
+    )
+
+
+def test_control_by_way_of_the_dot_product_they_lose_them():
+    offset = 1e-9
+    assert (
+        abs(np.sqrt(64 - 2 * similarity(offset, 64)) / distance(offset, 64) - 1) > 0.1
+    )
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=st.floats(-(2**20), 2**20), d_model=widths, choice=choices)
+def test_properties(k, d_model, choice):
+    alike = similarity(k, d_model, **choice)
+    apart = distance(k, d_model, **choice)
+    assert alike == similarity(-k, d_model, **choice)
+    assert apart == distance(-k, d_model, **choice)
+    assert alike <= d_model / 2 and 0 <= apart <= np.sqrt(2 * d_model) * (1 + 1e-15)
+    assert abs(apart**2 + 2 * alike - d_model) <= 8 * d_model * 2**-52
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 1, 3)])
+def test_shapes(shape):
+    for function in (
+        lambda offsets: similarity(offsets, 6),
+        lambda offsets: distance(offsets, 6),
+        decay_law,
+    ):
+        result = function(np.full(shape, 2))
+        assert result.shape == shape and result.dtype == np.float64
+        np.testing.assert_array_equal(result, np.full(shape, function(2)))
+
+
+def test_inputs_are_left_alone():
+    offsets, table = np.array([0.0, 1.0, 5.0]), sinusoidal_table(5, 4)
+    before = offsets.copy(), table.copy()
+    (
+        similarity(offsets, 4),
+        distance(offsets, 4),
+        decay_law(offsets),
+        distance_map(table),
+    )
+    np.testing.assert_array_equal(offsets, before[0])
+    np.testing.assert_array_equal(table, before[1])
+
+
+def test_published_steps():
+    """The step of the notebook's own code at d = 500, which its text gets wrong."""
+    assert round(float(distance(1, 500)), 6) == 3.671986
+    assert [round(float(distance(1, d)), 3) for d in (8, 64, 512)] == [
+        0.964,
+        1.472,
+        3.714,
+    ]
+
+
+# All distances of a table
+
+
+def by_loop(table):
+    return [[np.sqrt(sum((a - b) ** 2)) for b in table] for a in table]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        sinusoidal_table(30, 8),
+        np.random.default_rng(0).standard_normal((20, 5)) * 1e6,
+        binary(np.arange(16), 4),
+        np.zeros((3, 2)),
+        [[1, 2], [3, 4]],
+        [[5.0]],
+    ],
+)
+def test_distance_map_against_a_loop(table):
+    found, expected = distance_map(table), by_loop(np.asarray(table, float))
+    size = np.abs(table).max()
+    np.testing.assert_allclose(found, expected, atol=1e-7 * size, rtol=1e-12)
+    np.testing.assert_array_equal(found, found.T)
+    assert not found.diagonal().any() and np.isfinite(found).all()
+
+
+def test_distance_map_of_equal_rows_is_no_root_of_a_negative_number():
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((1, 300)) + 1e-12 * rng.standard_normal((50, 300))
+    assert 0 <= distance_map(table).max() < 1e-5
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_distance_map_of_very_small_and_very_large_rows(scale):
+    np.testing.assert_allclose(
+        distance_map(np.array([[3.0, 0], [0, 4]]) * scale)[0, 1], 5 * scale, rtol=1e-15
+    )
+
+
+def test_distance_map_without_rows():
+    assert distance_map(np.empty((0, 4))).shape == (0, 0)
+
+
+def test_distance_map_is_the_distance_of_the_offset():
+    found = distance_map(sinusoidal_table(200, 64, start=1000))
+    offsets = np.subtract.outer(np.arange(200), np.arange(200))
+    np.testing.assert_allclose(found, distance(offsets, 64), atol=1e-5, rtol=0)
+
+
+# The nearest other position
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+@pytest.mark.parametrize("within", [1, 2, 5, 43, 44, 3000])
+def test_nearest_other_against_all_codes(within, d_model, choice):
+    codes = sinusoidal_table(within + 1, d_model, **choice)
+    away = np.linalg.norm(codes[1:] - codes[0], axis=1)
+    offset, apart = nearest_other(d_model, within=within, **choice)
+    assert offset == away.argmin() + 1
+    assert abs(apart - away.min()) < 1e-10
+    assert type(offset) is int and type(apart) is float
+
+
+def best_turns(within):
+    """Whole positions nearest to whole turns: from the continued fraction of 2 pi."""
+    with mpmath.workdps(50):
+        rest, terms = 2 * mpmath.pi, []
+        for _ in range(20):
+            terms.append(int(rest))
+            rest = 1 / (rest - terms[-1])
+    before, fraction = (0, 1), (1, 0)
+    found = []
+    for term in terms:
+        before, fraction = (
+            fraction,
+            tuple(term * new + old for new, old in zip(fraction, before, strict=True)),
+        )
+        found.append(fraction[0])
+    return max(number for number in found if number <= within)
+
+
+@pytest.mark.parametrize("within", [6, 50, 709, 710, 100_000, 312_688, 10**6])
+def test_one_clock_against_the_continued_fraction(within):
+    offset, apart = nearest_other(2, within=within)
+    assert offset == best_turns(within)
+    np.testing.assert_allclose(apart, exact("distance", offset, 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("d_model", "offset", "apart"),
+    [
+        # computed once more for the book's notes, without dropping anything
+        (2, 312_689, 2.9e-6),
+        (4, 735_761, 5.3e-4),
+        (8, 169_646, 0.0033),
+        (16, 615_746, 0.881),
+        (64, 1, 1.472),
+    ],
+)
+def test_nearest_within_a_million(d_model, offset, apart):
+    found, distance_found = nearest_other(d_model)
+    assert found == offset
+    np.testing.assert_allclose(distance_found, apart, rtol=0.02)
+    np.testing.assert_allclose(
+        distance_found, exact("distance", offset, d_model), atol=1e-8, rtol=0
+    )
+
+
+def test_nothing_is_lost_between_blocks(monkeypatch):
+    expected = [nearest_other(d, within=3000) for d in (2, 4, 8, 16)]
+    for block in (1, 2, 7, 42, 2999):
+        monkeypatch.setattr("pe_lib.geometry._BLOCK", block)
+        assert [nearest_other(d, within=3000) for d in (2, 4, 8, 16)] == expected
+        assert nearest_other(2, within=44)[0] == 44
+
+
+# The first rise
+
+
+@pytest.mark.parametrize(
+    ("d_model", "offset"),
+    [(8, 3), (16, 3), (32, 4), (64, 5), (128, 11), (256, 24), (512, 43), (1024, 68)],
+)
+def test_first_rise(d_model, offset):
+    assert first_rise(d_model) == offset
+    values = [exact("similarity", k, d_model) for k in range(offset + 2)]
+    steps = np.diff(values)
+    assert steps[-1] > 0 and (steps[:-1] < 0).all()
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", [2, 4, 200, 4096])
+def test_first_rise_against_a_loop(d_model, choice):
+    k = 0
+    while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
+        k += 1
+    assert first_rise(d_model, **choice) == k
+
+
+@pytest.mark.parametrize("turn", [0, 62, 63, 64, 65, 191, 192, 500])
+def test_first_rise_is_seen_between_blocks_too(turn, monkeypatch):
+    monkeypatch.setattr(
+        "pe_lib.geometry.similarity", lambda k, *_, **__: np.abs(k - turn)
+    )
+    assert first_rise(2) == turn
+
+
+# The law
+
+
+@pytest.mark.parametrize("base", [2, 500, 10_000, 1e12])
+@pytest.mark.parametrize("offset", [0.001, 1, -10, 100])
+def test_decay_law_is_the_integral(offset, base):
+    with mpmath.workdps(30):
+        pieces = mpmath.linspace(0, 1, 41)
+        integral = mpmath.quad(
+            lambda s: mpmath.cos(offset * mpmath.mpf(base) ** -s), pieces
+        )
+    np.testing.assert_allclose(
+        decay_law(offset, base=base), float(integral), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
+def test_decay_law_is_the_limit_of_wide_codes(spacing):
+    offsets = np.array([1, 10, 100, 1000])
+    gaps = [
+        np.abs(
+            similarity(offsets, d, spacing=spacing) / (d / 2) - decay_law(offsets)
+        ).max()
+        for d in (2**9, 2**13, 2**17)
+    ]
+    assert gaps[0] > 0.01 > gaps[1] > 8 * gaps[2]
+
+
+def test_published_values_of_the_law():
+    found = decay_law([1, 10, 100, 1000, 10_000])
+    assert found.round(4).tolist() == [0.9740, 0.6824, 0.4368, 0.1877, -0.0366]
+
+
+def test_decay_law_begins_at_one():
+    assert decay_law(0) == 1
+    np.testing.assert_allclose(decay_law([1e-300, 1e-9, 1e-7, 1e-5]), 1, rtol=1e-10)
+    np.testing.assert_allclose(decay_law([1e-300, 1.0], base=1e300), 1, atol=1e-2)
+    assert abs(decay_law(2**31)) < 1e-5
