@@ -16,6 +16,7 @@ from pe_lib import (
     angular_frequencies,
     apply_shift,
     attention,
+    conventions,
     fit_shift,
     geometry,
     naive,
@@ -54,6 +55,9 @@ GOOD = {
     "nearest_other": {"d_model": 4, "within": 10},
     "first_rise": {"d_model": 4},
     "decay_law": {"offsets": [0, 1]},
+    "encode": {"convention": "paper", "length": 3, "d_model": 4},
+    "explain": {"source": "paper", "target": "kernes", "length": 3, "d_model": 4},
+    "convert": {"table": TABLE, "source": "paper", "target": "kernes"},
     **{
         name.replace(" ", "_"): {"encode": lambda n: np.ones((n, 2)), "length": 8}
         for name in properties.CRITERIA
@@ -62,6 +66,7 @@ GOOD = {
 FUNCTIONS = {
     name: getattr(module, name)
     for module in (pe_lib, naive, attention, properties, geometry)
+    for module in (pe_lib, naive, attention, properties, conventions)
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
 }
@@ -102,6 +107,13 @@ ARRAYS = [
     (np.ones((20, 4), bool), TypeError, "real numbers", "bool"),
     (np.full((20, 4), 1j), TypeError, "real numbers", "complex128"),
     ([["a"]], TypeError, "real numbers", "<U1"),
+]
+
+TEXTS = [
+    ("Paper", ValueError, "'paper' or 'tensor2tensor' or", "'Paper'"),
+    ("vaswani2017", ValueError, "or 'notebook_text'", "'vaswani2017'"),
+    (None, ValueError, "'paper' or", "None"),
+    (["paper"], ValueError, "'paper' or", "['paper']"),
 ]
 
 # argument, or function.argument: value, error, what it must be, what came
@@ -289,6 +301,24 @@ BAD = {
         (np.eye(3), ValueError, "shape [9, d_model]", "(3, 3)"),
         (np.ones((9, 3)), ValueError, "shape [9, 9]", "(9, 3)"),
         (np.full((9, 9), NAN), ValueError, "finite", "NaN"),
+    ],
+    "convention": TEXTS,
+    "source": TEXTS,
+    "explain.target": TEXTS,
+    "convert.target": [
+        *TEXTS,
+        ("denk", ValueError, "the frequencies of 'paper'", "'denk'"),
+    ],
+    "encode.length": COUNTS,
+    "explain.length": COUNTS,
+    "convert.table": [
+        (np.ones(4), ValueError, "two axes", "(4,)"),
+        (np.ones((2, 3, 4)), ValueError, "two axes", "(2, 3, 4)"),
+        (np.ones((0, 4)), ValueError, "neither empty", "(0, 4)"),
+        (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
+        (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
+        ([["a"]], TypeError, "real numbers", "<U1"),
+        ([[0], [0, 1]], TypeError, "real numbers", "[[0], [0, 1]]"),
     ],
     "scorecard.encodings": [
         ([naive.counting], TypeError, "names to functions", "[<function"),

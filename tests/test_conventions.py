@@ -1,0 +1,458 @@
+"""Ten texts against their formulas in mpmath, and every map in both directions."""
+
+import itertools
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib import conventions as module
+from pe_lib import fit_shift, shift_matrix, sinusoidal_table
+from pe_lib.conventions import CONVENTIONS, Convention, convert, encode, explain
+
+KEYS = tuple(CONVENTIONS)
+GROUPS = [
+    {"paper", "d2l", "uva", "kernes"},
+    {"tensor2tensor", "fairseq", "flash_card"},
+    {"phuong_hutter"},
+    {"denk"},
+    {"notebook_text"},
+]
+
+
+PAIRS = list(itertools.product(KEYS, KEYS))
+MAPPED = [pair for pair in PAIRS if any(set(pair) <= group for group in GROUPS)]
+UNMAPPED = [pair for pair in PAIRS if pair not in MAPPED]
+
+
+def rows(key, length, d_model):
+    """The table with a row a position, whatever way the text writes it."""
+    table = encode(key, length, d_model)
+    return table.T if CONVENTIONS[key].array == "columns" else table
+
+
+def bound(length):
+    """Angles up to length + 2 with relative errors of a few 2**-53 each."""
+    return 8 * (length + 4) * 2**-53
+
+
+def difference(left, right):
+    return np.abs(np.asarray(left) - np.asarray(right)).max(initial=0.0)
+
+
+# Each text by itself: word r (from 0), column j (from 0), in 40 digits.
+
+
+def wave(cosine, angle):
+    return mpmath.cos(angle) if cosine else mpmath.sin(angle)
+
+
+def truth(key, r, j, n, d):
+    """The formula as printed; `n` is the length of the table."""
+    ten, t = mpmath.mpf(10_000), mpmath.mpf(r)
+    half = d // 2
+    with mpmath.workdps(40):
+        if key in ("paper", "d2l", "uva"):
+            return wave(j % 2, t / ten ** (mpmath.mpf(j - j % 2) / d))
+        if key == "kernes":
+            return wave(
+                j % 2 == 0, t * mpmath.mpf("1e-4") ** (mpmath.mpf(j - j % 2) / d)
+            )
+        if key == "denk":
+            return wave(j % 2, (t + 1) / ten ** (mpmath.mpf(2 * (j // 2 + 1)) / d))
+        if key == "phuong_hutter":
+            return wave(
+                j % 2, (t + 1) / mpmath.mpf(n) ** (mpmath.mpf(2 * (j // 2 + 1)) / d)
+            )
+        if key == "notebook_text":
+            return wave(j % 2, t * ten ** (-mpmath.mpf(j // 2 + 1) / d))
+        if j == 2 * half:
+            return mpmath.mpf(0)
+        t += 2 if key == "fairseq" else 0
+        slower = -mpmath.mpf(j % half) / max(half - 1, 1)
+        return wave(j >= half, t * ten**slower)
+
+
+def widths(key):
+    least = CONVENTIONS[key].smallest
+    return [
+        d
+        for d in (1, 2, 3, 4, 5, 6, 7, 32)
+        if d >= least and (d % 2 == 0 or CONVENTIONS[key].odd)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "d_model"), [(key, d) for key in KEYS for d in widths(key)]
+)
+def test_every_entry_is_what_the_text_prints(key, d_model):
+    length = 23
+    table = rows(key, length, d_model)
+    assert table.shape == (length, d_model)
+    assert table.dtype == np.float64
+    expected = [
+        [float(truth(key, r, j, length, d_model)) for j in range(d_model)]
+        for r in range(length)
+    ]
+    assert difference(table, expected) <= bound(length)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_far_entries(key):
+    length, d_model = 5000, 64
+    table = rows(key, length, d_model)
+    for r, j in np.random.default_rng(0).integers((length, d_model), size=(50, 2)):
+        expected = float(truth(key, int(r), int(j), length, d_model))
+        assert abs(table[r, j] - expected) <= bound(length)
+
+
+@pytest.mark.parametrize(
+    ("key", "second"),
+    [
+        # A pocket calculator: sin 1, cos 1, sin .01, cos .01, ...
+        ("paper", [0.8415, 0.5403, 0.01, 1]),
+        ("tensor2tensor", [0.8415, 0.0001, 0.5403, 1]),
+        ("fairseq", [0.1411, 0.0003, -0.99, 1]),
+        ("denk", [0.02, 0.9998, 0.0002, 1]),
+        ("kernes", [0.5403, 0.8415, 1, 0.01]),
+        ("flash_card", [0.8415, 0.0001, 0.5403, 1]),
+        ("notebook_text", [0.0998, 0.995, 0.01, 1]),
+        # Base 16 at 16 positions: the frequencies are 1/4 and 1/16, the position 2.
+        ("phuong_hutter", [0.4794, 0.8776, 0.1247, 0.9922]),
+    ],
+)
+def test_the_second_word_in_four_dimensions(key, second):
+    np.testing.assert_allclose(rows(key, 16, 4)[1], second, atol=5e-5)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_shape(key):
+    shape = (6, 9) if CONVENTIONS[key].array == "columns" else (9, 6)
+    assert encode(key, 9, 6).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("key", "choice"),
+    [
+        ("paper", {}),
+        ("d2l", {}),
+        ("uva", {}),
+        ("tensor2tensor", {"spacing": "endpoint", "layout": "half_split"}),
+        ("flash_card", {"spacing": "endpoint", "layout": "half_split"}),
+        ("fairseq", {"spacing": "endpoint", "layout": "half_split", "start": 2}),
+    ],
+)
+@pytest.mark.parametrize(("length", "d_model"), [(100, 4), (37, 64), (1000, 10)])
+def test_what_pe_lib_has_too(key, choice, length, d_model):
+    expected = sinusoidal_table(length, d_model, **choice)
+    assert difference(rows(key, length, d_model), expected) <= bound(length)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_nobody_is_wrong(key):
+    """Equal length and one shift matrix, in all ten."""
+    table = rows(key, 1000, 16)
+    np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(8), rtol=1e-14)
+    assert fit_shift(table, 3)[1] < 1e-10
+
+
+def test_eight_tables_in_ten_texts():
+    tables = [encode(key, 60, 32) for key in KEYS]
+    different = [
+        table
+        for i, table in enumerate(tables)
+        if not any(
+            table.shape == other.shape and difference(table, other) < 1e-9
+            for other in tables[:i]
+        )
+    ]
+    assert len(different) == 8
+
+
+# Maps
+
+
+sizes = st.tuples(st.integers(2, 200), st.integers(2, 32).map(lambda k: 2 * k))
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(pair=st.sampled_from(MAPPED), size=sizes)
+def test_every_map_there_and_back(pair, size):
+    source, target = pair
+    table = encode(source, *size)
+    there = convert(table, source, target)
+    assert difference(there, encode(target, *size)) <= bound(size[0])
+    assert difference(convert(there, target, source), table) <= bound(size[0])
+    forth, back = explain(source, target, *size), explain(target, source, *size)
+    assert (forth.reason, forth.gap) == ("", 0)
+    assert (back.offset, back.transpose) == (-forth.offset, forth.transpose)
+    assert np.array_equal(np.argsort(forth.columns), back.columns)
+
+
+@pytest.mark.parametrize(("source", "target"), MAPPED)
+def test_every_map_at_random_positions_of_a_long_table(source, target):
+    length, d_model = 20_000, 64
+    moved = convert(encode(source, length, d_model), source, target)
+    moved = moved.T if CONVENTIONS[target].array == "columns" else moved
+    entries = np.random.default_rng(1).integers((length, d_model), size=(40, 2))
+    for r, j in entries.tolist():
+        expected = float(truth(target, r, j, length, d_model))
+        assert abs(moved[r, j] - expected) <= bound(length)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(pair=st.sampled_from(UNMAPPED), size=sizes.filter(lambda size: size[1] > 2))
+def test_no_map_between_the_groups(pair, size):
+    forth, back = explain(*pair, *size), explain(*pair[::-1], *size)
+    if forth.columns is not None:  # see test_coincidences
+        assert "phuong_hutter" in pair and size[0] == 100
+        return
+    assert back.columns is None
+    assert forth.gap == back.gap > 1e-4  # two words already differ
+    assert "in common" in forth.reason
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_no_matrix_at_all_where_explain_finds_none(source, target):
+    """Least squares over every matrix, with many more positions than columns."""
+    length, d_model = 2000, 8
+    before, after = rows(source, length, d_model), rows(target, length, d_model)
+    solution = np.linalg.lstsq(before, after, rcond=None)[0]
+    left = np.linalg.norm(before @ solution - after) / np.linalg.norm(after)
+    if (source, target) in MAPPED:
+        assert left < 1e-10
+    else:
+        assert left > 0.05
+
+
+def test_coincidences():
+    """n/d with base 10000 is 2n/d with base 100; and l_max may be 10000."""
+    for length, other in ((100, "notebook_text"), (10_000, "denk")):
+        found = explain("phuong_hutter", other, length, 8)
+        assert found.columns is not None and found.transpose
+        moved = convert(encode("phuong_hutter", length, 8), "phuong_hutter", other)
+        assert difference(moved, encode(other, length, 8)) <= bound(length)
+        for near in (length - 1, length + 1):
+            assert explain("phuong_hutter", other, near, 8).columns is None
+
+
+def test_the_maps_by_hand():
+    assert explain("paper", "kernes", 9, 6).columns == (1, 0, 3, 2, 5, 4)
+    assert explain("paper", "d2l", 9, 6).columns == (0, 1, 2, 3, 4, 5)
+    shifted = explain("tensor2tensor", "fairseq", 9, 6)
+    assert (shifted.offset, shifted.columns) == (2, (0, 1, 2, 3, 4, 5))
+    assert explain("flash_card", "fairseq", 9, 6).transpose
+    assert not explain("paper", "kernes", 9, 6).transpose
+
+
+def test_a_later_start_is_the_shift_matrix():
+    choice = {"spacing": "endpoint", "layout": "half_split"}
+    T = shift_matrix(2, 16, **choice)
+    table = encode("tensor2tensor", 300, 16)
+    moved = convert(table, "tensor2tensor", "fairseq")
+    assert difference(moved, table @ T.T) <= 4 * 2**-52
+    assert difference(moved, table @ T) > 0.5  # control: the other direction
+
+
+def halves(length, d_model):
+    return sinusoidal_table(length, d_model, layout="half_split", start=3).T
+
+
+@pytest.mark.parametrize("other", ["paper", "kernes", "uva"])
+@pytest.mark.parametrize(("length", "d_model"), [(9, 6), (40, 32)])
+def test_an_order_that_is_not_its_own_inverse(monkeypatch, other, length, d_model):
+    """No two of the ten have the same frequencies, one by pairs and one by halves."""
+    made_up = Convention("", None, layout="half_split", start=3, array="columns")
+    monkeypatch.setitem(CONVENTIONS, "halves", made_up)
+    monkeypatch.setitem(module._FORMULAS, "halves", halves)
+    for source, target in (("halves", other), (other, "halves")):
+        moved = convert(encode(source, length, d_model), source, target)
+        assert difference(moved, encode(target, length, d_model)) <= bound(length)
+    columns = explain("paper", "halves", 9, 6).columns
+    assert columns == (0, 2, 4, 1, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("paper", "kernes"),
+        ("tensor2tensor", "fairseq"),
+        ("tensor2tensor", "flash_card"),
+    ],
+)
+def test_control_without_the_map_the_tables_differ(source, target):
+    """On square tables, where even the shape does not tell."""
+    assert difference(encode(source, 16, 16), encode(target, 16, 16)) > 0.5
+
+
+# Where there is no map
+
+
+@pytest.mark.parametrize(("source", "target"), UNMAPPED)
+def test_the_gap_by_a_loop(source, target):
+    """Same positions, pair by pair, sine with sine and cosine with cosine."""
+    length, d_model = 40, 8
+
+    def speed(key, k):
+        base = length if key == "phuong_hutter" else 10_000
+        return base ** -float(exponent(key, k, d_model))
+
+    gap = max(
+        abs(f(speed(source, k) * t) - f(speed(target, k) * t))
+        for k in range(d_model // 2)
+        for t in range(length)
+        for f in (np.sin, np.cos)
+    )
+    assert explain(source, target, length, d_model).gap == pytest.approx(gap, abs=1e-12)
+
+
+def exponent(key, k, d):
+    """The k-th exponent (k from 0) as an exact fraction."""
+    if key in ("tensor2tensor", "fairseq", "flash_card"):
+        return Fraction(k, d // 2 - 1)
+    if key == "notebook_text":
+        return Fraction(k + 1, d)
+    return Fraction(2 * (k + (key in ("denk", "phuong_hutter"))), d)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [pair for pair in UNMAPPED if "phuong_hutter" not in pair]
+)
+@pytest.mark.parametrize("d_model", [4, 12, 64])
+def test_the_frequencies_in_common_are_counted(source, target, d_model):
+    sets = [
+        {exponent(key, k, d_model) for k in range(d_model // 2)}
+        for key in (source, target)
+    ]
+    common = len(sets[0] & sets[1])
+    reason = explain(source, target, 30, d_model).reason
+    assert reason == f"{common} of {d_model // 2} frequencies in common"
+
+
+def test_the_largest_difference_between_the_paper_and_its_program():
+    found = explain("paper", "tensor2tensor", 100, 64)
+    assert found.gap == pytest.approx(1.0716, abs=1e-4)
+    assert explain("paper", "tensor2tensor", 2, 64).gap == pytest.approx(
+        0.0110, abs=5e-5
+    )
+
+
+@pytest.mark.parametrize(("source", "target"), UNMAPPED)
+def test_convert_refuses_where_there_is_no_map(source, target):
+    message = (
+        f"target must have the frequencies of '{source}', got '{target}': "
+        r"\d+ of 4 frequencies in common, entries differ by up to \d"
+    )
+    with pytest.raises(ValueError, match=message):
+        convert(encode(source, 30, 8), source, target)
+
+
+# Odd and small widths
+
+
+@pytest.mark.parametrize("key", ["tensor2tensor", "fairseq"])
+@pytest.mark.parametrize("d_model", [5, 7, 33])
+def test_an_odd_width_gets_a_column_of_zeros(key, d_model):
+    table = encode(key, 40, d_model)
+    np.testing.assert_array_equal(table[:, -1], 0)
+    np.testing.assert_array_equal(table[:, :-1], encode(key, 40, d_model - 1))
+    other = "fairseq" if key == "tensor2tensor" else "tensor2tensor"
+    moved = convert(table, key, other)
+    assert difference(moved, encode(other, 40, d_model)) <= bound(40)
+
+
+def test_the_smallest_tables_of_tensor2tensor():
+    np.testing.assert_array_equal(encode("tensor2tensor", 3, 1), np.zeros((3, 1)))
+    sine_cosine = np.stack([np.sin(np.arange(3)), np.cos(np.arange(3))], axis=1)
+    assert difference(encode("tensor2tensor", 3, 2), sine_cosine) < 1e-15
+    assert explain("tensor2tensor", "paper", 3, 2).columns == (0, 1)
+
+
+def test_a_lone_sine_is_no_lone_cosine():
+    found = explain("paper", "kernes", 40, 5)
+    assert found.columns is None
+    assert found.reason == "the last column is a sine in one, a cosine in the other"
+    assert found.gap > 0.5
+    assert explain("paper", "paper", 40, 5).columns == (0, 1, 2, 3, 4)
+
+
+def test_the_gap_of_an_odd_width():
+    """Pair 0 is the same; pair 1 differs; a lone cosine meets a column of zeros."""
+    t = np.arange(40)
+    gap = max(
+        difference(np.sin(t * 10_000**-0.4), np.sin(t * 1e-4)),
+        difference(np.cos(t * 10_000**-0.4), np.cos(t * 1e-4)),
+        difference(np.cos(t * 10_000**-0.8), 0),
+    )
+    found = explain("kernes", "tensor2tensor", 40, 5)
+    assert found.gap == pytest.approx(gap, abs=1e-12)
+    assert found.reason == "1 of 2 frequencies in common"
+
+
+@pytest.mark.parametrize("key", [k for k in KEYS if CONVENTIONS[k].odd is None])
+@pytest.mark.parametrize("d_model", [1, 3, 5])
+def test_odd_widths_that_a_text_does_not_define(key, d_model):
+    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
+        encode(key, 9, d_model)
+    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
+        explain("paper", key, 9, d_model)
+
+
+@pytest.mark.parametrize("key", ["fairseq", "flash_card"])
+def test_a_width_that_divides_by_zero(key):
+    with pytest.raises(
+        ValueError, match=f"d_model must be at least 4 for '{key}', got 2"
+    ):
+        encode(key, 9, 2)
+    assert np.isfinite(encode(key, 9, 4)).all()
+
+
+def test_a_base_of_1():
+    with pytest.raises(ValueError, match="length must be at least 2, got 1"):
+        encode("phuong_hutter", 1, 4)
+    assert encode("phuong_hutter", 2, 4).shape == (4, 2)
+    assert encode("paper", 1, 4).tolist() == [[0, 1, 0, 1]]
+
+
+# convert
+
+
+def test_convert_leaves_its_input_alone():
+    for source, target in (("paper", "kernes"), ("tensor2tensor", "fairseq")):
+        table = encode(source, 9, 6)
+        before = table.copy()
+        table.setflags(write=False)
+        moved = convert(table, source, target)
+        np.testing.assert_array_equal(table, before)
+        assert not np.shares_memory(moved, table)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_convert_takes_rounded_tables(dtype):
+    table = encode("tensor2tensor", 50, 16).astype(dtype)
+    moved = convert(table.tolist(), "tensor2tensor", "fairseq")
+    assert moved.dtype == np.float64
+    # Two rounded numbers are turned into one: at most sqrt(2) half ulps of 1.
+    close = np.sqrt(2) * np.finfo(dtype).eps / 2
+    assert difference(moved, encode("fairseq", 50, 16)) <= close
+
+
+# The records
+
+
+def test_the_records_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        CONVENTIONS["paper"].start = 1
+
+
+def test_every_source_is_in_the_bibliography():
+    bib = Path(__file__).parents[1] / "book/references.bib"
+    keys = re.findall(r"^@\w+\{([^,]+),", bib.read_text(encoding="utf-8"), re.MULTILINE)
+    named = [c.source for c in CONVENTIONS.values() if c.source]
+    assert len(named) == len(set(named)) == 8
+    assert set(named) <= set(keys)
