@@ -65,8 +65,7 @@ GOOD = {
 }
 FUNCTIONS = {
     name: getattr(module, name)
-    for module in (pe_lib, naive, attention, properties, geometry)
-    for module in (pe_lib, naive, attention, properties, conventions)
+    for module in (pe_lib, naive, attention, properties, geometry, conventions)
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
 }
