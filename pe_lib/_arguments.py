@@ -29,6 +29,18 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     return number
 
 
+def as_integers(
+    name: str, value: ArrayLike, *, at_least: int | None = None
+) -> NDArray[np.integer[Any]]:
+    """Return `value` as an array of integers; booleans and floats are a TypeError."""
+    array = _as_array(name, value)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got {value!r}")
+    if at_least is not None and (array < at_least).any():
+        raise ValueError(f"{name} must be at least {at_least}, got {array.min()}")
+    return array
+
+
 def as_base(value: Any) -> float:
     """Return `base` as a finite float above 1."""
     base = as_reals("base", value)

@@ -323,6 +323,7 @@ BAD = {
         ([naive.counting], TypeError, "names to functions", "[<function"),
         (None, TypeError, "names to functions", "None"),
         ({"a": TABLE}, TypeError, "callable", "array"),
+        ({1: naive.counting}, TypeError, "strings", "1"),
     ],
     **{
         f"{name}.length": [
