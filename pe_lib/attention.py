@@ -161,8 +161,9 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
            [0.09, 0.24, 0.67],
            [0.09, 0.24, 0.67]])
     """
-    table = as_reals("table", table)
-    table = as_table("table", table, max(len(table), 1) if table.ndim else 1)
+    table = as_table("table", table)
+    if not len(table):
+        raise ValueError(f"table must have at least one row, got shape {table.shape}")
     codes = _with_constant(table)
     matrix = as_table("matrix", matrix, codes.shape[1])
     if matrix.shape[1] != codes.shape[1]:
@@ -334,12 +335,13 @@ def _problems(
     """Codes with their constant, queries that have a target, and their targets."""
     as_callable("encode", encode)
     as_callable("target", target)
-    if not np.ndim(lengths):
+    every = as_integers("all lengths", lengths, at_least=2)
+    if every.ndim != 1:
         raise TypeError(f"lengths must be a sequence of integers, got {lengths!r}")
-    if not np.size(lengths):
+    if not every.size:
         raise ValueError(f"lengths must not be empty, got {lengths!r}")
     problems = []
-    for length in as_integers("all lengths", lengths, at_least=2).ravel().tolist():
+    for length in every.tolist():
         table = as_table(f"encode({length})", encode(length), length)
         targets = _as_targets(f"target({length})", target(length), length)
         problems.append((_with_constant(table), *targets))
