@@ -198,7 +198,7 @@ def bounded(encode: Encode, length: int) -> Verdict:
     else:
         growth = second / first if first > rounding else np.inf
     holds = growth == 0 or second < first - rounding
-    shown = ", ".join(f"{reach:.4g}" for reach in reaches)
+    shown = ", ".join(codes.show(reach / codes.unit) for reach in reaches)
     return codes.verdict(holds, growth, f"up to {shown} from code 0")
 
 
