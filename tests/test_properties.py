@@ -96,7 +96,7 @@ BY_HAND = [
     (equal_norm, column(-2, 2, 2, -2), True, 0, "every code has norm 2"),
     (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
     (equal_norm, column(0, 0, 2, 2), False, 2, "norm 0 at 0, norm 2 at 2"),
-    (equal_norm, column(2, 1e-15, 2, 0), False, 2, "norm 0 at 1, norm 2 at 0"),
+    (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
     (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
     (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from code 0"),
     (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from code 0"),
