@@ -156,7 +156,11 @@ def copy(tmp_path: Path) -> Path:
 
 def run(copy: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
     """Run tests in the copy, with the copy's own library, kernels included."""
-    fast = ["-q", "-x", "-n0", "-p", "no:cacheprovider"]
+    fast = ["-q", "-x", "-p", "no:cacheprovider"]
+    if any(test.endswith(".ipynb") for test in tests):
+        fast += ["-n0"]
+    else:  # what notebooks need takes longer to load than most of these tests
+        fast += ["-o", "addopts=", "-p", "no:nbval", "-p", "no:xdist"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *fast, *tests],
         cwd=copy,
