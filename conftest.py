@@ -1,7 +1,12 @@
-"""Figures are compared byte for byte only where the stored ones were drawn."""
+"""One thread a process, and figures compared only where the stored ones were drawn."""
 
+import os
 import platform
 from typing import Any
+
+# The tests run in as many processes as there are cores, notebooks in kernels of
+# their own. Threads in each would only wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 

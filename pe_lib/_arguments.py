@@ -29,6 +29,18 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     return number
 
 
+def as_integers(
+    name: str, value: ArrayLike, *, at_least: int | None = None
+) -> NDArray[np.integer[Any]]:
+    """Return `value` as an array of integers; booleans and floats are a TypeError."""
+    array = _as_array(name, value)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
+    if at_least is not None and (array < at_least).any():
+        raise ValueError(f"{name} must be at least {at_least}, got {array.min()}")
+    return array
+
+
 def as_base(value: Any) -> float:
     """Return `base` as a finite float above 1."""
     base = as_reals("base", value)
@@ -104,13 +116,14 @@ def as_callable(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be callable, got {value!r}")
 
 
-def as_table(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
-    """Return `value` as finite numbers of shape [length, d_model]."""
+def as_table(
+    name: str, value: ArrayLike, length: int | None = None
+) -> NDArray[np.float64]:
+    """Return `value` as finite numbers of shape [length, d_model]; None is any."""
     table = as_reals(name, value)
-    if table.ndim != 2 or len(table) != length or not table.shape[1]:
-        raise ValueError(
-            f"{name} must have shape [{length}, d_model], got {table.shape}"
-        )
+    if table.ndim != 2 or not table.shape[1] or length not in (None, len(table)):
+        rows = "length" if length is None else length
+        raise ValueError(f"{name} must have shape [{rows}, d_model], got {table.shape}")
     if not np.isfinite(table).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity in it")
     return table

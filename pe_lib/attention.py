@@ -12,13 +12,21 @@ The fit needs scipy.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from pe_lib._arguments import as_callable, as_flag, as_integer, as_reals, as_table
+from pe_lib._arguments import (
+    as_callable,
+    as_flag,
+    as_integer,
+    as_integers,
+    as_reals,
+    as_table,
+)
 
 Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
@@ -41,6 +49,8 @@ def attention(
     queries : array_like [..., n, d_k]
     keys : array_like [..., m, d_k]
     values : array_like [..., m, d_v]
+        At least one row and one column each; the axes in front, if any, as NumPy
+        broadcasts them.
     causal : bool
         Let query t see the keys 0 to t only; needs n = m.
 
@@ -55,7 +65,8 @@ def attention(
     TypeError
         If an array does not hold real numbers, or `causal` is not a bool.
     ValueError
-        If the shapes do not fit each other.
+        If the shapes do not fit each other, a number is not finite, or a score is
+        too large for a float.
 
     Examples
     --------
@@ -65,11 +76,8 @@ def attention(
     >>> outputs, weights
     (array([[20.]]), array([[0.5, 0.5]]))
     """
-    queries, keys = as_reals("queries", queries), as_reals("keys", keys)
-    values = as_reals("values", values)
-    for name, array in [("queries", queries), ("keys", keys), ("values", values)]:
-        if array.ndim < 2:
-            raise ValueError(f"{name} must have shape [..., n, d], got {array.shape}")
+    queries, keys = _as_rows("queries", queries), _as_rows("keys", keys)
+    values = _as_rows("values", values)
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             "queries and keys must have equally many columns, got "
@@ -80,7 +88,16 @@ def attention(
             "keys and values must have equally many rows, got "
             f"{keys.shape} and {values.shape}"
         )
-    scores = queries @ np.swapaxes(keys, -1, -2) / np.sqrt(queries.shape[-1])
+    try:
+        np.broadcast_shapes(queries.shape[:-2], keys.shape[:-2], values.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            "queries, keys and values must have front axes that broadcast, got "
+            f"{queries.shape}, {keys.shape} and {values.shape}"
+        ) from None
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = queries @ np.swapaxes(keys, -1, -2) / np.sqrt(queries.shape[-1])
+    _refuse_overflow("queries and keys", scores)
     if as_flag("causal", causal):
         if scores.shape[-1] != scores.shape[-2]:
             raise ValueError(
@@ -132,7 +149,8 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If the shapes do not fit, or an entry is not finite.
+        If the shapes do not fit, an entry is not finite, or a score is too large for
+        a float.
 
     Examples
     --------
@@ -143,7 +161,9 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
            [0.09, 0.24, 0.67],
            [0.09, 0.24, 0.67]])
     """
-    table = as_table("table", table, np.shape(table)[0] if np.ndim(table) else 0)
+    table = as_table("table", table)
+    if not len(table):
+        raise ValueError(f"table must have at least one row, got shape {table.shape}")
     codes = _with_constant(table)
     matrix = as_table("matrix", matrix, codes.shape[1])
     if matrix.shape[1] != codes.shape[1]:
@@ -151,7 +171,10 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
             f"matrix must have shape [{codes.shape[1]}, {codes.shape[1]}] for codes "
             f"of {table.shape[1]} numbers, got {matrix.shape}"
         )
-    weights: NDArray[np.float64] = softmax(codes @ matrix @ codes.T, axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = codes @ matrix @ codes.T
+    _refuse_overflow("table and matrix", scores)
+    weights: NDArray[np.float64] = softmax(scores, axis=1)
     return weights
 
 
@@ -186,13 +209,14 @@ def hit_rate(weights: ArrayLike, targets: ArrayLike) -> float:
     0.5
     """
     weights = as_reals("weights", weights)
-    if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
+    if weights.ndim != 2 or weights.shape[0] != weights.shape[1] or not weights.size:
         raise ValueError(
             f"weights must have shape [length, length], got {weights.shape}"
         )
-    if not (weights >= 0).all():
-        raise ValueError("weights must be 0 or more, got a negative one or NaN")
-    queries, keys = _as_targets(targets, len(weights))
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        bad = weights[~((weights >= 0) & (weights < np.inf))]
+        raise ValueError(f"weights must be finite and 0 or more, got {bad[0]}")
+    queries, keys = _as_targets("targets", targets, len(weights))
     on_target = weights[queries, keys]
     others = weights[queries]
     others[np.arange(len(queries)), keys] = -np.inf
@@ -204,7 +228,7 @@ def fit_head(
     encode: Encode,
     target: Target,
     *,
-    lengths: Sequence[int] = (16, 24, 32),
+    lengths: Sequence[int] | NDArray[np.integer[Any]] = (16, 24, 32),
     penalty: float = 1e-4,
     start: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
@@ -226,8 +250,8 @@ def fit_head(
     target : callable
         From a length to the key that each query should look at, such as
         ``look_back(3)``; a key outside the sequence means none.
-    lengths : sequence of int
-        The sequences that it is fitted on.
+    lengths : sequence of int, or array of int
+        The sequences that it is fitted on, each at least 2 positions long.
     penalty : float
         Above 0.
     start : array_like [d_model + 1, d_model + 1], optional
@@ -244,7 +268,8 @@ def fit_head(
     ValueError
         If `lengths` is empty, `penalty` is not above 0, or a shape does not fit.
     RuntimeError
-        If the search stops before the gradient is below 1e-6.
+        If the search stops before the gradient is below 1e-6. Scale the codes, so
+        that their entries are about 1, or raise the penalty.
 
     Examples
     --------
@@ -258,11 +283,10 @@ def fit_head(
     1.0
     """
     problems = _problems(encode, target, lengths)
-    if np.ndim(penalty):
-        raise TypeError(
-            f"penalty must be a single number, got shape {np.shape(penalty)}"
-        )
-    penalty = float(as_reals("penalty", penalty))
+    price = as_reals("penalty", penalty)
+    if price.ndim:
+        raise TypeError(f"penalty must be a single number, got shape {price.shape}")
+    penalty = float(price)
     if not 0 < penalty < np.inf:
         raise ValueError(f"penalty must be finite and above 0, got {penalty:g}")
     width = problems[0][0].shape[1]
@@ -286,36 +310,41 @@ def fit_head(
             slope = slope + codes[rows].T @ weights @ codes / queries
         return value, slope.ravel()
 
-    found = minimize(
-        loss,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"gtol": 1e-11, "ftol": 0.0, "maxiter": 10_000, "maxfun": 50_000},
-    )
-    if np.abs(found.jac).max() > 1e-6:
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = minimize(
+            loss,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"gtol": 1e-11, "ftol": 0.0, "maxiter": 10_000, "maxfun": 50_000},
+        )
+    steepest = np.abs(found.jac).max()
+    if not steepest <= 1e-6:  # NaN too
         raise RuntimeError(
-            "the search for the best head stopped early, with gradient "
-            f"{np.abs(found.jac).max():.1e}: {found.message}"
+            "the search for the best head stopped early: the gradient is "
+            f"{steepest:.1e}, not below 1e-6. Scale the codes so that their entries "
+            f"are about 1, or raise the penalty. ({found.message})"
         )
     best: NDArray[np.float64] = found.x.reshape(width, width)
     return best
 
 
 def _problems(
-    encode: Encode, target: Target, lengths: Sequence[int]
+    encode: Encode, target: Target, lengths: ArrayLike
 ) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
     """Codes with their constant, queries that have a target, and their targets."""
     as_callable("encode", encode)
     as_callable("target", target)
-    if not isinstance(lengths, Sequence):
+    every = as_integers("all lengths", lengths, at_least=2)
+    if every.ndim != 1:
         raise TypeError(f"lengths must be a sequence of integers, got {lengths!r}")
-    if not lengths:
+    if not every.size:
         raise ValueError(f"lengths must not be empty, got {lengths!r}")
     problems = []
-    for length in (as_integer("lengths", item, at_least=2) for item in lengths):
+    for length in every.tolist():
         table = as_table(f"encode({length})", encode(length), length)
-        problems.append((_with_constant(table), *_as_targets(target(length), length)))
+        targets = _as_targets(f"target({length})", target(length), length)
+        problems.append((_with_constant(table), *targets))
     widths = {codes.shape[1] - 1 for codes, _, _ in problems}
     if len(widths) > 1:
         raise ValueError(
@@ -326,21 +355,36 @@ def _problems(
 
 
 def _as_targets(
-    value: ArrayLike, length: int
+    name: str, value: ArrayLike, length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The queries that have a target, and their targets."""
-    targets = np.asarray(value)
-    if targets.dtype.kind not in "iu":
-        raise TypeError(f"targets must be integers, got dtype {targets.dtype}")
+    targets = as_integers(name, value)
     if targets.shape != (length,):
-        raise ValueError(f"targets must have shape ({length},), got {targets.shape}")
+        raise ValueError(f"{name} must have shape ({length},), got {targets.shape}")
     queries = np.flatnonzero((targets >= 0) & (targets < length))
     if not queries.size:
         raise ValueError(
-            f"targets must lie within 0 and {length - 1} for at least one query, "
+            f"{name} must lie within 0 and {length - 1} for at least one query, "
             f"got {targets.min()} to {targets.max()}"
         )
     return queries, targets[queries].astype(np.int64)
+
+
+def _as_rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Finite numbers of shape [..., n, d], n and d at least 1."""
+    array = as_reals(name, value)
+    if array.ndim < 2 or not all(array.shape[-2:]):
+        raise ValueError(
+            f"{name} must have shape [..., n, d], n and d at least 1, got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity in it")
+    return array
+
+
+def _refuse_overflow(names: str, scores: NDArray[np.float64]) -> None:
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{names} must have finite scores, got one beyond a float")
 
 
 def _with_constant(table: NDArray[np.float64]) -> NDArray[np.float64]:

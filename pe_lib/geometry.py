@@ -146,7 +146,7 @@ def distance_map(table: ArrayLike) -> NDArray[np.float64]:
            [3., 0., 5.],
            [4., 5., 0.]])
     """
-    table = as_table("table", table, np.shape(table)[0] if np.ndim(table) else 0)
+    table = as_table("table", table)
     size = np.abs(table).max(initial=0.0) or 1.0  # squares might overflow
     table = table / size
     gram = table @ table.T
@@ -259,23 +259,8 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
     nearly :math:`1 - (\gamma + \ln k)/\ln b`, with Euler's :math:`\gamma = 0.577`.
     It is the limit for either spacing; at a finite width it is near, not equal.
 
-    Needs scipy.
-
-    Parameters
-    ----------
-    offsets : array_like [...]
-        Real numbers of size at most 2**31.
-    base : float
-        As in :func:`pe_lib.angular_frequencies`.
-
-    Returns
-    -------
-    array [...], float64
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`similarity` about `offsets` and `base`.
+    Needs scipy. Takes `offsets` and `base`, raises and returns what
+    :func:`similarity` does.
 
     Examples
     --------

@@ -1,11 +1,24 @@
-"""What a good positional code should have, as tests that return their evidence.
+r"""What a good positional code should have, as tests that return their evidence.
 
 Each criterion takes a function ``encode(length)`` that returns a table of codes,
 [length, d_model], and answers with a :class:`Verdict`: does it hold, what was
 measured, and the positions that show it. A verdict is about these codes at this
 length, no more: it says its d and its n.
 
-Numbers within a billionth of the size of the codes count as equal.
+Two numbers, be they entries, norms or distances, count as equal if they differ by
+no more than rounding explains:
+
+.. math::
+
+   10^{-12}\, \max_t \lVert P_t - P_0 \rVert + 2^{-49}\, \max_t \lVert P_t \rVert
+
+A trillionth of the spread of the codes, for the errors of the formula that made
+them, and a few units in the last place of the longest code, for the digits that
+float64 does not hold. So no verdict changes if all codes are multiplied by one
+number, and none but that of :func:`equal_norm` if one code is added to all of them.
+Codes that differ by less than a trillionth of their norm are refused: they have too
+few digits left to differ in. Codes of fewer digits, float32 for instance, are taken
+as they are: they *are* other codes.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,8 +33,9 @@ from pe_lib._arguments import as_callable, as_integer, as_table
 Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
 
-EQUAL = 1e-9
-"""Differences below this share of the size of the codes are rounding."""
+SHARE_OF_SPREAD = 1e-12
+SHARE_OF_NORM = 2.0**-49  # 8 units in the last place
+LARGEST_ENTRY = 1e300  # and the smallest is its inverse: distances are then floats
 
 
 @dataclass(frozen=True)
@@ -57,56 +71,68 @@ def unique(encode: Encode, length: int) -> Verdict:
     >>> unique(lambda n: np.arange(n)[:, np.newaxis] % 8, 20).evidence
     'codes 0 and 8 are equal'
     """
-    table = _table(encode, length)
-    distances = _distances(table)
+    codes = _codes(encode, length)
+    distances = codes.distances()
     np.fill_diagonal(distances, np.inf)
     smallest = float(distances.min())
-    first, second = _first(distances <= smallest + EQUAL * _size(table))
-    holds = smallest > EQUAL * _size(table)
-    relation = "are nearest" if holds else "are equal"
-    return _verdict(holds, smallest, f"codes {first} and {second} {relation}", table)
+    first, second = _first(distances <= smallest + (codes.rounding if smallest else 0))
+    holds = smallest > codes.rounding
+    if holds:
+        apart = codes.show(smallest)
+        evidence = f"nearest are {first} and {second}, {apart} apart"
+    elif smallest:
+        evidence = f"codes {first} and {second} equal up to rounding"
+    else:
+        evidence = f"codes {first} and {second} are equal"
+    return codes.verdict(holds, smallest * codes.unit, evidence)
 
 
-def equal_length(encode: Encode, length: int) -> Verdict:
-    """All codes, as vectors, are equally long.
+def equal_norm(encode: Encode, length: int) -> Verdict:
+    r"""All codes have the same norm, their length as vectors.
 
-    Measured: the longest minus the shortest.
+    Measured: the largest norm minus the smallest. Codes that lie very near each
+    other get no verdict, but None: if all of them lie within s of the first, and the
+    norms agree, but those of codes on a straight line would agree as well, since
+    :math:`s^2 / (8 \lVert P \rVert)` is no more than rounding.
 
     Examples
     --------
-    >>> equal_length(lambda n: np.arange(n)[:, np.newaxis], 20).evidence
-    'length 0 at 0, length 19 at 19'
+    >>> equal_norm(lambda n: np.arange(n)[:, np.newaxis], 20).evidence
+    'norm 0 at 0, norm 19 at 19'
     """
-    table = _table(encode, length)
-    norms = np.linalg.norm(table, axis=1)
-    shortest, longest = float(norms.min()), float(norms.max())
-    slack = EQUAL * longest
-    low, high = (
-        _first(norms <= shortest + slack)[0],
-        _first(norms >= longest - slack)[0],
-    )
-    holds = longest - shortest <= slack
-    if holds:
-        evidence = f"every code has length {_number(longest)}"
-    else:
-        evidence = (
-            f"length {_number(shortest)} at {low}, length {_number(longest)} at {high}"
+    codes = _codes(encode, length)
+    norms = np.linalg.norm(codes.table, axis=1)
+    smallest, largest = float(norms.min()), float(norms.max())
+    (low,) = _first(norms <= smallest + codes.rounding)
+    (high,) = _first(norms >= largest - codes.rounding)
+    difference = largest - smallest
+    holds: bool | None = difference <= codes.rounding
+    if not holds:
+        evidence = f"norm {codes.show(smallest)} at {low}, " + (
+            f"norm {codes.show(largest)} at {high}"
+            if codes.show(largest) != codes.show(smallest)
+            else f"{codes.show(difference)} more at {high}"
         )
-    return _verdict(holds, longest - shortest, evidence, table)
+    elif 0 < codes.spread**2 <= 8 * largest * codes.rounding:
+        holds, evidence = None, "cannot tell: the codes are too near"
+    else:
+        evidence = f"every code has norm {codes.show(largest)}"
+    return codes.verdict(holds, difference * codes.unit, evidence)
 
 
 def one_shift_matrix(encode: Encode, length: int) -> Verdict:
     r"""One matrix and one constant move every code to the next: :math:`T P_t + b`.
 
     Then their powers move every code by 2, 3, ... Attention can apply them: its
-    projections have biases. Measured, for the best T and b:
+    projections have biases. Holds if the best T and b miss no code by more than
+    rounding. Measured, for the best T and b:
 
     .. math::
 
        \frac{\lVert T P_t + b - P_{t+1} \rVert}{\lVert P_{t+1} - \bar P \rVert}
 
     over all t: 0 if they explain every step, 1 if they do no better than the mean
-    code. Holds below 1e-6.
+    code.
 
     Examples
     --------
@@ -115,51 +141,69 @@ def one_shift_matrix(encode: Encode, length: int) -> Verdict:
     >>> one_shift_matrix(lambda n: np.arange(n)[:, np.newaxis] ** 2, 20).holds
     False
     """
-    table = _table(encode, length)
-    rows, width = length - 1, table.shape[1]
+    codes = _codes(encode, length)
+    rows, width = length - 1, codes.table.shape[1]
     if rows <= width + 1:
         raise ValueError(
             f"length must be above d_model + 2 = {width + 2}, got {length}: "
             "so few steps fit almost any table"
         )
-    scaled = table / (_size(table) or 1)
-    before = np.column_stack([scaled[:-1], np.ones(rows)])
-    after = scaled[1:]
-    solution = np.linalg.lstsq(before, after, rcond=None)[0]
-    misses = np.linalg.norm(before @ solution - after, axis=1)
+    # From the first code on, so that a large constant costs no digits. Each column
+    # that moves counts alike; what a fit leaves is what lies outside their span.
+    moved = codes.table - codes.table[0]
+    reach = np.abs(moved).max(axis=0)
+    moving = reach > codes.rounding
+    before = np.column_stack([(moved[:, moving] / reach[moving])[:-1], np.ones(rows)])
+    after = moved[1:]
+    directions, sizes, _ = np.linalg.svd(before, full_matrices=False)
+    directions = directions[:, sizes > SHARE_OF_NORM * sizes[0]]
+    misses = np.linalg.norm(after - directions @ (directions.T @ after), axis=1)
     spread = np.linalg.norm(after - after.mean(axis=0))
     residual = float(np.linalg.norm(misses) / spread) if spread else 0.0
-    holds = residual < 1e-6
+    holds = bool(misses.max() <= codes.rounding)
     if holds:
         evidence = "one matrix moves every code on by 1"
     else:
         (worst,) = _first(misses >= misses.max() * (1 - 1e-6))
-        share = f"{residual:.0%}"
+        share = f"{residual:.0%}" if residual > 0.01 else f"{100 * residual:.1g}%"
         evidence = f"{share} unexplained, worst from {worst} to {worst + 1}"
-    return _verdict(holds, residual, evidence, table)
+    return codes.verdict(holds, residual, evidence)
 
 
 def bounded(encode: Encode, length: int) -> Verdict:
-    """The entries do not grow with the length of the sequence.
+    """The entries of a column stay within bounds, however long the sequence.
 
-    Measured: the largest entry at four times the length, divided by the largest
-    at `length`. Holds if below 1.2; no finite test can tell a slower growth.
+    No finite table can show that. What is tested is a hint: look how far the entries
+    of any column get from their first one, at `length`, at twice and at four times as
+    many positions. It holds if that grows less the second time than the first, or by
+    less than a tenth in all. Straight lines, roots and logarithms fail;
+    ``t / (t + 1000)`` passes at 512 positions, though not at 256, where it still looks
+    like a line. Growth slower than a logarithm's is not noticed.
+
+    Measured: the second growth divided by the first; 0 where it is less than a tenth
+    in all.
 
     Examples
     --------
     >>> bounded(lambda n: np.arange(n)[:, np.newaxis], 21).evidence
-    'entries reach 20, later 83'
+    'up to 20, 41, 83 from code 0'
     """
-    table, longer = _table(encode, length), _table(encode, 4 * length)
-    before, after = _size(table), _size(longer)
-    growth = after / before if before else (np.inf if after else 1.0)
-    holds = growth < 1.2
-    evidence = f"entries reach {_number(before)}, later {_number(after)}"
-    return _verdict(holds, float(growth), evidence, table)
+    codes = _codes(encode, length)
+    start, rounding = codes.table[0] * codes.unit, codes.rounding * codes.unit
+    longer = [_entries(encode, many * length) for many in (2, 4)]
+    reaches = [_reach(start, table) for table in (codes.table * codes.unit, *longer)]
+    first, second = (float(growth) for growth in np.diff(reaches))
+    if first + second <= reaches[0] / 10 + rounding:
+        growth = 0.0
+    else:
+        growth = second / first if first > rounding else np.inf
+    holds = growth == 0 or second < first - rounding
+    shown = ", ".join(codes.show(reach / codes.unit) for reach in reaches)
+    return codes.verdict(holds, growth, f"up to {shown} from code 0")
 
 
 def same_at_every_length(encode: Encode, length: int) -> Verdict:
-    """A position has the same code in a sequence of twice the length.
+    """A position has the same code in a sequence of twice as many positions.
 
     Measured: the largest change of an entry.
 
@@ -167,27 +211,28 @@ def same_at_every_length(encode: Encode, length: int) -> Verdict:
     --------
     >>> share = lambda n: np.arange(n)[:, np.newaxis] / (n - 1)
     >>> same_at_every_length(share, 5).evidence
-    'code 4 is 1, but 0.4444 at length 10'
+    'code 4 is 1, but 0.4444 at n=10'
     """
-    table, longer = _table(encode, length), _table(encode, 2 * length)
-    if longer.shape[1] != table.shape[1]:
-        evidence = (
-            f"codes of {table.shape[1]} numbers, "
-            f"but of {longer.shape[1]} at length {2 * length}"
-        )
-        return _verdict(False, np.inf, evidence, table)
-    changes = np.abs(longer[:length] - table)
+    codes = _codes(encode, length)
+    longer = _entries(encode, 2 * length)
+    width, at = codes.table.shape[1], f"at n={2 * length}"
+    if longer.shape[1] != width:
+        evidence = f"codes of {width} numbers, but of {longer.shape[1]} {at}"
+        return codes.verdict(False, np.inf, evidence)
+    later = longer[:length] / codes.unit
+    changes = np.abs(later - codes.table)
     largest = float(changes.max())
-    holds = largest <= EQUAL * _size(table)
+    holds = largest <= codes.rounding
     if holds:
-        evidence = f"no code changes at length {2 * length}"
+        evidence = f"no code changes {at}"
     else:
-        row, column = _first(changes >= largest - EQUAL * _size(table))
-        evidence = (
-            f"code {row} is {_number(table[row, column])}, "
-            f"but {_number(longer[row, column])} at length {2 * length}"
-        )
-    return _verdict(holds, largest, evidence, table)
+        place = _first(changes >= largest - codes.rounding)
+        now, then = codes.show(codes.table[place]), codes.show(later[place])
+        if now != then:
+            evidence = f"code {place[0]} is {now}, but {then} {at}"
+        else:
+            evidence = f"code {place[0]} changes by {codes.show(largest)} {at}"
+    return codes.verdict(holds, largest * codes.unit, evidence)
 
 
 def same_distance(encode: Encode, length: int) -> Verdict:
@@ -201,24 +246,28 @@ def same_distance(encode: Encode, length: int) -> Verdict:
     >>> same_distance(lambda n: np.arange(n)[:, np.newaxis] ** 2, 5).evidence
     '0 to 2 is 4, 2 to 4 is 12'
     """
-    table = _table(encode, length)
-    distances = _distances(table)
+    codes = _codes(encode, length)
+    distances = codes.distances()
     largest = float(distances.max())
     spreads = np.array([np.ptp(distances.diagonal(k)) for k in range(length)])
     spread = float(spreads.max())
-    holds = spread <= EQUAL * _size(table)
+    holds = spread <= codes.rounding
     if holds:
         evidence = "every offset has one distance"
     else:
-        (offset,) = _first(spreads >= spread - EQUAL * largest)
+        (offset,) = _first(spreads >= spread - codes.rounding)
         along = distances.diagonal(offset)
-        (near,) = _first(along <= along.min() + EQUAL * largest)
-        (far,) = _first(along >= along.max() - EQUAL * largest)
+        (near,) = _first(along <= along.min() + codes.rounding)
+        (far,) = _first(along >= along.max() - codes.rounding)
+        less, more = codes.show(along[near]), codes.show(along[far])
+        if less != more:
+            more = f"is {more}"
+        else:
+            more = f"{codes.show(along[far] - along[near])} more"
         evidence = (
-            f"{near} to {near + offset} is {_number(along[near])}, "
-            f"{far} to {far + offset} is {_number(along[far])}"
+            f"{near} to {near + offset} is {less}, {far} to {far + offset} {more}"
         )
-    return _verdict(holds, spread / largest if largest else 0.0, evidence, table)
+    return codes.verdict(holds, spread / largest if largest else 0.0, evidence)
 
 
 def smooth(encode: Encode, length: int) -> Verdict:
@@ -232,15 +281,21 @@ def smooth(encode: Encode, length: int) -> Verdict:
     >>> smooth(lambda n: np.arange(n)[:, np.newaxis] % 8, 16).evidence
     '7 to 8 is 7, median 2.5'
     """
-    table = _table(encode, length)
-    distances = _distances(table)
+    codes = _codes(encode, length)
+    distances = codes.distances()
     steps = distances.diagonal(1)
     typical = float(np.median(distances[np.triu_indices(length, k=1)]))
     largest = float(steps.max())
-    (at,) = _first(steps >= largest - EQUAL * _size(table))
+    (at,) = _first(steps >= largest - codes.rounding)
+    step, median = codes.show(largest), codes.show(typical)
+    if step == median and abs(typical - largest) > codes.rounding:
+        relation = "below" if largest < typical else "above"
+        step = f"{codes.show(abs(typical - largest))} {relation}"
+        evidence = f"{at} to {at + 1} is {step} median {median}"
+    else:
+        evidence = f"{at} to {at + 1} is {step}, median {median}"
     ratio = largest / typical if typical else np.inf
-    evidence = f"{at} to {at + 1} is {_number(largest)}, median {_number(typical)}"
-    return _verdict(ratio < 1, ratio, evidence, table)
+    return codes.verdict(largest < typical - codes.rounding, ratio, evidence)
 
 
 def monotone(encode: Encode, length: int) -> Verdict:
@@ -254,25 +309,25 @@ def monotone(encode: Encode, length: int) -> Verdict:
     >>> monotone(lambda n: np.arange(n)[:, np.newaxis] % 8, 20).evidence
     'from 0, 8 is nearer than 7'
     """
-    table = _table(encode, length)
-    distances = _distances(table)
+    codes = _codes(encode, length)
+    distances = codes.distances()
     largest = float(distances.max())
     falls = np.triu(distances[:, :-1] - distances[:, 1:])
     fall = float(falls.max(initial=0.0))
-    holds = fall <= EQUAL * _size(table)
+    holds = fall <= codes.rounding
     if holds:
         evidence = "distance never falls with the offset"
     else:
-        start, before = _first(falls > EQUAL * _size(table))
+        start, before = _first(falls > codes.rounding)
         evidence = f"from {start}, {before + 1} is nearer than {before}"
-    return _verdict(holds, fall / largest if largest else 0.0, evidence, table)
+    return codes.verdict(holds, fall / largest if largest else 0.0, evidence)
 
 
 CRITERIA: dict[str, Callable[[Encode, int], Verdict]] = {
     criterion.__name__.replace("_", " "): criterion
     for criterion in (
         unique,
-        equal_length,
+        equal_norm,
         one_shift_matrix,
         bounded,
         same_at_every_length,
@@ -333,8 +388,8 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     Parameters
     ----------
     encodings : mapping
-        From a name to a function ``encode(length)`` that returns a table of codes,
-        [length, d_model], finite real numbers.
+        From a name, a string, to a function ``encode(length)`` that returns a table
+        of codes, [length, d_model], finite real numbers.
     length : int
         Number of positions to look at, at least 4. Some criteria also ask for twice
         or four times as many. Time grows with its square.
@@ -342,7 +397,7 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     Returns
     -------
     Scorecard
-        ``card[name][criterion]``, with the criteria ``"unique"``, ``"equal length"``,
+        ``card[name][criterion]``, with the criteria ``"unique"``, ``"equal norm"``,
         ``"one shift matrix"``, ``"bounded"``, ``"same at every length"``, ``"same
         distance"``, ``"smooth"`` and ``"monotone"``: the functions of this module.
         Where `encode` raises, or returns something else than such a table, the
@@ -351,32 +406,36 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     Raises
     ------
     TypeError
-        If `encodings` is no mapping to callables, or `length` is not an integer.
+        If `encodings` does not map strings to callables, or `length` is not an
+        integer.
     ValueError
         If `length` is below 4.
 
     Examples
     --------
     >>> card = scorecard({"counting": lambda n: np.arange(n)[:, np.newaxis]}, length=8)
-    >>> card["counting"]["equal length"].holds
+    >>> card["counting"]["equal norm"].holds
     False
-    >>> card["counting"]["equal length"].evidence
-    'length 0 at 0, length 7 at 7'
+    >>> card["counting"]["equal norm"].evidence
+    'norm 0 at 0, norm 7 at 7'
     """
     length = as_integer("length", length, at_least=4)
     if not isinstance(encodings, Mapping):
         raise TypeError(f"encodings must map names to functions, got {encodings!r}")
     for name, encode in encodings.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the names in encodings must be strings, got {name!r}")
         as_callable(f"encodings[{name!r}]", encode)
     return Scorecard(
-        {
-            name: {
-                title: _judge(criterion, encode, length)
-                for title, criterion in CRITERIA.items()
-            }
-            for name, encode in encodings.items()
-        }
+        {name: _row(_steady(encode), length) for name, encode in encodings.items()}
     )
+
+
+def _row(encode: Encode, length: int) -> dict[str, Verdict]:
+    return {
+        title: _judge(criterion, encode, length)
+        for title, criterion in CRITERIA.items()
+    }
 
 
 def _judge(
@@ -390,33 +449,86 @@ def _judge(
         return Verdict(None, float("nan"), evidence, 0, length)
 
 
-def _table(encode: Encode, length: int) -> NDArray[np.float64]:
+def _steady(encode: Encode) -> Encode:
+    """`encode`, held to one width of its codes for one length."""
+    widths: dict[int, int] = {}
+
+    def steady(length: int) -> ArrayLike:
+        table = as_table(f"encode({length})", encode(length), length)
+        width = widths.setdefault(length, table.shape[1])
+        if table.shape[1] != width:
+            raise ValueError(
+                f"encode({length}) must have the same width at every call, "
+                f"got {width}, then {table.shape[1]}"
+            )
+        return table
+
+    return steady
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """A table of codes, and by how much its numbers may differ and still be equal.
+
+    In a unit near the largest entry, so that no square overflows or vanishes.
+    """
+
+    table: NDArray[np.float64]
+    unit: float
+    spread: float
+    rounding: float
+
+    def distances(self) -> NDArray[np.float64]:
+        """The distance between any two codes, exact also where they nearly agree."""
+        return np.array(
+            [np.linalg.norm(self.table - row, axis=1) for row in self.table]
+        )
+
+    def show(self, value: float) -> str:
+        """Four digits, and nothing where only rounding is left."""
+        return f"{value * self.unit:.4g}" if abs(value) > self.rounding else "0"
+
+    def verdict(self, holds: bool | None, measured: float, evidence: str) -> Verdict:
+        """The answer, with the d and n that it is about."""
+        length, width = self.table.shape
+        return Verdict(holds, float(measured), evidence, width, length)
+
+
+def _codes(encode: Encode, length: int) -> _Codes:
+    entries = _entries(encode, length)
+    unit = 2.0 ** np.frexp(np.abs(entries).max())[1]  # a power of two: no rounding
+    table = entries / unit
+    spread = float(np.linalg.norm(table - table[0], axis=1).max())
+    norm = float(np.linalg.norm(table, axis=1).max())
+    if 0 < spread < SHARE_OF_SPREAD * norm:
+        raise ValueError(
+            f"encode({length}) must have codes that differ by a trillionth of their "
+            f"norm or more, got {spread / norm:.1e} of it: subtract one code from all"
+        )
+    rounding = SHARE_OF_SPREAD * spread + SHARE_OF_NORM * norm
+    return _Codes(table, float(unit), spread, rounding)
+
+
+def _entries(encode: Encode, length: int) -> NDArray[np.float64]:
     length = as_integer("length", length, at_least=4)
     as_callable("encode", encode)
-    return as_table(f"encode({length})", encode(length), length)
+    table = as_table(f"encode({length})", encode(length), length)
+    largest = float(np.abs(table).max())
+    if largest and not 1 / LARGEST_ENTRY <= largest <= LARGEST_ENTRY:
+        raise ValueError(
+            f"encode({length}) must have a largest entry between "
+            f"{1 / LARGEST_ENTRY:g} and {LARGEST_ENTRY:g}, got {largest:g}"
+        )
+    return table
 
 
-def _verdict(
-    holds: bool, measured: float, evidence: str, table: NDArray[np.float64]
-) -> Verdict:
-    length, width = table.shape
-    return Verdict(bool(holds), measured, evidence, width, length)
-
-
-def _size(table: NDArray[np.float64]) -> float:
-    return float(np.abs(table).max())
-
-
-def _distances(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The distance between any two codes, exact also where they nearly agree."""
-    return np.array([np.linalg.norm(table - row, axis=1) for row in table])
+def _reach(start: NDArray[np.float64], table: NDArray[np.float64]) -> float:
+    """How far the entries get from `start`; a column that is new began at 0."""
+    width = table.shape[1]
+    start = np.pad(start, (0, max(width - len(start), 0)))[:width]
+    return float(np.abs(table - start).max())
 
 
 def _first(found: NDArray[np.bool_]) -> tuple[int, ...]:
     """The index of the first True."""
     return tuple(int(index) for index in np.argwhere(found)[0])
-
-
-def _number(value: float) -> str:
-    """Four digits, and nothing where only rounding is left."""
-    return f"{value:.4g}" if abs(value) > 1e-9 else "0"

@@ -106,6 +106,22 @@ ARRAYS = [
     (np.ones((20, 4), bool), TypeError, "real numbers", "bool"),
     (np.full((20, 4), 1j), TypeError, "real numbers", "complex128"),
     ([["a"]], TypeError, "real numbers", "<U1"),
+    ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
+    (np.ones((0, 4)), ValueError, "n and d at least 1", "(0, 4)"),
+    (np.ones((20, 0)), ValueError, "n and d at least 1", "(20, 0)"),
+    (np.full((20, 4), NAN), ValueError, "finite", "NaN"),
+    (np.full((20, 4), INF), ValueError, "finite", "infinity"),
+]
+
+TABLES = [
+    (np.ones(9), ValueError, "shape [length, d_model]", "(9,)"),
+    (1.0, ValueError, "shape [length, d_model]", "()"),
+    (np.ones((9, 2, 2)), ValueError, "shape [length, d_model]", "(9, 2, 2)"),
+    (np.ones((9, 0)), ValueError, "shape [length, d_model]", "(9, 0)"),
+    ([[1], [1, 2]], TypeError, "rows of equal length", "[[1], [1, 2]]"),
+    (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
+    (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
+    (np.ones((9, 4), bool), TypeError, "real numbers", "bool"),
 ]
 
 TEXTS = [
@@ -215,15 +231,7 @@ BAD = {
         ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
     ],
     "within": [*COUNTS, (LIMIT + 1, ValueError, "at most 2**31", "2147483649")],
-    "distance_map.table": [
-        (np.ones(9), ValueError, "shape [9, d_model]", "(9,)"),
-        (1.0, ValueError, "d_model]", "()"),
-        (np.ones((9, 2, 2)), ValueError, "shape [9, d_model]", "(9, 2, 2)"),
-        (np.ones((9, 0)), ValueError, "shape [9, d_model]", "(9, 0)"),
-        (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
-        (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
-        (np.ones((9, 4), bool), TypeError, "real numbers", "bool"),
-    ],
+    "distance_map.table": TABLES,
     "bits": COUNTS,
     "count": COUNTS,
     "centered": FLAGS,
@@ -246,12 +254,8 @@ BAD = {
         (None, TypeError, "an integer", "None"),
     ],
     "head_weights.table": [
-        (np.ones(9), ValueError, "shape [9, d_model]", "(9,)"),
-        (1.0, ValueError, "d_model]", "()"),
-        (np.ones((9, 2, 2)), ValueError, "shape [9, d_model]", "(9, 2, 2)"),
-        (np.ones((9, 0)), ValueError, "shape [9, d_model]", "(9, 0)"),
-        (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
-        (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
+        *TABLES,
+        (np.ones((0, 4)), ValueError, "at least one row", "shape (0, 4)"),
     ],
     "matrix": [
         (np.eye(4), ValueError, "shape [5, d_model]", "(4, 4)"),
@@ -263,11 +267,18 @@ BAD = {
         (np.ones((3, 2)), ValueError, "shape [length, length]", "(3, 2)"),
         (np.ones(3), ValueError, "shape [length, length]", "(3,)"),
         (np.ones((3, 3), bool), TypeError, "real numbers", "bool"),
+        ([[1, 0, 0], [1, 0], [1]], TypeError, "rows of equal length", "[[1, 0, 0]"),
+        (np.ones((0, 0)), ValueError, "shape [length, length]", "(0, 0)"),
+        (-np.eye(3), ValueError, "finite and 0 or more", "-1.0"),
+        (np.full((3, 3), NAN), ValueError, "finite and 0 or more", "nan"),
+        (np.full((3, 3), INF), ValueError, "finite and 0 or more", "inf"),
     ],
     "targets": [
         ([0, 1], ValueError, "shape (3,)", "(2,)"),
         ([0.0, 1.0, 2.0], TypeError, "integers", "dtype float64"),
         ([3, 4, -1], ValueError, "within 0 and 2", "-1 to 4"),
+        ([[0], [1, 2], 3], TypeError, "rows of equal length", "[[0], [1, 2], 3]"),
+        ([True, False, True], TypeError, "integers", "dtype bool"),
     ],
     "encode": [
         (TABLE, TypeError, "callable", "array"),
@@ -281,12 +292,16 @@ BAD = {
     "target": [
         (3, TypeError, "callable", "3"),
         (lambda n: np.arange(n + 1), ValueError, "shape (16,)", "(17,)"),
+        (lambda n: np.arange(n) / 2, TypeError, "integers", "dtype float64"),
+        (lambda n: [[0], [0] * n], TypeError, "rows of equal length", "[[0], [0,"),
     ],
     "lengths": [
         ((), ValueError, "be empty", "()"),
         ((8, 1), ValueError, "at least 2", "1"),
-        ((8.0,), TypeError, "an integer", "8.0"),
+        ((8.0,), TypeError, "integers", "dtype float64"),
+        (([8], [8, 9]), TypeError, "rows of equal length", "([8], [8, 9])"),
         (8, TypeError, "a sequence of integers", "8"),
+        (np.array([[8, 9]]), TypeError, "a sequence of integers", "array([[8, 9]])"),
     ],
     "penalty": [
         (0, ValueError, "finite and above 0", "0"),
@@ -295,6 +310,7 @@ BAD = {
         (NAN, ValueError, "finite and above 0", "nan"),
         ("1", TypeError, "real numbers", "<U1"),
         ([1, 2], TypeError, "a single number", "shape (2,)"),
+        ([[1], [1, 2]], TypeError, "rows of equal length", "[[1], [1, 2]]"),
     ],
     "fit_head.start": [
         (np.eye(3), ValueError, "shape [9, d_model]", "(3, 3)"),
@@ -323,6 +339,7 @@ BAD = {
         ([naive.counting], TypeError, "names to functions", "[<function"),
         (None, TypeError, "names to functions", "None"),
         ({"a": TABLE}, TypeError, "callable", "array"),
+        ({1: naive.counting}, TypeError, "strings", "1"),
     ],
     **{
         f"{name}.length": [

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from pe_lib import shift_matrix, sinusoidal_table
 from pe_lib.attention import attention, fit_head, head_weights, hit_rate, look_back
@@ -66,7 +66,15 @@ def test_huge_scores_do_not_overflow():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1.0], KEYS, VALUES), r"queries must have shape \[..., n, d\], got \(1,\)"),
+        (([1.0], KEYS, VALUES), r"queries must have shape \[..., n, d\], .*\(1,\)"),
+        ((QUERIES, KEYS[:, :0], VALUES), r"keys must have .*at least 1, got \(2, 0, 3"),
+        ((QUERIES[..., :0], KEYS, VALUES), r"queries must have .* 1, got \(2, 5, 0\)"),
+        (
+            (QUERIES, KEYS, np.ones((3, 5, 4))),
+            r"axes that broadcast, got \(2, 5, 3\), \(2, 5, 3\) and \(3, 5, 4\)",
+        ),
+        ((QUERIES * np.nan, KEYS, VALUES), "queries must be finite, got NaN"),
+        ((QUERIES * 1e200, KEYS * 1e200, VALUES), "queries and keys must have finite"),
         ((QUERIES, KEYS[..., :2], VALUES), "queries and keys must have equally many"),
         ((QUERIES, KEYS, VALUES[:, :4]), "keys and values must have equally many rows"),
     ],
@@ -115,13 +123,11 @@ def test_hit_rate_counts_only_what_has_a_target():
     assert hit_rate(weights, [9, 9, 9, 9, 2]) == 1
 
 
-@pytest.mark.parametrize("second", [0.5, 0.5 * (1 + 1e-12), 0.5 * (1 - 1e-12)])
-def test_a_draw_is_a_miss(second):
-    assert hit_rate([[0.5, second], [0, 1]], [0, 5]) == 0
-
-
-def test_nearly_a_draw_is_not():
-    assert hit_rate([[0.5, 0.499999], [0, 1]], [0, 5]) == 1
+@pytest.mark.parametrize(
+    ("less", "rate"), [(-1e-12, 0), (0, 0), (0.9e-9, 0), (1.1e-9, 1), (1e-6, 1)]
+)
+def test_a_draw_is_a_miss(less, rate):
+    assert hit_rate([[0.5, 0.5 * (1 - less)], [0, 1]], [0, 5]) == rate
 
 
 @pytest.mark.parametrize(
@@ -131,8 +137,10 @@ def test_nearly_a_draw_is_not():
         (np.eye(3), [0, 0], ValueError, r"targets must have shape \(3,\), got \(2,\)"),
         (np.eye(3), [0.0, 1, 2], TypeError, "targets must be integers, got dtype"),
         (np.eye(3), [-1, 3, 9], ValueError, "targets must lie within 0 and 2"),
-        (-np.eye(3), [0, 1, 2], ValueError, "weights must be 0 or more"),
-        (np.full((3, 3), np.nan), [0, 1, 2], ValueError, "weights must be 0 or more"),
+        (-np.eye(3), [0, 1, 2], ValueError, "weights must be finite and 0 or more"),
+        (np.eye(3) / [[1], [np.inf], [1]] * np.nan, [0, 1, 2], ValueError, "got nan"),
+        (np.ones((0, 0)), [], ValueError, r"shape \[length, length\], got \(0, 0\)"),
+        (np.eye(3), [[0], [0, 1]], TypeError, "targets must be an array"),
     ],
 )
 def test_hit_rate_refuses(weights, targets, error, message):
@@ -225,14 +233,15 @@ def test_the_closed_form_head_looks_back_at_every_length():
         ({"encode": np.ones((16, 2))}, TypeError, "encode must be callable, got"),
         ({"target": 3}, TypeError, "target must be callable, got 3"),
         ({"lengths": ()}, ValueError, r"lengths must not be empty, got \(\)"),
-        ({"lengths": (16, 1)}, ValueError, "lengths must be at least 2, got 1"),
-        ({"lengths": (16.0,)}, TypeError, "lengths must be an integer, got 16.0"),
+        ({"lengths": (16, 1)}, ValueError, "all lengths must be at least 2, got 1"),
+        ({"lengths": (16.0,)}, TypeError, "all lengths must be integers, got dtype fl"),
+        ({"lengths": 16}, TypeError, "lengths must be a sequence of integers, got 16"),
         ({"penalty": 0}, ValueError, "penalty must be finite and above 0, got 0"),
         ({"penalty": np.nan}, ValueError, "penalty must be finite and above 0, got"),
         ({"start": np.eye(5)}, ValueError, r"start must have shape \[2, d_model\]"),
         ({"start": np.ones((2, 5))}, ValueError, r"start must have shape \[2, 2\]"),
-        ({"target": lambda n: np.arange(n + 1)}, ValueError, "targets must have shape"),
-        ({"target": look_back(99)}, ValueError, "targets must lie within 0 and 15"),
+        ({"target": lambda n: np.arange(n + 1)}, ValueError, r"target\(16\) must have"),
+        ({"target": look_back(99)}, ValueError, r"target\(16\) must lie within 0"),
         ({"encode": np.eye}, ValueError, r"one width at every length, got widths \[16"),
         (
             {"encode": lambda n: np.zeros(n)},
@@ -248,10 +257,33 @@ def test_fit_head_refuses(changed, error, message):
 
 
 def test_a_search_that_finds_nothing_says_so():
-    with pytest.raises(
-        RuntimeError, match="the search for the best head stopped early"
-    ):
-        fit_head(lambda n: 1e80 * counting(np.arange(n)), look_back(3))
+    for factor in (1e80, 1e160, 1e300):
+        with pytest.raises(RuntimeError, match=r"stopped early.* Scale the codes"):
+            fit_head(lambda n, f=factor: f * counting(np.arange(n)), look_back(3))
+
+
+@pytest.mark.parametrize(("slope", "fine"), [(0.9e-6, True), (1.1e-6, False)])
+def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fine):
+    found = OptimizeResult(x=np.zeros(4), jac=np.full(4, -slope), message="enough")
+    monkeypatch.setattr("pe_lib.attention.minimize", lambda *_, **__: found)
+    if fine:
+        assert not fit_head(CODES["counting"], look_back(1)).any()
+    else:
+        with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
+            fit_head(CODES["counting"], look_back(1))
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda lengths: range(*lengths)])
+def test_lengths_may_come_in_any_sequence(kind):
+    found = fit_head(CODES["counting"], look_back(1), lengths=kind((8, 9)))
+    lengths = tuple(int(length) for length in kind((8, 9)))
+    expected = fit_head(CODES["counting"], look_back(1), lengths=lengths)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_scores_beyond_a_float_are_refused():
+    with pytest.raises(ValueError, match="table and matrix must have finite scores"):
+        head_weights(np.full((3, 1), 1e200), np.eye(2))
 
 
 def test_the_search_begins_where_it_is_told(monkeypatch):

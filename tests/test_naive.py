@@ -5,7 +5,7 @@ import re
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pe_lib.naive import binary, counting, dials, gray, normalized
@@ -104,6 +104,7 @@ def test_whole_floats_have_digits():
 
 
 @given(st.floats(-(2**31), 2**31), st.integers(1, 40))
+@example(2.0**30 - 2.0**-23, 3)  # a quarter more has a digit less
 def test_dials_against_50_digits(position, count):
     codes = dials(position, count, cosines=True)
     with mpmath.workdps(50):
@@ -117,6 +118,12 @@ def test_the_first_two_dials_are_dead_at_whole_positions():
     codes = dials(np.arange(-100, 100), 8)
     assert not codes[:, :2].any()
     assert codes[:, 2:].any(axis=0).all()
+
+
+def test_no_zero_is_negative():
+    codes = dials(np.arange(-64, 64), 8, cosines=True)
+    assert (codes == 0).any()
+    assert not np.signbit(codes[codes == 0]).any()
 
 
 def test_quarters_of_a_turn_are_exact():

@@ -1,5 +1,6 @@
 """Every criterion answers both ways, says why, and is right about codes by hand."""
 
+import re
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from pe_lib.properties import (
     CRITERIA,
     Verdict,
     bounded,
-    equal_length,
+    equal_norm,
     monotone,
     one_shift_matrix,
     same_at_every_length,
@@ -37,7 +38,7 @@ EIGHT = {
     "sinusoid": lambda n: sinusoidal_table(n, 64),
 }
 
-# unique, equal length, one shift, bounded, at every length, distance, smooth, monotone
+# unique, equal norm, one shift, bounded, at every length, distance, smooth, monotone
 EXPECTED = {
     "counting": "+-+-++++",
     "normalised": "+-++-+++",
@@ -80,44 +81,54 @@ def column(*values):
     return lambda n: np.resize(values, n)[:, np.newaxis]
 
 
+def reaching(*wanted):
+    """A code of one number that gets so far from 0 with 4, 8 and 16 positions."""
+    return lambda n: np.append(np.zeros(n - 1), wanted[(4, 8, 16).index(n)])[:, None]
+
+
 BY_HAND = [
     # two equal codes, and two that differ by little
     (unique, column(0, 3, 1, 3), False, 0, "codes 1 and 3 are equal"),
-    (unique, column(0, 3, 1, 2.5), True, 0.5, "codes 1 and 3 are nearest"),
-    (unique, column(0, 3, 1, 3 + 1e-6), True, 1e-6, "codes 1 and 3 are nearest"),
-    (unique, column(0, 3, 1, 3 + 1e-12), False, 0, "codes 1 and 3 are equal"),
-    (equal_length, column(-2, 2, 2, -2), True, 0, "every code has length 2"),
-    (equal_length, column(2, 1, -3, 2), False, 2, "length 1 at 1, length 3 at 2"),
+    (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
+    (unique, column(0, 3, 1, 3 + 1e-6), True, 1e-6, "nearest are 1 and 3, 1e-06 apart"),
+    (unique, column(0, 1, 2 - 2**-52, 5), True, 1, "nearest are 0 and 1, 1 apart"),
+    (equal_norm, column(0.1), True, 0, "every code has norm 0.1"),
+    (equal_norm, column(-2, 2, 2, -2), True, 0, "every code has norm 2"),
+    (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
+    (equal_norm, column(0, 0, 2, 2), False, 2, "norm 0 at 0, norm 2 at 2"),
+    (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
+    (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
+    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from code 0"),
+    (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from code 0"),
+    (bounded, lambda n: np.full((n, n), 7), True, 0, "up to 0, 7, 7 from code 0"),
+    (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from code 0"),
+    (bounded, reaching(10, 11, 12), False, 1, "up to 10, 11, 12 from code 0"),
+    (bounded, reaching(10, 11, 12 - 1e-11), False, 1, "up to 10, 11, 12 from code 0"),
+    (bounded, reaching(10, 11, 11.99), True, 0.99, "up to 10, 11, 11.99 from code 0"),
+    (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from code 0"),
     (
-        equal_length,
-        column(2, 2, 2.00001, 2),
+        bounded,
+        reaching(10, 10.4, 11.1),
         False,
-        1e-5,
-        "length 2 at 0, length 2 at 2",
+        1.75,
+        "up to 10, 10.4, 11.1 from code 0",
     ),
-    (bounded, column(1, -5, 2, 3), True, 1, "entries reach 5, later 5"),
-    (bounded, lambda n: np.full((n, 2), n), False, 4, "entries reach 4, later 16"),
-    (bounded, lambda n: np.zeros((n, 2)), True, 1, "entries reach 0, later 0"),
-    (
-        same_at_every_length,
-        column(1, 2, 3, 4),
-        True,
-        0,
-        "no code changes at length 8",
-    ),
+    (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from code 0"),
+    (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from code 0"),
+    (same_at_every_length, column(1, 2, 3, 4), True, 0, "no code changes at n=8"),
     (
         same_at_every_length,
         lambda n: np.arange(n)[:, np.newaxis] / (n - 1),
         False,
         4 / 7,
-        "code 3 is 1, but 0.4286 at length 8",
+        "code 3 is 1, but 0.4286 at n=8",
     ),
     (
         same_at_every_length,
         lambda n: np.ones((n, n)),
         False,
         np.inf,
-        "codes of 4 numbers, but of 8 at length 8",
+        "codes of 4 numbers, but of 8 at n=8",
     ),
     (same_distance, column(5, 7, 9, 11), True, 0, "every offset has one distance"),
     # offset 1: 1, 2, 3 apart; offset 2: 3 and 5; offset 3: 6
@@ -125,8 +136,18 @@ BY_HAND = [
     # distances 1, 3, 7, 2, 6, 4 in all; steps 1, 2, 4
     (smooth, column(0, 1, 3, 7), False, 4 / 3.5, "2 to 3 is 4, median 3.5"),
     (smooth, column(0, 1, 2, 3.5), True, 1.5 / 1.75, "2 to 3 is 1.5, median 1.75"),
+    (smooth, column(0, 1, 0, 1), False, 1, "0 to 1 is 1, median 1"),
+    (
+        smooth,
+        column(0, 0.75, 1.5, 3 + 2**-30),
+        False,
+        1 + 2**-31 / 1.5,
+        "2 to 3 is 4.657e-10 above median 1.5",
+    ),
+    (smooth, column(2), False, np.inf, "0 to 1 is 0, median 0"),
     (monotone, column(0, 1, 3, 3), True, 0, "distance never falls with the offset"),
     (monotone, column(0, 3, 2, 4), False, 0.25, "from 0, 2 is nearer than 1"),
+    (monotone, column(0, 3, 3 - 2**-51, 2), False, 1 / 3, "from 0, 3 is nearer than 2"),
 ]
 
 
@@ -138,6 +159,190 @@ def test_by_hand(criterion, encode, holds, measured, evidence):
     assert (verdict.holds, verdict.evidence) == (holds, evidence)
     assert verdict.measured == pytest.approx(measured, abs=1e-11)
     assert (verdict.n, verdict.d) == (4, np.asarray(encode(4)).shape[1])
+
+
+GRAIN = 2.0**-42  # all sums below are exact
+"""Codes that span 3 are equal up to 3.005e-12: 13 grains are rounding, 14 are not."""
+
+
+@pytest.mark.parametrize(
+    ("criterion", "encode", "inside", "evidence"),
+    [
+        (
+            unique,
+            lambda x: column(0, 3, 1, 3 - x),
+            False,
+            ["codes 1 and 3 equal up to rounding", "nearest are 1 and 3, {x} apart"],
+        ),
+        (
+            equal_norm,
+            lambda x: column(1.5, -1.5 + x, 1.5, 1.5),
+            True,
+            ["every code has norm 1.5", "norm 1.5 at 1, {x} more at 0"],
+        ),
+        (
+            same_at_every_length,
+            lambda x: lambda n: column(0, 3 + x * (n > 4), 1, 2)(n),
+            True,
+            ["no code changes at n=8", "code 1 changes by {x} at n=8"],
+        ),
+        (
+            same_distance,
+            lambda x: column(0, 1, 2, 3 - x),
+            True,
+            ["every offset has one distance", "2 to 3 is 1, 0 to 1 {x} more"],
+        ),
+        (
+            smooth,  # distances 0.75, 0.75, 1.5, 1.5 - 2x, 2.25 - 2x, 3 - 2x
+            lambda x: column(0, 0.75, 1.5, 3 - 2 * x),
+            False,
+            ["2 to 3 is 1.5, median 1.5", "2 to 3 is {x} below median 1.5"],
+        ),
+        (
+            monotone,
+            lambda x: column(0, 3, 3 - x, 3),
+            True,
+            ["distance never falls with the offset", "from 0, 2 is nearer than 1"],
+        ),
+    ],
+)
+def test_the_line_between_rounding_and_a_difference(
+    criterion, encode, inside, evidence
+):
+    for many, holds, text in ((13, inside, evidence[0]), (14, not inside, evidence[1])):
+        verdict = criterion(encode(many * GRAIN), 4)
+        assert verdict.holds is holds
+        assert verdict.evidence == text.format(x=f"{many * GRAIN:.4g}")
+
+
+def test_a_shift_that_misses_by_rounding_and_one_that_does_not():
+    """Seven steps of counting, one code off by x: the best line misses it by x."""
+    for grains, holds in ((30, True), (31, False)):  # 7.012e-12 is rounding
+        codes = np.arange(8.0)
+        codes[4] += grains * GRAIN
+        verdict = one_shift_matrix(column(*codes), 8)
+        assert verdict.holds is holds
+    assert verdict.evidence == "2e-10% unexplained, worst from 3 to 4"
+
+
+@pytest.mark.parametrize(("units", "holds"), [(8, False), (9, True)])
+def test_beside_a_large_constant_the_last_places_are_rounding(units, holds):
+    near = 1 + units * 2.0**-52
+    assert unique(column(1, near, 1 + 2e-8, 1 + 1e-8), 4).holds is holds
+
+
+def test_codes_with_too_few_digits_to_differ_in_are_refused():
+    assert unique(column(1, 1 + 1.1e-12, 1, 1), 4).holds is False
+    message = r"codes that differ by a trillionth .*, got 9.0e-13 of it: subtract one"
+    with pytest.raises(ValueError, match=message):
+        unique(column(1, 1 + 9e-13, 1, 1), 4)
+
+
+@pytest.mark.parametrize(
+    ("apart", "arc", "line"),
+    [(2e-8, None, None), (1.1e-7, None, False), (1.3e-7, True, False)],
+)
+def test_a_very_short_arc_cannot_be_told_from_a_line(apart, arc, line):
+    def codes(bent):
+        return lambda n: np.stack(
+            [np.cos(np.linspace(0, bent * apart, n)), np.linspace(0, apart, n)], axis=1
+        )
+
+    assert equal_norm(codes(1), 4).holds is arc
+    assert equal_norm(codes(0), 4).holds is line
+    if arc is None:
+        assert equal_norm(codes(1), 4).evidence == "cannot tell: the codes are too near"
+
+
+def nearly_still(n):
+    """Eight times yes, if distances and norms had each a tolerance of their own."""
+    return np.stack([np.ones(n), 5e-8 * np.arange(n)], axis=1)
+
+
+HUGE = {
+    "powers": lambda n: np.arange(n)[:, np.newaxis] ** [1.0, 2.0, 4.0],
+    "beside a constant": lambda n: np.stack([np.full(n, 1e10), np.arange(n)], axis=1),
+}
+
+
+@pytest.mark.parametrize("encode", HUGE.values(), ids=HUGE.keys())
+def test_codes_with_huge_entries_are_still_told_apart(encode):
+    assert unique(encode, 512).evidence.startswith("nearest are 0 and 1, 1")
+    assert unique(encode, 512).holds
+    assert not equal_norm(encode, 512).holds
+
+
+def test_no_two_tolerances_add_up_to_eight_times_yes():
+    card = scorecard({"nearly still": nearly_still})["nearly still"]
+    assert card["unique"].holds and not card["equal norm"].holds
+    assert card["equal norm"].evidence == "norm 1 at 0, 3.264e-10 more at 511"
+
+
+def naive_dials(n):
+    """Dials of 7, 8 and 9 positions, with the errors of large angles."""
+    angles = 2 * np.pi * np.outer(np.arange(n), [1 / 7, 1 / 8, 1 / 9])
+    return np.hstack([np.sin(angles), np.cos(angles)])
+
+
+def test_errors_of_large_angles_are_rounding():
+    assert unique(naive_dials, 504).holds
+    verdict = unique(naive_dials, 505)
+    assert verdict.evidence == "codes 0 and 504 equal up to rounding"
+    assert not verdict.holds
+    assert one_shift_matrix(naive_dials, 1000).holds
+    assert same_distance(naive_dials, 1000).holds
+    assert equal_norm(naive_dials, 1000).holds
+
+
+def test_a_column_of_rounding_explains_nothing():
+    """Dials 0 and 1 are dead; large angles leave a little noise in them."""
+
+    def noisy(n):
+        return np.sin(2 * np.pi * np.arange(n)[:, np.newaxis] / 2 ** np.arange(8))
+
+    assert noisy(512)[:, :2].any()
+    found, exact = (one_shift_matrix(e, 512) for e in (noisy, EIGHT["dials, sines"]))
+    assert found.measured == pytest.approx(exact.measured, rel=1e-9)
+
+
+@pytest.mark.parametrize(("width", "length"), [(64, 70), (64, 2048), (128, 2048)])
+def test_the_sinusoid_has_its_matrix_at_every_width_and_length(width, length):
+    verdict = one_shift_matrix(lambda n: sinusoidal_table(n, width), length)
+    assert verdict.holds and verdict.measured < 1e-13
+
+
+REACH = {
+    "counting": (lambda t: t, False),
+    "root": (lambda t: t**0.5, False),
+    "logarithm": (lambda t: np.log(1 + t), False),
+    "far from zero": (lambda t: 1e6 + t, False),
+    "far below zero": (lambda t: t - 1e6, False),
+    "saturating": (lambda t: t / (t + 1000), True),
+    "soon saturated": (lambda t: t / (t + 100), True),
+    "a slow sine": (lambda t: np.sin(t / 500), True),
+    "sines": (lambda t: np.sin(t * [[1, 0.3, 0.1, 0.001]]), True),
+    "coming round": (lambda t: t % 1000, True),
+    "too slow to see": (lambda t: np.sin(t / 5000), False),
+}
+
+
+@pytest.mark.parametrize("name", REACH)
+def test_what_stays_within_bounds(name):
+    function, holds = REACH[name]
+    verdict = bounded(lambda n: function(np.arange(float(n))[:, np.newaxis]), 512)
+    assert verdict.holds is holds, verdict
+
+
+def test_more_digits_for_longer_sequences_are_bounded():
+    def digits(n):
+        return binary(np.arange(n), (n - 1).bit_length())
+
+    def places(n):
+        return np.diag(np.arange(n))
+
+    assert not bounded(places, 512).holds
+    assert bounded(digits, 512).evidence == "up to 1, 1, 1 from code 0"
+    assert bounded(digits, 512).holds
 
 
 def orbit(matrix, constant, first):
@@ -195,12 +400,44 @@ def test_too_few_positions_for_a_fit_are_refused():
     assert not one_shift_matrix(random_directions, 60).holds
 
 
-@pytest.mark.parametrize("criterion", CRITERIA.values(), ids=CRITERIA.keys())
-@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
-def test_no_verdict_depends_on_the_scale(criterion, scale):
-    for name, encode in EIGHT.items():
-        scaled = criterion(lambda n, encode=encode: scale * encode(n), 100)
-        assert scaled.holds == criterion(encode, 100).holds, name
+def verdicts(card):
+    return {
+        (name, title): verdict.holds
+        for name, row in card.items()
+        for title, verdict in row.items()
+    }
+
+
+@pytest.mark.parametrize("factor", [1e-290, 1e-160, 1e-6, 1 / 3, 1e6, 1e160, 1e290])
+def test_no_verdict_depends_on_the_scale(factor):
+    codes = EIGHT | {"nearly still": nearly_still} | HUGE
+    scaled = {
+        name: lambda n, encode=encode: factor * encode(n)
+        for name, encode in codes.items()
+    }
+    expected = verdicts(scorecard(codes, length=100))
+    if factor > 1e200:  # the powers of t reach 1e300, and are refused
+        scaled.pop("powers")
+    found = verdicts(scorecard(scaled, length=100))
+    assert found == {key: expected[key] for key in found}
+
+
+@pytest.mark.parametrize("constant", [1, -1000.5, 1e6, -1e6, 1e9])
+def test_only_the_norm_depends_on_a_constant(constant):
+    moved = {
+        name: lambda n, encode=encode: constant + encode(n)
+        for name, encode in EIGHT.items()
+    }
+    found, expected = (verdicts(scorecard(c, length=100)) for c in (moved, EIGHT))
+    for key in found:
+        assert found[key] == expected[key] or key[1] == "equal norm", key
+
+
+@pytest.mark.parametrize("entry", [1e301, 1e-301])
+def test_what_no_distance_can_hold_is_refused(entry):
+    message = f"a largest entry between 1e-300 and 1e+300, got {entry:g}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        unique(column(0, entry), 4)
 
 
 def no_table(length):
@@ -228,7 +465,13 @@ def stubborn(length):
             "ValueError: encode(16) must be finite, got NaN or infinity in it",
         ),
         (lambda n: [["a"]] * n, "TypeError: encode(16) must be real numbers, got"),
+        (lambda n: [[0], [0] * n], "TypeError: encode(16) must be an array of real"),
         (stubborn, "KeyError: 16"),
+        (lambda n: n / 0, "ZeroDivisionError: division by zero"),
+        (lambda n: [][n], "IndexError: list index out of range"),
+        (lambda n: n.shape, "AttributeError: 'int' object has no attribute 'shape'"),
+        (lambda n: (_ for _ in ()).throw(RuntimeError(n)), "RuntimeError: 16"),
+        (lambda n: (_ for _ in ()).throw(MemoryError(n)), "MemoryError: 16"),
         (lambda: 0, "TypeError: "),
     ],
 )
@@ -241,12 +484,30 @@ def test_a_broken_encoding_is_reported_and_the_card_goes_on(broken, evidence):
     assert "broken    ? ? ? ? ? ? ? ?" in str(card)
 
 
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
+def test_a_reader_can_stop_it(signal):
+    def stop(length):
+        raise signal(length)
+
+    with pytest.raises(signal):
+        scorecard({"stop": stop}, length=16)
+
+
+def test_a_width_that_differs_from_call_to_call_is_an_error():
+    widths = iter(range(2, 99))
+    row = scorecard({"a": lambda n: np.eye(n, next(widths))}, length=16)["a"]
+    assert row["unique"].d == 2
+    message = "ValueError: encode(16) must have the same width at every call, got 2, "
+    assert row["smooth"].evidence.startswith(message + "then ")
+    assert {v.d for v in row.values() if v.holds is not None} == {2}
+
+
 def test_a_code_that_cannot_grow_fails_only_where_it_must():
     card = scorecard({"five digits": lambda n: binary(np.arange(n), 5)}, length=20)
     row = card["five digits"]
     unknown = {name for name, verdict in row.items() if verdict.holds is None}
     assert unknown == {"bounded", "same at every length"}
-    assert "bits must be at least 7 to write position 79" in row["bounded"].evidence
+    assert "bits must be at least 6 to write position 39" in row["bounded"].evidence
 
 
 def test_it_fits_a_phone(card):
@@ -281,6 +542,7 @@ def test_a_verdict_cannot_be_changed():
     ("encodings", "message"),
     [
         ([EIGHT["counting"]], "encodings must map names to functions, got"),
+        ({1: EIGHT["counting"]}, "names in encodings must be strings, got 1"),
         ({"a": np.ones((9, 2))}, r"encodings\['a'\] must be callable, got array"),
     ],
 )
