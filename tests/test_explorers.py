@@ -258,7 +258,8 @@ def same_drawing(page):
     return page.evaluate(
         """() => {
             const [one, two] = [...document.querySelectorAll(".pe-explorer")].map(
-                (x) => [...x.querySelectorAll("svg, output")].map((y) => y.innerHTML).join());
+                (x) => x.querySelector("svg").innerHTML
+                    + x.querySelector("output").textContent);
             return one === two || one + "\\n\\n" + two;
         }"""
     )
@@ -424,9 +425,7 @@ def test_shuffle_by_keyboard(play):
         first = vectors + (sinusoidal([0, 1, 2], 2) if codes else 0)
         now, then = attention(X, X, X)[0], attention(first, first, first)[0]
         numbers = [[f"{x + 0:.2f}".replace("-", "−") for x in row] for row in now]
-        words = [
-            " ".join([names[w], *row]) for w, row in zip(order, numbers, strict=True)
-        ]
+        words = [" ".join([names[order[t]], *numbers[t]]) for t in range(3)]
         changed = [
             names[w]
             for w in range(3)
