@@ -318,6 +318,7 @@ def test_look_back_draws_bars_and_dots(play):
     weights = head_weights(*head("sinusoid", [3, 1]))[11]
     np.testing.assert_allclose(105 - np.array(tops), 90 * weights, atol=0.051)
     assert drawn[1].count("M") == 13 and not drawn[2]
+    assert "green" in page.locator(".now").first.get_attribute("class")
     assert page.locator("svg g").get_attribute("transform") == "translate(220)"
 
 
@@ -466,6 +467,8 @@ def test_every_control_is_reached_and_labelled(play, kind):
         assert control.evaluate("control => control === document.activeElement")
         page.keyboard.press("Enter")
     for control in controls:
+        # JupyterLab takes the arrow keys for itself otherwise.
+        assert control.get_attribute("data-lm-suppress-shortcuts")
         name = control.evaluate("x => (x.closest('label') || x).textContent.trim()")
         assert len(name) > 3
         box = control.evaluate(

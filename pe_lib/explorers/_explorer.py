@@ -18,6 +18,7 @@ class Explorer:
     _goal: ClassVar[str]
     _alt: ClassVar[str]
     _height: ClassVar[int]
+    _styles: ClassVar[tuple[str, ...]] = ("explorer.css",)
 
     def _picture(self) -> str:
         raise NotImplementedError
@@ -32,11 +33,9 @@ class Explorer:
         return self._sentence()
 
     def _repr_html_(self) -> str:
-        # JupyterLab leaves the arrow keys to what carries the data attribute.
         return (
-            f'<div class="pe-explorer pe-{self._name}"'
-            ' data-lm-suppress-shortcuts="true">\n'
-            f"<style>\n{_file('explorer.css')}</style>\n"
+            f'<div class="pe-explorer pe-{self._name}">\n'
+            f"<style>\n{''.join(map(_file, self._styles))}</style>\n"
             f"<p>{self._goal}</p>\n"
             f'<svg viewBox="0 0 340 {self._height}" role="img"'
             f' aria-label="{escape(self._alt)}">\n{self._picture()}</svg>\n'

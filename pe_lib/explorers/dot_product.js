@@ -24,6 +24,8 @@ document.querySelectorAll(".pe-dot-product:not(.live)").forEach((root) => {
       `${d} numbers, base ${base.toLocaleString("en")}: first rises from offset ` +
       `${k} to ${k + 1}. Rises ${rises.length} times in 100.`;
   };
+  // JupyterLab leaves the arrow keys to controls with this attribute.
+  for (const control of form) control.dataset.lmSuppressShortcuts = true;
   form.hidden = false;
   form.oninput = draw;
 });

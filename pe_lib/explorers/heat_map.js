@@ -32,6 +32,8 @@ document.querySelectorAll(".pe-heat-map:not(.live)").forEach((root) => {
       `Each clock is ${(base ** (2 / d)).toFixed(2)} times slower than the one above it, ` +
       `each digit 2 times. Position ${t}: digits ${digits.join(" ")}, code ${code.join(" ")}.`;
   };
+  // JupyterLab leaves the arrow keys to controls with this attribute.
+  for (const control of form) control.dataset.lmSuppressShortcuts = true;
   form.hidden = false;
   form.oninput = draw;
 });

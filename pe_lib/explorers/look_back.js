@@ -38,6 +38,7 @@ document.querySelectorAll(".pe-look-back:not(.live)").forEach((root) => {
     for (let q = 3; q < 16; q++) dots[look(code, knobs, q)[2]] += `M${20 * q + 20} 148h0`;
     const won = dots.true.split("M").length - 1;
     bars.setAttribute("d", weights.map((w, s) => `M${20 * s + 20} 105V${(105 - 90 * w).toFixed(1)}`).join(""));
+    bars.setAttribute("class", hit ? "now green" : "now blue");
     hits.setAttribute("d", dots.true);
     misses.setAttribute("d", dots.false);
     find("g")[0].setAttribute("transform", `translate(${20 * t})`);
@@ -48,6 +49,8 @@ document.querySelectorAll(".pe-look-back:not(.live)").forEach((root) => {
           (hit ? "three back." : `not at ${t - 3}.`)) +
       ` Right: ${won} of 13 positions.${won > 12 ? " You win." : ""}`;
   };
+  // JupyterLab leaves the arrow keys to controls with this attribute.
+  for (const control of form) control.dataset.lmSuppressShortcuts = true;
   form.hidden = false;
   form.oninput = draw;
 });

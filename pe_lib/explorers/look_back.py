@@ -105,6 +105,7 @@ class LookBack(Explorer):
     def _picture(self) -> str:
         weights, _ = self._looks()
         hits = self._hits()
+        colour = "green" if self.query in hits else "blue"
         bars = "".join(
             f"M{20 * s + 20} 105V{105 - 90 * weight:.1f}"
             for s, weight in enumerate(weights[self.query])
@@ -117,7 +118,7 @@ class LookBack(Explorer):
             f'<text x="{20 * t + 20}" y="119">{t}</text>' for t in (0, 5, 10, 15)
         )
         return (
-            f'<path class="now blue" stroke-width="14" d="{bars}"/>\n'
+            f'<path class="now {colour}" stroke-width="14" d="{bars}"/>\n'
             f'<path d="M10 105h320"/>\n{ticks}\n'
             f'<g transform="translate({20 * self.query})">'
             '<path class="orange" stroke-width="2" d="M-50 104V14h20v90"/>'

@@ -33,6 +33,8 @@ document.querySelectorAll(".pe-rotation:not(.live)").forEach((root) => {
       `T(${minus(k)}) takes position ${t} to ${minus(t + k)}: the hands turn by ` +
       `${first}, ${second} and ${third} radians. First block: ${a}, ${b}; ${c}, ${d}.`;
   };
+  // JupyterLab leaves the arrow keys to controls with this attribute.
+  for (const control of form) control.dataset.lmSuppressShortcuts = true;
   form.hidden = false;
   form.oninput = draw;
 });

@@ -34,6 +34,8 @@ document.querySelectorAll(".pe-shuffle:not(.live)").forEach((root) => {
   };
   first.onclick = () => draw((order = [order[1], order[0], order[2]]));
   last.onclick = () => draw((order = [order[0], order[2], order[1]]));
+  // JupyterLab leaves the arrow keys to controls with this attribute.
+  for (const control of form) control.dataset.lmSuppressShortcuts = true;
   form.hidden = false;
   form.oninput = draw;
 });

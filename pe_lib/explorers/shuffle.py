@@ -48,6 +48,7 @@ class Shuffle(Explorer):
         " attention and the two that come out of it."
     )
     _height = 168
+    _styles = ("explorer.css", "shuffle.css")
 
     WORDS: ClassVar = {"dog": (1, 0), "bites": (1, 1), "man": (0, -1)}
 
