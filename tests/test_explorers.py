@@ -304,7 +304,9 @@ def test_script_redraws_what_python_drew(play, state):
 def test_look_back_by_keyboard(play):
     page = play(explorers.LookBack())
     assert sentence(page) == looks("counting", [0.5], 11)
-    move(slider(page, "slope"), -8)
+    move(slider(page, "slope"), -4)
+    assert sentence(page) == looks("counting", [0.1], 11)  # a small lead is one
+    move(slider(page, "slope"), -4)
     assert sentence(page) == looks("counting", [-0.3], 11)
     move(slider(page, "position"), -8)
     assert sentence(page) == looks("counting", [-0.3], 3)

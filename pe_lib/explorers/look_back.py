@@ -32,7 +32,7 @@ class LookBack(Explorer):
 
     Sixteen positions. The scores of query t and key s are, before the softmax,
 
-    - counting: ``slope * s`` (any W does no more to a row than this),
+    - counting: ``slope * s`` (a straight line, as each row is whatever W is),
     - binary and dials: the sum over columns j of ``weight[j] * P[t, j] * P[s, j]``,
     - sinusoid: ``sharpness * P[t] @ T(k) @ P[s]``, in 32 dimensions.
 
@@ -94,8 +94,8 @@ class LookBack(Explorer):
         scores = self._scores()
         above = scores - scores.max(axis=1, keepdims=True)
         powers = np.exp(above)
-        # Scores that differ by rounding only are a draw.
         weights: Array = powers / powers.sum(axis=1, keepdims=True)
+        # Scores that differ by rounding only are a draw.
         return weights, above > -1e-9
 
     def _hits(self) -> list[int]:
