@@ -287,7 +287,8 @@ def same_drawing(page):
         """() => {
             const [one, two] = [...document.querySelectorAll(".pe-explorer")].map(
                 (x) => x.querySelector("svg").innerHTML
-                    + x.querySelector("output").textContent);
+                    + x.querySelector("output").textContent
+                    + [...x.querySelectorAll("b")].map((b) => b.textContent).join());
             return one === two || one + "\\n\\n" + two;
         }"""
     )
@@ -308,6 +309,7 @@ def test_look_back_by_keyboard(play):
     assert sentence(page) == looks("counting", [0.1], 11)  # a small lead is one
     move(slider(page, "slope"), -4)
     assert sentence(page) == looks("counting", [-0.3], 11)
+    assert page.locator("b:visible").all_text_contents() == ["11", "−0.3"]
     move(slider(page, "position"), -8)
     assert sentence(page) == looks("counting", [-0.3], 3)
     assert "Right: 1 of 13" in sentence(page)  # as far as counting gets

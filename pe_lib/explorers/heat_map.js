@@ -1,7 +1,7 @@
 document.querySelectorAll(".pe-heat-map:not(.live)").forEach((root) => {
   root.classList.add("live");
   const form = root.querySelector("form");
-  const number = (x) => (Math.round(100 * x) / 100 + 0).toFixed(2).replace("-", "−");
+  const number = (x) => (Math.round(100 * x) / 100).toFixed(2).replace("-", "−");
   const chosen = (input) => {
     const value = +input.dataset.values.split(" ")[input.value], text = value.toLocaleString("en");
     input.setAttribute("aria-valuetext", text);

@@ -3,7 +3,7 @@ document.querySelectorAll(".pe-rotation:not(.live)").forEach((root) => {
   const form = root.querySelector("form");
   const minus = (text) => String(text).replace("-", "−");
   // Two digits, without a negative zero.
-  const number = (x) => minus((Math.round(100 * x) / 100 + 0).toFixed(2));
+  const number = (x) => minus((Math.round(100 * x) / 100).toFixed(2));
   const tip = (angle, radius) =>
     `${(radius * Math.sin(angle)).toFixed(1)} ${(-radius * Math.cos(angle)).toFixed(1)}`;
 

@@ -1,7 +1,7 @@
 document.querySelectorAll(".pe-shuffle:not(.live)").forEach((root) => {
   root.classList.add("live");
   const form = root.querySelector("form"), [first, last] = form.querySelectorAll("button");
-  const number = (x) => (Math.round(100 * x) / 100 + 0).toFixed(2).replace("-", "−");
+  const number = (x) => (Math.round(100 * x) / 100).toFixed(2).replace("-", "−");
   const words = ["dog", "bites", "man"], vectors = [[1, 0], [1, 1], [0, -1]];
   let order = [0, 1, 2];
 
