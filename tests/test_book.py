@@ -210,8 +210,8 @@ def test_code_is_fit_to_print(path: Path) -> None:
 
 @each_notebook
 def test_outputs_are_fit_to_print(path: Path) -> None:
-    """Text that fits a phone, SVG figures, the scorecard's table, nothing else."""
-    table = '<table class="dataframe scorecard">'
+    """Text that fits a phone, SVG figures, our own tables and explorers, no more."""
+    table, explorer = '<table class="dataframe scorecard">', '<div class="pe-explorer '
     for line in printed(path).splitlines():
         assert len(line) <= 40, line
     for cell in cells(path, "code"):
@@ -219,7 +219,8 @@ def test_outputs_are_fit_to_print(path: Path) -> None:
             assert output.get("name", "stdout") == "stdout"
             data = output.get("data", {})
             assert set(data) <= {"image/svg+xml", "text/html", "text/plain"}
-            assert "".join(data.get("text/html", table)).startswith(table)
+            html = "".join(data.get("text/html", table))
+            assert html.startswith((table, explorer)) and len(html.encode()) <= 6144
 
 
 @each_notebook

@@ -1,0 +1,18 @@
+"""Small figures to play with, for notebooks and pages: no kernel, no library.
+
+Each class draws its first state here, in HTML and SVG, from what ``pe_lib``
+computes; so it is true in print and without JavaScript. The script beside it,
+``<name>.js``, moves the same drawing when a control is moved. What the scripts
+compute is tested against ``pe_lib`` in a real browser (tests/test_explorers.py).
+
+An explorer is shown as the last expression of a cell: ``LookBack()``. Its HTML
+has no ids and no global names, so several can stand on one page.
+"""
+
+from pe_lib.explorers.dot_product import DotProduct
+from pe_lib.explorers.heat_map import HeatMap
+from pe_lib.explorers.look_back import LookBack
+from pe_lib.explorers.rotation import Rotation
+from pe_lib.explorers.shuffle import Shuffle
+
+__all__ = ["DotProduct", "HeatMap", "LookBack", "Rotation", "Shuffle"]

@@ -1,0 +1,132 @@
+"""The heat map by base and width, over the binary digits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib.explorers._explorer import (
+    BASES,
+    Explorer,
+    choices,
+    number,
+    one_of,
+    slider,
+    within,
+)
+from pe_lib.naive import binary
+from pe_lib.sinusoidal import sinusoidal
+
+COLOURS = (
+    "#053061",
+    "#2a71b2",
+    "#6bacd1",
+    "#c2ddec",
+    "#f7f6f6",
+    "#fbccb4",
+    "#e48066",
+    "#ba2832",
+    "#67001f",
+)
+"""From -1 to 1: nine steps of matplotlib's RdBu_r, the colours of the book's maps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeatMap(Explorer):
+    """The sinusoidal table over the binary digits of the same positions.
+
+    Parameters
+    ----------
+    d_model : int
+        4, 8 or 16.
+    base : int
+        As for :class:`DotProduct`.
+    position : int
+        The one whose code is read out, from 0 to 31.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If an argument is not in its list or range.
+
+    Examples
+    --------
+    >>> print(HeatMap(d_model=4, base=100, position=6))
+    Each clock is 10.00 times slower than the one above it, each digit 2 times.
+    Position 6: digits 0 1 1 0 0, code −0.28 0.96 0.56 0.83.
+    """
+
+    d_model: int = 16
+    base: int = 10_000
+    position: int = 6
+
+    _name = "heat-map"
+    _goal = (
+        "Goal: find a base that makes each clock exactly twice as slow as the one"
+        " above, as the digits are."
+    )
+    _alt = (
+        "Above, the sinusoidal table of positions 0 to 31 in red and blue, fast clocks"
+        " first. Below, the five binary digits of the same positions, the ones first. A"
+        " frame marks one position; the sentence that follows reads it out."
+    )
+    _height = 234
+
+    def __post_init__(self) -> None:
+        one_of("d_model", self.d_model, (4, 8, 16))
+        one_of("base", self.base, BASES)
+        within("position", self.position, 0, 31)
+
+    def _code(self) -> NDArray[np.float64]:
+        return sinusoidal(np.arange(32), self.d_model, base=self.base)
+
+    def _picture(self) -> str:
+        levels = np.round(4 * self._code() + 4).astype(int).T
+        map_ = "".join(
+            f'<path class="now" stroke="{colour}" d="{_runs(levels == level)}"/>'
+            for level, colour in enumerate(COLOURS)
+        )
+        digits = binary(np.arange(32), 5).T == 1
+        ticks = "".join(
+            f'<text x="{10 * t + 15}" y="230">{t}</text>'
+            for t in (0, 5, 10, 15, 20, 25, 30)
+        )
+        return (
+            '<text x="38" y="12">sinusoid</text><text x="30" y="163">binary</text>\n'
+            f'<g transform="translate(10 {18 + 64 / self.d_model:g})'
+            f' scale(10 {128 / self.d_model:g})">{map_}</g>\n'
+            f'<g transform="translate(10 173) scale(10 8)">'
+            f'<path d="{_runs(digits)}"/></g>\n'
+            '<path class="cursor green" stroke-width="2" d="M10 18h10v195h-10z"'
+            f' transform="translate({10 * self.position})"/>\n{ticks}\n'
+        )
+
+    def _sentence(self) -> str:
+        factor = self.base ** (2 / self.d_model)
+        digits = " ".join(f"{digit:.0f}" for digit in binary(self.position, 5))
+        code = " ".join(number(x) for x in self._code()[self.position])
+        return (
+            f"Each clock is {factor:.2f} times slower than the one above it, each digit"
+            f" 2 times. Position {self.position}: digits {digits}, code {code}."
+        )
+
+    def _controls(self) -> str:
+        return (
+            slider("t", "position", 0, 31, 1, self.position)
+            + choices("d", "numbers, d", (4, 8, 16), self.d_model)
+            + choices("base", "base", BASES, self.base)
+        )
+
+
+def _runs(marked: NDArray[np.bool_]) -> str:
+    """A path over the marked squares of a table, row by row, in as few strokes."""
+    strokes = []
+    for row, line in enumerate(marked):
+        edges = np.flatnonzero(np.diff(line, prepend=False, append=False))
+        strokes += [
+            f"M{start} {row}h{end - start}"
+            for start, end in zip(edges[::2], edges[1::2], strict=True)
+        ]
+    return "".join(strokes)
