@@ -251,6 +251,7 @@ def sentences(text: str) -> Iterator[str]:
         r"```.*?```",
         r"\$\$.*?\$\$",
         r"\{cite[^}]*\}`[^`]*`(?P<cite>)",
+        r"\{ref\}`[^`]*`",
         r"(?<!\})`[^`]*`",
         r"\$[^$]*\$",
         r"\]\([^)]*\)",
@@ -300,9 +301,15 @@ def sections(text: str) -> list[str]:
 
 
 def linked_notebooks(path: Path, text: str) -> list[Path]:
-    """The chapters that a text on the page `path` links to."""
+    """The chapters that a text on the page `path` links to, also by a claim."""
     links = re.findall(r"\]\((\S+?\.ipynb)(?:#\S*)?\)", text)
-    return [(path.parent / link).resolve() for link in links]
+    claims = re.findall(r"\{ref\}`[^`]*<claim-(\S+)>`", text)
+    return [(path.parent / link).resolve() for link in links] + [
+        notebook
+        for notebook in NOTEBOOKS
+        for cell in cells(notebook, "code")
+        if set(tags(cell, "claim-")) & set(claims)
+    ]
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
@@ -321,6 +328,7 @@ def test_pages_without_code_borrow_their_numbers(path: Path) -> None:
         ("Half of it, 48 %, is $0.5$ or `0.25`.", ["48"]),
         ("They report 25.8 {cite}`key`. We get 4.92.", ["4.92"]),
         ("Section 3, the 10000th of 2017.", []),
+        ("{ref}`This <a>` and 0.5 of {ref}`that <b>`.", ["0.5"]),
     ],
 )
 def test_measured_numbers_are_found(text: str, numbers: list[str]) -> None:
@@ -387,6 +395,71 @@ def test_claim_ranks_and_ids_are_unique() -> None:
         for path in visible("claims/*.yml")
     )
     assert count == len(CLAIMS)
+
+
+# The questions
+
+FIRST_QUESTIONS = [  # the landing page links to these
+    "faq-why-sine-and-cosine",
+    "faq-why-10000",
+    "faq-why-add",
+    "faq-extrapolate",
+    "faq-which-one",
+]
+PLANNED = {
+    "pytorch/module",
+    "pytorch/broken_modules",
+    "experiments/training",
+    "experiments/learned_or_fixed",
+    "experiments/extrapolation",
+}
+QUESTIONS: list[tuple[str, str, str]] = re.findall(
+    r"^\((faq-\S+)\)=\n## ([^\n]+)\n(.+?)(?=^\(faq-|\Z)",
+    (BOOK / "reference/faq.md").read_text(encoding="utf-8"),
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def test_every_question_is_listed() -> None:
+    """The list at the top of the FAQ is its headings, in their order."""
+    text = (BOOK / "reference/faq.md").read_text(encoding="utf-8")
+    links = re.findall(r"^- \[(.+)\]\(#(\S+)\)$", text, re.MULTILINE)
+    assert links == [(title, label) for label, title, _ in QUESTIONS]
+    assert len(QUESTIONS) == text.count("\n## ")
+    assert [label for label, _, _ in QUESTIONS][:5] == FIRST_QUESTIONS
+
+
+@pytest.mark.parametrize(
+    "answer", [text for *_, text in QUESTIONS], ids=[label for label, *_ in QUESTIONS]
+)
+def test_answer_is_short_and_open_where_it_says_so(answer: str) -> None:
+    """It fits a phone, links to a cell, and waits only for what does not exist."""
+    opened = re.findall(r"^% open: (.+)$", answer, re.MULTILINE)
+    prose = re.sub(r"^(% open: .+|- )", "", answer, flags=re.MULTILINE)
+    words = [word for sentence in sentences(prose) for word in sentence.split()]
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert 60 <= len(words) <= 135
+    assert linked_notebooks(BOOK / "reference/faq.md", answer)
+    assert set(opened) <= PLANNED
+    assert [name for name in opened if f"book/{name}\n" in toc + "\n"] == []
+
+
+def test_nn_transformer_adds_no_positions() -> None:
+    """What the FAQ says: no table, and no reaction to the order of the source."""
+    import torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Transformer(16, 2, 2, 2, 32, dropout=0.0, batch_first=True)
+    assert not list(model.buffers())
+    assert not [name for name, _ in model.named_parameters() if "pos" in name]
+    source, target = torch.randn(1, 7, 16), torch.randn(1, 5, 16)
+    code = torch.linspace(0, 1, 7)[:, None]
+    with torch.no_grad():
+        output = model(source, target)
+        shuffled = model(source.flip(1), target)
+        coded = model(source + code, target) - model(source.flip(1) + code, target)
+    assert (output - shuffled).abs().max() < 1e-5
+    assert coded.abs().max() > 1e-3
 
 
 # Exercises
@@ -520,7 +593,11 @@ def test_bibliography_is_used_and_defined() -> None:
         for keys in re.findall(r"\{cite[^}]*\}`([^`]+)`", text)
         for key in keys.split(",")
     }
-    cited |= {key for claim in CLAIMS.values() for key in claim["sources"]}
+    for claim in CLAIMS.values():
+        text = claim["why"] + claim.get("place", "")
+        cited |= set(claim["sources"])
+        cited |= set(",".join(re.findall(r"\{cite[^}]*\}`([^`]+)`", text)).split(","))
+    cited.discard("")
     assert sorted(defined) == sorted(cited)
 
 
