@@ -457,8 +457,15 @@ def test_shuffle_by_keyboard(play):
         X = vectors[order] + (sinusoidal([0, 1, 2], 2) if codes else 0)
         first = vectors + (sinusoidal([0, 1, 2], 2) if codes else 0)
         now, then = attention(X, X, X)[0], attention(first, first, first)[0]
-        numbers = [[f"{x + 0:.2f}".replace("-", "−") for x in row] for row in now]
-        words = [" ".join([names[order[t]], *numbers[t]]) for t in range(3)]
+        numbers = [
+            [f"{x + 0:.2f}".replace("-", "−") for x in row]
+            for row in np.hstack([X, now])
+        ]
+        boxes = page.locator("svg > g").evaluate_all(
+            "boxes => boxes.map(g => [...g.querySelectorAll('.x')].map(x => x.innerHTML))"
+        )
+        assert [boxes[word] for word in order] == numbers
+        words = [" ".join([names[order[t]], *numbers[t][2:]]) for t in range(3)]
         changed = [
             names[w]
             for w in range(3)
