@@ -462,7 +462,8 @@ def test_shuffle_by_keyboard(play):
             for row in np.hstack([X, now])
         ]
         boxes = page.locator("svg > g").evaluate_all(
-            "boxes => boxes.map(g => [...g.querySelectorAll('.x')].map(x => x.innerHTML))"
+            """boxes => boxes.map(
+                (box) => [...box.querySelectorAll(".x")].map((x) => x.textContent))"""
         )
         assert [boxes[word] for word in order] == numbers
         words = [" ".join([names[order[t]], *numbers[t][2:]]) for t in range(3)]
@@ -514,6 +515,7 @@ def test_every_control_is_reached_and_labelled(play, kind):
             "x => (x.closest('label') || x).getBoundingClientRect().toJSON()"
         )
         assert box["height"] >= 44 and box["width"] >= 44
+    page.evaluate("document.forms[0].requestSubmit()")  # as Enter does elsewhere
     assert page.url == address
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
