@@ -457,8 +457,16 @@ def test_shuffle_by_keyboard(play):
         X = vectors[order] + (sinusoidal([0, 1, 2], 2) if codes else 0)
         first = vectors + (sinusoidal([0, 1, 2], 2) if codes else 0)
         now, then = attention(X, X, X)[0], attention(first, first, first)[0]
-        numbers = [[f"{x + 0:.2f}".replace("-", "−") for x in row] for row in now]
-        words = [" ".join([names[order[t]], *numbers[t]]) for t in range(3)]
+        numbers = [
+            [f"{x + 0:.2f}".replace("-", "−") for x in row]
+            for row in np.hstack([X, now])
+        ]
+        boxes = page.locator("svg > g").evaluate_all(
+            """boxes => boxes.map(
+                (box) => [...box.querySelectorAll(".x")].map((x) => x.textContent))"""
+        )
+        assert [boxes[word] for word in order] == numbers
+        words = [" ".join([names[order[t]], *numbers[t][2:]]) for t in range(3)]
         changed = [
             names[w]
             for w in range(3)
@@ -507,6 +515,7 @@ def test_every_control_is_reached_and_labelled(play, kind):
             "x => (x.closest('label') || x).getBoundingClientRect().toJSON()"
         )
         assert box["height"] >= 44 and box["width"] >= 44
+    page.evaluate("document.forms[0].requestSubmit()")  # as Enter does elsewhere
     assert page.url == address
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
