@@ -1,17 +1,22 @@
-"""The checks of how a module behaves: when moved, saved, called twice, trained."""
+"""The checks of how a module behaves: moved, saved, called again, given positions."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pe_lib.nn._recognition import table
 from pe_lib.nn._subject import (
+    HARMFUL,
     LONG,
     Subject,
+    as_numpy,
     close,
     first_line,
+    first_position,
     plain_tensors,
 )
 from pe_lib.nn.report import Finding, Findings
@@ -157,33 +162,36 @@ def determinism(subject: Subject) -> Findings:
 
 def history(subject: Subject) -> Findings:
     """Does an answer depend on earlier calls?"""
-    fresh, used = subject.make(), subject.make()
-    usual = subject.codes(fresh)
-    calls: list[tuple[str, Callable[[], Any]]] = [
-        ("x in bfloat16", lambda: _run_half(subject, used)),
-        ("another batch", lambda: used(subject.zeros(subject.length, batch=3))),
-    ]
+    usual = subject.codes(subject.make())
+    half = subject.zeros(subject.length, dtype=torch.bfloat16)
+    calls: dict[str, Callable[[nn.Module], Any]] = {
+        "x in bfloat16": lambda module: subject.call(module, half),
+        "another batch": lambda module: subject.call(
+            module, subject.zeros(subject.length, batch=3)
+        ),
+    }
     if subject.fixed is None:
         longer = min(2 * LONG[0], subject.reach.length)
-        calls += [
-            ("a shorter x", lambda: subject.codes(used, max(1, subject.length // 2))),
-            ("a longer x", lambda: subject.codes(used, longer)),
-        ]
-    for name in filter(None, (subject.offset, subject.positions)):
-        value = 7 if name == subject.offset else torch.arange(subject.length) + 7
-        calls.append((f"another {name}", _caller(subject, used, name, value)))
-    for words, call in calls:
+        calls["a longer x"] = lambda module: subject.codes(module, longer)
+        calls["a shorter x"] = lambda module: subject.codes(module, 1)
+    if subject.offset:
+        later: dict[str, Any] = {subject.offset: 7}
+        calls[f"another {subject.offset}"] = lambda module: subject.codes(
+            module, **later
+        )
+    for words, call in calls.items():
+        module = subject.make()
         try:
-            with torch.no_grad():
-                call()
+            call(module)
         except Exception:  # other checks are about this
             continue
-        codes = subject.codes(used)
+        codes = subject.codes(module)
         if codes.dtype != usual.dtype or not close(codes, usual):
+            off = float((codes.float() - usual.float()).abs().max())
             yield Finding.wrong(
                 "history",
-                f"After a call with {words}, the same input gets other codes: off by "
-                f"{float((codes.float() - usual.float()).abs().max()):.2g}.",
+                f"After a call with {words} the usual input gets other codes, "
+                f"off by {off:.2g}.",
                 "Results depend on what the module has seen before.",
                 "The key of a cache needs everything that the codes depend on: length, "
                 "offset, dtype, device. Or keep no cache.",
@@ -192,18 +200,8 @@ def history(subject: Subject) -> Findings:
     yield Finding.fact(
         "history",
         "The codes do not depend on earlier calls.",
-        "Other lengths, batches, dtypes and positions were tried in between.",
+        f"Tried: {', '.join(calls)}.",
     )
-
-
-def _run_half(subject: Subject, module: nn.Module) -> Any:
-    return module(subject.zeros(subject.length, dtype=torch.bfloat16))
-
-
-def _caller(
-    subject: Subject, module: nn.Module, name: str, value: Any
-) -> Callable[[], Any]:
-    return lambda: subject.codes(module, **{name: value})
 
 
 def input_(subject: Subject) -> Findings:
@@ -256,3 +254,91 @@ def gradient(subject: Subject) -> Findings:
         if trained
         else "As it should for a fixed encoding.",
     )
+
+
+def positions(subject: Subject) -> Findings:
+    """Where it takes positions, are they the right ones?"""
+    name = subject.positions
+    if name is None:
+        yield Finding.fact(
+            "positions",
+            "No argument for positions.",
+            "Packed and left-padded batches need one.",
+        )
+        return
+    module, first = subject.make(), first_position(subject)
+    usual = subject.codes(module)
+    order = torch.arange(subject.length).flip(0)
+    codes = subject.codes(module, **{name: order + first})
+    if not close(codes, usual.flip(0)):
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {subject.length - 1}, ..., 1, 0 does not give the usual codes "
+            "in that order.",
+            "Packed and left-padded sequences get the codes of other positions.",
+            f"Compute the code from {name}, in whatever order they come.",
+        )
+        return
+    can = []
+    both = torch.stack([order, order.flip(0)]) + first
+    try:
+        output = subject.call(module, subject.zeros(subject.length), **{name: both})
+        second = output[:, 1] if subject.axes == "sequence" else output[1]
+        can += ["per batch"] if close(second, usual) else []
+    except Exception:  # then it does not
+        pass
+    for words, value in (("fractional", 2.5), ("negative", -3)):
+        at = torch.full((subject.length,), value) + first
+        try:
+            found = subject.codes(module, **{name: at})[0]
+        except Exception:  # refused
+            continue
+        if _is_code_of(subject, found, value):
+            can.append(words)
+            continue
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {value:g} gets the code of another position.",
+            f"A {words} position is silently taken for a different one.",
+            "Compute it from the formula, or refuse it.",
+        )
+    yield Finding.fact(
+        "positions",
+        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
+        "Packed and left-padded batches are possible.",
+    )
+
+
+def _is_code_of(subject: Subject, code: Tensor, position: float) -> bool:
+    convention = subject.convention
+    if convention is None or subject.match is None:
+        return False
+    if subject.d_model % 2:
+        return True  # its layout is not known; the even width is checked instead
+    ideal = table(convention, subject.d_model, [position])[0] * subject.match.scale
+    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
+
+
+def offset(subject: Subject) -> Findings:
+    """Where it takes the first position, is it the right one?"""
+    name = subject.offset
+    if name is None:
+        yield Finding.fact(
+            "offset",
+            "No argument for the first position.",
+            "Decoding word by word with a cache needs one.",
+        )
+        return
+    module = subject.make()
+    usual = subject.codes(module)
+    for offset in (1, 3):
+        codes = subject.codes(module, 2, **{name: offset})
+        if not close(codes, usual[offset : offset + 2]):
+            yield Finding.wrong(
+                "offset",
+                f"{name} = {offset} does not give the codes from position {offset} on.",
+                "Words that are decoded one by one get other codes than in training.",
+                f"Add {name} to the positions, and to the key of a cache.",
+            )
+            return
+    yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")

@@ -55,7 +55,10 @@ def recognize(codes: Array) -> Match:
     others = [(_fit(codes, c), c) for c in _with_other_bases(codes)] if paired else []
     others = [fit for fit in others if fit[0][0] < MATCH]
     if others:
-        (_, scale), found = min(others, key=lambda fit: _digits(fit[1].base))
+        # An exact fit first, then the roundest base.
+        (_, scale), found = min(
+            others, key=lambda fit: (fit[0][0] > 3e-5, _digits(fit[1].base))
+        )
         return Match(found, scale, nearest, gap, waves, paired)
     return Match(None, scale, nearest, gap, waves, paired)
 
@@ -145,6 +148,8 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
     """The same, with the base that the slowest pair of the codes tells."""
     d_model = codes.shape[1]
     for convention in _published(d_model):
+        if convention.exponent == "k/d":
+            continue  # that is 2k/d with the root of the base
         last = d_model // 2 - 1
         if convention.layout == "interleaved":
             pair = codes[:, -2], codes[:, -1]
@@ -155,7 +160,6 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
         speed = float(np.angle(np.sum(hands[1:] * hands[:-1].conj())))
         exponent = {
             "2k/d": 2 / d_model,
-            "k/d": 1 / d_model,
             "k/(d/2-1)": 1 / max(last, 1),
         }[convention.exponent] * (last + convention.first_pair)
         if 0 < speed < 1 and exponent:

@@ -9,12 +9,12 @@ from torch import Tensor
 from pe_lib.nn._recognition import describe, scale_of, table
 from pe_lib.nn._subject import (
     AXES,
+    HARMFUL,
     LONG,
     PROBE,
     ROWS,
     Subject,
     as_numpy,
-    close,
     first_line,
     first_position,
     name_of,
@@ -22,7 +22,6 @@ from pe_lib.nn._subject import (
 from pe_lib.nn.report import Finding, Findings
 
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
 # What a module raises that refuses on purpose; anything else is an accident.
 REFUSALS = (ValueError, TypeError, NotImplementedError, AssertionError)
 
@@ -171,8 +170,9 @@ def widths(subject: Subject) -> Findings:
 
 def _odd(subject: Subject) -> str:
     """What an odd width holds."""
-    odd, convention = subject.at_width(7), subject.convention
-    if convention is None:
+    odd, match = subject.at_width(7), subject.match
+    convention = subject.convention
+    if match is None or convention is None:
         return "Widths 1, 2, 3 and 7 were tried."
     codes = as_numpy(odd.codes(odd.make(), subject.length))
     rows = range(len(codes))
@@ -183,7 +183,7 @@ def _odd(subject: Subject) -> str:
         (even, "its last column is zero"),
         (wider, "it is the next even width without its last column"),
     ):
-        if np.abs(codes / scale_of(codes, convention) - ideal).max() < HARMFUL:
+        if np.abs(codes / match.scale - ideal).max() < HARMFUL:
             return f"Where d_model is odd, {words}."
     return "An odd width has a layout of its own."
 
@@ -207,10 +207,11 @@ def length(subject: Subject) -> Findings:
             "The model cannot tell the two apart, and no error says so.",
             "Refuse what is past the table, or compute it.",
         )
-    if any(not torch.isfinite(end).all() for end in reach.ends.values()):
+    lost = [n for n, end in reach.ends.items() if not torch.isfinite(end).all()]
+    if lost:
         yield Finding.wrong(
             "length",
-            f"NaN or infinity at length {reach.length:,}.",
+            f"NaN or infinity at length {lost[0]:,}.",
             "It spreads through the whole model, and no error says so.",
             "Keep angles in float64, and numbers that are divided by away from 0.",
         )
@@ -358,96 +359,6 @@ def _distinct(codes: Tensor) -> int:
 
 def _digits(kind: torch.dtype) -> int:
     return 1 - round(math.log2(torch.finfo(kind).eps))
-
-
-def positions(subject: Subject) -> Findings:
-    """Where it takes positions, are they the right ones?"""
-    name = subject.positions
-    if name is None:
-        yield Finding.fact(
-            "positions",
-            "No argument for positions.",
-            "Packed and left-padded batches need one.",
-        )
-        return
-    module, first = subject.make(), first_position(subject)
-    usual = subject.codes(module)
-    order = torch.arange(subject.length).flip(0)
-    codes = subject.codes(module, **{name: order + first})
-    if not close(codes, usual.flip(0)):
-        yield Finding.wrong(
-            "positions",
-            f"{name} = {subject.length - 1}, ..., 1, 0 does not give the usual codes "
-            "in that order.",
-            "Packed and left-padded sequences get the codes of other positions.",
-            f"Compute the code from {name}, in whatever order they come.",
-        )
-        return
-    can = []
-    both = torch.stack([order, order.flip(0)]) + first
-    try:
-        output = subject.call(module, subject.zeros(subject.length), **{name: both})
-        second = output[:, 1] if subject.axes == "sequence" else output[1]
-        can += ["per batch"] if close(second, usual) else []
-    except Exception:  # then it does not
-        pass
-    for words, value in (("fractional", 2.5), ("negative", -3)):
-        at = torch.full((subject.length,), value) + first
-        try:
-            found = subject.codes(module, **{name: at})[0]
-        except Exception:  # refused
-            continue
-        if _is_code_of(subject, found, value):
-            can.append(words)
-            continue
-        yield Finding.wrong(
-            "positions",
-            f"{name} = {value:g} gets the code of another position.",
-            f"A {words} position is silently taken for a different one.",
-            "Compute it from the formula, or refuse it.",
-        )
-    yield Finding.fact(
-        "positions",
-        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
-        "Packed and left-padded batches are possible.",
-    )
-
-
-def _is_code_of(subject: Subject, code: Tensor, position: float) -> bool:
-    convention = subject.convention
-    if convention is None or subject.match is None:
-        return False
-    if subject.d_model % 2:
-        return True  # its layout is not known; the even width is checked instead
-    ideal = table(convention, subject.d_model, [position])[0] * subject.match.scale
-    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
-
-
-def offset(subject: Subject) -> Findings:
-    """Where it takes the first position, is it the right one?"""
-    name = subject.offset
-    if name is None:
-        yield Finding.fact(
-            "offset",
-            "No argument for the first position.",
-            "Decoding word by word with a cache needs one.",
-        )
-        return
-    module = subject.make()
-    usual = subject.codes(module)
-    for offset in (1, 3):
-        codes = subject.codes(module, 2, **{name: offset})
-        if not close(codes, usual[offset : offset + 2]):
-            yield Finding.wrong(
-                "offset",
-                f"{name} = {offset} does not give the codes from position {offset} on.",
-                "Words that are decoded one by one get other codes than in training.",
-                f"Add {name} to the positions, and to the key of a cache.",
-            )
-            return
-    yield Finding.fact(
-        "offset", f"{name} is right.", "Decoding word by word is possible."
-    )
 
 
 def listed(widths: list[int]) -> str:
