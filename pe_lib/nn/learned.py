@@ -148,7 +148,7 @@ class LearnedPositionalEmbedding(nn.Module):
                 nn.init.normal_(self.weight, std=0.02)
             elif not self.weight.is_meta:
                 table = sinusoidal_table(self.max_length, self.d_model)
-                self.weight.copy_(torch.from_numpy(table).float())
+                self.weight.copy_(torch.from_numpy(table))
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
