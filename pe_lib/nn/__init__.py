@@ -1,5 +1,11 @@
-"""Modules for PyTorch."""
+"""Positional encodings as PyTorch modules, and their checker. This loads torch."""
 
 from pe_lib.nn.conformance import check_encoding
+from pe_lib.nn.learned import LearnedPositionalEmbedding
+from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
 
-__all__ = ["check_encoding"]
+__all__ = [
+    "LearnedPositionalEmbedding",
+    "SinusoidalPositionalEncoding",
+    "check_encoding",
+]
