@@ -397,7 +397,7 @@ FAULTS = [
     ("length", StartsAgain, "1,200 has the same code as position 0", Sound),
     ("length", Overflows, "NaN or infinity at length 100,000", Sound),
     ("dtype", Widens, "bfloat16 gives float32", Table),
-    ("accuracy", Float32Angles, "At 10,000,000", Sound),
+    ("accuracy", Float32Angles, "At 10,000,000 that shows even in bfloat16", Sound),
     ("half", CountsInHalf, "bfloat16: ", Sound),
     ("half", CountsInHalf, "float16: ", Float32Angles),
     ("positions", OneTooLate, "does not give the usual codes", FromOne),
@@ -512,7 +512,7 @@ def test_published_conventions_are_recognized(key):
         assert getattr(found, field) == getattr(known, field), field
 
 
-@pytest.mark.parametrize("base", [10.0, 30.0, 1234.0, 500_000.0, 1e6])
+@pytest.mark.parametrize("base", [10.0, 100.0, 1234.0, 500_000.0, 1e6])
 @pytest.mark.parametrize("layout", ["interleaved", "half_split"])
 @pytest.mark.parametrize("exponent", ["2k/d", "k/(d/2-1)"])
 def test_other_bases_are_recognized(base, layout, exponent):

@@ -132,7 +132,8 @@ def _published(d_model: int) -> Iterator[Convention]:
         WAVES,
         (0, 1, 2),
     ):
-        if exponent != "k/(d/2-1)" or d_model >= 4:
+        endpoint, lone = exponent == "k/(d/2-1)", (exponent, pair) == ("k/d", 0)
+        if not (endpoint and d_model < 4) and not lone:  # nobody has that one
             yield Convention(
                 "a module",
                 None,

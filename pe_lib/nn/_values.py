@@ -284,9 +284,9 @@ def accuracy(subject: Subject) -> Findings:
     if not worst[0] < HARMFUL:
         yield Finding.wrong(
             "accuracy",
-            text,
-            f"At {worst[1]:,} an entry is off by {worst[0]:.2g}: the angle has been "
-            "rounded to too few digits.",
+            f"{text} At {worst[1]:,} that shows even in bfloat16.",
+            "The angle has been rounded to too few digits: the code there is that of "
+            "another position.",
             "Compute angles in float64 and round last, once.",
         )
     else:
