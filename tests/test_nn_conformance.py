@@ -270,6 +270,19 @@ class CountsInHalf(Sound):
         return x + torch.where(even, angle.sin(), angle.cos())
 
 
+class FrequenciesInHalf(Table):
+    """Right as long as its frequencies have never been rounded."""
+
+    def keep(self, rows):  # noqa: ARG002
+        k = torch.arange(self.d_model) // 2 * 2
+        self.register_buffer("speeds", 1e-4 ** (k / self.d_model))
+
+    def forward(self, x):
+        angle = torch.arange(x.shape[-2])[:, None] * self.speeds.float()
+        even = torch.arange(self.d_model) % 2 == 0
+        return x + torch.where(even, angle.sin(), angle.cos()).to(x)
+
+
 class OneTooLate(Sound):
     """Positions are taken, and off by one."""
 
@@ -397,9 +410,10 @@ FAULTS = [
     ("length", StartsAgain, "1,200 has the same code as position 0", Sound),
     ("length", Overflows, "NaN or infinity at length 100,000", Sound),
     ("dtype", Widens, "bfloat16 gives float32", Table),
-    ("accuracy", Float32Angles, "At 10,000,000 that shows even in bfloat16", Sound),
+    ("accuracy", Float32Angles, "From 1,000,000 on that shows even in bfloat16", Sound),
     ("half", CountsInHalf, "bfloat16: ", Sound),
     ("half", CountsInHalf, "float16: ", Float32Angles),
+    ("half", FrequenciesInHalf, "After .bfloat16().float()", Table),
     ("positions", OneTooLate, "does not give the usual codes", FromOne),
     ("positions", IgnoresPositions, "does not give the usual codes", Sound),
     ("positions", Truncates, "positions = 2.5 gets the code of another", Sound),

@@ -245,7 +245,7 @@ def gradient(subject: Subject) -> Findings:
     trained = sum(p.numel() for p in module.parameters() if p.requires_grad)
     yield Finding.fact(
         "gradient",
-        f"{trained:,} numbers are trained."
+        f"Numbers to be trained: {trained:,}."
         if trained
         else "The gradient reaches x; nothing is trained."
         if subject.gain != 0

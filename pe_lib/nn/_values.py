@@ -266,25 +266,28 @@ def accuracy(subject: Subject) -> Findings:
         return
     narrow = subject.narrow
     scale = scale_of(as_numpy(narrow.codes(narrow.make(), subject.length)), convention)
-    measured, worst = [], (0.0, 0)
+    measured, harmful = [], []
     for position in sorted(
-        {10**power for power in range(3, 8)} | {narrow.reach.length}
+        {10**power for power in range(3, 8)} | {subject.reach.length}
     ):
-        codes = _codes_before(narrow, position)
+        codes = subject.reach.ends.get(position)
+        if codes is None:
+            codes = _codes_before(narrow, position)
         if codes is None:
             continue
         rows = range(position - len(codes), position)
         truth = scale * table(convention, narrow.d_model, rows)
         error = np.abs(as_numpy(codes) - truth)
         ulps = error / np.spacing(np.abs(truth).astype(np.float32))
-        worst = max(worst, (float(error.max()) / abs(scale), position))
+        if not error.max() < HARMFUL * abs(scale):
+            harmful.append(position)
         many = f"{ulps.max():.2f}" if ulps.max() < 10 else f"{ulps.max():,.0f}"
         measured.append(f"{position:,}: {error.max():.1e} ({many} ulp)")
     text = f"Largest error before position {'; '.join(measured)}."
-    if not worst[0] < HARMFUL:
+    if harmful:
         yield Finding.wrong(
             "accuracy",
-            f"{text} At {worst[1]:,} that shows even in bfloat16.",
+            f"{text} From {harmful[0]:,} on that shows even in bfloat16.",
             "The angle has been rounded to too few digits: the code there is that of "
             "another position.",
             "Compute angles in float64 and round last, once.",
@@ -300,9 +303,6 @@ def accuracy(subject: Subject) -> Findings:
 def _codes_before(subject: Subject, position: int) -> Tensor | None:
     """The last codes below a position, however they can be had."""
     start = position - ROWS
-    kept = subject.reach.ends.get(position)
-    if kept is not None:
-        return kept
     try:
         if subject.offset:
             return subject.codes(subject.make(), ROWS, **{subject.offset: start})
@@ -326,8 +326,7 @@ def half(subject: Subject) -> Findings:
         x = subject.zeros(length, dtype=kind)
         codes = subject.rows(subject.call(module, x), length).float()
         distinct, possible = _distinct(codes), _distinct(full.to(kind).float())
-        size = float(full.abs().max()) or 1.0
-        error = float((codes - full).abs().max()) / size
+        error = float((codes - full).abs().max()) / _size(full)
         if distinct < possible or not error < 4 * torch.finfo(kind).eps:
             yield Finding.wrong(
                 "half",
@@ -345,12 +344,24 @@ def half(subject: Subject) -> Findings:
         )
     back = subject.codes(subject.make().bfloat16().float(), length)
     error = float((back - full).abs().max())
-    if error > 0:
+    if not error < 4 * torch.finfo(torch.bfloat16).eps * _size(full):
+        yield Finding.wrong(
+            "half",
+            f"After .bfloat16().float() the codes are off by {error:.2g}.",
+            "What was rounded is what the codes are computed from, for ever.",
+            "Keep frequencies out of .to(dtype): compute them again, or from constants.",
+        )
+    elif error > 0:
         yield Finding.fact(
             "half",
             f"After .bfloat16().float() the codes are off by {error:.1g}.",
             "What was rounded away does not come back: convert a copy, or rebuild.",
         )
+
+
+def _size(codes: Tensor) -> float:
+    """The largest entry; 1 if there is none but zeros."""
+    return float(codes.abs().max()) or 1.0
 
 
 def _distinct(codes: Tensor) -> int:
