@@ -349,7 +349,7 @@ def half(subject: Subject) -> Findings:
             "half",
             f"After .bfloat16().float() the codes are off by {error:.2g}.",
             "What was rounded is what the codes are computed from, for ever.",
-            "Keep frequencies out of .to(dtype): compute them again, or from constants.",
+            "Keep frequencies out of .to(dtype): compute them again.",
         )
     elif error > 0:
         yield Finding.fact(
