@@ -34,7 +34,7 @@ LONG = (1_000, 10_000, 100_000, 1_000_000)
 NARROW = 8  # the width at which long inputs are tried
 HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
 LARGEST = 2**24  # numbers in an input, 64 MiB
-PATIENCE = 2.0  # seconds that a call may be expected to take
+PATIENCE = 10.0  # seconds that a call may be expected to take
 
 
 class CannotCallError(Exception):

@@ -222,10 +222,10 @@ def length(subject: Subject) -> Findings:
             "Choose the length of the table for the longest text you will ever have.",
         )
     else:
-        slow = "" if reach.length == LONG[-1] else " (too slow to try more)"
+        more = "" if reach.length == LONG[-1] else "; more were not tried"
         yield Finding.fact(
             "length",
-            f"It took {reach.length:,} positions{slow}.",
+            f"It took {reach.length:,} positions{more}.",
             "A table that grows has no maximum; that a model copes with longer texts "
             "than it was trained on does not follow.",
         )
