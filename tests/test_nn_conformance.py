@@ -463,6 +463,31 @@ def test_a_check_alone_finds_the_fault_and_nothing_where_there_is_none(
     assert found_by(check, sound) == []
 
 
+def test_not_a_number_at_the_width_itself():
+    """Is about the width, not about the order of the axes or the batch."""
+    found = check_encoding(DividesByZero, d_model=2).wrong
+    assert {f.check for f in found} == {"widths"}
+
+
+def test_a_module_that_is_slow_to_build_is_built_rarely():
+    built = []
+
+    def build(d_model):
+        built.append(d_model)
+        return Table(d_model)
+
+    check_encoding(build, d_model=16)
+    assert built.count(16) <= 8
+
+
+def test_a_module_that_cannot_be_copied_is_built_again():
+    class NoCopy(Table):
+        def __deepcopy__(self, memo):
+            raise NotImplementedError
+
+    assert report_of(NoCopy).ok
+
+
 def test_every_check_has_its_fault():
     assert {check for check, *_ in FAULTS} == set(CHECKS)
 

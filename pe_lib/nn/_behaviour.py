@@ -72,7 +72,7 @@ def meta(subject: Subject) -> Findings:
     usual = subject.codes(source)
     try:
         with torch.device("meta"):
-            module = subject.make()
+            module = subject.build_anew()
         # What to_empty does, with NaN for whatever the memory happens to hold.
         module._apply(_unknown)  # type: ignore[no-untyped-call]
         module.load_state_dict(source.state_dict())
@@ -112,7 +112,7 @@ def state_dict(subject: Subject) -> Findings:
     if subject.fixed is None:
         subject.codes(module, min(2 * LONG[0], subject.reach.length))
     state = module.state_dict()
-    fresh = subject.make(seed=1)
+    fresh = subject.build_anew(seed=1)
     try:
         fresh.load_state_dict(state)
         right = close(subject.codes(fresh), usual)
@@ -151,7 +151,7 @@ def determinism(subject: Subject) -> Findings:
             "Use nn.Dropout, or F.dropout with training=self.training.",
         )
         return
-    other = subject.codes(subject.make(seed=1))
+    other = subject.codes(subject.build_anew(seed=1))
     kind = "fixed" if close(other, subject.codes(module)) else "random at first"
     yield Finding.fact(
         "determinism",

@@ -1,5 +1,6 @@
 """A module under test: how it is built, how it is called, what it adds to its input."""
 
+import copy
 import inspect
 import random
 import warnings
@@ -94,8 +95,20 @@ class Subject:
     alike: bool = False
     by_batch: bool = False
 
-    def make(self, seed: int = 0) -> nn.Module:
-        """A fresh module, the same each time, ready to be used."""
+    @cached_property
+    def first(self) -> nn.Module:
+        """A module that stays unused."""
+        return self.build_anew()
+
+    def make(self) -> nn.Module:
+        """An unused module, the same each time: a copy, since building may be slow."""
+        try:
+            return copy.deepcopy(self.first)
+        except Exception:  # not everything can be copied
+            return self.build_anew()
+
+    def build_anew(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands, ready to be used."""
         torch.manual_seed(seed)
         module = self.build(self.d_model)
         if not isinstance(module, nn.Module):
@@ -276,7 +289,8 @@ def _oriented(subject: Subject, output: Any, length: int) -> Subject:
             down, across = _differ(output, 1), _differ(output, 0)
             if across and not down:
                 return _finished(replace(subject, axes="sequence"))
-            subject = replace(subject, by_batch=across and down)
+            finite = bool(torch.isfinite(output).all())
+            subject = replace(subject, by_batch=across and down and finite)
     subject.rows(output, length)
     return _finished(subject)
 
@@ -311,13 +325,14 @@ def _gain(subject: Subject, length: int) -> float | None:
 def _differ(codes: Tensor, axis: int) -> bool:
     """Whether the codes change along an axis."""
     first = codes.narrow(axis, 0, 1)
-    return bool(((codes - first).abs() > 1e-6).any())
+    return not bool(((codes - first).abs() <= 1e-6).all())  # NaN differs
 
 
 def first_repeat(codes: Tensor) -> tuple[int, int] | None:
     """The first row that is equal to an earlier one, and that one."""
     rows = as_numpy(codes)
-    key = rows @ np.random.default_rng(0).standard_normal(rows.shape[1])
+    weights = np.random.default_rng(0).standard_normal(rows.shape[1])
+    key = np.sum(rows * weights, axis=1)  # equal where rows are
     order = np.argsort(key, kind="stable")
     same = np.all(rows[order[1:]] == rows[order[:-1]], axis=1)
     if not same.any():
