@@ -82,6 +82,21 @@ def test_defaults_are_those_of_the_function():
     assert module.max_length == 2048 and module.batch_first and module.dropout is None
 
 
+def test_entries_near_zero_are_as_exact():
+    """Numerators of pi's continued fraction: whole half turns, but for a billionth.
+
+    And positions near zero themselves: rounded to a whole one, not down.
+    """
+    near = [355, 710, 245_850_922, 411_557_987, 1_068_966_896]
+    tiny = [1e-3, 1e-9, 1e-12, 1e-20]
+    positions = torch.tensor([*near, *tiny], dtype=torch.float64)
+    positions = torch.cat([positions, -positions])
+    module = SinusoidalPositionalEncoding(4)
+    out = added(module, len(positions), positions=positions)
+    assert out[4, 0].abs() < 2e-9
+    assert torch.equal(out, codes(positions, 4))
+
+
 def test_random_positions_far_and_near():
     rng = np.random.default_rng(0)
     module = SinusoidalPositionalEncoding(16)
