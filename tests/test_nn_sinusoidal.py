@@ -12,6 +12,7 @@ from torch import nn
 
 from pe_lib import sinusoidal
 from pe_lib.nn import SinusoidalPositionalEncoding
+from pe_lib.nn._arguments import with_float64
 
 LIMIT = 2**31
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -79,6 +80,21 @@ def test_defaults_are_those_of_the_function():
     right = codes(range(2048), 512)
     assert (module.table != right).sum() <= 1
     assert module.max_length == 2048 and module.batch_first and module.dropout is None
+
+
+def test_entries_near_zero_are_as_exact():
+    """Numerators of pi's continued fraction: whole half turns, but for a billionth.
+
+    And positions near zero themselves: rounded to a whole one, not down.
+    """
+    near = [355, 710, 245_850_922, 411_557_987, 1_068_966_896]
+    tiny = [1e-3, 1e-9, 1e-12, 1e-20]
+    positions = torch.tensor([*near, *tiny], dtype=torch.float64)
+    positions = torch.cat([positions, -positions])
+    module = SinusoidalPositionalEncoding(4)
+    out = added(module, len(positions), positions=positions)
+    assert out[4, 0].abs() < 2e-9
+    assert torch.equal(out, codes(positions, 4))
 
 
 def test_random_positions_far_and_near():
@@ -373,10 +389,17 @@ def test_shapes_can_be_tried_on_meta():
         assert out.is_meta and out.shape == (2, 5, 6)
 
 
+def test_a_device_without_float64_leaves_the_work_to_the_cpu():
+    """Apple's; its own part of `forward` is not run here."""
+    assert with_float64(torch.device("mps")).type == "cpu"
+    assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
+
+
 def test_reset_parameters_computes_the_table():
     module = SinusoidalPositionalEncoding(6, max_length=9)
-    module.table.zero_()
+    table = module.table.zero_()
     module.reset_parameters()
+    assert module.table is table  # it may be shared
     assert_sound(module)
 
 

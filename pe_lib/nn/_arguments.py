@@ -75,6 +75,11 @@ def positions_of(
     return positions.to(x.device)
 
 
+def with_float64(device: torch.device) -> torch.device:
+    """Where to compute for a device: there, or on the CPU if it has no float64."""
+    return torch.device("cpu") if device.type == "mps" else device
+
+
 def length_first(codes: Tensor, x: Tensor) -> Tensor:
     """Codes [length, d] or [batch, length, d] in the order of x [length, batch, d]."""
     if x.ndim == 2:

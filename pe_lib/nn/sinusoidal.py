@@ -17,6 +17,7 @@ from pe_lib.nn._arguments import (
     length_first,
     length_of,
     positions_of,
+    with_float64,
 )
 from pe_lib.table import sinusoidal_table
 
@@ -35,8 +36,9 @@ class SinusoidalPositionalEncoding(nn.Module):
     result has the dtype of x, under autocast too.
 
     The module has no parameters and saves nothing: its state_dict is empty. It
-    keeps the rows of positions 0 to max_length - 1 ready. Any other position is
-    computed in :meth:`forward`, which takes longer and changes nothing.
+    keeps the rows of positions 0 to max_length - 1 ready, in its own dtype. Other
+    positions, given positions, and codes for an x that is wider than the module,
+    are computed in :meth:`forward`, which takes longer and changes nothing.
 
     Parameters
     ----------
@@ -149,38 +151,40 @@ class SinusoidalPositionalEncoding(nn.Module):
         end = offset + length
         table = self._buffers["table"]  # self.table takes longer than half the sum
         assert table is not None
-        inside = positions is None and offset >= 0 and end <= self.max_length
-        ready = inside and not table.is_meta
+        inside = offset >= 0 and end <= self.max_length
+        ready = positions is None and inside and not table.is_meta
         if ready and table.dtype == x.dtype:
             codes = table[offset:end]
         elif ready and table.dtype == torch.float32 and x.dtype in SHORTER:
             codes = table[offset:end].to(x.dtype)
         else:
             positions = positions_of(x, length, self.batch_first, positions)
-            codes = self._codes_at(positions.double() + offset, x.dtype)
+            codes = self._codes_at(positions, offset, x.dtype)
         if not self.batch_first:
             codes = length_first(codes, x)
         x = x + codes
         return x if self.dropout is None else self.dropout(x)
 
-    def _codes_at(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
-        """The codes of any positions: [...] of float64 -> [..., d_model] of `dtype`.
+    def _codes_at(self, positions: Tensor, offset: int, dtype: torch.dtype) -> Tensor:
+        """The codes of positions + offset: [...] -> [..., d_model] of `dtype`.
 
         Every column is a sine; a cosine is one that starts a quarter turn ahead.
         Angles are whole numbers of 2**-64 turns, as in `pe_lib._hands`: complete
         turns overflow, and are gone. From what is left, half a turn more or less
         changes the sign, so that only small angles meet a sine.
         """
-        steps, rests, starts = (part.to(positions.device) for part in self._columns)
-        whole = positions.round()
-        fraction = (positions - whole).unsqueeze(-1)
-        whole = whole.long().unsqueeze(-1)
-        angle = whole * steps + starts
+        device = with_float64(positions.device)
+        steps, rests, starts = (part.to(device) for part in self._columns)
+        exact = positions.to(device).double().unsqueeze(-1) + offset
+        whole = exact.round()
+        fraction = exact - whole
+        angle = whole.long() * steps + starts
         behind = (angle < -QUARTER) | (angle >= QUARTER)
         angle = torch.where(behind, angle ^ HALF, angle)
         sine = torch.sin(RADIANS * (angle + whole * rests + fraction * (steps + rests)))
         codes = torch.where(behind, -sine, sine)
-        return codes if dtype == torch.float64 else codes.float().to(dtype)
+        codes = codes if dtype == torch.float64 else codes.float().to(dtype)
+        return codes.to(positions.device)
 
     def _make_columns(self) -> tuple[Tensor, ...]:
         """How far each column turns per position, whole units and rest; its start."""
@@ -213,7 +217,8 @@ class SinusoidalPositionalEncoding(nn.Module):
             dtype=np.float64 if table.dtype == torch.float64 else np.float32,
         )
         table.copy_(torch.from_numpy(rows))
-        self._columns = tuple(part.to(table.device) for part in self._columns)
+        device = with_float64(table.device)
+        self._columns = tuple(part.to(device) for part in self._columns)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Compute the table anew where .to, .half, .cuda, to_empty ... replaced it.
