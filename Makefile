@@ -39,11 +39,12 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
 
-bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/tables.txt
+bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
 		--target .venv/peers --requirement benchmarks/requirements.txt && \
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/tables.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forward.py
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

@@ -1,0 +1,201 @@
+"""Run pe_lib's checker over the encodings that people can install.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers .venv/bin/python benchmarks/conformance.py
+
+after `make bench`, which installs the peers. It prints a table and keeps it in
+conformance.txt. The code of the peers is unmodified; where a forward does not take x,
+a wrapper hands over what it takes. These are snapshots of bare modules, no judgement
+of the packages: within its own model a module may never meet what is found here.
+"""
+
+import datetime
+import importlib
+import os
+import platform
+import textwrap
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pe_lib.nn import SinusoidalPositionalEncoding, check_encoding
+from pe_lib.nn.conformance import CHECKS
+from pe_lib.nn.report import Report
+
+D_MODEL = 64
+WIDTH = 72
+RESULT = Path(__file__).with_suffix(".txt")
+HUB = "transformers.models.{0}.modeling_{0}"
+
+Build = Callable[[int], nn.Module]
+
+
+class FromEmbeddings(nn.Module):
+    """For a forward that takes inputs_embeds as a keyword."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor, *, past_key_values_length: int = 0) -> Any:
+        """The inner module's codes."""
+        return self.inner(
+            inputs_embeds=x, past_key_values_length=past_key_values_length
+        )
+
+
+class FromIds(FromEmbeddings):
+    """For a forward that takes token ids; 5 is no padding."""
+
+    def forward(self, x: Tensor, *, past_key_values_length: int = 0) -> Any:
+        """The inner module's codes."""
+        ids = torch.full(x.shape[:2], 5, device=x.device)
+        return self.inner(ids, past_key_values_length=past_key_values_length)
+
+
+class FromShape(FromEmbeddings):
+    """For a forward that takes the shape of the token ids."""
+
+    def forward(self, x: Tensor, *, past_key_values_length: int = 0) -> Any:
+        """The inner module's codes."""
+        return self.inner(x.shape[:2], past_key_values_length=past_key_values_length)
+
+
+def labml_nn() -> Build:
+    """Take dropout 0, and the default of 5000 positions."""
+    module = importlib.import_module("labml_nn.transformers.positional_encoding")
+    return lambda d_model: module.PositionalEncoding(d_model, 0.0)
+
+
+def positional_encodings() -> Any:
+    """The class as it is."""
+    name = "positional_encodings.torch_encodings"
+    return importlib.import_module(name).PositionalEncoding1D
+
+
+def x_transformers() -> Any:
+    """The class as it is."""
+    name = "x_transformers.x_transformers"
+    return importlib.import_module(name).ScaledSinusoidalEmbedding
+
+
+def x_transformers_learned() -> Build:
+    """Take 1024 positions."""
+    module = importlib.import_module("x_transformers.x_transformers")
+    return lambda d_model: module.AbsolutePositionalEmbedding(d_model, 1024)
+
+
+def m2m100() -> Build:
+    """Take 1024 positions, and padding at 1 as the model does."""
+    peer = importlib.import_module(HUB.format("m2m_100"))
+    table = peer.M2M100SinusoidalPositionalEmbedding
+    return lambda d_model: FromEmbeddings(table(1024, d_model, 1))
+
+
+def fsmt() -> Build:
+    """The same; the model fills the table after building it."""
+    table = importlib.import_module(HUB.format("fsmt")).SinusoidalPositionalEmbedding
+
+    def build(d_model: int) -> nn.Module:
+        inner = table(1026, d_model, 1)
+        inner.make_weight(1026, d_model, 1)
+        return FromIds(inner)
+
+    return build
+
+
+def pegasus() -> Build:
+    """Take 1024 positions; the model fills the table after building it."""
+    peer = importlib.import_module(HUB.format("pegasus"))
+    table = peer.PegasusSinusoidalPositionalEmbedding
+
+    def build(d_model: int) -> nn.Module:
+        inner = table(1024, d_model)
+        with torch.no_grad():
+            inner.weight.copy_(inner.create_weight())
+        return FromShape(inner)
+
+    return build
+
+
+def speecht5() -> Build:
+    """Take dropout 0, and the default of 5000 positions."""
+    peer = importlib.import_module(HUB.format("speecht5"))
+    return lambda d_model: peer.SpeechT5ScaledPositionalEncoding(0.0, d_model)
+
+
+PEERS: dict[str, Callable[[], Build]] = {
+    "pe_lib": lambda: SinusoidalPositionalEncoding,
+    "labml-nn": labml_nn,
+    "positional-encodings": positional_encodings,
+    "x-transformers": x_transformers,
+    "x-transformers learned": x_transformers_learned,
+    "transformers m2m100": m2m100,
+    "transformers fsmt": fsmt,
+    "transformers pegasus": pegasus,
+    "transformers speecht5": speecht5,
+}
+
+
+def table(reports: dict[str, Report]) -> list[str]:
+    """One line a check, one column a module: x where something is wrong."""
+    letters = {name: chr(ord("A") + i) for i, name in enumerate(reports)}
+    lines = [f"  {letter}  {name}" for name, letter in letters.items()]
+    lines += ["", "  " + " ".join(letters.values())]
+    for check in CHECKS:
+        marks = [
+            "x" if any(found.check == check for found in report.wrong) else "."
+            for report in reports.values()
+        ]
+        lines.append("  " + " ".join(marks) + f"  {check}")
+    return lines
+
+
+def details(name: str, report: Report) -> list[str]:
+    """What the module is, and what was found wrong."""
+    told = [f.what for f in report.findings if f.check in ("axes", "convention")]
+    told += [f"x {found.check}: {found.what}" for found in report.wrong]
+    indent = {"initial_indent": "  ", "subsequent_indent": "    "}
+    return ["", name, *(textwrap.fill(text, WIDTH, **indent) for text in told)]
+
+
+def results() -> list[str]:
+    """Check everything."""
+    reports, missing, seconds = {}, [], {}
+    torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
+    for name, load in PEERS.items():
+        try:
+            build = load()
+        except ImportError as error:
+            missing.append(f"{name}: not installed, so not checked ({error})")
+            continue
+        begin = time.perf_counter()
+        reports[name] = check_encoding(build, d_model=D_MODEL)
+        seconds[name] = time.perf_counter() - begin
+    packages = sorted({name.split()[0] for name in reports} - {"pe_lib"})
+    return [
+        f"{datetime.date.today()}, Python {platform.python_version()}, "
+        f"torch {torch.__version__}, d_model = {D_MODEL}",
+        *(f"{name} {version(name)}" for name in packages),
+        *missing,
+        "",
+        "Where the checker finds something to mend (x) and where it does not (.)",
+        *table(reports),
+        f"(a report took {min(seconds.values()):.1f} to {max(seconds.values()):.1f} s)",
+        "",
+        "meta: the bare module is built on meta, given memory, and the checkpoint.",
+        "transformers' own from_pretrained fills tables again, and hides that case.",
+        *(line for name, report in reports.items() for line in details(name, report)),
+    ]
+
+
+if __name__ == "__main__":
+    os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is fetched
+    torch.set_num_threads(1)
+    text = "\n".join(results()) + "\n"
+    print(text, end="")
+    RESULT.write_text(text, encoding="utf-8")

@@ -1,0 +1,66 @@
+"""The command line: ``python -m pe_lib check package.module:Class``.
+
+Prints a report about somebody's positional encoding module. The exit status is 0
+if nothing is wrong, 1 if something is, 2 if the module could not be run.
+"""
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+WIDTH = 72  # of the printed report
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Instead of those of the process.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m pe_lib",
+        description="Check a positional encoding written for PyTorch.",
+        epilog="Exit status: 0 nothing wrong, 1 something wrong, 2 it could not run.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="run a module through all checks")
+    check.add_argument(
+        "target",
+        metavar="package.module:Class",
+        help="a class or function that makes the module from d_model alone",
+    )
+    check.add_argument("--d-model", type=int, default=64, help="width (64)")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args(arguments)
+    try:
+        from pe_lib.nn import check_encoding
+
+        report = check_encoding(_load(given.target), d_model=given.d_model)
+    except Exception as error:
+        print(f"could not run: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    if given.json:
+        print(json.dumps(report.as_dict(), indent=2))
+    else:
+        print(report.as_text(WIDTH))
+    return 2 if not report.ran else int(not report.ok)
+
+
+def _load(target: str) -> Any:
+    """The object that ``package.module:name`` names."""
+    module, _, name = target.partition(":")
+    if not module or not name:
+        raise ValueError(f"target must be package.module:Class, got {target!r}")
+    found = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""Positional encodings as PyTorch modules, and their checker. This loads torch."""
+
+from pe_lib.nn.conformance import check_encoding
+from pe_lib.nn.learned import LearnedPositionalEmbedding
+from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
+
+__all__ = [
+    "LearnedPositionalEmbedding",
+    "SinusoidalPositionalEncoding",
+    "check_encoding",
+]

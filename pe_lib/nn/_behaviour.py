@@ -1,0 +1,344 @@
+"""The checks of how a module behaves: moved, saved, called again, given positions."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib.nn._recognition import table
+from pe_lib.nn._subject import (
+    HARMFUL,
+    LONG,
+    Subject,
+    as_numpy,
+    close,
+    first_line,
+    first_position,
+    plain_tensors,
+)
+from pe_lib.nn.report import Finding, Findings
+
+
+def device(subject: Subject) -> Findings:
+    """Do its tensors go where the module goes?"""
+    plain = plain_tensors(subject.make())
+    names = ", ".join(sorted(plain)) or "none"
+    devices = ["meta"] + (["cuda"] if torch.cuda.is_available() else [])
+    stays: list[str] = []
+    untried: list[str] = []
+    for device in devices:
+        try:
+            module = subject.make().to(device)
+            output = subject.call(module, subject.zeros(subject.length, device=device))
+            if output.device.type != device:
+                stays.append(f"the output is on {output.device.type}")
+            elif device == "cuda" and not close(
+                subject.rows(output, subject.length).cpu(),
+                subject.codes(subject.make()),
+            ):
+                stays.append("other values on cuda")
+        except Exception as error:
+            known = plain or "device" in str(error)
+            (stays if known else untried).append(first_line(error))
+    if stays:
+        yield Finding.wrong(
+            "device",
+            f"After .to(device) something stays behind (plain attributes: {names}): "
+            f"{stays[0]}",
+            "Module.to moves parameters and buffers, nothing else; the first batch on "
+            "a GPU fails.",
+            'self.register_buffer("pe", table, persistent=False).',
+        )
+    elif plain:
+        yield Finding.fact(
+            "device",
+            f"{names}: a plain attribute, copied to the device of x in each call.",
+            "The copies cost time, and .half() does not reach it; a buffer moves once.",
+        )
+    else:
+        what = f"not tried on meta: {untried[0]}" if untried else "it moves as a whole"
+        tried = " and ".join(devices)
+        yield Finding.fact(
+            "device", f"Tried {tried}: {what}.", "Nothing is left behind."
+        )
+
+
+def meta(subject: Subject) -> Findings:
+    """Built on the meta device, given memory, loaded from a checkpoint: still right?"""
+    source = subject.make()
+    usual = subject.codes(source)
+    try:
+        with torch.device("meta"):
+            module = subject.build_anew()
+        # What to_empty does, with NaN for whatever the memory happens to hold.
+        module._apply(_unknown)  # type: ignore[no-untyped-call]
+        module.load_state_dict(source.state_dict())
+        codes = subject.codes(module).cpu()
+        right = close(codes, usual)
+        what = "the codes are whatever the memory held"
+    except Exception as error:
+        right, what = False, first_line(error)
+    if not right:
+        yield Finding.wrong(
+            "meta",
+            f"Built on meta, then to_empty, then the checkpoint: {what}.",
+            "Large models are built this way. A non-persistent buffer is in no "
+            "checkpoint, so nothing puts its values back.",
+            "Compute the table again when it has been moved (override _apply), or from "
+            "constants in forward.",
+        )
+    else:
+        held = "the checkpoint" if source.state_dict() else "the module itself"
+        yield Finding.fact(
+            "meta", f"Survives meta and to_empty, by {held}.", "Large models need it."
+        )
+
+
+def _unknown(tensor: Tensor) -> Tensor:
+    """Memory with nothing sensible in it."""
+    if tensor.is_floating_point() or tensor.is_complex():
+        return torch.full(tensor.shape, math.nan, dtype=tensor.dtype)
+    largest = 1 if tensor.dtype == torch.bool else torch.iinfo(tensor.dtype).max
+    return torch.full(tensor.shape, largest, dtype=tensor.dtype)
+
+
+def state_dict(subject: Subject) -> Findings:
+    """What is in a checkpoint, and does it load again?"""
+    module = subject.make()
+    usual = subject.codes(module)
+    if subject.fixed is None:
+        subject.codes(module, min(2 * LONG[0], subject.reach.length))
+    state = module.state_dict()
+    fresh = subject.build_anew(seed=1)
+    try:
+        fresh.load_state_dict(state)
+        right = close(subject.codes(fresh), usual)
+        what = "the codes have changed"
+    except RuntimeError as error:
+        right, what = False, str(error).strip().splitlines()[-1].strip()[:120]
+    if not right:
+        yield Finding.wrong(
+            "state_dict",
+            f"A used module's checkpoint does not load into a new one: {what}",
+            "A model that has seen a long input cannot be loaded any more.",
+            "Register what can be computed again with persistent=False.",
+        )
+    elif state:
+        entries = ", ".join(f"{k} {list(v.shape)}" for k, v in state.items())
+        held = sum(v.numel() for v in state.values())
+        yield Finding.fact(
+            "state_dict",
+            f"Saved: {entries}.",
+            "A table in the checkpoint fixes its length: another one does not load."
+            if held >= 2 * subject.d_model
+            else "Small enough to do no harm.",
+        )
+    else:
+        yield Finding.fact("state_dict", "Empty.", "Checkpoints load with any length.")
+
+
+def determinism(subject: Subject) -> Findings:
+    """The same twice? And without dropout in eval mode?"""
+    module = subject.make()
+    if not close(subject.codes(module), subject.codes(module)):
+        yield Finding.wrong(
+            "determinism",
+            "In eval mode two calls give different codes.",
+            "Validation and inference get noise.",
+            "Use nn.Dropout, or F.dropout with training=self.training.",
+        )
+        return
+    other = subject.codes(subject.build_anew(seed=1))
+    kind = "fixed" if close(other, subject.codes(module)) else "random at first"
+    yield Finding.fact(
+        "determinism",
+        f"Two calls agree; the codes are {kind}.",
+        "Random codes must be saved with the model; fixed ones need not be.",
+    )
+
+
+def history(subject: Subject) -> Findings:
+    """Does an answer depend on earlier calls?"""
+    usual = subject.codes(subject.make())
+    half = subject.zeros(subject.length, dtype=torch.bfloat16)
+    calls: dict[str, Callable[[nn.Module], Any]] = {
+        "x in bfloat16": lambda module: subject.call(module, half),
+        "another batch": lambda module: subject.call(
+            module, subject.zeros(subject.length, batch=3)
+        ),
+    }
+    if subject.fixed is None:
+        longer = min(2 * LONG[0], subject.reach.length)
+        calls["a longer x"] = lambda module: subject.codes(module, longer)
+        calls["a shorter x"] = lambda module: subject.codes(module, 1)
+    if subject.offset:
+        later: dict[str, Any] = {subject.offset: 7}
+        calls[f"another {subject.offset}"] = lambda module: subject.codes(
+            module, **later
+        )
+    for words, call in calls.items():
+        module = subject.make()
+        try:
+            call(module)
+        except Exception:  # other checks are about this
+            continue
+        codes = subject.codes(module)
+        if codes.dtype != usual.dtype or not close(codes, usual):
+            off = float((codes.float() - usual.float()).abs().max())
+            yield Finding.wrong(
+                "history",
+                f"After a call with {words} the usual input gets other codes, "
+                f"off by {off:.2g}.",
+                "Results depend on what the module has seen before.",
+                "The key of a cache needs everything that the codes depend on: length, "
+                "offset, dtype, device. Or keep no cache.",
+            )
+            return
+    yield Finding.fact(
+        "history",
+        "The codes do not depend on earlier calls.",
+        f"Tried: {', '.join(calls)}.",
+    )
+
+
+def input_(subject: Subject) -> Findings:
+    """Is x left as it was?"""
+    x = torch.randn(
+        subject.zeros(subject.length).shape, generator=torch.Generator().manual_seed(2)
+    )
+    given = x.clone()
+    subject.call(subject.make(), given)
+    if torch.equal(given, x):
+        yield Finding.fact("input", "x is left unchanged.", "It may be used again.")
+    else:
+        yield Finding.wrong(
+            "input",
+            "It changes x itself.",
+            "A second call adds the code twice; a residual branch sees the change.",
+            "Write x = x + code, not x += code.",
+        )
+
+
+def gradient(subject: Subject) -> Findings:
+    """Does the gradient reach x? What is trained?"""
+    module = subject.make()
+    if subject.gain != 0:
+        x = subject.zeros(subject.length).requires_grad_()
+        output = module(x)
+        if output.requires_grad:
+            output.sum().backward()
+        reached = x.grad is not None and bool(x.grad.abs().sum() > 0)
+        if reached and subject.gain is not None:
+            assert x.grad is not None
+            reached = bool((x.grad - subject.gain).abs().max() < 1e-3)
+        if not reached:
+            yield Finding.wrong(
+                "gradient",
+                "The gradient does not reach x as it should.",
+                "The embeddings below are not trained, and no error says so.",
+                "Do not use x.data or x.detach(), nor no_grad around the sum.",
+            )
+            return
+    trained = sum(p.numel() for p in module.parameters() if p.requires_grad)
+    yield Finding.fact(
+        "gradient",
+        f"Numbers to be trained: {trained:,}."
+        if trained
+        else "The gradient reaches x; nothing is trained."
+        if subject.gain != 0
+        else "Nothing is trained.",
+        "A learned table needs this; a fixed one should have no parameters."
+        if trained
+        else "As it should for a fixed encoding.",
+    )
+
+
+def positions(subject: Subject) -> Findings:
+    """Where it takes positions, are they the right ones?"""
+    name = subject.positions
+    if name is None:
+        yield Finding.fact(
+            "positions",
+            "No argument for positions.",
+            "Packed and left-padded batches need one.",
+        )
+        return
+    module, first = subject.make(), first_position(subject)
+    usual = subject.codes(module)
+    order = torch.arange(subject.length).flip(0)
+    codes = subject.codes(module, **{name: order + first})
+    if not close(codes, usual.flip(0)):
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {subject.length - 1}, ..., 1, 0 does not give the usual codes "
+            "in that order.",
+            "Packed and left-padded sequences get the codes of other positions.",
+            f"Compute the code from {name}, in whatever order they come.",
+        )
+        return
+    can = []
+    both = torch.stack([order, order.flip(0)]) + first
+    try:
+        output = subject.call(module, subject.zeros(subject.length), **{name: both})
+        second = output[:, 1] if subject.axes == "sequence" else output[1]
+        can += ["per batch"] if close(second, usual) else []
+    except Exception:  # then it does not
+        pass
+    for words, value in (("fractional", 2.5), ("negative", -3)):
+        at = torch.full((subject.length,), value) + first
+        try:
+            found = subject.codes(module, **{name: at})[0]
+        except Exception:  # refused
+            continue
+        if _is_code_of(subject, found, value):
+            can.append(words)
+            continue
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {value:g} gets the code of another position.",
+            f"A {words} position is silently taken for a different one.",
+            "Compute it from the formula, or refuse it.",
+        )
+    yield Finding.fact(
+        "positions",
+        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
+        "Packed and left-padded batches are possible.",
+    )
+
+
+def _is_code_of(subject: Subject, code: Tensor, position: float) -> bool:
+    convention = subject.convention
+    if convention is None or subject.match is None:
+        return False
+    if subject.d_model % 2:
+        return True  # its layout is not known; the even width is checked instead
+    ideal = table(convention, subject.d_model, [position])[0] * subject.match.scale
+    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
+
+
+def offset(subject: Subject) -> Findings:
+    """Where it takes the first position, is it the right one?"""
+    name = subject.offset
+    if name is None:
+        yield Finding.fact(
+            "offset",
+            "No argument for the first position.",
+            "Decoding word by word with a cache needs one.",
+        )
+        return
+    module = subject.make()
+    usual = subject.codes(module)
+    for offset in (1, 3):
+        codes = subject.codes(module, 2, **{name: offset})
+        if not close(codes, usual[offset : offset + 2]):
+            yield Finding.wrong(
+                "offset",
+                f"{name} = {offset} does not give the codes from position {offset} on.",
+                "Words that are decoded one by one get other codes than in training.",
+                f"Add {name} to the positions, and to the key of a cache.",
+            )
+            return
+    yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")

@@ -1,0 +1,203 @@
+"""Which published convention a table of codes follows."""
+
+import decimal
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib._hands import PI
+from pe_lib.conventions import CONVENTIONS, Convention
+
+Array = NDArray[np.float64]
+Column = tuple[str, decimal.Decimal]
+
+MATCH = 1e-3  # of the hands' length; float32 and bfloat16 tables are nearer than this
+WAVES = ("sine", "cosine")
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a table of codes is.
+
+    Attributes
+    ----------
+    convention : Convention or None
+        The convention that it follows.
+    scale : float
+        By what its codes are multiplied.
+    nearest : Convention
+        The nearest one with base 10000, and `gap` the largest difference from it.
+    waves, paired : bool
+        Whether every column is a wave of one frequency; whether sine and cosine of
+        each frequency are both there, so that all codes are equally long.
+    """
+
+    convention: Convention | None
+    scale: float
+    nearest: Convention
+    gap: float
+    waves: bool
+    paired: bool
+
+
+def recognize(codes: Array) -> Match:
+    """Find the convention of the codes of the first positions, [n, d_model], d even."""
+    waves, paired = _made_of_waves(codes), _equally_long(codes)
+    d_model = codes.shape[1]
+    fits = [(_fit(codes, c), c) for c in _published(d_model)]
+    (gap, scale), nearest = min(fits, key=lambda fit: round(fit[0][0], 4))
+    if gap < MATCH:
+        return Match(nearest, scale, nearest, gap, waves, paired)
+    others = [(_fit(codes, c), c) for c in _with_other_bases(codes)] if paired else []
+    others = [fit for fit in others if fit[0][0] < MATCH]
+    if others:
+        # An exact fit first, then the roundest base.
+        (_, scale), found = min(
+            others, key=lambda fit: (fit[0][0] > 3e-5, _digits(fit[1].base))
+        )
+        return Match(found, scale, nearest, gap, waves, paired)
+    return Match(None, scale, nearest, gap, waves, paired)
+
+
+def scale_of(codes: Array, convention: Convention) -> float:
+    """By what the codes of the first positions are multiplied; 1 but for rounding."""
+    scale = _fit(codes, convention)[1]
+    return 1.0 if abs(scale - 1) < 1e-5 else scale
+
+
+def columns(convention: Convention, d_model: int) -> list[Column]:
+    """Wave and angular frequency of each column, to forty digits."""
+    pairs = (d_model + 1) // 2
+    steps = {"2k/d": decimal.Decimal(d_model) / 2, "k/d": decimal.Decimal(d_model)}
+    step = steps.get(convention.exponent, decimal.Decimal(max(d_model // 2 - 1, 1)))
+    assert convention.base is not None  # a base that is the length is not recognized
+    with decimal.localcontext(decimal.Context(prec=40)):
+        rate = -decimal.Decimal(convention.base).ln() / step
+        speeds = [(rate * (k + convention.first_pair)).exp() for k in range(pairs)]
+    waves = WAVES if convention.first == "sine" else WAVES[::-1]
+    if convention.layout == "interleaved":
+        found = [(wave, w) for w in speeds for wave in waves]
+    else:
+        found = [(waves[0], w) for w in speeds]
+        found += [(waves[1], w) for w in speeds[: d_model // 2]]
+    return found[:d_model]
+
+
+def table(convention: Convention, d_model: int, rows: Sequence[float]) -> Array:
+    """The codes of some rows, complete turns dropped in decimals.
+
+    Row 0 is the position at which the convention starts.
+    """
+    held = columns(convention, d_model)
+    turn = 2 * decimal.Decimal(PI)
+    codes = np.empty((len(rows), d_model))
+    with decimal.localcontext(decimal.Context(prec=60)):
+        positions = [decimal.Decimal(row) + convention.start for row in rows]
+        for j, (wave, speed) in enumerate(held):
+            function = math.sin if wave == "sine" else math.cos
+            codes[:, j] = [function(p * speed % turn) for p in positions]
+    return codes
+
+
+def describe(convention: Convention) -> str:
+    """A convention in words."""
+    same = [
+        other.name
+        for other in CONVENTIONS.values()
+        if _key(other) == _key(convention) and other.source is not None
+    ]
+    name = f"as in {same[0]}: " if same else ""
+    return (
+        f"{name}exponent {convention.exponent} from k = {convention.first_pair}, "
+        f"base {convention.base:g}, {convention.layout}, {convention.first} first, "
+        f"first position {convention.start}"
+    )
+
+
+def _key(convention: Convention) -> tuple[object, ...]:
+    c = convention
+    return c.exponent, c.first_pair, c.base, c.layout, c.first, c.start
+
+
+def _published(d_model: int) -> Iterator[Convention]:
+    """The conventions in use, with base 10000, the paper's first."""
+    for exponent, pair, layout, first, start in product(
+        ("2k/d", "k/(d/2-1)", "k/d"),
+        (0, 1),
+        ("interleaved", "half_split"),
+        WAVES,
+        (0, 1, 2),
+    ):
+        endpoint, lone = exponent == "k/(d/2-1)", (exponent, pair) == ("k/d", 0)
+        if not (endpoint and d_model < 4) and not lone:  # nobody has that one
+            yield Convention(
+                "a module",
+                None,
+                exponent=exponent,
+                first_pair=pair,
+                layout=layout,
+                first=first,
+                start=start,
+            )
+
+
+def _with_other_bases(codes: Array) -> Iterator[Convention]:
+    """The same, with the base that the slowest pair of the codes tells."""
+    d_model = codes.shape[1]
+    for convention in _published(d_model):
+        if convention.exponent == "k/d":
+            continue  # that is 2k/d with the root of the base
+        last = d_model // 2 - 1
+        if convention.layout == "interleaved":
+            pair = codes[:, -2], codes[:, -1]
+        else:
+            pair = codes[:, last], codes[:, -1]
+        sine, cosine = pair if convention.first == "sine" else pair[::-1]
+        hands = cosine + 1j * sine
+        speed = float(np.angle(np.sum(hands[1:] * hands[:-1].conj())))
+        exponent = {
+            "2k/d": 2 / d_model,
+            "k/(d/2-1)": 1 / max(last, 1),
+        }[convention.exponent] * (last + convention.first_pair)
+        if 0 < speed < 1 and exponent:
+            base = math.exp(min(-math.log(speed) / exponent, 600))
+            for figures in (1, 2, 3, 5):
+                yield replace(convention, base=float(f"{base:.{figures}g}"))
+
+
+def _fit(codes: Array, convention: Convention) -> tuple[float, float]:
+    """The largest difference from scale times the convention's table, and the scale."""
+    rows = np.arange(len(codes)) + convention.start
+    held = columns(convention, codes.shape[1])
+    angles = np.outer(rows, [float(speed) for _, speed in held])
+    cosines = np.array([wave == "cosine" for wave, _ in held])
+    ideal = np.where(cosines, np.cos(angles), np.sin(angles))
+    scale = float(np.sum(codes * ideal) / np.sum(ideal**2))
+    if abs(scale) < 1e-12:
+        return math.inf, scale
+    return float(np.abs(codes / scale - ideal).max()), scale
+
+
+def _made_of_waves(codes: Array) -> bool:
+    """Whether x[t+1] + x[t-1] = 2 cos(w) x[t] in each column, one of them swinging."""
+    middle, around = codes[1:-1], codes[2:] + codes[:-2]
+    squares = np.sum(middle**2, axis=0)
+    cosine = np.sum(middle * around, axis=0) / (2 * np.where(squares > 0, squares, 1))
+    rest = np.abs(around - 2 * cosine * middle).max()
+    size = np.abs(codes).max()
+    swings = cosine[squares > 0].min(initial=1.0) < 0.999
+    return bool(rest < MATCH * size and abs(cosine).max() < 1 + 1e-4 and swings)
+
+
+def _equally_long(codes: Array) -> bool:
+    lengths = np.sum(codes**2, axis=1)
+    return bool(np.ptp(lengths) < MATCH * lengths.max())
+
+
+def _digits(base: float | None) -> int:
+    """Significant digits: a round base is the likelier one."""
+    return len(f"{base:.12e}".partition("e")[0].replace(".", "").rstrip("0"))

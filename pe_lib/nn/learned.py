@@ -1,0 +1,158 @@
+"""A learned embedding of positions, as a PyTorch module."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pe_lib._arguments import as_choice, as_flag, as_integer
+from pe_lib.nn._arguments import (
+    as_offset,
+    as_probability,
+    length_first,
+    length_of,
+    positions_of,
+    refuse_integers,
+)
+from pe_lib.table import sinusoidal_table
+
+INITS = ("normal", "sinusoidal")
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    r"""Adds a learned vector for each position to x.
+
+    .. math:: y_t = x_t + W_t
+
+    with one row of weights W a position, as Gehring et al. (2017), BERT and GPT-2
+    have it. There are no rows past `max_length` and none between two positions, so
+    that both are an error here. The result has the dtype of x, under autocast too.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of x, at least 1.
+    max_length : int
+        Number of positions that can be learned, at least 1.
+    init : "normal" or "sinusoidal"
+        Where learning starts: independent normal numbers with standard deviation
+        0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
+    dropout, batch_first
+        As in :class:`SinusoidalPositionalEncoding`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `d_model` or `max_length` is no integer from 1 on, `init` is neither of
+        the two, `dropout` is not between 0 and 1, or `batch_first` is no bool.
+
+    Examples
+    --------
+    >>> embed = LearnedPositionalEmbedding(4, max_length=8, init="sinusoidal")
+    >>> embed(torch.zeros(1, 4), offset=1).detach()
+    tensor([[0.8415, 0.5403, 0.0100, 0.9999]])
+    >>> embed(torch.zeros(9, 4))
+    Traceback (most recent call last):
+    ...
+    ValueError: offset + length must be at most max_length = 8, got 0 + 9
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        max_length: int,
+        init: str = "normal",
+        dropout: float = 0.0,
+        batch_first: bool = True,
+    ) -> None:
+        super().__init__()
+        self.d_model = as_integer("d_model", d_model, at_least=1)
+        self.max_length = as_integer("max_length", max_length, at_least=1)
+        self.init = as_choice("init", init, INITS)
+        self.batch_first = as_flag("batch_first", batch_first)
+        share = as_probability("dropout", dropout)
+        self.dropout = nn.Dropout(share) if share else None
+        self.weight = nn.Parameter(torch.empty(self.max_length, self.d_model))
+        self.reset_parameters()
+
+    def forward(
+        self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
+    ) -> Tensor:
+        """Return x plus the vectors of its positions.
+
+        Parameters
+        ----------
+        x : tensor [..., length, d_model]
+            Floating-point numbers; [length, batch, d_model] or [length, d_model]
+            if the module was made with batch_first=False.
+        positions : tensor [length] or [batch, length]
+            Integers; 0, ..., length - 1 if left out. For sentences padded on the
+            left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
+        offset : int
+            Is added to every position.
+
+        Returns
+        -------
+        tensor of the shape and dtype of x
+
+        Raises
+        ------
+        TypeError
+            If x has no floating-point numbers, positions no integers, or offset
+            is no integer.
+        ValueError
+            If the shape of x or of positions does not fit, or a position lies
+            outside 0, ..., max_length - 1. On other devices than the CPU, and in
+            compiled code, PyTorch itself stops at such a `positions`.
+        """
+        length = length_of(x, self.d_model, self.batch_first)
+        offset = as_offset(offset)
+        refuse_integers(x)
+        if positions is None:
+            if offset < 0:
+                raise ValueError(f"offset must be at least 0, got {offset}")
+            if offset + length > self.max_length:
+                raise ValueError(
+                    f"offset + length must be at most max_length = {self.max_length}, "
+                    f"got {offset} + {length}"
+                )
+            rows = self.weight[offset : offset + length]
+        else:
+            positions = positions_of(x, length, self.batch_first, positions)
+            rows = functional.embedding(self._known(positions, offset), self.weight)
+        rows = rows.to(x.dtype)
+        if not self.batch_first:
+            rows = length_first(rows, x)
+        x = x + rows
+        return x if self.dropout is None else self.dropout(x)
+
+    def _known(self, positions: Tensor, offset: int) -> Tensor:
+        """Return positions + offset if there are vectors for them."""
+        if positions.is_floating_point():
+            raise TypeError(f"positions must be integers, got {positions.dtype}")
+        positions = positions.long() + offset
+        look = positions.device.type == "cpu" and not torch.compiler.is_compiling()
+        if look and positions.numel():
+            lowest, highest = (int(end) for end in positions.aminmax())
+            if lowest < 0 or highest >= self.max_length:
+                raise ValueError(
+                    "positions + offset must lie within 0 and max_length - 1 = "
+                    f"{self.max_length - 1}, got {lowest} to {highest}"
+                )
+        return positions
+
+    def reset_parameters(self) -> None:
+        """Begin anew, as `init` says."""
+        with torch.no_grad():
+            if self.init == "normal":
+                nn.init.normal_(self.weight, std=0.02)
+            elif not self.weight.is_meta:
+                table = sinusoidal_table(self.max_length, self.d_model)
+                self.weight.copy_(torch.from_numpy(table))
+
+    def extra_repr(self) -> str:
+        """What print(module) shows."""
+        return (
+            f"{self.d_model}, max_length={self.max_length}, init={self.init!r}, "
+            f"batch_first={self.batch_first}"
+        )

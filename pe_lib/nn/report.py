@@ -1,0 +1,127 @@
+"""What the checker answers: findings, and the report that prints them."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pe_lib.conventions import Convention
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that one check found out.
+
+    Attributes
+    ----------
+    check : str
+        The check's name, a key of ``pe_lib.nn.conformance.CHECKS``.
+    severity : "wrong" or "fact"
+        A fact is how this module does it, where sound modules differ.
+    what, why, mend : str
+        What happened, why it matters, and how to mend it; a fact needs no mending.
+    """
+
+    check: str
+    severity: str
+    what: str
+    why: str
+    mend: str = ""
+
+    @classmethod
+    def wrong(cls, check: str, what: str, why: str, mend: str) -> "Finding":
+        """Something that wants mending."""
+        return cls(check, "wrong", what, why, mend)
+
+    @classmethod
+    def fact(cls, check: str, what: str, why: str) -> "Finding":
+        """How this module does it."""
+        return cls(check, "fact", what, why)
+
+    def as_text(self, width: int = 40) -> str:
+        """The finding in lines of at most `width` characters."""
+        if self.severity == "fact":
+            parts = [f"fact: {self.check}", self.what]
+        else:
+            parts = [
+                f"WRONG: {self.check}",
+                self.what,
+                f"Why: {self.why}",
+                f"Mend: {self.mend}",
+            ]
+        head, *rest = parts
+        return "\n".join([head, *(_wrapped(part, width, "  ") for part in rest)])
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+
+Findings = Iterator[Finding]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`pe_lib.nn.check_encoding` found out about a module.
+
+    Attributes
+    ----------
+    name : str
+        The module's class.
+    d_model : int
+        The width at which it was looked at; some checks also take others.
+    convention : Convention or None
+        The published convention that it implements.
+    findings : tuple of Finding
+        In the order of the checks.
+    """
+
+    name: str
+    d_model: int
+    convention: Convention | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def wrong(self) -> tuple[Finding, ...]:
+        """The findings that want mending."""
+        return tuple(found for found in self.findings if found.severity == "wrong")
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing wrong was found."""
+        return not self.wrong
+
+    @property
+    def ran(self) -> bool:
+        """Whether the module could be built and called at all."""
+        return all(found.check != "call" for found in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON has."""
+        convention = self.convention
+        return {
+            "name": self.name,
+            "d_model": self.d_model,
+            "ok": self.ok,
+            "ran": self.ran,
+            "convention": None if convention is None else asdict(convention),
+            "findings": [asdict(found) for found in self.findings],
+        }
+
+    def as_text(self, width: int = 40) -> str:
+        """The report in lines of at most `width` characters, what is wrong first."""
+        facts = [found for found in self.findings if found.severity == "fact"]
+        count = f"{len(self.wrong)} wrong, {len(facts)} facts"
+        return "\n".join(
+            [
+                _wrapped(f"{self.name}, d_model = {self.d_model}", width),
+                *(found.as_text(width) for found in (*self.wrong, *facts)),
+                count,
+            ]
+        )
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> str:
+    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,243 @@
+"""The sinusoidal encoding as a PyTorch module."""
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
+from pe_lib._hands import RADIANS, steps_in_units
+from pe_lib.frequencies import SPACINGS
+from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.nn._arguments import (
+    as_offset,
+    as_probability,
+    length_first,
+    length_of,
+    positions_of,
+    with_float64,
+)
+from pe_lib.table import sinusoidal_table
+
+QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64; -HALF is too large
+SHORTER = (torch.bfloat16, torch.float16)
+
+
+class SinusoidalPositionalEncoding(nn.Module):
+    r"""Adds the sinusoidal encoding of Vaswani et al. (2017), section 3.5, to x.
+
+    .. math:: y_t = x_t + P_t
+
+    with the codes P of :func:`pe_lib.sinusoidal`. What is added is that function's
+    float32 value, rounded once to the dtype of x; to a float64 x its float64 value,
+    within 1e-15. So the dtype of x alone decides, not that of the module, and the
+    result has the dtype of x, under autocast too.
+
+    The module has no parameters and saves nothing: its state_dict is empty. It
+    keeps the rows of positions 0 to max_length - 1 ready, in its own dtype. Other
+    positions, given positions, and codes for an x that is wider than the module,
+    are computed in :meth:`forward`, which takes longer and changes nothing.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of x, at least 1, odd widths included.
+    max_length : int
+        How many rows are kept ready, at least 0. Not a limit.
+    base, spacing, layout
+        As in :func:`pe_lib.sinusoidal`.
+    dropout : float
+        Share of the sums that are set to zero in training, as in section 5.4 of
+        the paper. After the sum, not before.
+    batch_first : bool
+        Whether x is [..., length, d_model] (the default here) or
+        [length, batch, d_model] (the default of PyTorch's own modules). From the
+        shapes alone a swapped batch and length cannot be told: every token of a
+        sentence would silently get the code of one position.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If :func:`pe_lib.sinusoidal` would raise, `max_length` is no integer from 0
+        on, `dropout` is not between 0 and 1, or `batch_first` is no bool.
+
+    Examples
+    --------
+    Position 1 in four dimensions: sin 1, cos 1, sin 0.01, cos 0.01.
+
+    >>> encode = SinusoidalPositionalEncoding(4)
+    >>> encode(torch.zeros(2, 4))
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+
+    The next token, with two in the cache, is at position 2:
+
+    >>> whole, last = encode(torch.zeros(3, 4)), encode(torch.zeros(1, 4), offset=2)
+    >>> torch.equal(whole[2:], last)
+    True
+
+    Sentences padded on the left begin where their mask does:
+
+    >>> mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
+    >>> positions = mask.cumsum(-1) - 1
+    >>> positions
+    tensor([[ 0,  1,  2],
+            [-1,  0,  1]])
+    >>> encode(torch.zeros(2, 3, 4), positions=positions).shape
+    torch.Size([2, 3, 4])
+    """
+
+    table: Tensor
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        max_length: int = 2048,
+        base: float = 10_000.0,
+        spacing: str = "paper",
+        layout: str = "interleaved",
+        dropout: float = 0.0,
+        batch_first: bool = True,
+    ) -> None:
+        super().__init__()
+        self.d_model = as_integer("d_model", d_model, at_least=1)
+        self.max_length = as_integer("max_length", max_length, at_least=0)
+        self.base = as_base(base)
+        self.spacing = as_choice("spacing", spacing, SPACINGS)
+        self.layout = as_choice("layout", layout, LAYOUTS)
+        self.batch_first = as_flag("batch_first", batch_first)
+        share = as_probability("dropout", dropout)
+        self.dropout = nn.Dropout(share) if share else None
+        table = torch.empty(self.max_length, self.d_model)
+        self.register_buffer("table", table, persistent=False)
+        self._columns = self._make_columns()
+        self.reset_parameters()
+
+    def forward(
+        self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
+    ) -> Tensor:
+        """Return x plus the codes of its positions.
+
+        Parameters
+        ----------
+        x : tensor [..., length, d_model]
+            Floating-point numbers; [length, batch, d_model] or [length, d_model]
+            if the module was made with batch_first=False.
+        positions : tensor [length] or [batch, length]
+            Real numbers, negative and fractional ones too; 0, ..., length - 1
+            if left out. The batch comes first here also with batch_first=False,
+            as it does in PyTorch's padding masks. Nobody looks at their values:
+            exact up to 2**31, NaN gives NaN.
+        offset : int
+            Is added to every position.
+
+        Returns
+        -------
+        tensor of the shape and dtype of x
+
+        Raises
+        ------
+        TypeError
+            If x has no floating-point numbers, positions is no tensor of real
+            numbers, or offset is no integer.
+        ValueError
+            If the shape of x or of positions does not fit.
+        """
+        length = length_of(x, self.d_model, self.batch_first)
+        offset = as_offset(offset)
+        end = offset + length
+        table = self._buffers["table"]  # self.table takes longer than half the sum
+        assert table is not None
+        inside = offset >= 0 and end <= self.max_length
+        ready = positions is None and inside and not table.is_meta
+        if ready and table.dtype == x.dtype:
+            codes = table[offset:end]
+        elif ready and table.dtype == torch.float32 and x.dtype in SHORTER:
+            codes = table[offset:end].to(x.dtype)
+        else:
+            positions = positions_of(x, length, self.batch_first, positions)
+            codes = self._codes_at(positions, offset, x.dtype)
+        if not self.batch_first:
+            codes = length_first(codes, x)
+        x = x + codes
+        return x if self.dropout is None else self.dropout(x)
+
+    def _codes_at(self, positions: Tensor, offset: int, dtype: torch.dtype) -> Tensor:
+        """The codes of positions + offset: [...] -> [..., d_model] of `dtype`.
+
+        Every column is a sine; a cosine is one that starts a quarter turn ahead.
+        Angles are whole numbers of 2**-64 turns, as in `pe_lib._hands`: complete
+        turns overflow, and are gone. From what is left, half a turn more or less
+        changes the sign, so that only small angles meet a sine.
+        """
+        device = with_float64(positions.device)
+        steps, rests, starts = (part.to(device) for part in self._columns)
+        exact = positions.to(device).double().unsqueeze(-1) + offset
+        whole = exact.round()
+        fraction = exact - whole
+        angle = whole.long() * steps + starts
+        behind = (angle < -QUARTER) | (angle >= QUARTER)
+        angle = torch.where(behind, angle ^ HALF, angle)
+        sine = torch.sin(RADIANS * (angle + whole * rests + fraction * (steps + rests)))
+        codes = torch.where(behind, -sine, sine)
+        codes = codes if dtype == torch.float64 else codes.float().to(dtype)
+        return codes.to(positions.device)
+
+    def _make_columns(self) -> tuple[Tensor, ...]:
+        """How far each column turns per position, whole units and rest; its start."""
+        whole, rest = steps_in_units(self.d_model, self.base, self.spacing)
+        steps, starts = np.zeros((2, self.d_model), np.int64)
+        rests = np.zeros(self.d_model)
+        sines, cosines = layout_columns(self.d_model, self.layout)
+        for columns, start in ((sines, 0), (cosines, QUARTER)):
+            pairs = len(steps[columns])
+            steps[columns], rests[columns] = whole[:pairs], rest[:pairs]
+            starts[columns] = start
+        # from_numpy: real numbers on the CPU, also where torch's default is meta.
+        return tuple(map(torch.from_numpy, (steps, rests, starts)))
+
+    def reset_parameters(self) -> None:
+        """Compute the table, in its dtype and on its device.
+
+        The name is PyTorch's for what has to run where memory was allocated and
+        not filled. A table on the meta device stays empty.
+        """
+        table = self.table
+        if table.is_meta:
+            return
+        rows = sinusoidal_table(
+            self.max_length,
+            self.d_model,
+            base=self.base,
+            spacing=self.spacing,
+            layout=self.layout,
+            dtype=np.float64 if table.dtype == torch.float64 else np.float32,
+        )
+        table.copy_(torch.from_numpy(rows))
+        device = with_float64(table.device)
+        self._columns = tuple(part.to(device) for part in self._columns)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Compute the table anew where .to, .half, .cuda, to_empty ... replaced it.
+
+        Casting the old one would keep its rounding for ever, and from the meta
+        device there is nothing to copy: there an empty one takes its place first.
+        """
+        before = self.table
+        if before.is_meta:
+            self.table = torch.empty_like(before, device="cpu")
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if self.table is not before:
+            self.reset_parameters()
+        return self
+
+    def extra_repr(self) -> str:
+        """What print(module) shows."""
+        return (
+            f"{self.d_model}, max_length={self.max_length}, base={self.base:g}, "
+            f"spacing={self.spacing!r}, layout={self.layout!r}, "
+            f"batch_first={self.batch_first}"
+        )

@@ -1,0 +1,798 @@
+"""The checker: each finding with a module that has the fault and one that has not."""
+
+import functools
+import json
+import math
+import random
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from pe_lib import conventions, sinusoidal
+from pe_lib.nn import _subject, check_encoding
+from pe_lib.nn._recognition import Convention, recognize, table
+from pe_lib.nn._subject import AXES, CannotCallError, probe, undisturbed
+from pe_lib.nn.conformance import CHECKS
+from pe_lib.nn.report import Finding, Report
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Inputs of a million positions are for two tests only."""
+    monkeypatch.setattr(_subject, "LARGEST", 2**20)
+
+
+def codes(positions, d_model):
+    """Sound codes as float32 tensor."""
+    return torch.from_numpy(sinusoidal(positions, d_model, dtype=np.float32))
+
+
+class Sound(nn.Module):
+    """Right in every respect, and as short as that can be: computed in each call."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = d_model
+
+    def code(self, positions):
+        return codes(np.asarray(positions), self.d_model)
+
+    def forward(self, x, *, positions=None, offset=0):
+        if positions is None:
+            positions = torch.arange(x.shape[-2]) + offset
+        return x + self.code(positions).to(x)
+
+
+class Table(nn.Module):
+    """A table of some length, added; faults are put in by subclasses."""
+
+    length, persistent = 1200, True
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = d_model
+        rows = self.table(d_model).to(torch.get_default_dtype())
+        # not from_numpy alone: a table that is built on meta must be there
+        rows = torch.empty_like(rows, device=torch.empty(0).device).copy_(rows)
+        self.keep(rows)
+
+    def table(self, d_model):
+        return codes(np.arange(self.length), d_model)
+
+    def keep(self, rows):
+        self.register_buffer("pe", rows, persistent=self.persistent)
+
+    def forward(self, x):
+        return x + self.pe[: x.shape[-2]].to(x.dtype)
+
+
+def of(convention):
+    """A sound table in another convention."""
+
+    class Published(Table):
+        def table(self, d_model):
+            width = d_model + d_model % 2
+            rows = table(convention, width, range(self.length))[:, :d_model]
+            return torch.from_numpy(rows.astype(np.float32))
+
+    return Published
+
+
+def refusing_odd(build):
+    """The same, for even widths only."""
+
+    def refuse(d_model):
+        if d_model % 2:
+            raise ValueError(f"d_model must be even, got {d_model}")
+        return build(d_model)
+
+    return refuse
+
+
+class Learned(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.rows = nn.Embedding(512, d_model)
+
+    def forward(self, x):
+        return x + self.rows(torch.arange(x.shape[-2], device=x.device))
+
+
+class LearnedFromZero(nn.Module):
+    """As vision transformers start."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.rows = nn.Parameter(torch.zeros(1, 300, d_model))
+
+    def forward(self, x):
+        return x + self.rows[:, : x.shape[1]]
+
+
+class CodeAlone(Sound):
+    def forward(self, x):
+        return self.code(np.arange(x.shape[-2])).to(x)
+
+
+class SequenceFirst(Sound):
+    def forward(self, x):
+        return x + self.code(np.arange(len(x)))[:, np.newaxis].to(x)
+
+
+class ChannelsFirst(Sound):
+    def forward(self, x):
+        if x.shape[-2] != self.d_model:
+            raise ValueError("x must be [batch, d_model, length]")
+        return x + self.code(np.arange(x.shape[-1])).T.to(x)
+
+
+class Unbatched(Sound):
+    def forward(self, x):
+        if x.ndim != 2:
+            raise ValueError("x must be [length, d_model]")
+        return super().forward(x)
+
+
+class Scaled(Sound):
+    """As T5 and the annotated transformer: the embeddings times the root of d."""
+
+    def forward(self, x):
+        return x * math.sqrt(self.d_model) + self.code(np.arange(x.shape[-2])).to(x)
+
+
+class Counting(nn.Module):
+    """No sinusoid at all, and no fault in that."""
+
+    def __init__(self, d_model):  # noqa: ARG002
+        super().__init__()
+
+    def forward(self, x):
+        return x + torch.arange(x.shape[-2]).to(x)[:, None]
+
+
+SOUND = {
+    "computed": Sound,
+    "table": Table,
+    "code alone": CodeAlone,
+    "sequence first": SequenceFirst,
+    "channels first": ChannelsFirst,
+    "unbatched": Unbatched,
+    "scaled": Scaled,
+    "learned": Learned,
+    "learned from zero": LearnedFromZero,
+    "even widths only": refusing_odd(Table),
+    **{
+        f"{c.exponent} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
+        for c in (
+            Convention("", None, exponent="k/(d/2-1)", layout="half_split"),
+            Convention("", None, exponent="k/(d/2-1)", layout="half_split", start=2),
+            Convention("", None, first_pair=1, start=1),
+            Convention("", None, first="cosine"),
+            Convention("", None, layout="half_split", first="cosine"),
+            Convention("", None, exponent="k/d", first_pair=1),
+            Convention("", None, base=500_000.0),
+            Convention("", None, base=100.0, layout="half_split"),
+        )
+    },
+}
+
+
+# The faults
+
+
+class OneForAll(Sound):
+    def forward(self, x):
+        return x + self.code(x.shape[-2]).to(x)
+
+
+class AcrossTheBatch(Sound):
+    def forward(self, x):
+        if x.ndim < 3:
+            return super().forward(x)
+        rows = np.arange(x.shape[0] * x.shape[1])
+        return x + self.code(rows).reshape(x.shape).to(x)
+
+
+class OwnExponent(Table):
+    """Each column its own exponent: the cosine does not match its sine."""
+
+    def table(self, d_model):
+        k = torch.arange(d_model, dtype=torch.float64)
+        angle = torch.arange(self.length)[:, None] * 10_000.0 ** (-k / d_model)
+        return torch.where(k % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+class DividesByZero(Table):
+    def table(self, d_model):
+        half = d_model // 2
+        k = torch.arange((d_model + 1) // 2)
+        angle = torch.arange(self.length)[:, None] * 1e-4 ** (k / (half - 1))
+        return torch.cat([angle.sin(), angle.cos()], 1)[:, :d_model]
+
+
+class DoesNotFit(Table):
+    def table(self, d_model):
+        rows = torch.empty(self.length, d_model)
+        k = torch.arange(0, d_model, 2)
+        angle = torch.arange(self.length)[:, None] * 1e-4 ** (k / d_model)
+        rows[:, 0::2], rows[:, 1::2] = angle.sin(), angle.cos()
+        return rows
+
+
+class OneLength(Table):
+    length = 100
+
+    def forward(self, x):
+        return x + self.pe.to(x.dtype)
+
+
+class Clamps(Table):
+    def forward(self, x):
+        rows = torch.arange(x.shape[-2]).clamp(max=self.length - 1)
+        return x + self.pe[rows].to(x.dtype)
+
+
+class StartsAgain(Table):
+    def forward(self, x):
+        return x + self.pe[torch.arange(x.shape[-2]) % self.length].to(x.dtype)
+
+
+class Overflows(Sound):
+    """Angles in a type that ends at 65504."""
+
+    def forward(self, x):
+        rows = torch.arange(x.shape[-2]).double()
+        rows[rows > 65504] = math.inf
+        k = torch.arange(self.d_model) // 2 * 2
+        angle = rows[:, None] * 1e-4 ** (k / self.d_model)
+        even = torch.arange(self.d_model) % 2 == 0
+        return x + torch.where(even, angle.sin(), angle.cos()).to(x)
+
+
+class Widens(Table):
+    def forward(self, x):
+        return x + self.pe[: x.shape[-2]].float()
+
+
+class Float32Angles(Sound):
+    def code(self, positions):
+        k = torch.arange(self.d_model) // 2 * 2
+        rows = torch.as_tensor(positions, dtype=torch.float32)
+        angle = rows[..., None] * torch.exp(k * (-math.log(1e4) / self.d_model))
+        even = torch.arange(self.d_model) % 2 == 0
+        return torch.where(even, angle.sin(), angle.cos())
+
+
+class CountsInHalf(Sound):
+    def forward(self, x):
+        k = torch.arange(self.d_model) // 2 * 2
+        rows = torch.arange(x.shape[-2]).to(x.dtype)
+        angle = rows[:, None] * torch.exp(k * (-math.log(1e4) / self.d_model)).to(x)
+        even = torch.arange(self.d_model) % 2 == 0
+        return x + torch.where(even, angle.sin(), angle.cos())
+
+
+class FrequenciesInHalf(Table):
+    """Right as long as its frequencies have never been rounded."""
+
+    def keep(self, rows):  # noqa: ARG002
+        k = torch.arange(self.d_model) // 2 * 2
+        self.register_buffer("speeds", 1e-4 ** (k / self.d_model))
+
+    def forward(self, x):
+        angle = torch.arange(x.shape[-2])[:, None] * self.speeds.float()
+        even = torch.arange(self.d_model) % 2 == 0
+        return x + torch.where(even, angle.sin(), angle.cos()).to(x)
+
+
+class OneTooLate(Sound):
+    """Positions are taken, and off by one."""
+
+    def forward(self, x, *, positions=None, offset=0):
+        positions = None if positions is None else positions + 1
+        return super().forward(x, positions=positions, offset=offset)
+
+
+class FromOne(Sound):
+    """All positions count from 1, those that are given too: a convention."""
+
+    def forward(self, x, *, positions=None):
+        if positions is None:
+            positions = torch.arange(1, x.shape[-2] + 1)
+        return super().forward(x, positions=positions)
+
+
+class IgnoresPositions(Sound):
+    def forward(self, x, *, positions=None, offset=0):  # noqa: ARG002
+        return super().forward(x, offset=offset)
+
+
+class Truncates(Sound):
+    def forward(self, x, *, positions=None, offset=0):
+        positions = None if positions is None else positions.long()
+        return super().forward(x, positions=positions, offset=offset)
+
+
+class Wraps(Table):
+    """Python's negative index: position -3 is the third row from the end."""
+
+    def forward(self, x, *, positions=None):
+        rows = torch.arange(x.shape[-2]) if positions is None else positions
+        return x + self.pe[rows].to(x.dtype)
+
+
+class IgnoresOffset(Sound):
+    def forward(self, x, *, positions=None, offset=0):  # noqa: ARG002
+        return super().forward(x, positions=positions)
+
+
+class PlainAttribute(Table):
+    def keep(self, rows):
+        self.pe = rows
+
+
+class MovedInEachCall(PlainAttribute):
+    def forward(self, x):
+        return x + self.pe[: x.shape[-2]].to(x)
+
+
+class NotInTheCheckpoint(Table):
+    persistent = False
+
+
+class Grows(Table):
+    length = 5
+
+    def forward(self, x):
+        if x.shape[-2] > len(self.pe):
+            self.pe = codes(np.arange(x.shape[-2]), self.d_model)
+        return super().forward(x)
+
+
+class Noise(Sound):
+    def forward(self, x):
+        return functional.dropout(super().forward(x))
+
+
+class KeyWithoutDtype(Sound):
+    """A cache that forgets on what its contents depend."""
+
+    def key(self, x, offset):
+        return x.shape[-2], offset
+
+    def __init__(self, d_model):
+        super().__init__(d_model)
+        self.cache = {}
+
+    def forward(self, x, *, offset=0):
+        key = self.key(x, offset)
+        if key not in self.cache:
+            rows = self.code(torch.arange(x.shape[-2]) + offset)
+            self.cache[key] = rows.to(x.dtype)
+        return x + self.cache[key].to(x)
+
+
+class KeyWithoutOffset(KeyWithoutDtype):
+    def key(self, x, offset):  # noqa: ARG002
+        return x.shape[-2], x.dtype
+
+
+class FullKey(KeyWithoutDtype):
+    def key(self, x, offset):
+        return x.shape[-2], x.dtype, offset
+
+
+class WritesInX(Sound):
+    def forward(self, x):
+        return x.add_(self.code(np.arange(x.shape[-2])).to(x))
+
+
+class Detaches(Sound):
+    def forward(self, x):
+        return super().forward(x.detach())
+
+
+class HalfTheGradient(Sound):
+    def forward(self, x):
+        return super().forward(x / 2 + x.detach() / 2)
+
+
+# check: the module with the fault, words of the finding, a module without
+FAULTS = [
+    ("axes", OneForAll, "same code", Sound),
+    ("axes", nn.Identity, "same code", LearnedFromZero),
+    ("axes", AcrossTheBatch, "sequences of a batch", Sound),
+    ("convention", OwnExponent, "not pairs", Sound),
+    ("convention", OwnExponent, "not pairs", Learned),
+    ("widths", DividesByZero, "NaN or infinity at d_model = 2", Sound),
+    ("widths", DoesNotFit, "d_model = 7 fails", Sound),
+    ("widths", DoesNotFit, "d_model = 7 fails", refusing_odd(DoesNotFit)),
+    ("length", OneLength, "100 positions and no others", Table),
+    ("length", Clamps, "1,200 has the same code as position 1,199", Table),
+    ("length", StartsAgain, "1,200 has the same code as position 0", Sound),
+    ("length", Overflows, "NaN or infinity at length 100,000", Sound),
+    ("dtype", Widens, "bfloat16 gives float32", Table),
+    ("accuracy", Float32Angles, "From 1,000,000 on that shows even in bfloat16", Sound),
+    ("half", CountsInHalf, "bfloat16: ", Sound),
+    ("half", CountsInHalf, "float16: ", Float32Angles),
+    ("half", FrequenciesInHalf, "After .bfloat16().float()", Table),
+    ("positions", OneTooLate, "does not give the usual codes", FromOne),
+    ("positions", IgnoresPositions, "does not give the usual codes", Sound),
+    ("positions", Truncates, "positions = 2.5 gets the code of another", Sound),
+    ("positions", Wraps, "positions = -3 gets the code of another", Sound),
+    ("offset", IgnoresOffset, "offset = 1 does not give", Sound),
+    ("device", PlainAttribute, "plain attributes: pe", Table),
+    ("meta", NotInTheCheckpoint, "whatever the memory held", Table),
+    ("meta", PlainAttribute, "", Sound),
+    ("state_dict", Grows, "does not load into a new one", Table),
+    ("determinism", Noise, "two calls give different codes", Sound),
+    ("history", KeyWithoutDtype, "x in bfloat16", FullKey),
+    ("history", KeyWithoutOffset, "another offset", FullKey),
+    ("input", WritesInX, "changes x itself", Sound),
+    ("gradient", Detaches, "does not reach x", Sound),
+    ("gradient", HalfTheGradient, "does not reach x", Scaled),
+]
+
+
+@functools.cache
+def report_of(build):
+    """The report, made once a module."""
+    return check_encoding(build, d_model=16)
+
+
+def found_by(check, build):
+    """What is wrong according to one check alone, its text for people left in."""
+    with undisturbed():
+        return [f for f in CHECKS[check](probe(build, 16)) if f.severity == "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("check", "faulty", "words", "sound"),
+    [pytest.param(*f, id=f"{f[0]}-{f[1].__name__}") for f in FAULTS],
+)
+def test_a_check_alone_finds_the_fault_and_nothing_where_there_is_none(
+    check, faulty, words, sound
+):
+    found = found_by(check, faulty)
+    assert any(words in finding.what for finding in found), found
+    assert {finding.check for finding in found} == {check}
+    assert found_by(check, sound) == []
+
+
+def test_not_a_number_at_the_width_itself():
+    """Is about the width, not about the order of the axes or the batch."""
+    found = check_encoding(DividesByZero, d_model=2).wrong
+    assert {f.check for f in found} == {"widths"}
+
+
+def test_a_module_that_is_slow_to_build_is_built_rarely():
+    built = []
+
+    def build(d_model):
+        built.append(d_model)
+        return Table(d_model)
+
+    check_encoding(build, d_model=16)
+    assert built.count(16) <= 8
+
+
+def test_a_module_that_cannot_be_copied_is_built_again():
+    class NoCopy(Table):
+        def __deepcopy__(self, memo):
+            raise NotImplementedError
+
+    assert report_of(NoCopy).ok
+
+
+def test_every_check_has_its_fault():
+    assert {check for check, *_ in FAULTS} == set(CHECKS)
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound_modules_are_left_in_peace(name):
+    report = report_of(SOUND[name])
+    assert report.ok, str(report)
+    assert report.ran and report.wrong == ()
+
+
+def test_a_sound_module_reports_no_fault_at_any_width():
+    for d_model in (1, 2, 7):
+        assert check_encoding(Sound, d_model=d_model).ok
+
+
+# What a module is: facts
+
+
+def facts(build, check):
+    report = report_of(build)
+    return " ".join(f.what for f in report.findings if f.check == check)
+
+
+@pytest.mark.parametrize(
+    ("build", "axes"),
+    [
+        (Sound, "batch"),
+        (SequenceFirst, "sequence"),
+        (ChannelsFirst, "channels"),
+        (Unbatched, "unbatched"),
+        (OneLength, "batch"),
+    ],
+)
+def test_the_order_of_the_axes_is_a_fact(build, axes):
+    with undisturbed():
+        assert probe(build, 16).axes == axes
+    assert AXES[axes] in facts(build, "axes")
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (Sound, "x + code"),
+        (CodeAlone, "code alone"),
+        (Scaled, "returns 4 x + code"),
+        (lambda d: nn.Sequential(Sound(d), nn.LayerNorm(d)), "more than a multiple"),
+    ],
+)
+def test_what_comes_back_is_a_fact(build, words):
+    assert words in facts(build, "axes")
+
+
+@pytest.mark.parametrize("key", ["paper", "tensor2tensor", "fairseq", "denk", "kernes"])
+def test_published_conventions_are_recognized(key):
+    """The tables come from pe_lib.conventions, which has them from each text."""
+    known = conventions.CONVENTIONS[key]
+
+    class Published(Table):
+        length = 100
+
+        def table(self, d_model):
+            return torch.from_numpy(conventions.encode(key, 100, d_model)).float()
+
+    found = check_encoding(Published, d_model=32).convention
+    for field in ("exponent", "first_pair", "base", "layout", "first", "start"):
+        assert getattr(found, field) == getattr(known, field), field
+
+
+@pytest.mark.parametrize("base", [10.0, 100.0, 1234.0, 500_000.0, 1e6])
+@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
+@pytest.mark.parametrize("exponent", ["2k/d", "k/(d/2-1)"])
+def test_other_bases_are_recognized(base, layout, exponent):
+    given = Convention("", None, base=base, layout=layout, exponent=exponent)
+    found = recognize(3 * table(given, 32, range(64)))
+    assert found.convention is not None
+    assert found.convention.base == pytest.approx(base, rel=1e-3)
+    assert (found.convention.layout, found.convention.exponent) == (layout, exponent)
+    assert found.scale == pytest.approx(3)
+
+
+def test_the_table_is_the_encoding():
+    """The decimals of the checker against the integers of pe_lib."""
+    given = Convention("", None)
+    rows = [0, 1, 710, 10**7 - 1, 2**31 - 1]
+    np.testing.assert_allclose(table(given, 7, rows), sinusoidal(rows, 7), atol=4e-16)
+
+
+def test_unpublished_frequencies_are_no_fault():
+    class Own(Table):
+        def table(self, d_model):
+            angle = torch.arange(self.length)[:, None] / torch.arange(
+                2, 2 + d_model // 2
+            )
+            return torch.cat([angle.sin(), angle.cos()], 1)
+
+    assert found_by("convention", Own) == []
+    assert "frequencies of its own" in facts(refusing_odd(Own), "convention")
+
+
+@pytest.mark.parametrize("build", [Learned, LearnedFromZero, Counting])
+def test_what_is_no_sinusoid_is_called_so(build):
+    report = report_of(build)
+    assert report.convention is None
+    assert "no sinusoids" in facts(build, "convention")
+    assert not {f.check for f in report.wrong} & {"convention", "accuracy", "axes"}
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (Sound, "took 100,000 positions; more were not tried"),
+        (Table, "refuses more than 1,200 positions"),
+        (Learned, "refuses more than 512 positions"),
+    ],
+)
+def test_the_longest_input_is_a_fact(build, words):
+    assert words in facts(build, "length")
+
+
+def test_a_million_positions_are_tried(monkeypatch):
+    monkeypatch.setattr(_subject, "PATIENCE", 600)
+    monkeypatch.setattr(_subject, "LARGEST", 2**24)
+    found = check_encoding(Sound).findings
+    assert "It took 1,000,000 positions." in [f.what for f in found]
+
+
+def test_accuracy_is_measured_up_to_ten_million():
+    sound = facts(Sound, "accuracy")
+    for position in ("1,000", "10,000", "100,000", "1,000,000", "10,000,000"):
+        assert f"{position}: 3.0e-08 (0.50 ulp)" in sound
+    assert "1,200: " in facts(Table, "accuracy")
+    assert "10,000" not in facts(Table, "accuracy")
+
+
+def test_odd_widths_are_described():
+    assert "last sine has no cosine" in odd(Sound)
+
+    class Zero(Sound):
+        def code(self, positions):
+            rows = codes(np.asarray(positions), self.d_model // 2 * 2 or 2)
+            rows = rows[..., : self.d_model // 2 * 2]
+            return functional.pad(rows, (0, self.d_model % 2))
+
+    class Cut(Sound):
+        def code(self, positions):
+            width = self.d_model + self.d_model % 2
+            return codes(np.asarray(positions), width)[..., : self.d_model]
+
+    assert "next even width" in odd(Cut)
+    assert "last column is zero" in odd(Zero)
+
+
+def odd(build):
+    report = report_of(build)
+    return next(f.why for f in report.findings if f.check == "widths")
+
+
+def test_an_attribute_that_is_moved_in_each_call_is_a_fact():
+    assert found_by("device", MovedInEachCall) == []
+    assert "plain attribute" in facts(MovedInEachCall, "device")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
+@pytest.mark.parametrize("build", [Sound, Table, Learned])
+def test_on_a_gpu_too(build):
+    assert "meta and cuda" in facts(build, "device")
+
+
+# Bad modules never crash it
+
+
+class Raises(nn.Module):
+    def __init__(self, when):
+        super().__init__()
+        self.when = when
+        if when == "build":
+            raise KeyError("nothing here")
+
+    def forward(self, x):
+        if self.when == "forward":
+            raise KeyError("nothing here")
+        if self.when == "second" and not self.training and hasattr(self, "used"):
+            raise KeyError("nothing here")
+        self.used = True
+        return {"tuple": (x,), "none": None, "shape": x[..., :1], "second": x}[
+            self.when
+        ]
+
+
+@pytest.mark.parametrize("when", ["build", "forward", "tuple", "none", "shape"])
+def test_what_cannot_run_is_a_finding(when):
+    report = check_encoding(lambda _: Raises(when))
+    assert not report.ok and not report.ran
+    (finding,) = report.findings
+    assert finding.check == "call"
+    assert "5" in finding.mend
+
+
+def test_build_must_return_a_module():
+    (finding,) = check_encoding(lambda d_model: d_model).findings
+    assert "TypeError: build must return a torch.nn.Module, got int" in finding.what
+    with undisturbed(), pytest.raises(CannotCallError):
+        probe(lambda _: Raises("tuple"), 16)
+
+
+def test_an_exception_in_one_check_is_its_finding():
+    report = check_encoding(lambda _: Raises("second"), d_model=16)
+    assert not report.ok
+    assert any("KeyError: 'nothing here'" in f.what for f in report.findings)
+
+
+@pytest.mark.parametrize("build", [None, 3, nn.Identity()])
+def test_build_is_called(build):
+    if callable(build):
+        assert not check_encoding(build).ran  # a module is called with 64, and fails
+    else:
+        with pytest.raises(TypeError, match=r"build must be callable, got"):
+            check_encoding(build)
+
+
+@pytest.mark.parametrize(("d_model", "error"), [(0, ValueError), (2.0, TypeError)])
+def test_d_model_is_a_width(d_model, error):
+    with pytest.raises(error, match=rf"d_model must be .*, got {d_model}"):
+        check_encoding(Sound, d_model=d_model)
+
+
+# It leaves no traces
+
+
+def test_no_random_state_is_touched_and_nothing_warns():
+    class Wild(Learned):
+        def __init__(self, d_model):
+            super().__init__(d_model)
+            random.random(), np.random.random(), torch.rand(1)  # noqa: NPY002
+
+    def states():
+        torch_state = torch.random.get_rng_state().tolist()
+        return torch_state, random.getstate(), str(np.random.get_state())  # noqa: NPY002
+
+    before = states()
+    assert check_encoding(Wild, d_model=16).ok
+    assert states() == before
+    torch.rand(1)
+    assert states() != before
+
+
+def test_the_answer_is_the_same_twice_and_in_any_mode():
+    usual = check_encoding(Table, d_model=16)
+    assert check_encoding(Table, d_model=16) == usual
+    with torch.inference_mode():
+        assert check_encoding(Table, d_model=16) == usual
+
+
+@pytest.mark.parametrize("build", [Sound, Table, Learned, Float32Angles])
+def test_a_report_takes_less_than_five_seconds(build, monkeypatch):
+    monkeypatch.setattr(_subject, "LARGEST", 2**24)
+    torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
+    begin = time.process_time()
+    check_encoding(build)
+    assert time.process_time() - begin < 5
+
+
+# The report
+
+
+REPORT = Report(
+    "Module",
+    64,
+    Convention("a module", None),
+    (
+        Finding.fact("axes", "x is [batch, length, d_model].", "So it is."),
+        Finding.wrong("meta", "It is lost.", "It is needed.", "Keep it."),
+    ),
+)
+
+
+def test_the_report_says_what_why_and_how_to_mend():
+    assert str(REPORT) == (
+        "Module, d_model = 64\n"
+        "WRONG: meta\n  It is lost.\n  Why: It is needed.\n  Mend: Keep it.\n"
+        "fact: axes\n  x is [batch, length, d_model].\n"
+        "1 wrong, 1 facts"
+    )
+    assert not REPORT.ok and REPORT.ran
+    assert str(REPORT.wrong[0]).startswith("WRONG: meta")
+
+
+def test_the_report_as_a_dictionary():
+    data = json.loads(json.dumps(REPORT.as_dict()))
+    assert data["convention"]["exponent"] == "2k/d"
+    assert data["findings"][1]["mend"] == "Keep it."
+    assert (data["ok"], data["ran"], data["d_model"]) == (False, True, 64)
+
+
+@pytest.mark.parametrize("width", [40, 72])
+@pytest.mark.parametrize("build", [Sound, PlainAttribute, DoesNotFit, Float32Angles])
+def test_the_text_keeps_its_width(build, width):
+    text = report_of(build).as_text(width)
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("build", [f[1] for f in FAULTS])
+def test_every_finding_is_complete(build):
+    for finding in report_of(build).findings:
+        assert finding.check in CHECKS and finding.what and finding.why
+        assert finding.severity in ("wrong", "fact")
+        assert bool(finding.mend) == (finding.severity == "wrong")
