@@ -32,10 +32,10 @@ HEIGHTS = {1280: 900, 390: 844}
 
 
 def pages() -> list[str]:
-    """Every page that the book has by its table of contents, and Sphinx's two."""
+    """Every page of the table of contents, and the search."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
-    return [toc["root"], *(c["file"] for c in chapters), "search", "genindex"]
+    return [toc["root"], *(c["file"] for c in chapters), "search"]
 
 
 # Files
@@ -349,7 +349,8 @@ def alt_texts(seen: Visit) -> list[str]:
     return seen.page.evaluate(
         """shortest => {
         const main = document.querySelector("main") || document.body;
-        const unseen = e => e.closest("[aria-hidden=true], [role=presentation]");
+        const unseen = e => e.closest(
+          "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]");
         const inner = e => e.parentElement.closest("svg");
         const faults = [];
         for (const e of main.querySelectorAll("svg")) {
@@ -373,7 +374,7 @@ def headings(seen: Visit) -> list[str]:
     """One first heading, and no level left out on the way down."""
     found = seen.page.evaluate(
         """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-        .filter(e => e.tagName === "H1" || e.closest("main"))
+        .filter(e => (e.tagName === "H1" || e.closest("main")) && e.checkVisibility())
         .map(e => [+e.tagName[1], e.textContent.trim()])"""
     )
     first = [text for level, text in found if level == 1]
@@ -414,7 +415,8 @@ def printing(seen: Visit) -> list[str]:
           && e.getBoundingClientRect().bottom > 0;
         const faults = [...document.querySelectorAll(unwanted)].filter(shown)
           .map(e => `printed: ${e.outerHTML.slice(0, 80)}`);
-        if (!shown(document.querySelector("h1"))) faults.push("h1 is not printed");
+        if (![...document.querySelectorAll("h1")].some(shown))
+          faults.push("h1 is not printed");
         return faults;
         }""",
         HIDDEN_IN_PRINT,
@@ -459,6 +461,9 @@ RUN_AXE = """options => axe.run(document, options).then(result =>
     `${id} (${impact}) ${nodes.length} times: ${nodes[0].html.slice(0, 120)}`))"""
 
 
+BRIEFLY = {"resultTypes": ["violations"], "selectors": False, "preload": False}
+
+
 @cache
 def axe() -> str:
     """The source of axe-core, from the package that carries it."""
@@ -479,12 +484,14 @@ def accessibility(seen: Visit) -> list[str]:
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(THIN)
     page.evaluate(axe())
-    faults = page.evaluate(RUN_AXE, {})
+    faults = page.evaluate(RUN_AXE, BRIEFLY)
     was = page.evaluate("document.documentElement.dataset.theme")
     other = "light" if was == "dark" else "dark"
     set_mode(page, other)
     colours = {"runOnly": ["color-contrast", "link-in-text-block"]}
-    faults += [f"{other}: {fault}" for fault in page.evaluate(RUN_AXE, colours)]
+    faults += [
+        f"{other}: {fault}" for fault in page.evaluate(RUN_AXE, BRIEFLY | colours)
+    ]
     set_mode(page, was)
     page.evaluate("putBack()")
     return faults
