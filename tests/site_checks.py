@@ -412,7 +412,7 @@ def printing(seen: Visit) -> list[str]:
         """unwanted => {
         const shown = e => e.checkVisibility({visibilityProperty: true})
           && e.getBoundingClientRect().height > 1
-          && e.getBoundingClientRect().bottom > 0;
+          && e.getBoundingClientRect().bottom + scrollY > 0;
         const faults = [...document.querySelectorAll(unwanted)].filter(shown)
           .map(e => `printed: ${e.outerHTML.slice(0, 80)}`);
         if (![...document.querySelectorAll("h1")].some(shown))
