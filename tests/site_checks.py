@@ -1,0 +1,594 @@
+"""What must hold for the built site. Each check returns the faults that it finds.
+
+Checks that read files take a :class:`Site`; checks that need a browser take a
+:class:`Visit`, a page opened as a new reader's browser opens it. None of them
+depends on another having run, and each leaves the page as it found it, except
+that folded answers stay open and the keyboard's focus moves.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+KB = 1000
+FIRST_LOAD = 450 * KB
+LATER_LOAD = 200 * KB
+WHOLE_SITE = 40_000 * KB
+LAYOUT_SHIFT = 0.02
+SHORTEST_ALT = 40
+HEIGHTS = {1280: 900, 390: 844}
+
+
+def pages() -> list[str]:
+    """Every page of the table of contents, and the search."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    return [toc["root"], *(c["file"] for c in chapters), "search"]
+
+
+# Files
+
+
+@dataclass(frozen=True)
+class Site:
+    """A folder of built pages, and the local address that serves it."""
+
+    folder: Path
+    address: str
+
+    def url(self, name: str) -> str:
+        """The address of a page."""
+        return f"{self.address}{name}.html"
+
+    def path(self, url: str) -> Path:
+        """The file behind a local address."""
+        return self.folder / unquote(urlsplit(url).path).lstrip("/")
+
+    def built(self) -> list[str]:
+        """The pages that are there, without the two that only lead elsewhere."""
+        found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
+        names = {path.with_suffix("").as_posix() for path in found}
+        return sorted(
+            name
+            for name in names - {"index", "404"}
+            if not name.startswith(("_static/", "_modules/"))
+        )
+
+
+class _Parser(HTMLParser):
+    """Collects the ids of a page and what it refers to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.references: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value is None:
+                continue
+            if name == "id" or (name == "name" and tag == "a"):
+                self.ids.append(value)
+            elif name == "src" or (name == "href" and tag in ("a", "area", "link")):
+                self.references.append(value)
+
+
+@cache
+def _parse(path: Path, _changed: int) -> _Parser:
+    parser = _Parser()
+    parser.feed(path.read_text(encoding="utf-8"))
+    return parser
+
+
+def parse(path: Path) -> _Parser:
+    """The ids and references of a page; read again only if the file changed."""
+    return _parse(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _compressed(path: Path, _changed: int) -> int:
+    return len(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
+
+
+def compressed(path: Path) -> int:
+    """The size of a file as a server sends it."""
+    return _compressed(path, path.stat().st_mtime_ns)
+
+
+def broken_links(site: Site, name: str) -> list[str]:
+    """Local references of a page to a file or an anchor that is not there."""
+    faults = []
+    here = site.url(name)
+    for reference in sorted(set(parse(site.path(here)).references)):
+        target, fragment = urldefrag(urljoin(here, reference))
+        scheme = urlsplit(target).scheme
+        if not target.startswith(site.address):
+            if scheme not in ("https", "mailto", "data"):
+                faults.append(f"{reference} is neither local nor https")
+            continue
+        path = site.path(target)
+        if path.is_dir():
+            path /= "index.html"
+        if not path.is_file():
+            faults.append(f"{reference}: no such file")
+        elif (
+            fragment
+            and path.suffix == ".html"
+            and unquote(fragment) not in parse(path).ids
+        ):
+            faults.append(f"{reference}: no such anchor")
+    return faults
+
+
+def repeated_ids(site: Site, name: str) -> list[str]:
+    """Anchors that a page has twice, so that a link to them is ambiguous."""
+    ids = parse(site.path(site.url(name))).ids
+    return sorted({each for each in ids if ids.count(each) > 1})
+
+
+def site_weight(site: Site) -> list[str]:
+    """Debugging files, and whether the whole is too large."""
+    every = [path for path in site.folder.rglob("*") if path.is_file()]
+    maps = [
+        str(path.relative_to(site.folder)) for path in every if path.suffix == ".map"
+    ]
+    size = sum(path.stat().st_size for path in every)
+    heavy = [f"the site has {size / KB / KB:.1f} MB"] if size > WHOLE_SITE else []
+    return maps + heavy
+
+
+# Pages in a browser
+
+
+@dataclass
+class Visit:
+    """A page just opened for the first time, and what happened while it loaded."""
+
+    site: Site
+    page: Any  # playwright.sync_api.Page
+    requests: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    shifts: list[tuple[float, str]] = field(default_factory=list)
+
+
+RECORD_SHIFTS = """
+window.layoutShifts = [];
+new PerformanceObserver(list => {
+  for (const shift of list.getEntries()) {
+    const moved = shift.sources.map(source => source.node).filter(Boolean);
+    const names = moved.map(node => (node.className || node.nodeName) + "");
+    layoutShifts.push([shift.value, names.join(", ")]);
+  }
+}).observe({type: "layout-shift", buffered: true});
+"""
+
+SETTLE = """
+document.fonts.ready.then(() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))))
+"""
+
+
+@contextmanager
+def visit(
+    browser: Any, site: Site, url: str, width: int = 1280, mode: str = "light"
+) -> Iterator[Visit]:
+    """Open a page with an empty cache; wait until its fonts are there."""
+    context = browser.new_context(
+        viewport={"width": width, "height": HEIGHTS[width]},
+        color_scheme=mode,
+        reduced_motion="reduce",
+    )
+    try:
+        page = context.new_page()
+        seen = Visit(site, page)
+        page.add_init_script(RECORD_SHIFTS)
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.on("requestfailed", lambda request: seen.missing.append(request.url))
+        page.on(
+            "console", lambda said: seen.console.append(f"{said.type}: {said.text}")
+        )
+        page.on("pageerror", lambda error: seen.console.append(f"exception: {error}"))
+        page.on(
+            "response",
+            lambda answer: answer.status >= 400 and seen.missing.append(answer.url),
+        )
+        page.goto(url)
+        page.evaluate(SETTLE)
+        seen.shifts = [tuple(shift) for shift in page.evaluate("layoutShifts")]
+        yield seen
+    finally:
+        context.close()
+
+
+def unfold(page: Any) -> None:
+    """Open every folded answer."""
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+def is_local(site: Site, url: str) -> bool:
+    """Whether a request stays on the site."""
+    return url.startswith((site.address, site.folder.as_uri(), "data:", "blob:"))
+
+
+def external_requests(seen: Visit) -> list[str]:
+    """Requests to anywhere else."""
+    return [url for url in seen.requests if not is_local(seen.site, url)]
+
+
+def missing_files(seen: Visit) -> list[str]:
+    """Files of the site that a page asks for in vain, style sheets' files included."""
+    return [url for url in seen.missing if is_local(seen.site, url)]
+
+
+def console(seen: Visit) -> list[str]:
+    """Everything in the console, exceptions included."""
+    return seen.console
+
+
+def layout_shift(seen: Visit) -> list[str]:
+    """Whether what stands on the first screen moves while the page loads."""
+    total = sum(value for value, _ in seen.shifts)
+    if total <= LAYOUT_SHIFT:
+        return []
+    worst = max(seen.shifts)[1][:100]
+    return [f"layout shift {total:.3f}, most of it: {worst}"]
+
+
+def loaded(seen: Visit) -> set[Path]:
+    """The files of the site that the page asked for."""
+    local = {url for url in seen.requests if url.startswith(seen.site.address)}
+    return {path for path in map(seen.site.path, local) if path.is_file()}
+
+
+def first_load(seen: Visit) -> list[str]:
+    """Whether a page weighs too much for somebody who comes for the first time."""
+    sizes = {path.name: compressed(path) for path in loaded(seen)}
+    total = sum(sizes.values())
+    if total <= FIRST_LOAD:
+        return []
+    most = sorted(sizes, key=lambda name: -sizes[name])[:5]
+    listed = ", ".join(f"{name} {sizes[name] / KB:.0f}" for name in most)
+    return [f"first load {total / KB:.0f} KB: {listed} ..."]
+
+
+def later_loads(loads: dict[str, set[Path]]) -> list[str]:
+    """Pages that weigh too much for somebody who comes from another page."""
+    faults = []
+    for page, needed in loads.items():
+        extra, before = max(
+            (sum(map(compressed, needed - cached)), other)
+            for other, cached in loads.items()
+        )
+        if extra > LATER_LOAD:
+            faults.append(f"{page}: {extra / KB:.0f} KB more than after {before}")
+    return faults
+
+
+def blocking_scripts(seen: Visit) -> list[str]:
+    """Scripts that hold up the first paint, by the browser's own account."""
+    return seen.page.evaluate(
+        """performance.getEntriesByType("resource")
+        .filter(e => e.initiatorType === "script")
+        .filter(e => e.renderBlockingStatus === "blocking")
+        .map(e => e.name)"""
+    )
+
+
+def overflow(seen: Visit) -> list[str]:
+    """What stands out on the right, and cannot be scrolled to in a box of its own."""
+    unfold(seen.page)
+    return seen.page.evaluate(
+        """() => {
+        const root = document.documentElement, faults = [];
+        if (root.scrollWidth > root.clientWidth)
+          faults.push(`${root.scrollWidth} px in a window of ${root.clientWidth} px`);
+        const main = document.querySelector("main") || document.body;
+        const boxed = new Map();
+        const inBox = e => {
+          if (e === null || e === root || e === document.body) return false;
+          if (!boxed.has(e)) {
+            const style = getComputedStyle(e);
+            const own = ["auto", "scroll"].includes(style.overflowX)
+              || style.position === "fixed" || style.clipPath !== "none"
+              || style.clip !== "auto";
+            boxed.set(e, own || inBox(e.parentElement));
+          }
+          return boxed.get(e);
+        };
+        for (const e of main.querySelectorAll("*:not(svg *, .katex *)")) {
+          const box = e.getBoundingClientRect();
+          if (box.width > 0 && box.right > root.clientWidth + 1 && e.checkVisibility()
+              && !inBox(e))
+            faults.push(e.outerHTML.slice(0, 80));
+        }
+        return faults.slice(0, 5);
+        }"""
+    )
+
+
+def mathematics(seen: Visit) -> list[str]:
+    """Formulas that are not drawn."""
+    return seen.page.evaluate(
+        r"""() => {
+        const faults = [...document.querySelectorAll(".katex-error")]
+          .map(e => `error: ${e.title || e.textContent}`);
+        for (const e of document.querySelectorAll(".math"))
+          if (!e.querySelector(".katex")) faults.push(`not drawn: ${e.textContent}`);
+        for (const font of document.fonts)
+          if (font.status === "error") faults.push(`no font ${font.family}`);
+        const tex = /\\\(|\\\[|\$\$|\\[a-zA-Z]{2,}|\$[^$\s][^$]*\$/;
+        const main = document.querySelector("main") || document.body;
+        const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const text = walker.currentNode;
+          if (!tex.test(text.data)) continue;
+          if (text.parentElement.closest(".katex, pre, code, script, style, svg, math"))
+            continue;
+          faults.push(`raw TeX: ${text.data.trim().slice(0, 80)}`);
+        }
+        return faults;
+        }"""
+    )
+
+
+def alt_texts(seen: Visit) -> list[str]:
+    """Pictures that say nothing, or too little, to somebody who cannot see them."""
+    return seen.page.evaluate(
+        """shortest => {
+        const main = document.querySelector("main") || document.body;
+        const unseen = e => e.closest(
+          "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]");
+        const inner = e => e.parentElement.closest("svg");
+        const faults = [];
+        for (const e of main.querySelectorAll("svg")) {
+          if (unseen(e) || inner(e)) continue;
+          const label = e.getAttribute("aria-label") || "";
+          if (e.getAttribute("role") !== "img" || label.length <= shortest)
+            faults.push(`svg without alt text: ${e.outerHTML.slice(0, 120)}`);
+        }
+        for (const e of main.querySelectorAll("img")) {
+          const alt = e.getAttribute("alt") || "";
+          if (!unseen(e) && (alt.length <= shortest || /\\.(svg|png)$/.test(alt)))
+            faults.push(`img without alt text: ${e.outerHTML.slice(0, 120)}`);
+        }
+        return faults;
+        }""",
+        SHORTEST_ALT,
+    )
+
+
+def headings(seen: Visit) -> list[str]:
+    """One first heading, and no level left out on the way down."""
+    found = seen.page.evaluate(
+        """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+        .filter(e => (e.tagName === "H1" || e.closest("main")) && e.checkVisibility())
+        .map(e => [+e.tagName[1], e.textContent.trim()])"""
+    )
+    first = [text for level, text in found if level == 1]
+    faults = [] if len(first) == 1 else [f"{len(first)} first headings: {first}"]
+    for (above, _), (level, text) in pairwise(found):
+        if level > above + 1:
+            faults.append(f"h{level} after h{above}: {text}")
+    return faults
+
+
+def description(seen: Visit) -> list[str]:
+    """A title and a description, in words."""
+    title = seen.page.title()
+    meta = seen.page.locator('meta[name="description"]')
+    texts = [e.get_attribute("content") or "" for e in meta.all()]
+    faults = [] if title.strip() else ["no title"]
+    if len(texts) != 1 or len(texts[0]) < 20:
+        faults.append(f"description: {texts}")
+    return faults + [
+        f"TeX in {text!r}" for text in (title, *texts) if re.search(r"[\\$]", text)
+    ]
+
+
+HIDDEN_IN_PRINT = (
+    ".bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, "
+    ".bd-header-article, .search-button__wrapper, .copybtn, .prev-next-footer, "
+    ".prev-next-area, .skip-link, #pst-skip-link"
+)
+
+
+def printing(seen: Visit) -> list[str]:
+    """What paper has no use for; and whether the text is still there."""
+    seen.page.emulate_media(media="print")
+    faults = seen.page.evaluate(
+        """unwanted => {
+        const shown = e => e.checkVisibility({visibilityProperty: true})
+          && e.getBoundingClientRect().height > 1
+          && e.getBoundingClientRect().bottom + scrollY > 0;
+        const faults = [...document.querySelectorAll(unwanted)].filter(shown)
+          .map(e => `printed: ${e.outerHTML.slice(0, 80)}`);
+        if (![...document.querySelectorAll("h1")].some(shown))
+          faults.push("h1 is not printed");
+        return faults;
+        }""",
+        HIDDEN_IN_PRINT,
+    )
+    seen.page.emulate_media(media="screen")
+    return faults
+
+
+# axe looks at every element, and what a formula or a listing repeats it would look at
+# a thousand times. Stand-ins: a drawing (its label speaks for it) is emptied, a formula
+# becomes its text (it has one colour), and of the tokens in the listings of one kind
+# one of each class stays. Afterwards everything is put back.
+THIN = """() => {
+  const kept = [];
+  const swap = (e, nodes) => {
+    kept.push([e, [...e.childNodes]]);
+    e.replaceChildren(...nodes);
+  };
+  for (const e of document.querySelectorAll("svg[role=img]")) swap(e, []);
+  for (const e of document.querySelectorAll(".katex-html, .katex math"))
+    swap(e, [e.textContent]);
+  const seen = new Set();
+  for (const e of document.querySelectorAll(".highlight pre")) {
+    const copy = e.cloneNode(true);
+    const kind = e.closest(".cell_output, .cell_input, .highlight").className;
+    for (const span of copy.querySelectorAll("span")) {
+      const key = `${kind} ${span.className}`;
+      if (seen.has(key)) span.replaceWith(...span.childNodes);
+      seen.add(key);
+    }
+    copy.normalize();
+    swap(e, [...copy.childNodes]);
+  }
+  window.putBack = () => {
+    for (const [e, nodes] of kept.reverse()) e.replaceChildren(...nodes);
+    delete window.putBack;
+  };
+}"""
+
+RUN_AXE = """options => axe.run(document, options).then(result =>
+  result.violations.map(({id, impact, nodes}) =>
+    `${id} (${impact}) ${nodes.length} times: ${nodes[0].html.slice(0, 120)}`))"""
+
+
+BRIEFLY = {"resultTypes": ["violations"], "selectors": False, "preload": False}
+
+
+@cache
+def axe() -> str:
+    """The source of axe-core, from the package that carries it."""
+    carrier = files("axe_playwright_python") / "axe.min.js"
+    return carrier.read_text(encoding="utf-8")
+
+
+def set_mode(page: Any, mode: str) -> None:
+    """Light or dark, as the theme's own switch sets it."""
+    page.emulate_media(color_scheme=mode)
+    page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
+
+
+def accessibility(seen: Visit) -> list[str]:
+    """What axe-core finds, answers unfolded: all its rules, and colours in dark too."""
+    page = seen.page
+    unfold(page)
+    page.add_style_tag(content="* { transition: none !important; }")
+    page.evaluate(THIN)
+    page.evaluate(axe())
+    faults = page.evaluate(RUN_AXE, BRIEFLY)
+    was = page.evaluate("document.documentElement.dataset.theme")
+    other = "light" if was == "dark" else "dark"
+    set_mode(page, other)
+    colours = {"runOnly": ["color-contrast", "link-in-text-block"]}
+    faults += [
+        f"{other}: {fault}" for fault in page.evaluate(RUN_AXE, BRIEFLY | colours)
+    ]
+    set_mode(page, was)
+    page.evaluate("putBack()")
+    return faults
+
+
+def skip_link(seen: Visit) -> list[str]:
+    """The first stop of the keyboard leads past the navigation, and can be seen."""
+    page = seen.page
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.keyboard.press("Tab")
+    return page.evaluate(
+        """() => {
+        const e = document.activeElement, box = e.getBoundingClientRect();
+        const target = (e.getAttribute("href") || "").replace(/^#/, "");
+        const faults = [];
+        if (!/skip/i.test(e.textContent) || !document.getElementById(target))
+          faults.push(`first stop: ${e.outerHTML.slice(0, 80)}`);
+        if (box.width < 2 || box.bottom < 2 || box.right < 2)
+          faults.push("it is not seen");
+        return faults;
+        }"""
+    )
+
+
+PREPARE_WALK = """() => {
+  const still = document.createElement("style");
+  still.textContent = "*, *::before, *::after { transition: none !important; "
+    + "animation: none !important; scroll-behavior: auto !important; }";
+  document.head.append(still);
+  const sides = ["Top", "Right", "Bottom", "Left"].map(side => `border${side}Color`);
+  window.lookOf = e => {
+    const style = getComputedStyle(e);
+    const outline = style.outlineStyle === "none" || style.outlineWidth === "0px"
+      ? "none" : style.outlineColor + style.outlineWidth;
+    return [outline, style.boxShadow, style.color, style.backgroundColor,
+      style.textDecoration, ...sides.map(side => style[side])].join("|");
+  };
+  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
+  window.controls = [...document.querySelectorAll(stops)].filter(e =>
+    e.tabIndex >= 0 && !e.disabled && !e.closest("[inert]")
+    && e.getClientRects().length && e.checkVisibility({visibilityProperty: true}));
+  window.looks = new Map(controls.map(e => [e, lookOf(e)]));
+  window.reached = new Set();
+  document.activeElement.blur();
+  scrollTo(0, 0);
+  return controls.length;
+}"""
+
+STEP = """() => {
+  const e = document.activeElement;
+  if (!e || e === document.body || e === document.documentElement) return ["end", ""];
+  const name = e.outerHTML.slice(0, 80);
+  if (reached.has(e)) return [e === [...reached][0] ? "end" : "again", name];
+  reached.add(e);
+  const box = e.getBoundingClientRect();
+  if (looks.has(e) && looks.get(e) === lookOf(e)) return ["focus not visible", name];
+  if (box.bottom < 0 || box.top > innerHeight || box.width < 2)
+    return ["focus outside the screen", name];
+  return ["", ""];
+}"""
+
+UNREACHED = """() => {
+  const groups = new Set([...reached].filter(e => e.type === "radio").map(e => e.name));
+  return controls.filter(e => !reached.has(e))
+    .filter(e => !(e.type === "radio" && groups.has(e.name)))
+    .map(e => `not reached: ${e.outerHTML.slice(0, 80)}`);
+}"""
+
+
+def keyboard(seen: Visit) -> list[str]:
+    """Walk the page by Tab: every control is reached, is seen, and lets one go."""
+    page = seen.page
+    count = page.evaluate(PREPARE_WALK)
+    faults = []
+    for _ in range(2 * count + 20):
+        page.keyboard.press("Tab")
+        what, where = page.evaluate(STEP)
+        if what == "end":
+            break
+        if what == "again":
+            faults.append(f"trapped: {where}")
+            break
+        if what:
+            faults.append(f"{what}: {where}")
+    else:
+        faults.append("the walk does not end")
+    return faults + page.evaluate(UNREACHED)
+
+
+def found_by_search(page: Any) -> list[str]:
+    """What the search page lists, once it has finished."""
+    page.wait_for_function(
+        """() => {
+        const status = document.querySelector("#search-results .search-summary");
+        return status && /did not match|found/.test(status.textContent);
+        }"""
+    )
+    page.wait_for_timeout(300)
+    links = page.locator("#search-results ul.search li > a")
+    return [link.evaluate("link => link.href") for link in links.all()]

@@ -1,0 +1,334 @@
+"""The built site in a real browser, page by page: what a reader gets.
+
+The checks are in ``site_checks.py``, and ``test_site_mutations.py`` breaks the
+site under each. A test's name says page, width and check:
+``test_accessibility[book/sinusoidal/formula-390]``. The browser opens a page
+once at each width, and all checks of that page follow.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import site_checks as checks
+import yaml
+from site_checks import ROOT, Site, Visit
+
+PAGES = checks.pages()
+WIDTHS = (1280, 390)
+LANDING = PAGES[0]
+CHAPTER = "book/sinusoidal/formula"
+FAQ = "book/reference/faq.html"
+
+WALKED = (LANDING, CHAPTER, "book/problem/criteria", "book/reference/claims")
+
+Opener = Callable[..., Visit]
+
+
+def none(faults: list[str]) -> None:
+    """There are no faults; those that there are, one a line."""
+    assert not faults, "\n".join(["", *faults])
+
+
+each_page = pytest.mark.parametrize("name", PAGES)
+
+
+@pytest.fixture(scope="module")
+def loads() -> dict[str, set[Path]]:
+    """The files that each page asked for, as far as pages were opened."""
+    return {}
+
+
+@pytest.fixture(
+    scope="module",
+    params=list(product(PAGES, WIDTHS)),
+    ids=lambda param: f"{param[0]}-{param[1]}",
+)
+def seen(
+    request: pytest.FixtureRequest,
+    browser: Any,
+    site: Site,
+    loads: dict[str, set[Path]],
+) -> Iterator[Visit]:
+    """One page at one width, opened once for all tests that ask for it."""
+    name, width = request.param
+    with checks.visit(browser, site, site.url(name), width) as visit:
+        loads[name] = checks.loaded(visit)
+        yield visit
+
+
+@pytest.fixture
+def at(browser: Any, site: Site) -> Iterator[Opener]:
+    """Opens further pages, from the server or from the folder on disk."""
+    with ExitStack() as stack:
+
+        def open_page(
+            name: str, *, query: str = "", folder: bool = False, **options: Any
+        ) -> Visit:
+            path = site.folder / f"{name}.html"
+            url = (path.as_uri() if folder else site.url(name)) + query
+            return stack.enter_context(checks.visit(browser, site, url, **options))
+
+        yield open_page
+
+
+# Files
+
+
+def test_build_is_clean(built: Any) -> None:
+    """No warning of Sphinx or of an extension."""
+    assert built.status == 0, built.output
+
+
+def test_every_page_is_built(site: Site) -> None:
+    """The pages of _toc.yml, the search, and no other."""
+    assert site.built() == sorted(PAGES)
+
+
+@each_page
+def test_links(site: Site, name: str) -> None:
+    """Every local link and file exists, fragments included."""
+    none(checks.broken_links(site, name))
+
+
+@each_page
+def test_ids_are_unique(site: Site, name: str) -> None:
+    """An anchor is one place."""
+    none(checks.repeated_ids(site, name))
+
+
+def test_claims_have_their_anchors(site: Site) -> None:
+    """A claim that a cell settles can be linked to where it is settled."""
+    claims = [
+        claim
+        for path in (ROOT / "book/claims").glob("[!.]*.yml")
+        for claim in yaml.safe_load(path.read_text(encoding="utf-8"))
+    ]
+    settled = {
+        f"claim-{claim['id']}" for claim in claims if claim["settled_by"] == "cell"
+    }
+    listed = {f"ledger-{claim['id']}" for claim in claims}
+    ids = {
+        each for name in PAGES for each in checks.parse(site.path(site.url(name))).ids
+    }
+    assert settled and sorted((settled | listed) - ids) == []
+
+
+def test_site_weight(site: Site) -> None:
+    """At most 40 MB, and no debugging files."""
+    none(checks.site_weight(site))
+
+
+def test_figures_have_addresses(site: Site) -> None:
+    """For slides: every figure as a file, with what one needs to show it."""
+    listed = json.loads(
+        (site.folder / "figures/index.json").read_text(encoding="utf-8")
+    )
+    assert listed
+    for figure in listed:
+        assert (site.folder / figure["file"]).is_file()
+        page, _, anchor = figure["page"].partition("#")
+        assert anchor in checks.parse(site.folder / page).ids
+        assert len(figure["alt"]) > checks.SHORTEST_ALT
+        assert figure["caption"] and figure["licence"]
+
+
+# Every page, at two widths
+
+
+def test_external_requests(seen: Visit) -> None:
+    """No request leaves the site."""
+    none(checks.external_requests(seen))
+
+
+def test_missing_files(seen: Visit) -> None:
+    """Every file that a page asks for is there."""
+    none(checks.missing_files(seen))
+
+
+def test_console(seen: Visit) -> None:
+    """Nothing in the console."""
+    none(checks.console(seen))
+
+
+def test_layout_shift(seen: Visit) -> None:
+    """Nothing moves while the page loads."""
+    none(checks.layout_shift(seen))
+
+
+def test_first_load(seen: Visit) -> None:
+    """A page comes quickly, also to a phone."""
+    none(checks.first_load(seen))
+
+
+def test_blocking_scripts(seen: Visit) -> None:
+    """No script holds up the first paint."""
+    none(checks.blocking_scripts(seen))
+
+
+def test_overflow(seen: Visit) -> None:
+    """Nothing is cut off on the right, folded answers included."""
+    none(checks.overflow(seen))
+
+
+def test_mathematics(seen: Visit) -> None:
+    """Every formula is drawn."""
+    none(checks.mathematics(seen))
+
+
+def test_alt_texts(seen: Visit) -> None:
+    """Every figure says what it shows."""
+    none(checks.alt_texts(seen))
+
+
+def test_headings(seen: Visit) -> None:
+    """One first heading, and no level left out."""
+    none(checks.headings(seen))
+
+
+def test_description(seen: Visit) -> None:
+    """A title and a description for those who find the page by a search."""
+    none(checks.description(seen))
+
+
+def test_printing(seen: Visit) -> None:
+    """On paper there is the text, and no sidebar."""
+    none(checks.printing(seen))
+
+
+def test_skip_link(seen: Visit) -> None:
+    """The keyboard's first stop leads past the navigation."""
+    none(checks.skip_link(seen))
+
+
+def test_accessibility(seen: Visit) -> None:
+    """axe-core finds nothing, in light and in dark."""
+    none(checks.accessibility(seen))
+
+
+# Across pages
+
+
+def test_later_loads(browser: Any, site: Site, loads: dict[str, set[Path]]) -> None:
+    """From one page to any other little has to come."""
+    for name in PAGES:
+        if name not in loads:
+            with checks.visit(browser, site, site.url(name)) as visit:
+                loads[name] = checks.loaded(visit)
+    none(checks.later_loads(loads))
+
+
+def test_titles_and_descriptions_differ(site: Site) -> None:
+    """A list of search results tells the pages apart."""
+    heads = {}
+    for name in PAGES:
+        text = site.path(site.url(name)).read_text(encoding="utf-8")
+        title = re.search("<title>(.*?)</title>", text, re.DOTALL)
+        about = re.search('<meta name="description" content="(.*?)"', text, re.DOTALL)
+        heads[name] = (title and title[1], about and about[1])
+    for found in zip(*heads.values(), strict=True):
+        assert len(set(found)) == len(PAGES), sorted(map(str, found))
+
+
+def test_formulas_and_figures_are_there(at: Opener) -> None:
+    """The checks of formulas and of alt texts have something to check."""
+    page = at(CHAPTER).page
+    assert page.locator(".math .katex").count() > 20
+    assert page.locator("svg[role=img][aria-label]").count() > 3
+
+
+def test_root_leads_in(browser: Any, site: Site) -> None:
+    """The site's bare address shows the first page."""
+    page = browser.new_page()
+    page.goto(site.address)
+    page.wait_for_url(f"**/{LANDING}.html")
+    assert page.locator("h1").first.is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_mode_of_the_system(at: Opener, mode: str) -> None:
+    """A page is as light or dark as the reader's system, and so are its figures."""
+    page = at(CHAPTER, mode=mode).page
+    assert page.evaluate("document.documentElement.dataset.theme") == mode
+    paper, ink = page.evaluate(
+        """[document.body, document.querySelector("svg[role=img]")].map(e => {
+        const style = getComputedStyle(e);
+        const colour = e === document.body ? style.backgroundColor : style.color;
+        return colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+        })"""
+    )
+    assert (sum(paper) > sum(ink) + 300) == (mode == "light")
+    assert (sum(ink) > sum(paper) + 300) == (mode == "dark")
+
+
+@pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/claims", "search"])
+def test_from_a_folder(at: Opener, name: str) -> None:
+    """Opened from disk, a page is complete and quiet."""
+    seen = at(name, folder=True)
+    none(checks.external_requests(seen) + checks.missing_files(seen))
+    none(checks.console(seen))
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["served", "from a folder"])
+def test_search_answers(at: Opener, folder: bool) -> None:
+    """The question that most people bring leads to its answer."""
+    seen = at("search", query="?q=why+10000", folder=folder)
+    found = checks.found_by_search(seen.page)
+    assert found and FAQ in found[0], found
+    seen.page.locator("#search-results ul.search li > a").first.click()
+    seen.page.wait_for_url(f"**/{FAQ}*")
+    assert seen.page.locator("#faq-why-10000").count() == 1
+    none(checks.external_requests(seen) + checks.console(seen))
+
+
+def test_search_finds_chapters(at: Opener) -> None:
+    """A word from one chapter finds that chapter."""
+    found = checks.found_by_search(at("search", query="?q=rotation").page)
+    assert any("book/sinusoidal/rotation.html" in link for link in found), found
+
+
+def test_search_finds_nothing(at: Opener) -> None:
+    """What is not in the book is not found, and the page says so."""
+    page = at("search", query="?q=xylophone").page
+    assert not checks.found_by_search(page)
+    assert "did not match" in page.locator("main").inner_text()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_search_by_keyboard(at: Opener, width: int) -> None:
+    """From any page: Ctrl+K, some words, Enter."""
+    page = at(CHAPTER, width=width).page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rotation")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=rotation*")
+    assert checks.found_by_search(page)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", [*WALKED, "search"])
+def test_keyboard(at: Opener, name: str, width: int) -> None:
+    """Tab reaches every control, shows where it is, and is nowhere trapped."""
+    none(checks.keyboard(at(name, width=width)))
+
+
+def test_menu_by_keyboard(at: Opener) -> None:
+    """On a phone the list of chapters opens by keyboard, and closes again."""
+    page = at(CHAPTER, width=390).page
+    links = page.locator(".bd-sidebar-primary a, #pst-primary-sidebar-modal a")
+    shown = "links => links.filter(e => e.checkVisibility(%s)).length"
+    shown %= "{visibilityProperty: true}"
+    assert links.evaluate_all(shown) == 0
+    page.locator("button.primary-toggle").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(400)
+    assert links.evaluate_all(shown) > 10
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(400)
+    assert links.evaluate_all(shown) == 0
