@@ -3,7 +3,11 @@
 ``html: baseurl`` in ``_config.yml`` is the site's address. With it, pages name
 their canonical address (Sphinx does that), and the site gets a sitemap, social
 tags and a page for addresses that do not exist. Without it, only what is true
-at any address is written. Either way the first page gets a short way in.
+at any address is written. Either way the site's root gets a short way in.
+
+``repository: url`` is the repository's address. Without it there are no buttons
+to launch a notebook, to see its source or to report a mistake: Jupyter Book
+would let them lead to its own repository.
 """
 
 import html
@@ -12,9 +16,19 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 LONGEST = 160
-NO_PAGES = ("search", "genindex")
+
+
+def drop_buttons(_app: Sphinx, config: Config) -> None:
+    """Without a repository, offer nothing that needs one."""
+    options = config.html_theme_options
+    if not options.get("repository_url"):
+        for name in ("repository_url", "launch_buttons"):
+            options.pop(name, None)
+        for name in ("repository", "issues", "source", "edit_page"):
+            options[f"use_{name}_button"] = False
 
 
 def description(doctree: nodes.document) -> str:
@@ -59,7 +73,7 @@ def head(
             card = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
             properties += [("og:url", context["pageurl"]), ("og:image", card)]
             names.append(("twitter:card", "summary_large_image"))
-    elif pagename in NO_PAGES:
+    else:
         names = [
             ("description", f"{app.config.project}: {pagename}"),
             ("robots", "noindex"),
@@ -127,7 +141,7 @@ def first_page(book: str) -> str:
     return SMALL_PAGE.format(
         title=book,
         book="start",
-        head='<link rel="icon" href="_static/favicon.svg">\n'
+        head='<link rel="icon" href="data:,">\n'
         '<meta http-equiv="refresh" content="0; url=book/index.html">\n',
         body='<p><a href="book/index.html">To the first page</a></p>',
     )
@@ -151,6 +165,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx; the first page after Jupyter Book wrote its own."""
+    app.connect("config-inited", drop_buttons, priority=100)
     app.connect("html-page-context", head)
     app.connect("build-finished", write_files, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
