@@ -37,12 +37,13 @@ def description(doctree: nodes.document) -> str:
     for paragraph in doctree.findall(nodes.paragraph):
         if next(paragraph.findall(nodes.math), None):
             continue
-        if not isinstance(paragraph.parent, nodes.section):
+        answer = paragraph.astext().startswith("In one line:")
+        if answer or not isinstance(paragraph.parent, nodes.section):
             continue
         for sentence in paragraph.astext().replace("\n", " ").split(". "):
             sentence = sentence.strip().removesuffix(".") + "."
             sentence = sentence.replace("?.", "?").replace(":.", ".")
-            if len(text) + len(sentence) > LONGEST:
+            if len(f"{text} {sentence}".strip()) > LONGEST:
                 return text or sentence[: LONGEST - 1].rpartition(" ")[0] + "…"
             text = f"{text} {sentence}".strip()
         return text
@@ -57,15 +58,15 @@ def head(
     doctree: nodes.document | None,
 ) -> None:
     """Give the templates a page's description and its social tags."""
-    title = nodes.Text(context.get("title", "")).astext()
-    names, properties = [], []
+    book = app.config.html_title
+    properties = []
     if doctree is not None:
-        about = description(doctree)
         title = next(doctree.findall(nodes.title)).astext()
-        names = [("description", about)] if about else []
+        about = description(doctree) or f"{title}: a page of {book}."
+        names = [("description", about)]
         properties = [
             ("og:type", "article"),
-            ("og:site_name", app.config.project),
+            ("og:site_name", book),
             ("og:title", title),
             ("og:description", about),
         ]
@@ -75,7 +76,7 @@ def head(
             names.append(("twitter:card", "summary_large_image"))
     else:
         names = [
-            ("description", f"{app.config.project}: {pagename}"),
+            ("description", f"{book}: {pagename}"),
             ("robots", "noindex"),
         ]
     context["head_names"] = names
@@ -104,7 +105,8 @@ SMALL_PAGE = """<!DOCTYPE html>
 <meta name="description" content="{title}">
 <title>{title} - {book}</title>
 {head}<style>
-body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 3rem auto; padding: 0 1rem }}
+body {{ font: 1.1rem/1.6 system-ui, sans-serif }}
+main {{ max-width: 34rem; margin: 3rem auto; padding: 0 1rem }}
 </style>
 </head>
 <body>
@@ -132,7 +134,10 @@ def not_found(book: str, base: str) -> str:
         '<input type="search" name="q"></label> <button>Search</button></form>'
     )
     return SMALL_PAGE.format(
-        title="This page is not here", book=book, head="", body=f"<ul>\n{links}</ul>{form}"
+        title="This page is not here",
+        book=book,
+        head="",
+        body=f"<ul>\n{links}</ul>{form}",
     )
 
 
@@ -152,7 +157,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    book = html.escape(app.config.project)
+    book = html.escape(app.config.html_title)
     (out / "index.html").write_text(first_page(book), encoding="utf-8")
     for name in ("sitemap.xml", "404.html"):
         (out / name).unlink(missing_ok=True)

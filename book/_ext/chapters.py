@@ -126,7 +126,8 @@ def draw_map(folder: str) -> str:
         needs = "; ".join(book[need].title for need in direct[name])
         items.append(
             f'<li class="{"core" if chapter.core else "deeper"}">'
-            f'<a href="{os.path.relpath(name, folder)}.html">{_text(chapter.title)}</a> '
+            f'<a href="{os.path.relpath(name, folder)}.html">'
+            f"{_text(chapter.title)}</a> "
             f'<span class="time">{chapter.minutes} min</span>'
             f'<span class="visually-hidden">. {"Core path. " if chapter.core else ""}'
             f"{'Builds on: ' + _text(needs) if needs else 'Needs no other chapter'}."

@@ -58,7 +58,9 @@ class StoredFigure(SphinxDirective):
         if name not in stored_figures():
             raise self.error(f"no chapter stores a figure named {name!r}")
         stored = stored_figures()[name]
-        self.env.note_dependency(str((BOOK.parent / stored["page"]).with_suffix(".ipynb")))
+        self.env.note_dependency(
+            str((BOOK.parent / stored["page"]).with_suffix(".ipynb"))
+        )
         drawing = inline_svg(
             stored["svg"],
             prefix=f"shown-{name}",
@@ -68,7 +70,9 @@ class StoredFigure(SphinxDirective):
         figure["classes"].append("stored-figure")
         if self.content:
             caption = nodes.caption()
-            text, messages = self.state.inline_text("\n".join(self.content), self.lineno)
+            text, messages = self.state.inline_text(
+                "\n".join(self.content), self.lineno
+            )
             caption += text
             figure += [caption, *messages]
         return [figure]

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 STATIC = Path(__file__).parents[1] / "_static"
 FONTS = STATIC / "vendor/fontawesome/webfonts"
 
-# Live code from another site, tabs, folds (ours need no script), and hints for them.
+# Live code from another site, tabs, and folds: ours need no script.
 UNUSED = ("thebe", "design-tabs", "togglebutton")
 REMOVED = (
     "**/*.map",
@@ -37,17 +37,18 @@ ICON_RULE = re.compile(r'(?:\.fa-[\w-]+::?before,?)+\{content:"(.*?)"\}')
 
 def choose_files(
     _app: Sphinx,
-    _pagename: str,
+    pagename: str,
     _templatename: str,
     context: dict[str, Any],
     _doctree: nodes.document | None,
 ) -> None:
     """Drop unused files from a page, and run its scripts after its first paint."""
+    unused = UNUSED if pagename == "search" else (*UNUSED, "sphinx_highlight")
     for kind in ("script_files", "css_files"):
         context[kind][:] = [
             file
             for file in context[kind]
-            if file.filename and not any(name in str(file.filename) for name in UNUSED)
+            if file.filename and not any(name in str(file.filename) for name in unused)
         ]
     for script in context["script_files"]:
         script.attributes.pop("async", None)
