@@ -20,7 +20,7 @@ def main() -> None:
     colours = (plotting.INK, plotting.INK, plotting.ORANGE)
     for height, line, colour in zip((0.68, 0.54, 0.40), lines, colours, strict=True):
         fig.text(0.05, height, line, fontsize=54, weight="bold", color=colour)
-    fig.text(0.05, 0.22, "Every claim has its check.", fontsize=24, color=plotting.GREY)
+    fig.text(0.05, 0.22, "A book that runs.", fontsize=24, color=plotting.GREY)
     fig.savefig(CARD, dpi=100, metadata={"Software": None})
 
 
