@@ -13,7 +13,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test test-portable outputs bench lint lab clean
+.PHONY: help book serve test test-portable outputs bench lighthouse card lint lab clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -45,6 +45,12 @@ bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/tables.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forward.py
+
+lighthouse: book  ## measure pages as a phone loads them (needs Node and Chromium)
+	$(BIN)/python tools/lighthouse.py
+
+card: $(READY)  ## draw the picture that social networks show
+	$(BIN)/python tools/card.py
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

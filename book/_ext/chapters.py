@@ -1,0 +1,201 @@
+"""What a page says about its place in the book, read from the chapters themselves.
+
+Every chapter opens with a block that names what one needs, the time and the
+level. From these blocks come the map of the book (``{chapter-map}`` in a page),
+the quiet line above a chapter for those whom a search brought there, and what
+ties a chapter to the previous and the next.
+"""
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A notebook of the book, and what its opening block says."""
+
+    name: str  # as in _toc.yml, for example book/problem/adding
+    part: str
+    title: str
+    core: bool
+    minutes: int
+    needs: tuple[str, ...]
+
+
+@cache
+def parts() -> dict[str, str]:
+    """The part of every page of _toc.yml, in reading order."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return {
+        chapter["file"]: part["caption"]
+        for part in toc["parts"]
+        for chapter in part["chapters"]
+    }
+
+
+@cache
+def chapters() -> dict[str, Chapter]:
+    """The chapters by name, in reading order."""
+    return {
+        name: read_chapter(name, part)
+        for name, part in parts().items()
+        if (ROOT / name).with_suffix(".ipynb").exists()
+    }
+
+
+def read_chapter(name: str, part: str) -> Chapter:
+    """Read the title and the opening block of a notebook."""
+    notebook = json.loads((ROOT / name).with_suffix(".ipynb").read_text("utf-8"))
+    text = "\n\n".join(
+        "".join(cell["source"])
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    block = dict(re.findall(r"^- \*\*(.+?)\*\* (.+)$", text, re.MULTILINE))
+    folder = os.path.dirname(name)  # noqa: PTH120 (a name, not a path on this disk)
+    return Chapter(
+        name=name,
+        part=part,
+        title=re.findall(r"^# (.+)$", text, re.MULTILINE)[0],
+        core=block["Level"] == "core.",
+        minutes=int(block["Time"].split()[0]),
+        needs=tuple(
+            os.path.normpath(f"{folder}/{link}")
+            for link in re.findall(r"\]\((\S+?)\.ipynb[^)]*\)", block["You need"])
+        ),
+    )
+
+
+def direct_needs() -> dict[str, list[str]]:
+    """What each chapter needs, without what those chapters need already."""
+    book = chapters()
+
+    @cache
+    def all_needs(name: str) -> frozenset[str]:
+        return frozenset(book[name].needs).union(*map(all_needs, book[name].needs))
+
+    return {
+        name: [
+            need
+            for need in chapter.needs
+            if not any(need in all_needs(other) for other in chapter.needs)
+        ]
+        for name, chapter in book.items()
+    }
+
+
+class ChapterMap(SphinxDirective):
+    """All chapters in reading order; arcs tie each to those it builds on."""
+
+    def run(self) -> list[nodes.Node]:
+        """Note the chapters as sources of this page, and draw them."""
+        for name in chapters():
+            self.env.note_dependency(f"{ROOT / name}.ipynb")
+        own = os.path.dirname(self.env.docname)  # noqa: PTH120
+        return [nodes.raw("", draw_map(own), format="html")]
+
+
+def draw_map(folder: str) -> str:
+    """Return the map as HTML, with links from a page in `folder`."""
+    book, direct = chapters(), direct_needs()
+    rows = {name: row for row, name in enumerate(book)}
+    arcs, items = [], []
+    for name, chapter in book.items():
+        for need in direct[name]:
+            start, end = rows[need] + 0.5, rows[name] + 0.5
+            reach = 40 - min(36, 7 * (end - start))
+            level = "core" if chapter.core and book[need].core else "deeper"
+            arcs.append(
+                f'<path class="{level}" d="M40 {start} '
+                f'C{reach:g} {start} {reach:g} {end} 40 {end}"/>'
+            )
+        needs = "; ".join(book[need].title for need in direct[name])
+        items.append(
+            f'<li class="{"core" if chapter.core else "deeper"}">'
+            f'<a href="{os.path.relpath(name, folder)}.html">'
+            f"{_text(chapter.title)}</a> "
+            f'<span class="time">{chapter.minutes} min</span>'
+            f'<span class="visually-hidden">. {"Core path. " if chapter.core else ""}'
+            f"{'Builds on: ' + _text(needs) if needs else 'Needs no other chapter'}."
+            "</span></li>"
+        )
+    return (
+        '<div class="chapter-map">\n'
+        f'<svg viewBox="0 0 40 {len(book)}" preserveAspectRatio="none" '
+        f'aria-hidden="true">{"".join(arcs)}</svg>\n'
+        f"<ol>\n{chr(10).join(items)}\n</ol>\n</div>\n"
+    )
+
+
+def _text(markdown: str) -> str:
+    """A title without its marks of emphasis and code."""
+    return html.escape(re.sub(r"[`*]", "", markdown))
+
+
+def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
+    """Return the line above a chapter: which one it is, and where to start."""
+    book = chapters()
+    first = next(iter(book.values()))
+    if name not in book:
+        part = parts().get(name)
+        begin = f'<a href="{pathto(first.name)}">{_text(first.title)}</a>'
+        return f"{_text(part)}. The book starts with {begin}." if part else ""
+    number = list(book).index(name) + 1
+    place = f"Chapter {number} of {len(book)}: {_text(book[name].part)}."
+    if name == first.name:
+        return f'{place} <a href="{pathto("book/index")}">What this book is</a>.'
+    return (
+        f'{place} New here? Start with <a href="{pathto(first.name)}">'
+        f"{_text(first.title)}</a>."
+    )
+
+
+def neighbours(name: str) -> dict[str, str]:
+    """Return what ties a chapter to the previous and to the next one."""
+    book = chapters()
+    names = list(book)
+    if name not in book:
+        return {"left": "", "right": ""}
+    row = names.index(name)
+    reasons = {"left": "", "right": ""}
+    if row > 0 and names[row - 1] in book[name].needs:
+        reasons["left"] = "this chapter builds on it"
+    if row + 1 < len(names):
+        following = book[names[row + 1]]
+        reasons["right"] = f"{following.minutes} minutes"
+        if name in following.needs:
+            reasons["right"] += ", builds on this"
+    return reasons
+
+
+def tell_the_page(
+    _app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Give the templates the line above the chapter and the reasons below it."""
+    context["where"] = where_am_i(pagename, context["pathto"])
+    context["reasons"] = neighbours(pagename)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("chapter-map", ChapterMap)
+    app.connect("html-page-context", tell_the_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

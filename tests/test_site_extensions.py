@@ -1,0 +1,322 @@
+"""The site's extensions: what they write is true, also without any address."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "book/_ext"))
+
+import address  # noqa: E402
+import chapters  # noqa: E402
+import figure_files  # noqa: E402
+import lean  # noqa: E402
+import mathematics  # noqa: E402
+
+SITE = "https://example.org/book/"
+
+
+# A small site, really built
+
+
+def build(folder, extensions, page, **config):
+    """Build a site of one page with some of the extensions; return it and the log."""
+    source, out = folder / "source", folder / "out"
+    source.mkdir()
+    (source / "index.rst").write_text(page, encoding="utf-8")
+    (source / "conf.py").write_text("", encoding="utf-8")
+    log = io.StringIO()
+    with patch_docutils(source), docutils_namespace():
+        app = Sphinx(
+            source,
+            source,
+            out,
+            folder / "trees",
+            "html",
+            confoverrides={
+                "extensions": extensions,
+                "html_title": "A & B",
+                "templates_path": [str(ROOT / "book/_templates")],
+                "html_theme": "sphinx_book_theme",
+                **config,
+            },
+            status=None,
+            warning=log,
+        )
+        app.build()
+    return out, log.getvalue()
+
+
+PAGE = """
+Title of it
+===========
+
+A first sentence. A second one: with a colon.
+
+.. math:: a^2
+
+A third, with :math:`a`, is left out.
+"""
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory):
+    """The page without an address and with one, the slash at its end missing."""
+    known = {"": {}, "known": {"html_baseurl": SITE.rstrip("/")}}
+    return {
+        name: build(
+            tmp_path_factory.mktemp("site"),
+            ["lean", "address", "chapters", "mathematics", "figure_files"],
+            PAGE,
+            html_math_renderer="drawn",
+            **config,
+        )
+        for name, config in known.items()
+    }
+
+
+@pytest.mark.parametrize("name", ["", "known"])
+def test_a_site_is_built_without_a_warning(sites, name):
+    _, log = sites[name]
+    assert log == ""
+
+
+def test_without_an_address_nothing_claims_one(sites):
+    out, _ = sites[""]
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert not (out / "sitemap.xml").exists()
+    assert not (out / "404.html").exists()
+    assert 'rel="canonical"' not in page
+    assert "og:url" not in page and "og:image" not in page
+
+
+def test_with_an_address_all_is_absolute(sites):
+    out, _ = sites["known"]
+    search = (out / "search.html").read_text(encoding="utf-8")
+    assert f'<link rel="canonical" href="{SITE}search.html"' in search
+    assert f"<loc>{SITE}index.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
+    missing = (out / "404.html").read_text(encoding="utf-8")
+    links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)
+    assert len(links) >= 4
+    assert all(link.startswith(SITE) for link in links)
+
+
+def test_an_address_that_is_taken_back_leaves_no_files(sites):
+    out, _ = sites["known"]
+    app = SimpleNamespace(
+        outdir=out,
+        builder=SimpleNamespace(format="html"),
+        config=SimpleNamespace(html_title="A & B", html_baseurl=""),
+        env=SimpleNamespace(found_docs={"index"}),
+    )
+    kept = {
+        name: (out / name).read_text("utf-8") for name in ("404.html", "sitemap.xml")
+    }
+    try:
+        address.write_files(app, None)
+        assert not any((out / name).exists() for name in kept)
+        assert "A &amp; B" in (out / "index.html").read_text("utf-8")
+    finally:
+        for name, text in kept.items():
+            (out / name).write_text(text, encoding="utf-8")
+
+
+def test_no_script_holds_up_a_page_and_none_comes_from_elsewhere(sites):
+    out, _ = sites[""]
+    page = (out / "search.html").read_text(encoding="utf-8")
+    scripts = re.findall(r"<script[^>]*src=[^>]*>", page)
+    assert len(scripts) >= 5
+    assert all("defer" in script for script in scripts)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', page)
+    assert "thebe" not in page
+
+
+def test_what_no_reader_needs_is_gone(sites):
+    out, _ = sites[""]
+    names = {path.name for path in out.rglob("*")}
+    assert not {name for name in names if name.endswith((".map", ".ttf"))}
+    assert not names & {"fontawesome.js", "locales", "webpack-macros.html"}
+    assert "console.log" not in (
+        out / "_static/scripts/pydata-sphinx-theme.js"
+    ).read_text("utf-8")
+
+
+def test_every_figure_has_a_file_and_an_entry(sites):
+    out, _ = sites[""]
+    index = json.loads((out / "figures/index.json").read_text("utf-8"))
+    assert {entry["name"] for entry in index} == set(figure_files.stored_figures())
+    assert "fig-famous" in {entry["name"] for entry in index}
+    for entry in index:
+        drawing = (out / entry["file"]).read_text("utf-8")
+        assert drawing == figure_files.stored_figures()[entry["name"]]["svg"]
+        assert len(entry["alt"]) > 40 and len(entry["caption"]) > 20
+        assert entry["licence"] == "CC BY 4.0"
+        assert entry["page"].endswith(f".html#{entry['name']}")
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (":math:`\\nosuch{a}`", "Undefined control sequence"),
+        (".. stored-figure:: fig-nobody-drew", "no chapter stores a figure named"),
+        (
+            ".. raw:: html\n\n   <i class='x'></i><i class=\"fas fa-otter\"></i>",
+            "otter",
+        ),
+    ],
+)
+def test_what_a_reader_would_miss_is_a_warning(tmp_path, page, said):
+    _, log = build(
+        tmp_path,
+        ["lean", "address", "chapters", "mathematics", "figure_files"],
+        f"Title\n=====\n\n{page}\n",
+        html_math_renderer="drawn",
+    )
+    assert said in log
+
+
+# Their parts
+
+
+def test_a_formula_is_drawn_for_the_eye_and_for_the_ear():
+    drawn = mathematics.draw(r"\omega_k", display=False)
+    assert 'class="katex-html" aria-hidden="true"' in drawn
+    assert "<math" in drawn and "ω" in drawn
+    assert "katex-display" not in drawn
+    assert "katex-display" in mathematics.draw(r"\omega_k", display=True)
+
+
+def test_katex_and_its_style_sheet_are_of_one_version():
+    script = mathematics.KATEX.read_text(encoding="utf-8")
+    sheet = (ROOT / "book/_static/katex/katex.min.css").read_text(encoding="utf-8")
+    version = re.search(r'version:"([\d.]+)"', script)
+    assert version
+    assert f'content:"{version[1]}"' in sheet
+
+
+def test_icons_are_kept_by_what_the_fonts_hold():
+    kept = '.fa-a:before,.fa-b:before{content:"\\f002"}'
+    css = kept + '.fa-c:before{content:"\\f003"}.d{e:f}'
+    assert lean.keep_icons(css, {"\uf002"}) == kept + ".d{e:f}"
+    assert "\uf002" in lean.icons_in(lean.FONTS / "fa-solid-900.woff2")
+
+
+def paragraphs(*texts):
+    """A page with these paragraphs; text between stars is a formula."""
+    section = nodes.section()
+    for text in texts:
+        paragraph = nodes.paragraph()
+        for number, part in enumerate(text.split("*")):
+            paragraph += nodes.math("", part) if number % 2 else nodes.Text(part)
+        section += paragraph
+    document = nodes.section()
+    document += section
+    return document
+
+
+@pytest.mark.parametrize(
+    ("texts", "about"),
+    [
+        (["One. Two."], "One. Two."),
+        (["Is it? Yes. It is."], "Is it? Yes. It is."),
+        (["With *x^2* in it.", "Without. Any."], "Without. Any."),
+        (["Short. " + "long " * 40], "Short."),
+        (["word " * 40], "word " * 30 + "word…"),
+        (["In one line: it is.", "It is not."], "It is not."),
+        ([], ""),
+    ],
+)
+def test_a_description_is_whole_sentences(texts, about):
+    found = address.description(paragraphs(*texts))
+    assert found == about
+    assert len(found) <= address.LONGEST
+
+
+def test_without_a_repository_no_button_leads_to_somebody_elses():
+    options = {
+        "repository_url": "",
+        "launch_buttons": {"colab_url": "x"},
+        "use_issues_button": True,
+    }
+    address.drop_buttons(None, SimpleNamespace(html_theme_options=options))
+    assert "launch_buttons" not in options
+    assert not any(options.values())
+    options = {"repository_url": "https://x", "use_issues_button": True}
+    address.drop_buttons(None, SimpleNamespace(html_theme_options=options))
+    assert options == {"repository_url": "https://x", "use_issues_button": True}
+
+
+def some_chapters():
+    """Three chapters: b needs a, c needs both."""
+    return {
+        name: chapters.Chapter(name, "Part", f"*{name[-1]}* & co", core, 5, needs)
+        for name, core, needs in (
+            ("p/a", True, ()),
+            ("p/b", False, ("p/a",)),
+            ("q/c", True, ("p/a", "p/b")),
+        )
+    }
+
+
+def test_the_map_draws_what_is_needed_directly(monkeypatch):
+    monkeypatch.setattr(chapters, "chapters", some_chapters)
+    assert chapters.direct_needs() == {"p/a": [], "p/b": ["p/a"], "q/c": ["p/b"]}
+    drawn = chapters.draw_map("p")
+    assert re.findall(r"M40 (\S+) C.* 40 (\S+)\"", drawn.replace("/><", "/>\n<")) == [
+        ("0.5", "1.5"),
+        ("1.5", "2.5"),
+    ]
+    assert re.findall(r'<a href="(.+?)">(.+?)</a>', drawn) == [
+        ("a.html", "a &amp; co"),
+        ("b.html", "b &amp; co"),
+        ("../q/c.html", "c &amp; co"),
+    ]
+    assert "Core path. Builds on: b &amp; co." in drawn
+    assert "Needs no other chapter." in drawn
+
+
+def test_a_chapter_says_where_the_reader_is(monkeypatch):
+    monkeypatch.setattr(chapters, "chapters", some_chapters)
+    monkeypatch.setattr(chapters, "parts", lambda: {"r/d": "Reference"})
+    said = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
+    assert said.startswith("Chapter 3 of 3: Part.")
+    assert '<a href="../p/a.html">a &amp; co</a>' in said
+    assert "New here?" not in chapters.where_am_i("p/a", str)
+    assert chapters.where_am_i("r/d", str).startswith("Reference.")
+    assert chapters.where_am_i("search", str) == ""
+
+
+def test_neighbours_are_tied_by_what_they_need(monkeypatch):
+    monkeypatch.setattr(chapters, "chapters", some_chapters)
+    assert chapters.neighbours("p/a") == {
+        "left": "",
+        "right": "5 minutes, builds on this",
+    }
+    assert chapters.neighbours("q/c") == {
+        "left": "this chapter builds on it",
+        "right": "",
+    }
+    assert chapters.neighbours("search") == {"left": "", "right": ""}
+
+
+def test_every_chapter_of_the_book_can_be_read():
+    book = chapters.chapters()
+    assert len(book) >= 13
+    assert all(set(chapter.needs) <= set(book) for chapter in book.values())
+    assert all(chapter.minutes > 0 for chapter in book.values())
+
+
+def test_the_first_page_shows_a_stored_figure():
+    """The puzzle is the output of a chapter, taken from it at every build."""
+    page = (ROOT / "book/index.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\{stored-figure\} (\S+)", page)
+    assert shown
+    assert set(shown) <= set(figure_files.stored_figures())
