@@ -35,7 +35,7 @@ test-portable: $(READY)  ## run the notebooks on a simulated older processor
 
 outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed notebooks in place
 
-.venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py pe_lib/explorers/*) tools/execute.py $(READY)
+.venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py pe_lib/*/*) tools/execute.py $(READY)
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
 

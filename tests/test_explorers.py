@@ -4,9 +4,7 @@ The second half plays with them in a real browser, by keyboard, and compares wha
 the readable sentence says with NumPy.
 """
 
-import os
 import re
-import shutil
 from dataclasses import fields
 from html.parser import HTMLParser
 from itertools import pairwise, product
@@ -203,32 +201,6 @@ def test_counting_and_binary_cannot_win():
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium, which talks to nobody."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    names = ("chromium", "google-chrome")
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, names)]
-    path = next(filter(None, found), None)
-    if path is None:
-        pytest.skip("no Chromium found")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=path,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ],
-        )
-        yield browser
-        browser.close()
 
 
 def open_page(browser, tmp_path, *states, **options):
