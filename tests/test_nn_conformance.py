@@ -276,6 +276,15 @@ class CountsInHalf(Sound):
         return x + torch.where(even, angle.sin(), angle.cos())
 
 
+class SlowCountsInHalf(Sound):
+    """Positions that are equal, though the codes are nearly right."""
+
+    def forward(self, x):
+        rows = torch.arange(x.shape[-2]).to(x.dtype).double()
+        speeds = 1e-3 * torch.linspace(0.5, 1, self.d_model, dtype=torch.float64)
+        return x + (rows[:, None] * speeds).cos().to(x)
+
+
 class FrequenciesInHalf(Table):
     """Right as long as its frequencies have never been rounded."""
 
@@ -345,7 +354,7 @@ class NotInTheCheckpoint(Table):
 
 
 class Grows(Table):
-    length = 5
+    length = 100
 
     def forward(self, x):
         if x.shape[-2] > len(self.pe):
@@ -418,7 +427,8 @@ FAULTS = [
     ("dtype", Widens, "bfloat16 gives float32", Table),
     ("accuracy", Float32Angles, "From 1,000,000 on that shows even in bfloat16", Sound),
     ("half", CountsInHalf, "bfloat16: ", Sound),
-    ("half", CountsInHalf, "float16: ", Float32Angles),
+    ("half", CountsInHalf, "float16: 2048 different codes", Float32Angles),
+    ("half", SlowCountsInHalf, "largest error 0.005", Sound),
     ("half", FrequenciesInHalf, "After .bfloat16().float()", Table),
     ("positions", OneTooLate, "does not give the usual codes", FromOne),
     ("positions", IgnoresPositions, "does not give the usual codes", Sound),
