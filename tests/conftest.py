@@ -50,17 +50,22 @@ def find_browser() -> str | None:
     )
 
 
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Without a browser skip its tests before anything is built for them."""
+    if find_browser() is None:
+        for item in items:
+            if "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Headless Chromium, driven by Playwright."""
-    path = find_browser()
-    if path is None:
-        pytest.skip(NO_BROWSER)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=path, args=CHROMIUM_OPTIONS
+            executable_path=find_browser(), args=CHROMIUM_OPTIONS
         )
         yield chromium
         chromium.close()

@@ -156,15 +156,19 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.description,
         (PAGE, swap("<title>[^<]*</title>", r"<title>Why $\\omega$</title>")),
     ),
-    "a printed sidebar": (
+    "a printed header": (
         checks.printing,
         (
             PAGE,
             end_of_main(
-                '<div class="bd-sidebar-secondary" '
-                'style="display: block !important; height: 99px">beside</div>'
+                "<style>#beside { all: initial !important; display: block !important }"
+                '</style><div id="beside" class="bd-header-article">beside</div>'
             ),
         ),
+    ),
+    "an unprinted title": (
+        checks.printing,
+        (SHEET, lambda css: css + "@media print { h1 { display: none !important } }"),
     ),
     "no skip link": (
         checks.skip_link,
