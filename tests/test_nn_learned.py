@@ -249,3 +249,11 @@ def test_print():
         "6, max_length=9, init='sinusoidal', batch_first=True)"
     )
     assert not any(isinstance(part, nn.Dropout) for part in module.modules())
+
+
+def test_small_integers_do_not_overflow():
+    module = LearnedPositionalEmbedding(2, max_length=300)
+    out = module(
+        torch.zeros(2, 2), positions=torch.tensor([9, 1], dtype=torch.uint8), offset=250
+    )
+    assert torch.equal(out, module.weight[[259, 251]])
