@@ -5,6 +5,7 @@ import json
 import math
 import random
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -732,6 +733,7 @@ def test_no_random_state_is_touched_and_nothing_warns():
     class Wild(Learned):
         def __init__(self, d_model):
             super().__init__(d_model)
+            warnings.warn("loud", stacklevel=1)
             random.random(), np.random.random(), torch.rand(1)  # noqa: NPY002
 
     def states():
