@@ -1,0 +1,1 @@
+"""What needs torch: modules, toy tasks, a trainer. Imported by name."""
