@@ -167,6 +167,7 @@ def seed_dots(
         axes.plot(rounded, heights, "o", color=BLUE, markersize=4, clip_on=False)
     axes.axvline(chance, color=ORANGE, linestyle=":")
     axes.set(xlim=(0, 1), xlabel="share of right answers")
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.set_yticks(range(len(accuracies)), list(accuracies))
     axes.set_ylim(len(accuracies) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
