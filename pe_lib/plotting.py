@@ -153,6 +153,26 @@ def attention_strip(
     return fig
 
 
+def seed_dots(
+    axes: Axes, accuracies: Mapping[str, ArrayLike], *, chance: float
+) -> None:
+    """Draw the accuracy of every seed as a dot, one row a scheme, the first on top.
+
+    The dotted line is what a model reaches that does not see the order. Accuracies
+    are rounded to hundredths; seeds of one scheme stand a little below each other.
+    """
+    for row, values in enumerate(accuracies.values()):
+        rounded = np.round(np.asarray(values, dtype=float), 2)
+        heights = row + np.linspace(-0.25, 0.25, len(rounded))
+        axes.plot(rounded, heights, "o", color=BLUE, markersize=4, clip_on=False)
+    axes.axvline(chance, color=ORANGE, linestyle=":")
+    axes.set(xlim=(0, 1), xlabel="share of right answers")
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.set_yticks(range(len(accuracies)), list(accuracies))
+    axes.set_ylim(len(accuracies) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
 def dial(
     axes: Axes, tip: tuple[float, float], *, color: str = BLUE, **arrow: Any
 ) -> None:

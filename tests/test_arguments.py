@@ -16,11 +16,13 @@ from pe_lib import (
     angular_frequencies,
     apply_shift,
     attention,
+    bias,
     conventions,
     fit_shift,
     geometry,
     naive,
     properties,
+    rotary,
     shift_matrix,
     sinusoidal,
     sinusoidal_table,
@@ -52,6 +54,10 @@ GOOD = {
     "similarity": {"offsets": [0, 1], "d_model": 4},
     "distance": {"offsets": [0, 1], "d_model": 4},
     "distance_map": {"table": TABLE},
+    "rotate": {"vectors": TABLE, "positions": np.arange(20)},
+    "alibi_slopes": {"num_heads": 6},
+    "alibi_bias": {"length": 3, "num_heads": 6},
+    "t5_buckets": {"offsets": [0, 1]},
     "nearest_other": {"d_model": 4, "within": 10},
     "first_rise": {"d_model": 4},
     "decay_law": {"offsets": [0, 1]},
@@ -65,7 +71,16 @@ GOOD = {
 }
 FUNCTIONS = {
     name: getattr(module, name)
-    for module in (pe_lib, naive, attention, properties, geometry, conventions)
+    for module in (
+        pe_lib,
+        naive,
+        attention,
+        properties,
+        geometry,
+        conventions,
+        rotary,
+        bias,
+    )
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
 }
@@ -316,6 +331,32 @@ BAD = {
         (np.eye(3), ValueError, "shape [9, d_model]", "(3, 3)"),
         (np.ones((9, 3)), ValueError, "shape [9, 9]", "(9, 3)"),
         (np.full((9, 9), NAN), ValueError, "finite", "NaN"),
+    ],
+    "vectors": [
+        (np.ones((20, 4), int), TypeError, FLOATS, "int64"),
+        (["a", "b"], TypeError, FLOATS, "<U1"),
+        (1.0, ValueError, "shape [..., head_dim]", "()"),
+        (np.ones((20, 3)), ValueError, "even", "(20, 3)"),
+        (np.ones((20, 0)), ValueError, "even", "(20, 0)"),
+    ],
+    "rotate.positions": [
+        *NUMBERS,
+        (np.arange(4), ValueError, "shape (20,) or its last axes", "(4,)"),
+        ([3], ValueError, "shape (20,) or its last axes", "(1,)"),
+        (np.ones((1, 20)), ValueError, "shape (20,)", "(1, 20)"),
+    ],
+    "num_heads": COUNTS,
+    "alibi_bias.length": COUNTS,
+    "t5_buckets.offsets": [*NUMBERS, ([1, 1.5], ValueError, "whole numbers", "1.5")],
+    "num_buckets": [
+        (0, ValueError, "at least 4", "0"),
+        (6, ValueError, "a multiple of 4", "6"),
+        (8.0, TypeError, "an integer", "8.0"),
+    ],
+    "max_distance": [
+        (8, ValueError, "at least 9", "8"),
+        (LIMIT + 1, ValueError, "at most 2**31", "2147483649"),
+        (8.0, TypeError, "an integer", "8.0"),
     ],
     "convention": TEXTS,
     "source": TEXTS,

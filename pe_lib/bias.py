@@ -1,0 +1,197 @@
+r"""Positions as a bias: a number added to each score, for the offset alone.
+
+ALiBi fixes the number, T5 learns one for each bucket of offsets. Neither touches
+the words.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pe_lib._arguments import LARGEST_POSITION, as_flag, as_integer, as_offsets
+
+
+def alibi_slopes(num_heads: int) -> NDArray[np.float64]:
+    r"""How steeply ALiBi punishes distance in each head.
+
+    .. math:: m_h = 2^{-8h/n}, \qquad h = 1, \ldots, n
+
+    Press et al. (2022), section 3, for n heads where n is a power of two. Where it
+    is not, the authors' program takes the slopes of the next lower power of two,
+    then every other slope of twice as many heads.
+
+    Parameters
+    ----------
+    num_heads : int
+        At least 1.
+
+    Returns
+    -------
+    array [num_heads], float64
+
+    Raises
+    ------
+    TypeError
+        If `num_heads` is not an integer.
+    ValueError
+        If it is below 1.
+
+    Examples
+    --------
+    >>> alibi_slopes(4)
+    array([0.25      , 0.0625    , 0.015625  , 0.00390625])
+    >>> 1 / alibi_slopes(8)
+    array([  2.,   4.,   8.,  16.,  32.,  64., 128., 256.])
+    """
+    num_heads = as_integer("num_heads", num_heads, at_least=1)
+    power = 2 ** (num_heads.bit_length() - 1)
+    slopes = _geometric(power)
+    between = _geometric(2 * power)[::2]
+    return np.concatenate([slopes, between[: num_heads - power]])
+
+
+def alibi_bias(length: int, num_heads: int) -> NDArray[np.float64]:
+    r"""What ALiBi adds to the scores: the distance times minus the slope.
+
+    .. math:: b_{h,t,s} = -m_h\,|t - s|
+
+    with the slopes of :func:`alibi_slopes`. Press et al. (2022) define it for a
+    causal mask, where s <= t. Without a mask this symmetric form cannot tell
+    before from after.
+
+    Parameters
+    ----------
+    length : int
+        At least 1.
+    num_heads : int
+        At least 1.
+
+    Returns
+    -------
+    array [num_heads, length, length], float64
+        Row t belongs to query t, column s to key s.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If one is below 1.
+
+    Examples
+    --------
+    The first of eight heads has slope 1/2:
+
+    >>> alibi_bias(3, 8)[0]
+    array([[ 0. , -0.5, -1. ],
+           [-0.5,  0. , -0.5],
+           [-1. , -0.5,  0. ]])
+    """
+    length = as_integer("length", length, at_least=1)
+    positions = np.arange(length)
+    nearness = -np.abs(positions[:, np.newaxis] - positions)
+    bias: NDArray[np.float64] = np.multiply.outer(alibi_slopes(num_heads), nearness)
+    return bias
+
+
+def t5_buckets(
+    offsets: ArrayLike,
+    *,
+    num_buckets: int = 32,
+    max_distance: int = 128,
+    causal: bool = False,
+) -> NDArray[np.int64]:
+    r"""The bucket of each offset; T5 learns one bias for each bucket and head.
+
+    An offset is the key's position minus the query's. A distance below E (the
+    exact buckets) has its own bucket; beyond, buckets widen by a constant factor:
+
+    .. math::
+
+       E + \left\lfloor \frac{\ln(n/E)}{\ln(D/E)}\,(B - E) \right\rfloor
+
+    for distance n, with D = `max_distance`, and the last bucket B - 1 from D on.
+    Raffel et al. (2020), section 2.1; the formula is in the authors' program,
+    Mesh TensorFlow's transformer_layers.py. Without a mask each direction has half
+    of the buckets, first those of keys before the query; B is half of
+    `num_buckets` then. Under a causal mask B is all of them, and keys after the
+    query share bucket 0 with the query itself. E is half of B.
+
+    Parameters
+    ----------
+    offsets : array_like [...]
+        Whole numbers of any shape, of size at most 2**31.
+    num_buckets : int
+        At least 4, a multiple of 4; under a causal mask at least 2 and even.
+    max_distance : int
+        Above E, at most 2**31.
+    causal : bool
+        Only keys before the query matter.
+
+    Returns
+    -------
+    array [...], int64, from 0 to num_buckets - 1
+
+    Raises
+    ------
+    TypeError
+        If `offsets` are not real numbers, or another argument has a wrong type.
+    ValueError
+        If an offset is not whole or beyond 2**31, or a number is out of range.
+
+    Examples
+    --------
+    Eight buckets a direction, of which four are exact; 16 and 17 share one.
+
+    >>> t5_buckets([0, -1, -3, -16, -17, -500], num_buckets=16, max_distance=64)
+    array([0, 1, 3, 6, 6, 7])
+    >>> t5_buckets([1, 3, 16, 17, 500], num_buckets=16, max_distance=64)
+    array([ 9, 11, 14, 14, 15])
+    """
+    causal = as_flag("causal", causal)
+    whole = _as_whole_offsets(offsets)
+    multiple = 2 if causal else 4
+    num_buckets = as_integer("num_buckets", num_buckets, at_least=multiple)
+    if num_buckets % multiple:
+        raise ValueError(
+            f"num_buckets must be a multiple of {multiple}, got {num_buckets}"
+        )
+    share = num_buckets if causal else num_buckets // 2
+    exact = share // 2
+    max_distance = as_integer("max_distance", max_distance, at_least=exact + 1)
+    if max_distance > LARGEST_POSITION:
+        raise ValueError(f"max_distance must be at most 2**31, got {max_distance}")
+    distances = np.maximum(-whole, 0) if causal else np.abs(whole)
+    starts = [*range(exact), *_wide_starts(exact, share, max_distance)]
+    buckets = np.searchsorted(starts, distances, side="right") - 1
+    return buckets if causal else buckets + share * (whole > 0)
+
+
+def _geometric(num_heads: int) -> NDArray[np.float64]:
+    exponents = -8 * np.arange(1, num_heads + 1) / num_heads
+    slopes: NDArray[np.float64] = np.exp2(exponents)
+    return slopes
+
+
+def _as_whole_offsets(offsets: ArrayLike) -> NDArray[np.int64]:
+    numbers = as_offsets(offsets)
+    fractional = numbers[numbers != np.round(numbers)]
+    if fractional.size:
+        raise ValueError(f"offsets must be whole numbers, got {fractional.flat[0]:g}")
+    return numbers.astype(np.int64)
+
+
+def _wide_starts(exact: int, share: int, max_distance: int) -> list[int]:
+    """The smallest distance of each bucket that is not exact.
+
+    Distance n is in bucket `exact + j` or a later one if and only if
+    (n / exact) ** wide >= (max_distance / exact) ** j. In whole numbers there is
+    no logarithm that could fall a hair short of the bucket.
+    """
+    wide = share - exact
+    starts = []
+    for j in range(wide):
+        n = int(exact * (max_distance / exact) ** (j / wide)) - 1
+        while n**wide * exact**j < max_distance**j * exact**wide:
+            n += 1
+        starts.append(n)
+    return starts

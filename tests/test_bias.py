@@ -1,0 +1,126 @@
+"""ALiBi and T5 by their papers and programs, and the slips that others made."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+from pe_lib.bias import alibi_bias, alibi_slopes, t5_buckets
+
+# ALiBi
+
+
+def test_published_slopes():
+    """Press et al., section 3: for 8 heads, and for 16."""
+    np.testing.assert_array_equal(alibi_slopes(8), 0.5 ** np.arange(1, 9))
+    np.testing.assert_allclose(alibi_slopes(16), 0.5 ** np.arange(0.5, 8.5, 0.5))
+    np.testing.assert_array_equal(alibi_slopes(2), [1 / 16, 1 / 256])
+    np.testing.assert_array_equal(alibi_slopes(1), [1 / 256])
+
+
+@pytest.mark.parametrize(
+    ("heads", "extra"),
+    [
+        (6, [-1, -3]),
+        (12, [-0.5, -1.5, -2.5, -3.5]),
+        (40, [-0.125, -0.375, -0.625, -0.875, -1.125, -1.375, -1.625, -1.875]),
+    ],
+)
+def test_heads_that_are_no_power_of_two(heads, extra):
+    """The next lower power of two, then every other slope of twice as many."""
+    power = heads - len(extra)
+    slopes = alibi_slopes(heads)
+    assert len(slopes) == heads
+    np.testing.assert_array_equal(slopes[:power], alibi_slopes(power))
+    np.testing.assert_allclose(np.log2(slopes[power:]), extra, rtol=1e-12)
+    assert len(set(slopes)) == heads
+
+
+def test_the_bias_is_minus_slope_times_distance():
+    bias = alibi_bias(7, 3)
+    assert bias.shape == (3, 7, 7)
+    for h, slope in enumerate(alibi_slopes(3)):
+        for t in range(7):
+            for s in range(t + 1):
+                assert bias[h, t, s] == -slope * (t - s) == bias[h, s, t]
+
+
+# T5
+
+
+def by_the_program(offset, num_buckets, max_distance, causal):
+    """Mesh TensorFlow's steps, restated, with 50 digits instead of 7."""
+    n, first = -offset, 0
+    if causal:
+        n = max(n, 0)
+    else:
+        num_buckets //= 2
+        first = num_buckets if n < 0 else 0
+        n = abs(n)
+    exact = num_buckets // 2
+    if n < exact:
+        return first + n
+    with localcontext() as context:
+        context.prec = 50
+        share = (Decimal(n) / exact).ln() / (Decimal(max_distance) / exact).ln()
+        step = share * (num_buckets - exact)
+        nearest = step.to_integral_value()
+        wide = nearest if abs(step - nearest) < Decimal("1e-40") else int(step)
+    return first + min(exact + int(wide), num_buckets - 1)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("sizes", [(32, 128), (16, 64), (8, 20), (64, 1000), (4, 5)])
+def test_buckets_are_those_of_the_program(sizes, causal):
+    offsets = np.arange(-1200, 1201)
+    buckets = t5_buckets(
+        offsets, num_buckets=sizes[0], max_distance=sizes[1], causal=causal
+    )
+    assert list(buckets) == [by_the_program(int(o), *sizes, causal) for o in offsets]
+
+
+def test_t5s_own_numbers():
+    """32 buckets up to 128 (Raffel et al., section 2.1): where each begins."""
+    starts = [0, *np.flatnonzero(np.diff(t5_buckets(-np.arange(300), causal=True))) + 1]
+    assert starts == [
+        *range(17),
+        *(19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113),
+    ]
+    starts = [0, *np.flatnonzero(np.diff(t5_buckets(-np.arange(300)))) + 1]
+    assert starts == [*range(9), 12, 16, 23, 32, 46, 64, 91]
+
+
+def test_powers_of_two_do_not_fall_a_hair_short():
+    """ln 2 / ln 16 is a quarter: 16 begins a bucket, and so do 32 and 64."""
+    for n in (16, 32, 64):
+        assert t5_buckets(-n) == t5_buckets(-n + 1) + 1
+    assert 8 + int(math.log(16 / 8) / math.log(128 / 8) * 8) == t5_buckets(-16)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_monotone_then_constant(causal):
+    buckets = t5_buckets(-np.arange(5000), causal=causal)
+    assert (np.diff(buckets) >= 0).all()
+    assert (buckets[128:] == (31 if causal else 15)).all()
+    assert buckets[90] < buckets[128]
+
+
+def test_direction():
+    """Keys after the query have their own half, or share bucket 0 under a mask."""
+    offsets = np.arange(1, 300)
+    np.testing.assert_array_equal(t5_buckets(offsets), 16 + t5_buckets(-offsets))
+    assert (t5_buckets(offsets, causal=True) == 0).all()
+    assert t5_buckets(0) == t5_buckets(0, causal=True) == 0
+
+
+def test_shapes_and_far_offsets():
+    assert t5_buckets(np.zeros((2, 3, 1))).shape == (2, 3, 1)
+    assert t5_buckets(-(2**31)) == 15 and t5_buckets(2**31) == 31
+    assert t5_buckets(-(2**31), max_distance=2**31) == 15
+
+
+def test_an_odd_share_of_buckets_is_refused():
+    assert t5_buckets(-5, num_buckets=6, causal=True) == 3
+    with pytest.raises(ValueError, match="num_buckets must be a multiple of 2, got 5"):
+        t5_buckets(-5, num_buckets=5, causal=True)
