@@ -106,7 +106,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
     done = build(base / "site")
-    assert (done.folder / "book/index.html").exists(), done.output
+    assert (done.folder / "book/index.html").exists(), done.output[-3000:]
     return done
 
 

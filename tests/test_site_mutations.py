@@ -168,7 +168,12 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
     ),
     "an unprinted title": (
         checks.printing,
-        (SHEET, lambda css: css + "@media print { h1 { display: none !important } }"),
+        (
+            SHEET,
+            lambda css: (
+                css + "@media print { html body h1 { visibility: hidden !important } }"
+            ),
+        ),
     ),
     "no skip link": (
         checks.skip_link,
@@ -206,6 +211,16 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
     "pale formulas": (
         checks.accessibility,
         (SHEET, lambda css: css + ".katex { color: #bbb !important }"),
+    ),
+    "a box that only a mouse can scroll": (
+        checks.accessibility,
+        (
+            PAGE,
+            end_of_main(
+                '<div style="width: 9em; overflow-x: auto">'
+                '<div style="width: 99em">a long formula</div></div>'
+            ),
+        ),
     ),
     "an unlabelled drawing": (
         checks.accessibility,
