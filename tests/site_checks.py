@@ -429,8 +429,8 @@ def printing(seen: Visit) -> list[str]:
 # economies that, as the mutations show, still find what there is:
 #
 # Stand-ins of the same size and colour: a drawing (its label speaks for it) is empty, a
-# formula is one box with one letter, and of the tokens in the listings of one kind one
-# of each class stays. Afterwards everything is put back.
+# formula is a box with letters at both ends, and of the tokens in the listings of one
+# kind one of each class stays. Afterwards everything is put back.
 THIN = """() => {
   const kept = [];
   const swap = (e, nodes) => {
@@ -445,8 +445,9 @@ THIN = """() => {
   });
   for (const [e, width, height] of formulas) {
     const box = document.createElement("span");
-    box.textContent = "x";
-    box.style = `display: inline-block; width: ${width}px; height: ${height}px`;
+    box.innerHTML = "<span>ii</span><span>ii</span>";
+    box.style = "display: inline-flex; justify-content: space-between; "
+      + `width: ${width}px; height: ${height}px`;
     swap(e, [box]);
   }
   const seen = new Set();

@@ -217,8 +217,19 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         (
             PAGE,
             end_of_main(
-                '<div style="width: 9em; overflow-x: auto">'
-                '<div style="width: 99em">a long formula</div></div>'
+                '<div style="width: 9em; overflow-x: auto; white-space: nowrap">'
+                f"{'a long line ' * 9}</div>"
+            ),
+        ),
+    ),
+    "a formula that only a mouse can scroll": (
+        checks.accessibility,
+        (
+            PAGE,
+            end_of_main(
+                '<div style="width: 9em; overflow-x: auto; white-space: nowrap">'
+                '<span class="katex"><span class="katex-html">'
+                f"{'<span>x</span>' * 99}</span></span></div>"
             ),
         ),
     ),
