@@ -239,12 +239,24 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """Whether what stands on the first screen moves while the page loads."""
-    total = sum(value for value, _ in seen.shifts)
-    if total <= LAYOUT_SHIFT:
+    """Whether anything moves while the page loads: the middle one of three times.
+
+    On a busy machine a first paint now and then precedes a style sheet's fonts.
+    """
+    times = [seen.shifts]
+    if _total(seen.shifts) > LAYOUT_SHIFT:
+        browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
+        for _ in range(2):
+            with visit(browser, seen.site, seen.page.url, width) as again:
+                times.append(again.shifts)
+    middle = sorted(times, key=_total)[len(times) // 2]
+    if _total(middle) <= LAYOUT_SHIFT:
         return []
-    worst = max(seen.shifts)[1][:100]
-    return [f"layout shift {total:.3f}, most of it: {worst}"]
+    return [f"layout shift {_total(middle):.3f}, most of it: {max(middle)[1][:100]}"]
+
+
+def _total(shifts: list[tuple[float, str]]) -> float:
+    return sum(value for value, _ in shifts)
 
 
 def loaded(seen: Visit) -> set[Path]:
