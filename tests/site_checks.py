@@ -177,7 +177,7 @@ new PerformanceObserver(list => {
 
 SETTLE = """
 document.fonts.ready.then(() => new Promise(done =>
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))))
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)))))
 """
 
 

@@ -53,10 +53,10 @@ def end_of_main(text: str) -> Callable[[str], str]:
 
 
 NOISE = os.urandom(250_000).hex()
-LATE = """<script>setTimeout(() => {
+LATE = """<script>requestAnimationFrame(() => requestAnimationFrame(() => {
 const late = document.createElement("div");
 late.style.height = "300px";
-document.querySelector("article").prepend(late); }, 0)</script>"""
+document.querySelector("article").prepend(late); }))</script>"""
 TRAP = """<input aria-label="trap"
 onkeydown="if (event.key === 'Tab') event.preventDefault()">"""
 
