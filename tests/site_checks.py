@@ -177,7 +177,7 @@ new PerformanceObserver(list => {
 
 SETTLE = """
 document.fonts.ready.then(() => new Promise(done =>
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))))
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)))))
 """
 
 
@@ -239,12 +239,24 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """Whether what stands on the first screen moves while the page loads."""
-    total = sum(value for value, _ in seen.shifts)
-    if total <= LAYOUT_SHIFT:
+    """Whether anything moves while the page loads: the middle one of three times.
+
+    On a busy machine a first paint now and then precedes a style sheet's fonts.
+    """
+    times = [seen.shifts]
+    if _total(seen.shifts) > LAYOUT_SHIFT:
+        browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
+        for _ in range(2):
+            with visit(browser, seen.site, seen.page.url, width) as again:
+                times.append(again.shifts)
+    middle = sorted(times, key=_total)[len(times) // 2]
+    if _total(middle) <= LAYOUT_SHIFT:
         return []
-    worst = max(seen.shifts)[1][:100]
-    return [f"layout shift {total:.3f}, most of it: {worst}"]
+    return [f"layout shift {_total(middle):.3f}, most of it: {max(middle)[1][:100]}"]
+
+
+def _total(shifts: list[tuple[float, str]]) -> float:
+    return sum(value for value, _ in shifts)
 
 
 def loaded(seen: Visit) -> set[Path]:
@@ -428,9 +440,9 @@ def printing(seen: Visit) -> list[str]:
 # axe looks at every element, also at what a page repeats a thousand times. Two
 # economies that, as the mutations show, still find what there is:
 #
-# Its rules about structure see stand-ins: a drawing (its label speaks for it) is empty,
-# a formula is its text, and of the tokens in the listings one of each class stays.
-# Afterwards everything is put back.
+# Stand-ins of the same size and colour: a drawing (its label speaks for it) is empty, a
+# formula is a box with letters at both ends, and of the tokens in the listings of one
+# kind one of each class stays. Afterwards everything is put back.
 THIN = """() => {
   const kept = [];
   const swap = (e, nodes) => {
@@ -438,14 +450,26 @@ THIN = """() => {
     e.replaceChildren(...nodes);
   };
   for (const e of document.querySelectorAll("svg[role=img]")) swap(e, []);
-  for (const e of document.querySelectorAll(".katex-html, .katex math"))
-    swap(e, [e.textContent]);
+  for (const e of document.querySelectorAll(".katex math")) swap(e, []);
+  const formulas = [...document.querySelectorAll(".katex-html")].map(e => {
+    const size = e.getBoundingClientRect();
+    return [e, Math.max(size.width, e.scrollWidth), size.height];
+  });
+  for (const [e, width, height] of formulas) {
+    const box = document.createElement("span");
+    box.innerHTML = "<span>ii</span><span>ii</span>";
+    box.style = "display: inline-flex; justify-content: space-between; "
+      + `width: ${width}px; height: ${height}px`;
+    swap(e, [box]);
+  }
   const seen = new Set();
   for (const e of document.querySelectorAll(".highlight pre")) {
     const copy = e.cloneNode(true);
+    const kind = e.closest(".cell_output, .cell_input, .highlight").className;
     for (const span of copy.querySelectorAll("span")) {
-      if (seen.has(span.className)) span.replaceWith(...span.childNodes);
-      seen.add(span.className);
+      const key = `${kind} ${span.className}`;
+      if (seen.has(key)) span.replaceWith(...span.childNodes);
+      seen.add(key);
     }
     copy.normalize();
     swap(e, [...copy.childNodes]);
@@ -456,8 +480,8 @@ THIN = """() => {
   };
 }"""
 
-# Its rules about what is seen get the page as it is, but of all texts of the same
-# colour, size and weight on the same backgrounds two, and every box that scrolls.
+# And its rules about what is seen get of all texts of the same colour, size and weight
+# on the same backgrounds only two, and every box that scrolls.
 SAMPLE = """() => {
   const known = new Map();
   const ground = e => {
@@ -519,13 +543,13 @@ def accessibility(seen: Visit) -> list[str]:
     page.evaluate(axe())
     page.evaluate(THIN)
     faults = page.evaluate(RUN_AXE, ["", SEEN])
-    page.evaluate("putBack()")
     was = page.evaluate("document.documentElement.dataset.theme")
     for mode in ("light", "dark"):
         set_mode(page, mode)
         found = page.evaluate(RUN_AXE, [SAMPLE, SEEN])
         faults += [f"{mode}: {fault}" for fault in found]
     set_mode(page, was)
+    page.evaluate("putBack()")
     return faults
 
 

@@ -53,10 +53,10 @@ def end_of_main(text: str) -> Callable[[str], str]:
 
 
 NOISE = os.urandom(250_000).hex()
-LATE = """<script>setTimeout(() => {
+LATE = """<script>requestAnimationFrame(() => requestAnimationFrame(() => {
 const late = document.createElement("div");
 late.style.height = "300px";
-document.querySelector("article").prepend(late); }, 0)</script>"""
+document.querySelector("article").prepend(late); }))</script>"""
 TRAP = """<input aria-label="trap"
 onkeydown="if (event.key === 'Tab') event.preventDefault()">"""
 
@@ -217,8 +217,19 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         (
             PAGE,
             end_of_main(
-                '<div style="width: 9em; overflow-x: auto">'
-                '<div style="width: 99em">a long formula</div></div>'
+                '<div style="width: 9em; overflow-x: auto; white-space: nowrap">'
+                f"{'a long line ' * 9}</div>"
+            ),
+        ),
+    ),
+    "a formula that only a mouse can scroll": (
+        checks.accessibility,
+        (
+            PAGE,
+            end_of_main(
+                '<div style="width: 9em; overflow-x: auto; white-space: nowrap">'
+                '<span class="katex"><span class="katex-html">'
+                f"{'<span>x</span>' * 99}</span></span></div>"
             ),
         ),
     ),
