@@ -157,6 +157,22 @@ def test_only_learned_tables_and_t5s_bias_are_trained():
     assert moved == [False, False, True]
 
 
+def test_every_seed_sees_sequences_of_its_own_and_every_step_new_ones():
+    model = ensemble("none", seeds=3)
+    seen = []
+    model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    trainer._fit(model, 2, (LENGTH, LENGTH), None)
+    drawn = [rows for step in seen for rows in step]
+    assert len(drawn) == 6
+    assert not any(torch.equal(a, b) for a, b in itertools.combinations(drawn, 2))
+
+
+def test_tokens_without_an_answer_do_not_count():
+    """At length 4 one token in four has an answer; untrained, few are right."""
+    rows = train("copy", ["none"], steps=1, train_lengths=(4, 4), test_lengths=(4,))
+    assert max(row.accuracy for row in rows) < 0.2
+
+
 # The codes
 
 
