@@ -37,7 +37,7 @@ def rotate(
        \begin{pmatrix} x_{2k} \\ x_{2k+1} \end{pmatrix}
 
     Su et al. (2021), equations 14 and 15, with the frequencies of
-    :func:`angular_frequencies` for the width of a head. A dot product of two
+    :func:`pe_lib.angular_frequencies` for the width of a head. A dot product of two
     rotated vectors depends on the difference of their positions alone. The
     rotation is the shift matrix T(-t): rotary and the sinusoid are the same turn,
     here of the words, there of the codes.
@@ -51,7 +51,7 @@ def rotate(
         that shape: [length] for vectors [batch, heads, length, head_dim]; a single
         number turns all vectors alike.
     base : float
-        As in :func:`angular_frequencies`.
+        As in :func:`pe_lib.angular_frequencies`.
     layout : "interleaved" or "half_split"
         Which two numbers are a pair: neighbours, as in the paper, or number k of
         the first and number k of the second half, as in Llama. Weights that were

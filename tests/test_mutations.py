@@ -145,12 +145,8 @@ MUTATIONS = {
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project, without what a build leaves behind."""
-    hidden = shutil.ignore_patterns(".*", "_*", "*.egg-info", "__pycache__")
+    hidden = shutil.ignore_patterns(".*", "_build", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=hidden)
-    private = [str(path.relative_to(ROOT)) for path in ROOT.glob("pe_lib/_*.py")]
-    for needed in ("_toc.yml", *private):
-        shutil.copy(ROOT / needed, tmp_path / "copy" / needed)
-    shutil.copytree(ROOT / "book/_static", tmp_path / "copy/book/_static")
     return tmp_path / "copy"
 
 

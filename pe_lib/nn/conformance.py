@@ -75,7 +75,8 @@ def check_encoding(build: Build, *, d_model: int = 64) -> Report:
     --------
     A module that adds nothing gives every position the same code:
 
-    >>> report = check_encoding(lambda d_model: torch.nn.Identity())
+    >>> from torch import nn
+    >>> report = check_encoding(lambda d_model: nn.Identity())
     >>> report.ok, report.wrong[0].check
     (False, 'axes')
     """
