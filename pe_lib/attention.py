@@ -236,8 +236,10 @@ def fit_head(
 
     .. math::
 
-       W = \arg\min_W \; -\frac{1}{N}\sum_{t} \log A_{t,\,\text{target}(t)}
-           + \frac{\text{penalty}}{2} \lVert W \rVert^2
+       \begin{aligned}
+       W = \arg\min_W \; &-\frac{1}{N}\sum_{t} \log A_{t,\,\text{target}(t)} \\
+           &+ \frac{\text{penalty}}{2} \lVert W \rVert^2
+       \end{aligned}
 
     over all queries t that have a target, in sequences of all `lengths`; A is
     :func:`head_weights`. The first term is convex in W and the second strictly so:
