@@ -22,9 +22,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.conformance import CHECKS
+from pe_lib.check.report import Report
 from pe_lib.nn import SinusoidalPositionalEncoding, check_encoding
-from pe_lib.nn.conformance import CHECKS
-from pe_lib.nn.report import Report
 
 D_MODEL = 64
 WIDTH = 72

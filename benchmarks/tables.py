@@ -25,7 +25,7 @@ import torch
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal_table
-from pe_lib._hands import steps_in_units
+from pe_lib._phasors import steps_in_units
 
 SIZES = [(512, 64), (4096, 512), (65_536, 512)]
 ROUNDS = 15

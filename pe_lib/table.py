@@ -12,7 +12,7 @@ from pe_lib._arguments import (
     as_float_dtype,
     as_integer,
 )
-from pe_lib._hands import hands_at, write_hands
+from pe_lib._phasors import phasors_at, write_phasors
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS
 
@@ -94,7 +94,7 @@ def sinusoidal_table(
     begin = start - start % BLOCK
     blocks = BLOCK * np.arange(ahead)
     both = np.concatenate([np.arange(BLOCK), begin + blocks])
-    hands = hands_at(both, d_model, base, spacing)
+    hands = phasors_at(both, d_model, base, spacing)
     # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.
     turns, firsts = -1j * hands[:BLOCK], hands[BLOCK:].copy()
     del hands
@@ -103,12 +103,12 @@ def sinusoidal_table(
     table = np.empty((length, d_model), dtype)
     for group in range(begin, stop, ahead * BLOCK):
         if group > begin:
-            firsts = hands_at(group + blocks, d_model, base, spacing)
+            firsts = phasors_at(group + blocks, d_model, base, spacing)
         for first in range(group, min(group + ahead * BLOCK, stop), len(rows)):
             block = (first - group) // BLOCK
             turned[...] = firsts[block : block + together, np.newaxis]
             turned *= turns
             low, high = max(first, start), min(first + len(rows), stop)
             found = rows[low - first : high - first]
-            write_hands(found, table[low - start : high - start], layout)
+            write_phasors(found, table[low - start : high - start], layout)
     return table

@@ -1,6 +1,6 @@
 """Positional encodings as PyTorch modules, and their checker. This loads torch."""
 
-from pe_lib.nn.conformance import check_encoding
+from pe_lib.check import check_encoding
 from pe_lib.nn.learned import LearnedPositionalEmbedding
 from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
-from pe_lib._hands import RADIANS, steps_in_units
+from pe_lib._phasors import RADIANS, steps_in_units
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._arguments import (
@@ -169,7 +169,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         """The codes of positions + offset: [...] -> [..., d_model] of `dtype`.
 
         Every column is a sine; a cosine is one that starts a quarter turn ahead.
-        Angles are whole numbers of 2**-64 turns, as in `pe_lib._hands`: complete
+        Angles are whole numbers of 2**-64 turns, as in `pe_lib._phasors`: complete
         turns overflow, and are gone. From what is left, half a turn more or less
         changes the sign, so that only small angles meet a sine.
         """

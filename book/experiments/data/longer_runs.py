@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pe_lib.nn.trainer import save, train
+from pe_lib.experiments.training import save, train
 
 PLUGS = [
     "none",

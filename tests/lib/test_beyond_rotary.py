@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pe_lib import shift_matrix
+from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.layouts import layout_columns
-from pe_lib.rotary import rotate
 
 LAYOUTS = ("interleaved", "half_split")
 RNG = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def by_the_paper(x, m, base=10_000.0):
 @pytest.mark.parametrize("head_dim", [2, 6, 8])
 def test_it_is_the_matrix_of_the_paper(head_dim, base):
     x = RNG.standard_normal((11, head_dim))
-    turned = rotate(x, np.arange(11), base=base)
+    turned = apply_rotary(x, np.arange(11), base=base)
     for m in range(11):
         np.testing.assert_allclose(turned[m], by_the_paper(x[m], m, base), atol=1e-14)
 
@@ -42,7 +42,7 @@ def test_it_is_the_matrix_of_the_paper(head_dim, base):
 @pytest.mark.parametrize("position", [-3, 0, 0.5, 7, 4096])
 def test_it_is_the_shift_matrix_turned_back(position, layout):
     T = shift_matrix(-position, 8, layout=layout)
-    turned = rotate(QUERIES, position, layout=layout)
+    turned = apply_rotary(QUERIES, position, layout=layout)
     np.testing.assert_allclose(turned, QUERIES @ T.T, atol=1e-13)
 
 
@@ -52,8 +52,8 @@ def test_scores_depend_on_the_offset_alone(shift, layout):
     positions = np.arange(11)
 
     def scores(start, keys_layout=layout):
-        q = rotate(QUERIES, start + positions, layout=layout)
-        k = rotate(KEYS, start + positions, layout=keys_layout)
+        q = apply_rotary(QUERIES, start + positions, layout=layout)
+        k = apply_rotary(KEYS, start + positions, layout=keys_layout)
         return q @ np.swapaxes(k, -1, -2)
 
     np.testing.assert_allclose(scores(shift), scores(0), atol=1e-12)
@@ -63,7 +63,7 @@ def test_scores_depend_on_the_offset_alone(shift, layout):
 
 
 def test_lengths_are_kept_and_position_zero_changes_nothing():
-    turned = rotate(QUERIES, np.arange(11))
+    turned = apply_rotary(QUERIES, np.arange(11))
     np.testing.assert_allclose(
         np.linalg.norm(turned, axis=-1), np.linalg.norm(QUERIES, axis=-1), rtol=1e-14
     )
@@ -77,17 +77,19 @@ def test_the_layouts_are_one_rotation_in_another_order_of_columns():
         layout_columns(8, "interleaved"), layout_columns(8, "half_split"), strict=True
     ):
         order[second] = np.arange(8)[first]
-    halves = rotate(QUERIES[..., order], np.arange(11), layout="half_split")
-    np.testing.assert_array_equal(halves, rotate(QUERIES, np.arange(11))[..., order])
+    halves = apply_rotary(QUERIES[..., order], np.arange(11), layout="half_split")
+    np.testing.assert_array_equal(
+        halves, apply_rotary(QUERIES, np.arange(11))[..., order]
+    )
     assert not np.allclose(
-        rotate(QUERIES, np.arange(11), layout="half_split"),
-        rotate(QUERIES, np.arange(11)),
+        apply_rotary(QUERIES, np.arange(11), layout="half_split"),
+        apply_rotary(QUERIES, np.arange(11)),
     )
 
 
 def test_the_length_axis_turns_and_not_the_heads():
     x = np.ones((5, 3, 4, 2))
-    turned = rotate(x, np.arange(4))
+    turned = apply_rotary(x, np.arange(4))
     assert (turned == turned[:1, :1]).all()
     assert not np.allclose(turned[..., 0, :], turned[..., 1, :])
 
@@ -95,22 +97,24 @@ def test_the_length_axis_turns_and_not_the_heads():
 def test_positions_of_each_sequence_of_a_batch():
     positions = np.arange(2)[:, np.newaxis, np.newaxis] * 100 + np.arange(11)
     positions = np.broadcast_to(positions, (2, 3, 11))
-    turned = rotate(QUERIES, positions)
-    np.testing.assert_array_equal(turned[1], rotate(QUERIES[1], 100 + np.arange(11)))
+    turned = apply_rotary(QUERIES, positions)
+    np.testing.assert_array_equal(
+        turned[1], apply_rotary(QUERIES[1], 100 + np.arange(11))
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
 @pytest.mark.parametrize("start", [0, 32_768, 262_144])
 def test_angles_do_not_suffer_from_the_dtype(dtype, start):
     x = np.ones((64, 8), dtype)
-    turned = rotate(x, start + np.arange(64))
+    turned = apply_rotary(x, start + np.arange(64))
     assert turned.dtype == dtype
-    exact = rotate(x.astype(np.float64), start + np.arange(64))
+    exact = apply_rotary(x.astype(np.float64), start + np.arange(64))
     np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(dtype))
     assert len(np.unique(turned.astype(np.float64), axis=0)) == 64
 
 
 def test_two_bases_in_one_process():
-    one, two = (rotate(QUERIES, np.arange(11), base=b) for b in (10_000.0, 500.0))
+    one, two = (apply_rotary(QUERIES, np.arange(11), base=b) for b in (10_000.0, 500.0))
     assert not np.allclose(one, two)
-    np.testing.assert_array_equal(one, rotate(QUERIES, np.arange(11)))
+    np.testing.assert_array_equal(one, apply_rotary(QUERIES, np.arange(11)))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FORMULA = "book/sinusoidal/formula.ipynb"
 ROTATION = "book/sinusoidal/rotation.ipynb"
-LINT = "tests/test_book.py"
+LINT = "tests/book/test_book.py"
 
 
 def replace(file: str, old: str, new: str) -> Callable[[Path], None]:
@@ -56,7 +56,7 @@ MUTATIONS = {
             "matrix[cosines, cosines] = -sin, cos",
             "matrix[cosines, cosines] = sin, cos",
         ),
-        ["tests/test_rotation.py::test_the_matrix_entry_by_entry", ROTATION],
+        ["tests/lib/test_rotation.py::test_the_matrix_entry_by_entry", ROTATION],
     ),
     "the base": (
         replace(
@@ -64,31 +64,33 @@ MUTATIONS = {
             "    base: float = 10_000.0,",
             "    base: float = 10_001.0,",
         ),
-        ["tests/test_table.py::test_defaults_are_those_of_the_function"],
+        ["tests/lib/test_table.py::test_defaults_are_those_of_the_function"],
     ),
     "cosine for sine": (
         replace(
-            "pe_lib/_hands.py",
+            "pe_lib/_phasors.py",
             "np.sin(angle, out=hands.real)",
             "np.cos(angle, out=hands.real)",
         ),
-        ["tests/test_sinusoidal.py::test_position_zero_is_exactly_zeros_and_ones"],
+        ["tests/lib/test_sinusoidal.py::test_position_zero_is_exactly_zeros_and_ones"],
     ),
     "the divisor of the exponent": (
         replace("pe_lib/frequencies.py", "d_model / 2 if", "(d_model + 1) / 2 if"),
-        ["tests/test_frequencies.py::test_equals_the_formula_term_by_term"],
+        ["tests/lib/test_frequencies.py::test_equals_the_formula_term_by_term"],
     ),
     "the low bits of a phase": (
-        replace("pe_lib/_hands.py", "integers * rest + beyond", "0.0 * rest + beyond"),
-        ["tests/test_hands.py::test_entries_near_zero_are_right_too"],
+        replace(
+            "pe_lib/_phasors.py", "integers * rest + beyond", "0.0 * rest + beyond"
+        ),
+        ["tests/lib/test_phasors.py::test_entries_near_zero_are_right_too"],
     ),
     "a quadrant": (
-        replace("pe_lib/_hands.py", "[1, -1j, -1, 1j]", "[1, -1j, -1, -1j]"),
-        ["tests/test_sinusoidal.py::test_equals_the_double_loop"],
+        replace("pe_lib/_phasors.py", "[1, -1j, -1, 1j]", "[1, -1j, -1, -1j]"),
+        ["tests/lib/test_sinusoidal.py::test_equals_the_double_loop"],
     ),
     "the boundary of a block": (
         replace("pe_lib/table.py", "BLOCK * np.ar", "(BLOCK - 1) * np.ar"),
-        ["tests/test_table.py::test_any_number_of_blocks"],
+        ["tests/lib/test_table.py::test_any_number_of_blocks"],
     ),
     "the layout of a shift": (
         replace(
@@ -96,11 +98,11 @@ MUTATIONS = {
             "sin, cos = code[sines], code[cosines]",
             "sin, cos = np.split(code, 2)",
         ),
-        ["tests/test_rotation.py::test_apply_shift_is_the_matrix_product"],
+        ["tests/lib/test_rotation.py::test_apply_shift_is_the_matrix_product"],
     ),
     "the size that a residual is measured by": (
         replace("pe_lib/rotation.py", "np.linalg.norm(after)", "len(after)"),
-        ["tests/test_rotation.py::test_residual_by_its_formula"],
+        ["tests/lib/test_rotation.py::test_residual_by_its_formula"],
     ),
     "an arc for its chord": (
         replace(
@@ -108,19 +110,21 @@ MUTATIONS = {
             "np.sin(frequency * offsets / 2)",
             "(frequency * offsets / 2)",
         ),
-        ["tests/test_geometry.py::test_against_fifty_digits"],
+        ["tests/lib/test_geometry.py::test_against_fifty_digits"],
     ),
     "what counts as equal": (
         replace("pe_lib/properties.py", "SPREAD = 1e-12", "SPREAD = 1e-9"),
-        ["tests/test_properties.py::test_the_line_between_rounding_and_a_difference"],
+        [
+            "tests/lib/test_properties.py::test_the_line_between_rounding_and_a_difference"
+        ],
     ),
     "the price of a large weight": (
         replace("pe_lib/attention.py", "penalty / 2 * np.sum", "penalty * np.sum"),
-        ["tests/test_attention.py::test_no_small_step_from_the_optimum_is_better"],
+        ["tests/lib/test_attention.py::test_no_small_step_from_the_optimum_is_better"],
     ),
     "the step through float32": (
         replace("pe_lib/_arguments.py", "dtype.itemsize < 4", "dtype.itemsize < 2"),
-        ["tests/test_sinusoidal.py::test_float16_goes_through_float32"],
+        ["tests/lib/test_sinusoidal.py::test_float16_goes_through_float32"],
     ),
     "a sign in the printed theorem": (
         replace(ROTATION, '"-\\\\sin\\\\omega_j k', '"\\\\sin\\\\omega_j k'),

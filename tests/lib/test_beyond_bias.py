@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from pe_lib.bias import alibi_bias, alibi_slopes, t5_buckets
+from pe_lib.beyond.bias import alibi_bias, alibi_slopes, t5_buckets
 
 # ALiBi
 

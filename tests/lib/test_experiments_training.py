@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from pe_lib import plotting, sinusoidal_table
-from pe_lib.bias import alibi_bias, t5_buckets
-from pe_lib.nn import trainer
-from pe_lib.nn.toy_tasks import TASKS
-from pe_lib.nn.trainer import (
+from pe_lib.beyond.bias import alibi_bias, t5_buckets
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.experiments import training
+from pe_lib.experiments.tasks import TASKS
+from pe_lib.experiments.training import (
     SCHEMES,
     Ensemble,
     Scheme,
@@ -21,7 +22,6 @@ from pe_lib.nn.trainer import (
     save,
     train,
 )
-from pe_lib.rotary import rotate
 
 LENGTH = 9
 
@@ -73,7 +73,10 @@ def by_hand(model, member, tokens):
             own = slice(16 * h, 16 * h + 16)
             left, right = q[:, own], k[:, own]
             if scheme.rotary:
-                left, right = rotate(left, np.arange(n)), rotate(right, np.arange(n))
+                left, right = (
+                    apply_rotary(left, np.arange(n)),
+                    apply_rotary(right, np.arange(n)),
+                )
             scores = left @ right.T / 4
             for t, s in itertools.product(range(n), repeat=2):
                 if scheme.bias == "alibi":
@@ -137,7 +140,7 @@ def test_a_member_alone_trains_as_in_company():
     alone = ensemble("sinusoid", seeds=1)
     company = ensemble("none", "sinusoid", "ALiBi", seeds=3)
     for model in (alone, company):
-        trainer._fit(model, 5, (LENGTH, LENGTH), None)
+        training._fit(model, 5, (LENGTH, LENGTH), None)
     for name, parameter in alone.named_parameters():
         other = dict(company.named_parameters())[name]
         # Adam's first steps follow the sign of a gradient: near 0 it may be noise.
@@ -150,7 +153,7 @@ def test_a_member_alone_trains_as_in_company():
 def test_only_learned_tables_and_t5s_bias_are_trained():
     model = ensemble("sinusoid", "learned", "T5 bias", seeds=1)
     tables, biases = model.table.detach().clone(), model.bucket_bias.detach().clone()
-    trainer._fit(model, 3, (LENGTH, LENGTH), None)
+    training._fit(model, 3, (LENGTH, LENGTH), None)
     moved = [(model.table[i] != tables[i]).any().item() for i in range(3)]
     assert moved == [False, True, False]
     moved = [(model.bucket_bias[i] != biases[i]).any().item() for i in range(3)]
@@ -161,7 +164,7 @@ def test_every_seed_sees_sequences_of_its_own_and_every_step_new_ones():
     model = ensemble("none", seeds=3)
     seen = []
     model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    trainer._fit(model, 2, (LENGTH, LENGTH), None)
+    training._fit(model, 2, (LENGTH, LENGTH), None)
     drawn = [rows for step in seen for rows in step]
     assert len(drawn) == 6
     assert not any(torch.equal(a, b) for a, b in itertools.combinations(drawn, 2))
@@ -312,7 +315,7 @@ def test_bad_input_is_refused_before_training(
     def never(*_):
         raise AssertionError("trained")
 
-    monkeypatch.setattr(trainer, "_fit", never)
+    monkeypatch.setattr(training, "_fit", never)
     named = "bias" if "alibi" in must else name
     with pytest.raises(error, match=f"{named} must .*{must}.*got .*{came}"):
         train(**GOOD | {name: value})
@@ -327,7 +330,7 @@ def test_bad_input_is_refused_before_training(
     ],
 )
 def test_codes_that_cannot_be_added_are_refused(code, error, message, monkeypatch):
-    monkeypatch.setattr(trainer, "_fit", None)
+    monkeypatch.setattr(training, "_fit", None)
     for learned in (False, True):
         with pytest.raises(error, match=f"code must .*{message}"):
             train(

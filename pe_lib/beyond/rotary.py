@@ -20,7 +20,7 @@ from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.sinusoidal import sinusoidal
 
 
-def rotate(
+def apply_rotary(
     vectors: ArrayLike,
     positions: ArrayLike,
     *,
@@ -74,7 +74,7 @@ def rotate(
     --------
     The first pair turns by 1 radian per position, the second by a hundredth:
 
-    >>> rotate([1.0, 0.0, 1.0, 0.0], 1).round(4)
+    >>> apply_rotary([1.0, 0.0, 1.0, 0.0], 1).round(4)
     array([0.5403, 0.8415, 1.    , 0.01  ])
     """
     given = as_float_array("vectors", vectors)

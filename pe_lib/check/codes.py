@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pe_lib.nn._recognition import describe, scale_of, table
-from pe_lib.nn._subject import (
+from pe_lib.check.probe import (
     AXES,
     HARMFUL,
     LONG,
@@ -19,7 +18,8 @@ from pe_lib.nn._subject import (
     first_position,
     name_of,
 )
-from pe_lib.nn.report import Finding, Findings
+from pe_lib.check.recognition import describe, scale_of, table
+from pe_lib.check.report import Finding, Findings
 
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 # What a module raises that refuses on purpose; anything else is an accident.

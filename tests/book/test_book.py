@@ -21,7 +21,7 @@ from nbclient.exceptions import CellExecutionError
 
 import pe_lib
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
 LEVELS = {"predict", "modify", "build", "prove"}
 VERDICTS = re.compile(r"true|not as stated|open|true if .+")

@@ -7,8 +7,8 @@ independent of one another; :func:`check_encoding` runs them all.
 from collections.abc import Callable
 
 from pe_lib._arguments import as_callable, as_integer
-from pe_lib.nn import _behaviour, _values
-from pe_lib.nn._subject import (
+from pe_lib.check import codes, state
+from pe_lib.check.probe import (
     Build,
     CannotCallError,
     Subject,
@@ -16,27 +16,27 @@ from pe_lib.nn._subject import (
     probe,
     undisturbed,
 )
-from pe_lib.nn.report import Finding, Findings, Report
+from pe_lib.check.report import Finding, Findings, Report
 
 Check = Callable[[Subject], Findings]
 
 CHECKS: dict[str, Check] = {
-    "axes": _values.axes,
-    "convention": _values.convention,
-    "widths": _values.widths,
-    "length": _values.length,
-    "dtype": _values.dtype,
-    "accuracy": _values.accuracy,
-    "half": _values.half,
-    "positions": _behaviour.positions,
-    "offset": _behaviour.offset,
-    "device": _behaviour.device,
-    "meta": _behaviour.meta,
-    "state_dict": _behaviour.state_dict,
-    "determinism": _behaviour.determinism,
-    "history": _behaviour.history,
-    "input": _behaviour.input_,
-    "gradient": _behaviour.gradient,
+    "axes": codes.axes,
+    "convention": codes.convention,
+    "widths": codes.widths,
+    "length": codes.length,
+    "dtype": codes.dtype,
+    "accuracy": codes.accuracy,
+    "half": codes.half,
+    "positions": state.positions,
+    "offset": state.offset,
+    "device": state.device,
+    "meta": state.meta,
+    "state_dict": state.state_dict,
+    "determinism": state.determinism,
+    "history": state.history,
+    "input": state.input_,
+    "gradient": state.gradient,
 }
 
 

@@ -386,7 +386,7 @@ def test_later_loads(tmp_path: Path) -> None:
 
 def test_no_browser_is_said() -> None:
     """Where there is none, the tests are skipped and the summary says so."""
-    test = ["tests/test_site.py", "-k", "test_root_leads_in"]
+    test = ["tests/site/test_site.py", "-k", "test_root_leads_in"]
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", *test],
         cwd=ROOT,

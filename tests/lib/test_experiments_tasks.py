@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from pe_lib.nn.toy_tasks import (
+from pe_lib.experiments.tasks import (
     LONGEST,
     NO_ANSWER,
     NUM_TOKENS,

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.nn._recognition import table
-from pe_lib.nn._subject import (
+from pe_lib.check.probe import (
     HARMFUL,
     LONG,
     Subject,
@@ -19,7 +18,8 @@ from pe_lib.nn._subject import (
     first_position,
     plain_tensors,
 )
-from pe_lib.nn.report import Finding, Findings
+from pe_lib.check.recognition import table
+from pe_lib.check.report import Finding, Findings
 
 
 def device(subject: Subject) -> Findings:

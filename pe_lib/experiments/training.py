@@ -29,8 +29,8 @@ from torch.nn import functional
 
 from pe_lib import naive
 from pe_lib._arguments import as_choice, as_integer, as_reals
-from pe_lib.bias import alibi_bias, t5_buckets
-from pe_lib.nn.toy_tasks import NO_ANSWER, NUM_TOKENS, TASKS, Task
+from pe_lib.beyond.bias import alibi_bias, t5_buckets
+from pe_lib.experiments.tasks import NO_ANSWER, NUM_TOKENS, TASKS, Task
 from pe_lib.sinusoidal import sinusoidal
 from pe_lib.table import sinusoidal_table
 

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 KB = 1000
 FIRST_LOAD = 450 * KB
 LATER_LOAD = 200 * KB

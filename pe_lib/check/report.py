@@ -15,7 +15,7 @@ class Finding:
     Attributes
     ----------
     check : str
-        The check's name, a key of ``pe_lib.nn.conformance.CHECKS``.
+        The check's name, a key of ``pe_lib.check.conformance.CHECKS``.
     severity : "wrong" or "fact"
         A fact is how this module does it, where sound modules differ.
     what, why, mend : str

@@ -14,17 +14,17 @@ from torch import nn
 from torch.nn import functional
 
 from pe_lib import conventions, sinusoidal
-from pe_lib.nn import _subject, check_encoding
-from pe_lib.nn._recognition import Convention, recognize, table
-from pe_lib.nn._subject import AXES, CannotCallError, probe, undisturbed
-from pe_lib.nn.conformance import CHECKS
-from pe_lib.nn.report import Finding, Report
+from pe_lib.check import check_encoding
+from pe_lib.check.conformance import CHECKS
+from pe_lib.check.probe import AXES, CannotCallError, probe, undisturbed
+from pe_lib.check.recognition import Convention, recognize, table
+from pe_lib.check.report import Finding, Report
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """Inputs of a million positions are for two tests only."""
-    monkeypatch.setattr(_subject, "LARGEST", 2**20)
+    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**20)
 
 
 def codes(positions, d_model):
@@ -620,8 +620,8 @@ def test_the_longest_input_is_a_fact(build, words):
 
 
 def test_a_million_positions_are_tried(monkeypatch):
-    monkeypatch.setattr(_subject, "PATIENCE", 600)
-    monkeypatch.setattr(_subject, "LARGEST", 2**24)
+    monkeypatch.setattr(probe, "PATIENCE", 600)
+    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**24)
     found = check_encoding(Sound).findings
     assert "It took 1,000,000 positions." in [f.what for f in found]
 
@@ -756,7 +756,7 @@ def test_the_answer_is_the_same_twice_and_in_any_mode():
 
 @pytest.mark.parametrize("build", [Sound, Table, Learned, Float32Angles])
 def test_a_report_takes_less_than_five_seconds(build, monkeypatch):
-    monkeypatch.setattr(_subject, "LARGEST", 2**24)
+    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**24)
     torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
     begin = time.process_time()
     check_encoding(build)

@@ -8,7 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal
-from pe_lib._hands import PI, steps_in_units
+from pe_lib._phasors import PI, steps_in_units
 
 CHOICES = [
     (d_model, base, spacing)

@@ -16,13 +16,11 @@ from pe_lib import (
     angular_frequencies,
     apply_shift,
     attention,
-    bias,
     conventions,
     fit_shift,
     geometry,
     naive,
     properties,
-    rotary,
     shift_matrix,
     sinusoidal,
     sinusoidal_table,
@@ -54,7 +52,7 @@ GOOD = {
     "similarity": {"offsets": [0, 1], "d_model": 4},
     "distance": {"offsets": [0, 1], "d_model": 4},
     "distance_map": {"table": TABLE},
-    "rotate": {"vectors": TABLE, "positions": np.arange(20)},
+    "apply_rotary": {"vectors": TABLE, "positions": np.arange(20)},
     "alibi_slopes": {"num_heads": 6},
     "alibi_bias": {"length": 3, "num_heads": 6},
     "t5_buckets": {"offsets": [0, 1]},
@@ -78,8 +76,6 @@ FUNCTIONS = {
         properties,
         geometry,
         conventions,
-        rotary,
-        bias,
     )
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
@@ -339,7 +335,7 @@ BAD = {
         (np.ones((20, 3)), ValueError, "even", "(20, 3)"),
         (np.ones((20, 0)), ValueError, "even", "(20, 0)"),
     ],
-    "rotate.positions": [
+    "apply_rotary.positions": [
         *NUMBERS,
         (np.arange(4), ValueError, "shape (20,) or its last axes", "(4,)"),
         ([3], ValueError, "shape (20,) or its last axes", "(1,)"),

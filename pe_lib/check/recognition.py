@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._hands import PI
+from pe_lib._phasors import PI
 from pe_lib.conventions import CONVENTIONS, Convention
 
 Array = NDArray[np.float64]

@@ -44,7 +44,7 @@ def steps_in_units(
     return whole, rest
 
 
-def hands_at(
+def phasors_at(
     integers: NDArray[np.int64],
     d_model: int,
     base: float,
@@ -77,7 +77,7 @@ def hands_at(
     return hands
 
 
-def write_hands(
+def write_phasors(
     hands: NDArray[np.complex128], codes: NDArray[Any], layout: str
 ) -> None:
     """Write hands [..., K] as codes [..., d_model], rounded to the dtype of `codes`."""

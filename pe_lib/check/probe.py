@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.recognition import Match, recognize
 from pe_lib.conventions import Convention
-from pe_lib.nn._recognition import Match, recognize
 
 Build = Callable[[int], nn.Module]
 
