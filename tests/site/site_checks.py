@@ -233,9 +233,17 @@ def missing_files(seen: Visit) -> list[str]:
     return [url for url in seen.missing if is_local(seen.site, url)]
 
 
+# What scripts/pydata-sphinx-theme.js tells its developers, on every page; it cannot be
+# asked not to, and we do not rewrite other people's scripts.
+THEME_SAYS = re.compile(
+    r"log: \[PST\]: (Changed to (auto|dark|light) mode using the (dark|light) theme\."
+    r"|Scrolled sidebar using (last active link|stored browser position)\.\.\.)"
+)
+
+
 def console(seen: Visit) -> list[str]:
-    """Everything in the console, exceptions included."""
-    return seen.console
+    """Everything in the console, exceptions included, but for what the theme says."""
+    return [line for line in seen.console if not THEME_SAYS.fullmatch(line)]
 
 
 def layout_shift(seen: Visit) -> list[str]:
