@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import first_rounding
-from pe_lib.frequencies import angular_frequencies
+from pe_lib.frequencies import DIGITS, angular_frequencies, decimal_frequencies
 from pe_lib.layouts import layout_columns
 
 PI = "3.14159265358979323846264338327950288419716939937510582097494459230781640629"
@@ -30,16 +30,13 @@ def steps_in_units(
 
     The frequencies are those of :func:`angular_frequencies`, to sixty digits.
     """
-    pairs = (d_model + 1) // 2
-    whole, rest = np.empty(pairs, np.uint64), np.empty(pairs)
-    with decimal.localcontext(decimal.Context(prec=60)):
-        # omega is 1 for the first pair, and smaller by the same ratio for each next.
-        step = 2**64 / (2 * decimal.Decimal(PI))
-        last = decimal.Decimal(d_model) / 2 if spacing == "paper" else max(pairs - 1, 1)
-        ratio = (-decimal.Decimal(base).ln() / last).exp()
-        for k in range(pairs):
-            whole[k], rest[k] = int(step), float(step % 1)
-            step *= ratio
+    frequencies = decimal_frequencies(d_model, base, spacing)
+    whole, rest = np.empty(len(frequencies), np.uint64), np.empty(len(frequencies))
+    with decimal.localcontext(DIGITS):
+        radian = 2**64 / (2 * decimal.Decimal(PI))
+        for k, frequency in enumerate(frequencies):
+            units = frequency * radian
+            whole[k], rest[k] = int(units), float(units % 1)
     whole.flags.writeable = rest.flags.writeable = False  # every caller gets the same
     return whole, rest
 

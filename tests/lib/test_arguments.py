@@ -17,6 +17,7 @@ from pe_lib import (
     apply_shift,
     attention,
     conventions,
+    conversions,
     fit_shift,
     geometry,
     naive,
@@ -59,8 +60,13 @@ GOOD = {
     "nearest_other": {"d_model": 4, "within": 10},
     "first_rise": {"d_model": 4},
     "decay_law": {"offsets": [0, 1]},
-    "encode": {"convention": "paper", "length": 3, "d_model": 4},
-    "explain": {"source": "paper", "target": "kernes", "length": 3, "d_model": 4},
+    "convention_table": {"convention": "paper", "length": 3, "d_model": 4},
+    "find_conversion": {
+        "source": "paper",
+        "target": "kernes",
+        "length": 3,
+        "d_model": 4,
+    },
     "convert": {"table": TABLE, "source": "paper", "target": "kernes"},
     **{
         name.replace(" ", "_"): {"encode": lambda n: np.ones((n, 2)), "length": 8}
@@ -76,6 +82,7 @@ FUNCTIONS = {
         properties,
         geometry,
         conventions,
+        conversions,
     )
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
@@ -356,13 +363,13 @@ BAD = {
     ],
     "convention": TEXTS,
     "source": TEXTS,
-    "explain.target": TEXTS,
+    "find_conversion.target": TEXTS,
     "convert.target": [
         *TEXTS,
         ("denk", ValueError, "the frequencies of 'paper'", "'denk'"),
     ],
-    "encode.length": COUNTS,
-    "explain.length": COUNTS,
+    "convention_table.length": COUNTS,
+    "find_conversion.length": COUNTS,
     "convert.table": [
         (np.ones(4), ValueError, "two axes", "(4,)"),
         (np.ones((2, 3, 4)), ValueError, "two axes", "(2, 3, 4)"),
