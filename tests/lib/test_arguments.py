@@ -17,7 +17,11 @@ from pe_lib import (
     apply_shift,
     attention,
     conventions,
+<<<<<<< HEAD
     conversions,
+=======
+    fit,
+>>>>>>> be5a863dad9bbb9b6039314f55b971d801fe15ee
     fit_shift,
     geometry,
     naive,
@@ -26,6 +30,7 @@ from pe_lib import (
     sinusoidal,
     sinusoidal_table,
 )
+from pe_lib.beyond import bias, rotary
 
 NAN, INF = float("nan"), float("inf")
 LIMIT = 2**31
@@ -79,10 +84,13 @@ FUNCTIONS = {
         pe_lib,
         naive,
         attention,
+        fit,
         properties,
         geometry,
         conventions,
         conversions,
+        bias,
+        rotary,
     )
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))
