@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import first_rounding
-from pe_lib.frequencies import DIGITS, angular_frequencies, decimal_frequencies
+from pe_lib._decimals import DIGITS, PI, decimal_frequencies
+from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import layout_columns
 
-PI = "3.14159265358979323846264338327950288419716939937510582097494459230781640629"
 RADIANS = 2 * np.pi / 2**64  # in one unit
 EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib._convention_formulas import FORMULAS
-from pe_lib.frequencies import decimal_frequencies
+from pe_lib._decimals import decimal_frequencies
 
 Array = NDArray[np.float64]
 Column = tuple[str, decimal.Decimal]  # "sine", "cosine" or "zero", and its frequency
@@ -72,6 +72,27 @@ class Convention:
     def exponent(self) -> str:
         """The spacing as a formula: 2k/d or k/(d/2-1)."""
         return EXPONENTS[self.spacing]
+
+    def columns(self, d_model: int, length: int | None = None) -> list[Column]:
+        """Wave and frequency of each column, to sixty digits.
+
+        `length` is needed where it is the base. An odd width ends in a column of
+        zeros if `odd` says so, else in a wave without its partner.
+        """
+        base = length if self.base is None else self.base
+        assert base is not None, "a base that is the length needs the length"
+        zeros = d_model % 2 if self.odd == "zero" else 0
+        waves = WAVES if self.first == "sine" else WAVES[::-1]
+        speeds: list[decimal.Decimal] = []
+        if d_model > zeros:
+            speeds = decimal_frequencies(
+                d_model - zeros, base, self.spacing, self.first_pair
+            )
+        if self.layout == "interleaved":
+            found = [(wave, speed) for speed in speeds for wave in waves]
+        else:
+            found = [(wave, speed) for wave in waves for speed in speeds]
+        return [*found[: d_model - zeros], *[("zero", decimal.Decimal(0))] * zeros]
 
 
 # Where each was read: Vaswani et al., section 3.5 (it does not print where pairs and
@@ -174,11 +195,11 @@ def convention_table(convention: str, length: int, d_model: int) -> Array:
            [0.02, 1.  , 0.  , 1.  ]])
     """
     convention = as_choice("convention", convention, tuple(CONVENTIONS))
-    length, d_model = table_size(convention, length, d_model)
+    length, d_model = _table_size(convention, length, d_model)
     return FORMULAS[convention](length, d_model)
 
 
-def table_size(key: str, length: int, d_model: int) -> tuple[int, int]:
+def _table_size(key: str, length: int, d_model: int) -> tuple[int, int]:
     """`length` and `d_model`, if the convention defines a table of that size."""
     convention = CONVENTIONS[key]
     # A base of 1 would make all frequencies equal.
@@ -192,27 +213,3 @@ def table_size(key: str, length: int, d_model: int) -> tuple[int, int]:
             f"its exponent {convention.exponent} would divide by zero"
         )
     return length, width
-
-
-def columns_of(
-    convention: Convention, d_model: int, length: int | None = None
-) -> list[Column]:
-    """Wave and frequency of each column, in sixty digits, as the record has them.
-
-    `length` is needed where it is the base. An odd width ends in a column of zeros
-    if the record says so, else in a wave without its partner.
-    """
-    base = length if convention.base is None else convention.base
-    assert base is not None, "a base that is the length needs the length"
-    zeros = d_model % 2 if convention.odd == "zero" else 0
-    waves = WAVES if convention.first == "sine" else WAVES[::-1]
-    speeds: list[decimal.Decimal] = []
-    if d_model > zeros:
-        speeds = decimal_frequencies(
-            d_model - zeros, base, convention.spacing, convention.first_pair
-        )
-    if convention.layout == "interleaved":
-        columns = [(wave, speed) for speed in speeds for wave in waves]
-    else:
-        columns = [(wave, speed) for wave in waves for speed in speeds]
-    return [*columns[: d_model - zeros], *[("zero", decimal.Decimal(0))] * zeros]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_lib._arguments import as_choice, as_reals
-from pe_lib.conventions import CONVENTIONS, columns_of, table_size
+from pe_lib.conventions import CONVENTIONS, _table_size
 
 Array = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def find_conversion(source: str, target: str, length: int, d_model: int) -> Conv
     source = as_choice("source", source, keys)
     target = as_choice("target", target, keys)
     for key in (source, target):
-        size = table_size(key, length, d_model)
+        size = _table_size(key, length, d_model)
     before, after = (_columns(key, *size) for key in (source, target))
     offset = CONVENTIONS[target].start - CONVENTIONS[source].start
     transpose = CONVENTIONS[target].array != CONVENTIONS[source].array
@@ -157,7 +157,7 @@ _PARTNER = {"sine": "cosine", "cosine": "sine", "zero": "zero"}
 
 
 def _columns(key: str, length: int, d_model: int) -> list[_Column]:
-    columns = columns_of(CONVENTIONS[key], d_model, length)
+    columns = CONVENTIONS[key].columns(d_model, length)
     return [(wave, float(speed)) for wave, speed in columns]
 
 

@@ -1,14 +1,11 @@
 """How fast each pair of columns turns: angular frequencies and wavelengths."""
 
-import decimal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import as_base, as_choice, as_integer
 
 SPACINGS = ("paper", "endpoint")
-DIGITS = decimal.Context(prec=60)
 
 
 def angular_frequencies(
@@ -89,22 +86,3 @@ def wavelengths(
     array([  6.28, 628.32])
     """
     return 2 * np.pi / angular_frequencies(d_model, base=base, spacing=spacing)
-
-
-def decimal_frequencies(
-    d_model: int, base: float, spacing: str, first_pair: int = 0
-) -> list[decimal.Decimal]:
-    """The frequencies of :func:`angular_frequencies` to sixty digits, fastest first.
-
-    With `first_pair` = 1 their pairs are counted from k = 1: each is one step slower.
-    """
-    pairs = (d_model + 1) // 2
-    with decimal.localcontext(DIGITS):
-        steps = (
-            decimal.Decimal(d_model) / 2 if spacing == "paper" else max(pairs - 1, 1)
-        )
-        ratio = (-decimal.Decimal(base).ln() / steps).exp()
-        found = [ratio**first_pair]
-        for _ in range(1, pairs):
-            found.append(found[-1] * ratio)
-    return found

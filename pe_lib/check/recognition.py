@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._phasors import PI
-from pe_lib.conventions import CONVENTIONS, WAVES, Convention, columns_of
+from pe_lib._decimals import PI
+from pe_lib.conventions import CONVENTIONS, WAVES, Convention
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def table(convention: Convention, d_model: int, rows: Sequence[float]) -> Array:
 
     Row 0 is the position at which the convention starts.
     """
-    held = columns_of(convention, d_model)
+    held = convention.columns(d_model)
     turn = 2 * decimal.Decimal(PI)
     codes = np.empty((len(rows), d_model))
     with decimal.localcontext(decimal.Context(prec=60)):
@@ -156,7 +156,7 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
 def _fit(codes: Array, convention: Convention) -> tuple[float, float]:
     """The largest difference from scale times the convention's table, and the scale."""
     rows = np.arange(len(codes)) + convention.start
-    held = columns_of(convention, codes.shape[1])
+    held = convention.columns(codes.shape[1])
     angles = np.outer(rows, [float(speed) for _, speed in held])
     cosines = np.array([wave == "cosine" for wave, _ in held])
     ideal = np.where(cosines, np.cos(angles), np.sin(angles))

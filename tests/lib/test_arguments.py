@@ -17,11 +17,8 @@ from pe_lib import (
     apply_shift,
     attention,
     conventions,
-<<<<<<< HEAD
     conversions,
-=======
     fit,
->>>>>>> be5a863dad9bbb9b6039314f55b971d801fe15ee
     fit_shift,
     geometry,
     naive,

@@ -18,7 +18,7 @@ from pe_lib import (
     shift_matrix,
     sinusoidal_table,
 )
-from pe_lib.conventions import CONVENTIONS, Convention, columns_of, convention_table
+from pe_lib.conventions import CONVENTIONS, Convention, convention_table
 from pe_lib.conversions import convert, find_conversion
 from pe_lib.frequencies import SPACINGS
 
@@ -188,7 +188,7 @@ def test_eight_tables_in_ten_texts():
 def test_the_record_says_what_the_formula_does(key):
     """Waves and frequencies of the record, against the text's own formula."""
     for d_model in widths(key):
-        columns = columns_of(CONVENTIONS[key], d_model, 23)
+        columns = CONVENTIONS[key].columns(d_model, 23)
         t = np.arange(23) + CONVENTIONS[key].start
         waves = {"sine": np.sin, "cosine": np.cos, "zero": np.zeros_like}
         expected = [waves[wave](t * float(speed)) for wave, speed in columns]
@@ -204,7 +204,7 @@ def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
     record = Convention("", None, spacing=spacing, layout=layout, base=500.0)
     speeds = angular_frequencies(d_model, base=500.0, spacing=spacing)
     for wave, share in (("sine", speeds), ("cosine", speeds[: d_model // 2])):
-        held = [float(w) for name, w in columns_of(record, d_model) if name == wave]
+        held = [float(w) for name, w in record.columns(d_model) if name == wave]
         np.testing.assert_allclose(held, share, rtol=1e-14)
 
 
