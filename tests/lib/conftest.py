@@ -17,6 +17,7 @@ NEEDS = {
     "scipy": ("fit",),
     "matplotlib": ("plotting",),
     "playwright": ("explorers",),
+    "mypy": ("wheel",),
 }
 REASON = pytest.StashKey[dict[str, str]]()
 
