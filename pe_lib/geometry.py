@@ -23,6 +23,7 @@ from pe_lib._arguments import (
     as_offsets,
     as_table,
 )
+from pe_lib._extras import needs
 from pe_lib.frequencies import angular_frequencies
 
 _BLOCK = 2**16  # offsets looked at together
@@ -209,7 +210,7 @@ def nearest_other(
     halves = _frequencies(d_model, base, spacing) / 2
     nearest, best = 1, float(np.sum(np.sin(halves) ** 2))
     for start in range(2, within + 1, _BLOCK):
-        offsets = np.arange(start, min(start + _BLOCK, within + 1))
+        offsets = np.arange(start, min(start + _BLOCK, within + 1), dtype=np.int64)
         squares = np.zeros(len(offsets))
         for half in halves:
             squares = squares + np.sin(half * offsets) ** 2
@@ -239,7 +240,7 @@ def first_rise(d_model: int, *, base: float = 10_000.0, spacing: str = "paper") 
     """
     start, block = 0, 64
     while True:
-        offsets = np.arange(start, start + block + 1)
+        offsets = np.arange(start, start + block + 1, dtype=np.int64)
         rises = np.diff(similarity(offsets, d_model, base=base, spacing=spacing)) > 0
         if rises.any():
             return start + int(rises.argmax())
@@ -269,7 +270,8 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
     >>> decay_law([0, 100]).round(3)
     array([1.   , 0.437])
     """
-    from scipy.special import sici  # the only function here that needs it
+    with needs("scipy", by="pe_lib.geometry.decay_law"):  # nothing else here does
+        from scipy.special import sici
 
     sizes = np.abs(as_offsets(offsets))
     base = as_base(base)
@@ -280,7 +282,5 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
 
 
 def _frequencies(d_model: int, base: float, spacing: str) -> NDArray[np.float64]:
-    width = as_even_width(
-        d_model, "so lengths and distances of its codes depend on the position"
-    )
+    width = as_even_width(d_model, "so norms and distances depend on the position")
     return angular_frequencies(width, base=base, spacing=spacing)
