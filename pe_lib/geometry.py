@@ -303,7 +303,5 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
 
 
 def _frequencies(d_model: int, base: float, spacing: str) -> NDArray[np.float64]:
-    width = as_even_width(
-        d_model, "so norms and distances of its codes depend on the position"
-    )
+    width = as_even_width(d_model, "so norms and distances depend on the position")
     return angular_frequencies(width, base=base, spacing=spacing)

@@ -17,6 +17,7 @@ from pe_lib import (
     apply_shift,
     attention,
     conventions,
+    fit,
     fit_shift,
     geometry,
     naive,
@@ -25,6 +26,7 @@ from pe_lib import (
     sinusoidal,
     sinusoidal_table,
 )
+from pe_lib.beyond import bias, rotary
 
 NAN, INF = float("nan"), float("inf")
 LIMIT = 2**31
@@ -73,9 +75,12 @@ FUNCTIONS = {
         pe_lib,
         naive,
         attention,
+        fit,
         properties,
         geometry,
         conventions,
+        bias,
+        rotary,
     )
     for name in GOOD
     if inspect.isfunction(getattr(module, name, None))

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 IMPORT = """
 import sys
 before = set(sys.modules)
@@ -46,10 +48,13 @@ def test_import_leaves_numpy_as_it_was():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_attention_loads_scipy_and_no_torch():
-    found = loads("pe_lib.attention")
+def test_fit_loads_scipy_and_no_torch():
+    found = loads("pe_lib.fit")
     assert "scipy" in found and not found & {"torch", "matplotlib"}
 
 
-def test_geometry_needs_scipy_only_where_it_is_called():
-    assert loads("pe_lib.geometry") == {"numpy", "pe_lib"}
+@pytest.mark.parametrize(
+    "module", ["geometry", "attention", "properties", "beyond.bias"]
+)
+def test_the_core_loads_numpy_alone(module):
+    assert loads(f"pe_lib.{module}") == {"numpy", "pe_lib"}

@@ -233,7 +233,9 @@ def test_beside_a_large_constant_the_last_places_are_rounding(units, holds):
 
 def test_codes_with_too_few_digits_to_differ_in_are_refused():
     assert unique(column(1, 1 + 1.1e-12, 1, 1), 4).holds is False
-    message = r"codes that differ by a trillionth .*, got 9.0e-13 of it: subtract one"
+    message = (
+        r"encodings that differ by a .*, got 9.0e-13 of it: subtract one"
+    )
     with pytest.raises(ValueError, match=message):
         unique(column(1, 1 + 9e-13, 1, 1), 4)
 
