@@ -234,7 +234,8 @@ def _not_yet_excluded(
     Within _REACH of the centre of a stretch a sine changes by at most half * _REACH,
     so what is left of it there counts for every offset of the stretch.
     """
-    centres = np.arange(start + _REACH, end + _REACH, 2 * _REACH + 1)
+    step = 2 * _REACH + 1
+    centres = np.arange(start + _REACH, end + _REACH, step, dtype=np.int64)
     squares = np.zeros(len(centres))
     for half in np.sort(halves[halves * _REACH < 1]):
         sines = np.abs(np.sin(half * centres)) - half * _REACH
