@@ -22,6 +22,7 @@ REMOVED = (
     "locales",
     "*webpack-macros.html",
     "sphinx-thebe.*",
+    "play-solid.svg",
     "togglebutton.*",
     "design-tabs.js",
 )
