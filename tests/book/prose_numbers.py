@@ -5,6 +5,7 @@ A number is proved in one of these ways, and otherwise the lint names it:
 - it stands, equally rounded, in an output of **its own section**, which is what stands
   between two headings of the second or third level; captions, alternative
   texts and exercises belong to the section of their cell;
+- where the outputs have many numbers of that form, the sentence names the row too;
 - it is a setting (a length, a width, a bound): then it may stand in the code of its own
   section, in what a caption or an alternative text describes in that of its cell;
 - it is the text of a link, ``[58 %](#the-head-in-closed-form)``: then it is in an
@@ -24,7 +25,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -362,6 +363,7 @@ def _fold(node: ast.expr) -> Decimal | None:
 PRINTED = re.compile(
     r"(?<![A-Za-z_\d.])(\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)(\s?%)?"
 )
+MANY = 5
 PLOTTING = {"axes", "axis", "ax", "fig", "figure", "plt", "plotting", "panel", "panels"}
 
 
@@ -407,29 +409,38 @@ class Evidence:
                     found |= _assigned(self.page)[name]
         return frozenset(found)
 
-    def proves(self, number: Number) -> bool:
-        """Whether the number is there, equally rounded, in the same unit."""
+    def proves(self, number: Number, sentence: str = "") -> bool:
+        """Whether the number is there, equally rounded, in the same unit.
+
+        Where the outputs have many of that form, nearly any short number is among
+        them. There the sentence must name the row: share a word or a number with it.
+        """
         if number.form in ("N of M", "N things"):
             return self._counts(number)
         wants_percent = number.form == "percent"
-        if number.value in self._rounded(wants_percent, number.decimals, number.exact):
-            return True
+        rounded = partial(
+            _rounded,
+            percent=wants_percent,
+            decimals=number.decimals,
+            exact=number.exact,
+        )
+        if number.value in (values := rounded(self)):
+            if len(number.text) > 4 or len(values) < MANY:
+                return True
+            said = _tokens(sentence) - {number.text}
+            for line, row in self.rows:
+                if said & _tokens(line) and number.value in rounded(row):
+                    return True
         setting = number.form == "integer" or number.decimals > 1 or bool(self.drawn)
         return setting and not wants_percent and number.value in self.settings
 
-    @cache  # noqa: B019 (evidence is kept as long as the book is)
-    def _rounded(self, percent: bool, decimals: int, exact: bool) -> frozenset[Decimal]:
-        """All numbers of the outputs that can be said with so many decimals."""
-        found: set[Decimal] = set()
-        for value, printed, is_percentage in self.outputs:
-            if exact and printed > decimals:
-                continue
-            if is_percentage == percent and printed >= decimals:
-                found |= _roundings(value, decimals)
-            elif percent and printed >= decimals + 2 and abs(value) <= 1:
-                shares = _roundings(100 * value, decimals)
-                found |= {share for share in shares if decimals or share >= 10}
-        return frozenset(found)
+    @cached_property
+    def rows(self) -> list[tuple[str, "Evidence"]]:
+        """Each line of the outputs, and what it alone says."""
+        return [
+            (line, Evidence((Cell("", "code", "", {}, ({"text": line},)),)))
+            for line in self.lines
+        ]
 
     def _counts(self, number: Number) -> bool:
         """Both in one line of an output, in this order; or beside what is counted."""
@@ -447,6 +458,31 @@ class Evidence:
             for line in self.lines + code
             if thing in line.lower()
         )
+
+
+@cache
+def _rounded(
+    said: Evidence, percent: bool, decimals: int, exact: bool
+) -> frozenset[Decimal]:
+    """All numbers of the outputs that can be said with so many decimals."""
+    found: set[Decimal] = set()
+    for value, printed, is_percentage in said.outputs:
+        if exact and printed > decimals:
+            continue
+        if is_percentage == percent and printed >= decimals:
+            found |= _roundings(value, decimals)
+        elif percent and printed >= decimals + 2 and abs(value) <= 1:
+            shares = _roundings(100 * value, decimals)
+            found |= {share for share in shares if decimals or share >= 10}
+    return frozenset(found)
+
+
+@cache
+def _tokens(text: str) -> frozenset[str]:
+    """The words and the numbers of a sentence or of a line of an output."""
+    return frozenset(
+        re.findall(r"[a-z]{3,}|\d+(?:\.\d+)?", text.lower().replace(",", ""))
+    )
 
 
 def _roundings(value: Decimal, decimals: int) -> set[Decimal]:
@@ -476,7 +512,8 @@ def _constants(tree: ast.AST, *, drawing: bool) -> Iterator[Decimal]:
             if isinstance(tree, ast.Constant):
                 return
     for child in ast.iter_child_nodes(tree):
-        yield from _constants(child, drawing=drawing)
+        if not (isinstance(tree, ast.Subscript) and child is tree.slice):
+            yield from _constants(child, drawing=drawing)
 
 
 @cache
@@ -602,7 +639,8 @@ def unproved(
 
 def proved(book: Manuscript, passage: Passage, use: Use) -> bool:
     """Whether a cell says what the number says."""
-    return any(each.proves(use.number) for each in evidence(book, passage, use))
+    said = use.sentence
+    return any(e.proves(use.number, said) for e in evidence(book, passage, use))
 
 
 def chance(book: Manuscript, every: Iterable[Passage], samples: int = 50) -> float:

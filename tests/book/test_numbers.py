@@ -180,12 +180,15 @@ def test_arithmetic_in_a_sentence(text: str, right: bool) -> None:
         ("4 of 10", "10 4", False),
         ("six seeds", "6 seeds", True),
         ("six seeds", "6", False),
+        ("58 % at 2048", "32 1%\n64 2%\n128 3%\n256 4%\n2048 58%", True),
+        ("58 % at 2048", "32 1%\n64 2%\n128 3%\n256 58%\n2048 4%", False),
     ],
 )
 def test_what_proves_a_number(said: str, printed: str, right: bool) -> None:
     """The same number, equally rounded, in the same unit."""
     use = numbers.uses(f"It has {said} here.")[0]
-    assert Evidence((cell("pass", printed),)).proves(use.number) == right
+    proves = Evidence((cell("pass", printed),)).proves(use.number, use.sentence)
+    assert proves == right
 
 
 CHAPTER = page(
@@ -293,7 +296,7 @@ def test_nearly_every_kind_is_in_the_book() -> None:
 
 
 def test_changed_digits() -> None:
-    """One digit of every number in the prose, one at a time: nine in ten are noticed."""
+    """One digit of every number in the prose, one by one: nine in ten are noticed."""
     random = Random(2017)
     red_already = {
         (id(passage.section), passage.source, use.number.start)
