@@ -63,7 +63,7 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter lab book
 
-conf: book  ## build the same site with Sphinx alone; compare all pages with `make book`'s
+conf: clean book  ## build the site with Sphinx alone; compare it with that of `make book`
 	$(BIN)/python tools/plain_sphinx.py
 
 clean:  ## remove the built site

@@ -45,8 +45,8 @@ def fit_head(
        \end{aligned}
 
     over all queries t that have a target, in sequences of all `lengths`; A is
-    :func:`~pe_lib.attention.head_weights`. The first term is convex in W and the second strictly so:
-    there is one optimum, whatever the start.
+    :func:`~pe_lib.attention.head_weights`. The first term is convex in W and the
+    second strictly so: there is one optimum, whatever the start.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@
 Jupyter Book 1 does two things for this book: it turns `_config.yml` into Sphinx's
 settings, and calls Sphinx. `make conf` writes these settings to
 `_build/plain/conf.py` and builds from them where Jupyter Book cannot be imported,
-so that the day it no longer installs is a day like others. Then every page must be
-as `make book` made it, letter by letter, but for ``MAY_DIFFER``.
+so that the day it no longer installs is a day like others. Then every file must
+be as `make book` made it, letter by letter, but for ``MAY_DIFFER``.
 """
 
 import difflib
@@ -123,9 +123,8 @@ def main() -> int:
         print("Nothing to compare with: no site of `make book`.")
         return 1
     faults = list(differences(BY_JUPYTER_BOOK, PLAIN / "html"))
-    print("\n".join(faults))
     count = sum(name.endswith(".html") for name in pages(PLAIN / "html"))
-    print(f"{count} pages built with Sphinx alone, {len(faults)} files differ.")
+    print(*faults, f"{count} pages; {len(faults)} files differ.", sep="\n")
     return 1 if faults else 0
 
 
