@@ -563,9 +563,9 @@ def test_the_printed_theorem_is_the_matrix() -> None:
 def test_the_printed_formula_is_the_encoding() -> None:
     """The three lines of the formula, evaluated, are what pe_lib computes."""
     text = prose("sinusoidal/formula.ipynb")
-    assert r"P_{t,\,2k} &= \sin(\omega_k t)" in text
-    assert r"P_{t,\,2k+1} &= \cos(\omega_k t)" in text
-    printed_formula = re.search(r"\\omega_k &= (\d+)\^\{(-?)2k/d\}", text)
+    assert r"P_{t,\,2j} &= \sin(\omega_j t)" in text
+    assert r"P_{t,\,2j+1} &= \cos(\omega_j t)" in text
+    printed_formula = re.search(r"\\omega_j &= (\d+)\^\{(-?)2j/d\}", text)
     assert printed_formula
     sign = -1 if printed_formula[2] else 1
     frequencies = int(printed_formula[1]) ** (sign * 2 * np.arange(4) / 8)
