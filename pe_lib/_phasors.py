@@ -42,7 +42,7 @@ def steps_in_units(
 
 
 def phasors_at(
-    integers: NDArray[np.int64],
+    integers: NDArray[np.signedinteger[Any]],
     d_model: int,
     base: float,
     spacing: str,
@@ -55,7 +55,8 @@ def phasors_at(
     cosine, however near to zero they are.
     """
     whole, rest = steps_in_units(d_model, base, spacing)
-    integers = integers[..., np.newaxis]
+    # Elsewhere NumPy's own integers have 32 bits: WebAssembly, small processors.
+    integers = integers.astype(np.int64, copy=False)[..., np.newaxis]
     phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
     quarter = (phase + EIGHTH) >> SHIFT  # the nearest one
     phase -= quarter << SHIFT
@@ -70,7 +71,7 @@ def phasors_at(
     hands = np.empty(angle.shape, np.complex128)
     np.sin(angle, out=hands.real)
     np.cos(angle, out=hands.imag)
-    hands *= QUARTER_TURNS.take(quarter.view(np.int64))
+    hands *= QUARTER_TURNS.take(quarter.view(np.int64).astype(np.intp, copy=False))
     return hands
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from pe_lib._arguments import (
     Encode,
@@ -21,7 +19,12 @@ from pe_lib._arguments import (
     as_table,
     as_targets,
 )
+from pe_lib._extras import needs
 from pe_lib.attention import Target, with_constant
+
+with needs("scipy", by="pe_lib.fit"):
+    from scipy.optimize import minimize
+    from scipy.special import log_softmax
 
 
 def fit_head(

