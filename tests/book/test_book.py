@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
@@ -381,9 +382,9 @@ def test_the_printed_theorem_is_the_matrix() -> None:
 def test_the_printed_formula_is_the_encoding() -> None:
     """The three lines of the formula, evaluated, are what pe_lib computes."""
     text = BOOK.pages["book/sinusoidal/formula"].text
-    assert r"P_{t,\,2k} &= \sin(\omega_k t)" in text
-    assert r"P_{t,\,2k+1} &= \cos(\omega_k t)" in text
-    printed_formula = re.search(r"\\omega_k &= (\d+)\^\{(-?)2k/d\}", text)
+    assert r"P_{t,\,2j} &= \sin(\omega_j t)" in text
+    assert r"P_{t,\,2j+1} &= \cos(\omega_j t)" in text
+    printed_formula = re.search(r"\\omega_j &= (\d+)\^\{(-?)2j/d\}", text)
     assert printed_formula
     sign = -1 if printed_formula[2] else 1
     frequencies = int(printed_formula[1]) ** (sign * 2 * np.arange(4) / 8)
@@ -413,13 +414,21 @@ def test_bibliography_is_used_and_defined() -> None:
 
 
 def public_functions() -> Iterator[str]:
-    """The full names of what pe_lib defines for others."""
+    """The full names of what pe_lib defines for others.
+
+    The modules of a package that lists its names in ``__all__`` are its own affair.
+    """
     for module in pkgutil.walk_packages(pe_lib.__path__, "pe_lib."):
-        if not module.name.rpartition(".")[2].startswith("_"):
-            for name, value in vars(importlib.import_module(module.name)).items():
-                own = getattr(value, "__module__", None) == module.name
+        package, _, short = module.name.rpartition(".")
+        closed = package != "pe_lib" and hasattr(sys.modules[package], "__all__")
+        if not short.startswith("_"):
+            found = importlib.import_module(module.name)
+            names = set() if closed else set(vars(found))
+            for name in names | set(getattr(found, "__all__", ())):
+                value = vars(found)[name]
+                own = getattr(value, "__module__", "").startswith(module.name)
                 if own and not name.startswith("_") and inspect.isroutine(value):
-                    yield f"{module.name}.{name}"
+                    yield f"{value.__module__}.{name}"
 
 
 def test_every_public_name_is_on_the_api_page() -> None:
