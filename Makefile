@@ -13,7 +13,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test test-portable outputs bench lighthouse card lint lab clean
+.PHONY: help book serve test test-portable outputs bench lighthouse card lint lab conf clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -57,10 +57,14 @@ lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxlint --deny-warnings
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter lab book
+
+conf: clean book  ## build the site with Sphinx alone; compare it with that of `make book`
+	$(BIN)/python tools/plain_sphinx.py
 
 clean:  ## remove the built site
 	rm -rf _build

@@ -159,8 +159,8 @@ def details(name: str, report: Report) -> list[str]:
     """What the module is, and what was found wrong."""
     told = [f.what for f in report.findings if f.check in ("axes", "convention")]
     told += [f"x {found.check}: {found.what}" for found in report.wrong]
-    indent = {"initial_indent": "  ", "subsequent_indent": "    "}
-    return ["", name, *(textwrap.fill(text, WIDTH, **indent) for text in told)]
+    shape = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return ["", name, *map(shape.fill, told)]
 
 
 def results() -> list[str]:
@@ -183,7 +183,7 @@ def results() -> list[str]:
         *(f"{name} {version(name)}" for name in packages),
         *missing,
         "",
-        "Where the checker finds something to mend (x) and where it does not (.)",
+        "Where the checker finds something to fix (x) and where it does not (.)",
         *table(reports),
         f"(a report took {min(seconds.values()):.1f} to "
         f"{max(seconds.values()):.1f} s of processor time)",

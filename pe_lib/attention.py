@@ -141,7 +141,7 @@ def look_back(lag: int) -> Target:
     lag = as_integer("lag", lag)
 
     def target(length: int) -> NDArray[np.int64]:
-        return np.arange(length) - lag
+        return np.arange(length, dtype=np.int64) - lag
 
     return target
 

@@ -23,6 +23,7 @@ from pe_lib._arguments import (
     as_offsets,
     as_table,
 )
+from pe_lib._extras import needs
 from pe_lib.frequencies import angular_frequencies
 
 _BLOCK = 2**20  # offsets looked at together
@@ -233,7 +234,8 @@ def _not_yet_excluded(
     Within _REACH of the centre of a stretch a sine changes by at most half * _REACH,
     so what is left of it there counts for every offset of the stretch.
     """
-    centres = np.arange(start + _REACH, end + _REACH, 2 * _REACH + 1)
+    step = 2 * _REACH + 1
+    centres = np.arange(start + _REACH, end + _REACH, step, dtype=np.int64)
     squares = np.zeros(len(centres))
     for half in np.sort(halves[halves * _REACH < 1]):
         sines = np.abs(np.sin(half * centres)) - half * _REACH
@@ -262,7 +264,7 @@ def first_rise(d_model: int, *, base: float = 10_000.0, spacing: str = "paper") 
     """
     start, block = 0, 64
     while True:
-        offsets = np.arange(start, start + block + 1)
+        offsets = np.arange(start, start + block + 1, dtype=np.int64)
         rises = np.diff(similarity(offsets, d_model, base=base, spacing=spacing)) > 0
         if rises.any():
             return start + int(rises.argmax())
@@ -292,7 +294,8 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
     >>> decay_law([0, 100]).round(3)
     array([1.   , 0.437])
     """
-    from scipy.special import sici  # the only function here that needs it
+    with needs("scipy", by="pe_lib.geometry.decay_law"):  # nothing else here does
+        from scipy.special import sici
 
     sizes = np.abs(as_offsets(offsets))
     base = as_base(base)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from optional import needs
 
 IMPORT = """
 import sys
@@ -31,6 +32,7 @@ def test_import_loads_numpy_alone():
     assert loads("pe_lib") == {"numpy", "pe_lib"}
 
 
+@needs("matplotlib")
 def test_control_a_heavier_import_would_be_seen():
     assert loads("pe_lib.plotting") > {"matplotlib", "numpy", "pe_lib"}
 
@@ -48,6 +50,7 @@ def test_import_leaves_numpy_as_it_was():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
+@needs("scipy")
 def test_fit_loads_scipy_and_no_torch():
     found = loads("pe_lib.fit")
     assert "scipy" in found and not found & {"torch", "matplotlib"}

@@ -14,10 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import manuscript
 import pytest
 import site_checks as checks
-import yaml
-from site_checks import ROOT, Site, Visit
+from site_checks import Site, Visit
 
 PAGES = checks.pages()
 WIDTHS = (1280, 390)
@@ -104,15 +104,9 @@ def test_ids_are_unique(site: Site, name: str) -> None:
 
 def test_claims_have_their_anchors(site: Site) -> None:
     """A claim that a cell settles can be linked to where it is settled."""
-    claims = [
-        claim
-        for path in (ROOT / "book/claims").glob("[!.]*.yml")
-        for claim in yaml.safe_load(path.read_text(encoding="utf-8"))
-    ]
-    settled = {
-        f"claim-{claim['id']}" for claim in claims if claim["settled_by"] == "cell"
-    }
-    listed = {f"ledger-{claim['id']}" for claim in claims}
+    book = manuscript.read()
+    settled = {f"claim-{name}" for name in book.settled}
+    listed = {f"ledger-{name}" for name in book.claims}
     ids = {
         each for name in PAGES for each in checks.parse(site.path(site.url(name))).ids
     }
@@ -152,7 +146,7 @@ def test_missing_files(seen: Visit) -> None:
 
 
 def test_console(seen: Visit) -> None:
-    """Nothing in the console."""
+    """Nothing in the console but two lines of the theme, named in site_checks.py."""
     none(checks.console(seen))
 
 
@@ -256,13 +250,7 @@ def test_mode_of_the_system(at: Opener, mode: str) -> None:
     """A page is as light or dark as the reader's system, and so are its figures."""
     page = at(CHAPTER, mode=mode).page
     assert page.evaluate("document.documentElement.dataset.theme") == mode
-    paper, ink = page.evaluate(
-        """[document.body, document.querySelector("svg[role=img]")].map(e => {
-        const style = getComputedStyle(e);
-        const colour = e === document.body ? style.backgroundColor : style.color;
-        return colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
-        })"""
-    )
+    paper, ink = page.evaluate(checks.script("paper_and_ink"))
     assert (sum(paper) > sum(ink) + 300) == (mode == "light")
     assert (sum(ink) > sum(paper) + 300) == (mode == "dark")
 
