@@ -183,7 +183,7 @@ def results() -> list[str]:
         *(f"{name} {version(name)}" for name in packages),
         *missing,
         "",
-        "Where the checker finds something to mend (x) and where it does not (.)",
+        "Where the checker finds something to fix (x) and where it does not (.)",
         *table(reports),
         f"(a report took {min(seconds.values()):.1f} to "
         f"{max(seconds.values()):.1f} s of processor time)",

@@ -1,13 +1,13 @@
 """Positional encodings in NumPy: what the book proves, small enough to read.
 
 Importing ``pe_lib`` loads NumPy and nothing else. Figures need
-``pe_lib.plotting`` (matplotlib) and attention heads ``pe_lib.attention`` (scipy),
-which are imported by name.
+``pe_lib.plotting`` (matplotlib), fitted attention heads ``pe_lib.fit`` (scipy); these
+are imported by name.
 """
 
 from pe_lib.frequencies import angular_frequencies, wavelengths
-from pe_lib.properties import scorecard
 from pe_lib.rotation import apply_shift, fit_shift, shift_matrix
+from pe_lib.scorecard import scorecard
 from pe_lib.sinusoidal import sinusoidal
 from pe_lib.table import sinusoidal_table
 

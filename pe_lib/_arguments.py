@@ -5,7 +5,7 @@ an error that names the argument, what it must be and what came.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 LARGEST_POSITION = 2**31
 LARGEST_BASE = 1e300  # so that the longest wavelength is a float
 FLOAT_DTYPES = ("float64", "float32", "float16", "bfloat16")
+
+Encode = Callable[[int], ArrayLike]
+"""A function from a length to a table of codes, [length, d_model]."""
 
 
 def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
@@ -127,6 +130,22 @@ def as_table(
     if not np.isfinite(table).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity in it")
     return table
+
+
+def as_targets(
+    name: str, value: ArrayLike, length: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The queries that have a target, and their targets."""
+    targets = as_integers(name, value)
+    if targets.shape != (length,):
+        raise ValueError(f"{name} must have shape ({length},), got {targets.shape}")
+    queries = np.flatnonzero((targets >= 0) & (targets < length))
+    if not queries.size:
+        raise ValueError(
+            f"{name} must lie within 0 and {length - 1} for at least one query, "
+            f"got {targets.min()} to {targets.max()}"
+        )
+    return queries, targets[queries].astype(np.int64)
 
 
 def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import first_rounding
+from pe_lib._decimals import DIGITS, PI, decimal_frequencies
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import layout_columns
 
-PI = "3.14159265358979323846264338327950288419716939937510582097494459230781640629"
 RADIANS = 2 * np.pi / 2**64  # in one unit
 EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])
@@ -30,22 +30,19 @@ def steps_in_units(
 
     The frequencies are those of :func:`angular_frequencies`, to sixty digits.
     """
-    pairs = (d_model + 1) // 2
-    whole, rest = np.empty(pairs, np.uint64), np.empty(pairs)
-    with decimal.localcontext(decimal.Context(prec=60)):
-        # omega is 1 for the first pair, and smaller by the same ratio for each next.
-        step = 2**64 / (2 * decimal.Decimal(PI))
-        last = decimal.Decimal(d_model) / 2 if spacing == "paper" else max(pairs - 1, 1)
-        ratio = (-decimal.Decimal(base).ln() / last).exp()
-        for k in range(pairs):
-            whole[k], rest[k] = int(step), float(step % 1)
-            step *= ratio
+    frequencies = decimal_frequencies(d_model, base, spacing)
+    whole, rest = np.empty(len(frequencies), np.uint64), np.empty(len(frequencies))
+    with decimal.localcontext(DIGITS):
+        radian = 2**64 / (2 * decimal.Decimal(PI))
+        for k, frequency in enumerate(frequencies):
+            units = frequency * radian
+            whole[k], rest[k] = int(units), float(units % 1)
     whole.flags.writeable = rest.flags.writeable = False  # every caller gets the same
     return whole, rest
 
 
 def phasors_at(
-    integers: NDArray[np.int64],
+    integers: NDArray[np.signedinteger[Any]],
     d_model: int,
     base: float,
     spacing: str,
@@ -58,7 +55,8 @@ def phasors_at(
     cosine, however near to zero they are.
     """
     whole, rest = steps_in_units(d_model, base, spacing)
-    integers = integers[..., np.newaxis]
+    # Elsewhere NumPy's own integers have 32 bits: WebAssembly, small processors.
+    integers = integers.astype(np.int64, copy=False)[..., np.newaxis]
     phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
     quarter = (phase + EIGHTH) >> SHIFT  # the nearest one
     phase -= quarter << SHIFT
@@ -73,7 +71,7 @@ def phasors_at(
     hands = np.empty(angle.shape, np.complex128)
     np.sin(angle, out=hands.real)
     np.cos(angle, out=hands.imag)
-    hands *= QUARTER_TURNS.take(quarter.view(np.int64))
+    hands *= QUARTER_TURNS.take(quarter.view(np.int64).astype(np.intp, copy=False))
     return hands
 
 

@@ -5,34 +5,40 @@ A position-only head scores query t against key s with
 .. math:: S_{t,s} = (P_t, 1)\, W \,(P_s, 1)^\top
 
 where the appended 1 stands for the biases of the query and key projections. Its
-attention is the softmax of each row. Fitting W is a convex problem, so "the best
-head that this encoding allows" is a number and no accident of training.
-
-The fit needs scipy.
+attention is the softmax of each row. :func:`pe_lib.fit.fit_head` fits W.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 
 from pe_lib._arguments import (
-    as_callable,
     as_flag,
     as_integer,
-    as_integers,
     as_reals,
     as_table,
+    as_targets,
 )
-
-Encode = Callable[[int], ArrayLike]
-"""A function from a length to a table of codes, [length, d_model]."""
 
 Target = Callable[[int], ArrayLike]
 """A function from a length to the key that each query should look at, [length]."""
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Turn the scores of each query into weights, along the last axis.
+
+    .. math:: A_s = e^{S_s} / \textstyle\sum_r e^{S_r}
+
+    The largest score is subtracted first, which changes no weight and keeps the
+    powers within a float. A score of minus infinity gets the weight 0.
+
+    >>> softmax(np.log([[1.0, 3.0]])).round(2)
+    array([[0.25, 0.75]])
+    """
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights: NDArray[np.float64] = powers / powers.sum(axis=-1, keepdims=True)
+    return weights
 
 
 def attention(
@@ -105,8 +111,21 @@ def attention(
                 f"{scores.shape[-1]} keys and {scores.shape[-2]} queries"
             )
         scores = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
-    weights = softmax(scores, axis=-1)
+    weights = softmax(scores)
     return weights @ values, weights
+
+
+def with_constant(table: ArrayLike) -> NDArray[np.float64]:
+    """A table [length, d_model] with a last column of ones, the appended 1 of W.
+
+    Raises what :func:`head_weights` raises for a table.
+
+    >>> with_constant([[0.0], [1.0]])
+    array([[0., 1.],
+           [1., 1.]])
+    """
+    rows = as_table("table", table)
+    return np.column_stack([rows, np.ones(len(rows))])
 
 
 def look_back(lag: int) -> Target:
@@ -122,7 +141,7 @@ def look_back(lag: int) -> Target:
     lag = as_integer("lag", lag)
 
     def target(length: int) -> NDArray[np.int64]:
-        return np.arange(length) - lag
+        return np.arange(length, dtype=np.int64) - lag
 
     return target
 
@@ -164,17 +183,17 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
     table = as_table("table", table)
     if not len(table):
         raise ValueError(f"table must have at least one row, got shape {table.shape}")
-    codes = _with_constant(table)
+    codes = with_constant(table)
     matrix = as_table("matrix", matrix, codes.shape[1])
     if matrix.shape[1] != codes.shape[1]:
         raise ValueError(
-            f"matrix must have shape [{codes.shape[1]}, {codes.shape[1]}] for codes "
-            f"of {table.shape[1]} numbers, got {matrix.shape}"
+            f"matrix must have shape [{codes.shape[1]}, {codes.shape[1]}] for "
+            f"encodings of {table.shape[1]} numbers, got {matrix.shape}"
         )
     with np.errstate(over="ignore", invalid="ignore"):
         scores = codes @ matrix @ codes.T
     _refuse_overflow("table and matrix", scores)
-    weights: NDArray[np.float64] = softmax(scores, axis=1)
+    weights: NDArray[np.float64] = softmax(scores)
     return weights
 
 
@@ -216,160 +235,12 @@ def hit_rate(weights: ArrayLike, targets: ArrayLike) -> float:
     if not ((weights >= 0) & (weights < np.inf)).all():
         bad = weights[~((weights >= 0) & (weights < np.inf))]
         raise ValueError(f"weights must be finite and 0 or more, got {bad[0]}")
-    queries, keys = _as_targets("targets", targets, len(weights))
+    queries, keys = as_targets("targets", targets, len(weights))
     on_target = weights[queries, keys]
     others = weights[queries]
     others[np.arange(len(queries)), keys] = -np.inf
     # A weight counts as larger if it is so by more than rounding.
     return float(np.mean(on_target > others.max(axis=1) * (1 + 1e-9)))
-
-
-def fit_head(
-    encode: Encode,
-    target: Target,
-    *,
-    lengths: Sequence[int] | NDArray[np.integer[Any]] = (16, 24, 32),
-    penalty: float = 1e-4,
-    start: ArrayLike | None = None,
-) -> NDArray[np.float64]:
-    r"""The best position-only head that an encoding allows for a target.
-
-    .. math::
-
-       \begin{aligned}
-       W = \arg\min_W \; &-\frac{1}{N}\sum_{t} \log A_{t,\,\text{target}(t)} \\
-           &+ \frac{\text{penalty}}{2} \lVert W \rVert^2
-       \end{aligned}
-
-    over all queries t that have a target, in sequences of all `lengths`; A is
-    :func:`head_weights`. The first term is convex in W and the second strictly so:
-    there is one optimum, whatever the start.
-
-    Parameters
-    ----------
-    encode : callable
-        From a length to a table [length, d_model], equally wide at every length.
-    target : callable
-        From a length to the key that each query should look at, such as
-        ``look_back(3)``; a key outside the sequence means none.
-    lengths : sequence of int, or array of int
-        The sequences that it is fitted on, each at least 2 positions long.
-    penalty : float
-        Above 0.
-    start : array_like [d_model + 1, d_model + 1], optional
-        Where the search begins; zero if not given.
-
-    Returns
-    -------
-    array [d_model + 1, d_model + 1], float64
-
-    Raises
-    ------
-    TypeError
-        If `encode` or `target` is not callable, or returns no numbers.
-    ValueError
-        If `lengths` is empty, `penalty` is not above 0, or a shape does not fit.
-    RuntimeError
-        If the search stops before the gradient is below 1e-6. Scale the codes, so
-        that their entries are about 1, or raise the penalty.
-
-    Examples
-    --------
-    "Look at the last one" is what counting can do, at lengths it was not fitted
-    on too:
-
-    >>> last = lambda length: np.full(length, length - 1)
-    >>> count = lambda length: np.arange(length)[:, np.newaxis]
-    >>> W = fit_head(count, last)
-    >>> hit_rate(head_weights(count(100), W), last(100))
-    1.0
-    """
-    problems = _problems(encode, target, lengths)
-    price = as_reals("penalty", penalty)
-    if price.ndim:
-        raise TypeError(f"penalty must be a single number, got shape {price.shape}")
-    penalty = float(price)
-    if not 0 < penalty < np.inf:
-        raise ValueError(f"penalty must be finite and above 0, got {penalty:g}")
-    width = problems[0][0].shape[1]
-    if start is None:
-        start = np.zeros((width, width))
-    start = as_table("start", start, width)
-    if start.shape[1] != width:
-        raise ValueError(f"start must have shape [{width}, {width}], got {start.shape}")
-
-    queries = sum(len(rows) for _, rows, _ in problems)
-
-    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        matrix = flat.reshape(width, width)
-        value, slope = penalty / 2 * np.sum(matrix**2), penalty * matrix
-        for codes, rows, keys in problems:
-            logs = log_softmax(codes[rows] @ matrix @ codes.T, axis=1)
-            seen = np.arange(len(rows)), keys
-            value -= logs[seen].sum() / queries
-            weights = np.exp(logs)
-            weights[seen] -= 1
-            slope = slope + codes[rows].T @ weights @ codes / queries
-        return value, slope.ravel()
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = minimize(
-            loss,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"gtol": 1e-11, "ftol": 0.0, "maxiter": 10_000, "maxfun": 50_000},
-        )
-    steepest = np.abs(found.jac).max()
-    if not steepest <= 1e-6:  # NaN too
-        raise RuntimeError(
-            "the search for the best head stopped early: the gradient is "
-            f"{steepest:.1e}, not below 1e-6. Scale the codes so that their entries "
-            f"are about 1, or raise the penalty. ({found.message})"
-        )
-    best: NDArray[np.float64] = found.x.reshape(width, width)
-    return best
-
-
-def _problems(
-    encode: Encode, target: Target, lengths: ArrayLike
-) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Codes with their constant, queries that have a target, and their targets."""
-    as_callable("encode", encode)
-    as_callable("target", target)
-    every = as_integers("all lengths", lengths, at_least=2)
-    if every.ndim != 1:
-        raise TypeError(f"lengths must be a sequence of integers, got {lengths!r}")
-    if not every.size:
-        raise ValueError(f"lengths must not be empty, got {lengths!r}")
-    problems = []
-    for length in every.tolist():
-        table = as_table(f"encode({length})", encode(length), length)
-        targets = _as_targets(f"target({length})", target(length), length)
-        problems.append((_with_constant(table), *targets))
-    widths = {codes.shape[1] - 1 for codes, _, _ in problems}
-    if len(widths) > 1:
-        raise ValueError(
-            "encode must give codes of one width at every length, got widths "
-            f"{sorted(widths)}"
-        )
-    return problems
-
-
-def _as_targets(
-    name: str, value: ArrayLike, length: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The queries that have a target, and their targets."""
-    targets = as_integers(name, value)
-    if targets.shape != (length,):
-        raise ValueError(f"{name} must have shape ({length},), got {targets.shape}")
-    queries = np.flatnonzero((targets >= 0) & (targets < length))
-    if not queries.size:
-        raise ValueError(
-            f"{name} must lie within 0 and {length - 1} for at least one query, "
-            f"got {targets.min()} to {targets.max()}"
-        )
-    return queries, targets[queries].astype(np.int64)
 
 
 def _as_rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
@@ -387,7 +258,3 @@ def _as_rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
 def _refuse_overflow(names: str, scores: NDArray[np.float64]) -> None:
     if not np.isfinite(scores).all():
         raise ValueError(f"{names} must have finite scores, got one beyond a float")
-
-
-def _with_constant(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.column_stack([table, np.ones(len(table))])

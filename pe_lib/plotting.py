@@ -10,14 +10,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from cycler import cycler
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
-from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
+
+from pe_lib._extras import needs
+
+with needs("matplotlib", by="pe_lib.plotting"):
+    import matplotlib.pyplot as plt
+    from cycler import cycler
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.patches import Circle
 
 INK = "#20242b"
 PAPER = "#fdfdfd"

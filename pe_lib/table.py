@@ -92,7 +92,7 @@ def sinusoidal_table(
     ahead, together = (16, 16) if d_model <= NARROW else (8, 1)
     # Blocks begin at multiples of BLOCK: a row does not depend on start and length.
     begin = start - start % BLOCK
-    blocks = BLOCK * np.arange(ahead)
+    blocks = BLOCK * np.arange(ahead, dtype=np.int64)
     both = np.concatenate([np.arange(BLOCK), begin + blocks])
     hands = phasors_at(both, d_model, base, spacing)
     # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.

@@ -7,21 +7,17 @@ ties a chapter to the previous and the next.
 """
 
 import html
-import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
+import manuscript
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -36,48 +32,27 @@ class Chapter:
     needs: tuple[str, ...]
 
 
-@cache
 def parts() -> dict[str, str]:
-    """The part of every page of _toc.yml, in reading order."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return {
-        chapter["file"]: part["caption"]
-        for part in toc["parts"]
-        for chapter in part["chapters"]
-    }
+    """The part of every page of _toc.yml but the first, in reading order."""
+    return {name: part for name, part in manuscript.read().contents.items() if part}
 
 
 @cache
 def chapters() -> dict[str, Chapter]:
     """The chapters by name, in reading order."""
+    book = manuscript.read()
     return {
-        name: read_chapter(name, part)
+        name: Chapter(
+            name=name,
+            part=part,
+            title=book.pages[name].title,
+            core=book.pages[name].opening["Level"] == "core.",
+            minutes=int(book.pages[name].opening["Time"].split()[0]),
+            needs=book.pages[name].needs,
+        )
         for name, part in parts().items()
-        if (ROOT / name).with_suffix(".ipynb").exists()
+        if book.pages[name].is_notebook
     }
-
-
-def read_chapter(name: str, part: str) -> Chapter:
-    """Read the title and the opening block of a notebook."""
-    notebook = json.loads((ROOT / name).with_suffix(".ipynb").read_text("utf-8"))
-    text = "\n\n".join(
-        "".join(cell["source"])
-        for cell in notebook["cells"]
-        if cell["cell_type"] == "markdown"
-    )
-    block = dict(re.findall(r"^- \*\*(.+?)\*\* (.+)$", text, re.MULTILINE))
-    folder = os.path.dirname(name)  # noqa: PTH120 (a name, not a path on this disk)
-    return Chapter(
-        name=name,
-        part=part,
-        title=re.findall(r"^# (.+)$", text, re.MULTILINE)[0],
-        core=block["Level"] == "core.",
-        minutes=int(block["Time"].split()[0]),
-        needs=tuple(
-            os.path.normpath(f"{folder}/{link}")
-            for link in re.findall(r"\]\((\S+?)\.ipynb[^)]*\)", block["You need"])
-        ),
-    )
 
 
 def direct_needs() -> dict[str, list[str]]:
@@ -104,7 +79,7 @@ class ChapterMap(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Note the chapters as sources of this page, and draw them."""
         for name in chapters():
-            self.env.note_dependency(f"{ROOT / name}.ipynb")
+            self.env.note_dependency(str(manuscript.read().pages[name].path))
         own = os.path.dirname(self.env.docname)  # noqa: PTH120
         return [nodes.raw("", draw_map(own), format="html")]
 

@@ -7,34 +7,22 @@ repeated claims first, the rest folded, all grouped by question.
 """
 
 from collections import defaultdict
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
-import yaml
+import manuscript
 from docutils import nodes
+from manuscript import Claim
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-BOOK = Path(__file__).parents[1]
 MOST_REPEATED = 12
 PLACEHOLDER = "{{ claims }}"
 
 
-@cache
-def load_claims() -> dict[str, dict[str, Any]]:
-    """All claims by id, those of one file in the file's order."""
-    claims = {}
-    for path in sorted(BOOK.glob("claims/*.yml")):
-        for claim in yaml.safe_load(path.read_text(encoding="utf-8")):
-            claims[claim["id"]] = claim
-    return claims
-
-
-def ledger(claims: dict[str, dict[str, Any]]) -> str:
+def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: groups by question, the rest of them folded."""
-    by_repetition = sorted(claims.values(), key=lambda claim: claim["rank"])
+    by_repetition = sorted(claims.values(), key=lambda claim: claim.rank)
     first, rest = by_repetition[:MOST_REPEATED], by_repetition[MOST_REPEATED:]
     text = _groups(first)
     if rest:
@@ -42,38 +30,39 @@ def ledger(claims: dict[str, dict[str, Any]]) -> str:
     return text
 
 
-def _groups(claims: list[dict[str, Any]]) -> str:
-    groups = defaultdict(list)
+def _groups(claims: list[Claim]) -> str:
+    groups = defaultdict[str, list[Claim]](list)
     for claim in claims:
-        groups[claim["question"]].append(claim)
+        groups[claim.question].append(claim)
     return "\n".join(
         f"::::{{rubric}} {question}\n::::\n" + "\n".join(_entry(c) for c in group)
         for question, group in groups.items()
     )
 
 
-def _entry(claim: dict[str, Any]) -> str:
-    sources = ",".join(claim["sources"])
+def _entry(claim: Claim) -> str:
+    sources = ",".join(claim.sources)
     said_by = f" {{cite:p}}`{sources}`" if sources else ""
     checks = {
-        "cell": f"{{ref}}`See the check <claim-{claim['id']}>`.",
-        "citation": f"Settled by {claim.get('place', '')}.",
+        "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
+        "citation": f"Settled by {claim.place}.",
         "later": "Not settled in this book yet.",
     }
     return (
-        f"(ledger-{claim['id']})=\n"
-        f"{claim['claim']}{said_by}\n"
-        f": **{claim['verdict'][0].upper()}{claim['verdict'][1:]}.** {claim['why']} "
-        f"{checks[claim['settled_by']]}\n"
+        f"(ledger-{claim.id})=\n"
+        f"{claim.claim}{said_by}\n"
+        f": **{claim.verdict[0].upper()}{claim.verdict[1:]}.** {claim.why} "
+        f"{checks[claim.settled_by]}\n"
     )
 
 
 def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
     """Replace the placeholder, on whichever page has it."""
     if PLACEHOLDER in source[0]:
-        for path in BOOK.glob("claims/*.yml"):
+        book = manuscript.read()
+        for path in manuscript.visible(book.root / "book", "claims/*.yml"):
             app.env.note_dependency(str(path))
-        source[0] = source[0].replace(PLACEHOLDER, ledger(load_claims()))
+        source[0] = source[0].replace(PLACEHOLDER, ledger(book.claims))
 
 
 class ClaimAnchors(SphinxTransform):
@@ -83,7 +72,7 @@ class ClaimAnchors(SphinxTransform):
 
     def apply(self) -> None:
         """Find the cells by the class that myst-nb makes of a tag."""
-        claims = load_claims()
+        claims = manuscript.read().claims
         for cell in list(self.document.findall(nodes.container)):
             for name in cell["classes"]:
                 key = name.removeprefix("tag_claim-")
@@ -93,19 +82,19 @@ class ClaimAnchors(SphinxTransform):
                 self.document.note_explicit_target(cell)
                 cell.parent.insert(cell.parent.index(cell) + 1, self.note(claims[key]))
 
-    def note(self, claim: dict[str, Any]) -> nodes.paragraph:
+    def note(self, claim: Claim) -> nodes.paragraph:
         """The line below the cell: the claim, its verdict, a link to the ledger."""
         link = pending_xref(
             "",
-            nodes.inline("", claim["verdict"]),
+            nodes.inline("", claim.verdict),
             refdomain="std",
             reftype="ref",
-            reftarget=f"ledger-{claim['id']}",
+            reftarget=f"ledger-{claim.id}",
             refexplicit=True,
             refwarn=True,
             refdoc=self.env.docname,
         )
-        said = nodes.Text(f"Claim: {claim['claim']} Verdict: ")
+        said = nodes.Text(f"Claim: {claim.claim} Verdict: ")
         return nodes.paragraph("", "", said, link, classes=["claim"])
 
 

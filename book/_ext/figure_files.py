@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import manuscript
 from docutils import nodes
 from docutils.parsers.rst import directives
 from figures import inline_svg
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-BOOK = Path(__file__).parents[1]
 LICENCE = "CC BY 4.0"
 CREDIT = 'the authors of "Positional Encodings, Checked"'
 
@@ -28,21 +28,16 @@ CREDIT = 'the authors of "Positional Encodings, Checked"'
 @cache
 def stored_figures() -> dict[str, dict[str, str]]:
     """Every figure of the notebooks by name: its page, texts and drawing."""
-    found = {}
-    for path in sorted(BOOK.glob("[!.]*/*.ipynb")):
-        page = path.relative_to(BOOK.parent).with_suffix(".html").as_posix()
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            described = cell["metadata"].get("mystnb", {})
-            for output in cell.get("outputs", []):
-                svg = "".join(output.get("data", {}).get("image/svg+xml", ""))
-                if svg:
-                    found[described["figure"]["name"]] = {
-                        "page": page,
-                        "alt": described["image"]["alt"],
-                        "caption": described["figure"]["caption"],
-                        "svg": svg,
-                    }
-    return found
+    return {
+        name: {
+            "page": f"{page.name}.html",
+            "alt": cell.figure.alt,
+            "caption": cell.figure.caption,
+            "svg": cell.drawings[-1],
+        }
+        for name, (page, cell) in manuscript.read().figures.items()
+        if cell.figure
+    }
 
 
 class StoredFigure(SphinxDirective):
@@ -58,9 +53,7 @@ class StoredFigure(SphinxDirective):
         if name not in stored_figures():
             raise self.error(f"no chapter stores a figure named {name!r}")
         stored = stored_figures()[name]
-        self.env.note_dependency(
-            str((BOOK.parent / stored["page"]).with_suffix(".ipynb"))
-        )
+        self.env.note_dependency(str(manuscript.read().figures[name][0].path))
         drawing = inline_svg(
             stored["svg"],
             prefix=f"shown-{name}",

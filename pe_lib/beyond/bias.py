@@ -162,7 +162,7 @@ def t5_buckets(
         raise ValueError(f"max_distance must be at most 2**31, got {max_distance}")
     distances = np.maximum(-whole, 0) if causal else np.abs(whole)
     starts = [*range(exact), *_wide_starts(exact, share, max_distance)]
-    buckets = np.searchsorted(starts, distances, side="right") - 1
+    buckets = np.searchsorted(starts, distances, side="right").astype(np.int64) - 1
     return buckets if causal else buckets + share * (whole > 0)
 
 

@@ -7,27 +7,20 @@ independent of one another; :func:`check_encoding` runs them all.
 from collections.abc import Callable
 
 from pe_lib._arguments import as_callable, as_integer
-from pe_lib.check import codes, state
-from pe_lib.check.probe import (
-    Build,
-    CannotCallError,
-    Subject,
-    first_line,
-    probe,
-    undisturbed,
-)
-from pe_lib.check.report import Finding, Findings, Report
+from pe_lib.check import shapes, state, values
+from pe_lib.check.probe import Build, CannotCallError, Probe, make_probe, undisturbed
+from pe_lib.check.report import Finding, Findings, Report, first_line
 
-Check = Callable[[Subject], Findings]
+Check = Callable[[Probe], Findings]
 
 CHECKS: dict[str, Check] = {
-    "axes": codes.axes,
-    "convention": codes.convention,
-    "widths": codes.widths,
-    "length": codes.length,
-    "dtype": codes.dtype,
-    "accuracy": codes.accuracy,
-    "half": codes.half,
+    "axes": shapes.axes,
+    "convention": values.convention,
+    "widths": shapes.widths,
+    "length": shapes.length,
+    "dtype": values.dtype,
+    "accuracy": values.accuracy,
+    "half": values.half,
     "positions": state.positions,
     "offset": state.offset,
     "device": state.device,
@@ -43,8 +36,8 @@ CHECKS: dict[str, Check] = {
 def check_encoding(build: Build, *, d_model: int = 64) -> Report:
     """Run a positional encoding module through all checks.
 
-    It is called with zeros, so that what comes back is the code, whether the module
-    adds the code to its input or returns it alone. Nothing in the module is changed,
+    It is called with zeros, so that what comes back is the encoding, whether the
+    module adds it to its input or returns it alone. Nothing in the module is changed,
     and no random state.
 
     Parameters
@@ -60,7 +53,7 @@ def check_encoding(build: Build, *, d_model: int = 64) -> Report:
     -------
     Report
         ``report.ok``: whether nothing is wrong. ``report.findings``: what was found,
-        each with its reason and, where it is wrong, the way to mend it.
+        each with its reason and, where it is wrong, the way to fix it.
         ``report.convention``: the published convention. ``print(report)`` prints it.
         An exception in the module is a finding as well.
 
@@ -73,7 +66,7 @@ def check_encoding(build: Build, *, d_model: int = 64) -> Report:
 
     Examples
     --------
-    A module that adds nothing gives every position the same code:
+    A module that adds nothing gives every position the same encoding:
 
     >>> from torch import nn
     >>> report = check_encoding(lambda d_model: nn.Identity())
@@ -85,24 +78,24 @@ def check_encoding(build: Build, *, d_model: int = 64) -> Report:
     name = getattr(build, "__name__", type(build).__name__)
     with undisturbed():
         try:
-            subject = probe(build, d_model)
+            probe = make_probe(build, d_model)
         except Exception as error:
             return Report(name, d_model, None, (_cannot_call(error, d_model),))
-        findings = tuple(found for key in CHECKS for found in _run(key, subject))
+        findings = tuple(found for key in CHECKS for found in _run(key, probe))
         try:
-            name = type(subject.make()).__name__
-            match = subject.match
+            name = type(probe.make()).__name__
+            match = probe.match
         except Exception:  # the checks have said so
             match = None
     convention = match.convention if match else None
     return Report(name, d_model, convention, findings)
 
 
-def _run(name: str, subject: Subject) -> list[Finding]:
+def _run(name: str, probe: Probe) -> list[Finding]:
     """What one check finds; if it raises, that is the finding."""
     findings: list[Finding] = []
     try:
-        findings += CHECKS[name](subject)
+        findings += CHECKS[name](probe)
     except Exception as error:
         findings.append(
             Finding.wrong(
@@ -127,5 +120,5 @@ def _cannot_call(error: Exception, d_model: int) -> Finding:
         what,
         "Nothing else can be checked.",
         "Wrap it: a module that is built from d_model alone and whose forward takes "
-        "x, zeros of shape [2, 5, d_model], and returns x + code or the code.",
+        "x, zeros of shape [2, 5, d_model], and returns x + encoding or the encoding.",
     )

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from textwrap import shorten
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.longest import LONG, ROWS, LongestInput, find_longest
 from pe_lib.check.recognition import Match, recognize
+from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
 from pe_lib.conventions import Convention
 
 Build = Callable[[int], nn.Module]
@@ -29,13 +29,8 @@ AXES = {
 }
 POSITIONS = ("positions", "position_ids", "pos", "position")
 OFFSETS = ("offset", "start", "start_index", "start_pos", "past_key_values_length")
-ROWS = 64  # of a table; enough to tell conventions apart
 PROBE = 5  # a length unlike the batch of 2
-LONG = (1_000, 10_000, 100_000, 1_000_000)
 NARROW = 8  # the width at which long inputs are tried
-HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
-LARGEST = 2**24  # numbers in an input, 64 MiB
-PATIENCE = 10.0  # seconds that a call may be expected to take
 
 
 class CannotCallError(Exception):
@@ -43,29 +38,7 @@ class CannotCallError(Exception):
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How long an input may be.
-
-    Attributes
-    ----------
-    length : int
-        The longest input that was accepted.
-    refusal : str
-        The error that a longer one raised; empty if none was refused.
-    ends : dict
-        From each length that was tried to its last codes, at most ROWS of them.
-    repeats : tuple of two ints, or None
-        The first row that is equal to an earlier one, and that one.
-    """
-
-    length: int
-    refusal: str
-    ends: dict[int, Tensor]
-    repeats: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class Subject:
+class Probe:
     """A module under test, and how its input is laid out.
 
     Attributes
@@ -83,7 +56,7 @@ class Subject:
     filled : bool
         Its parameters were all alike and have been drawn at random for the checks.
     alike : bool
-        All positions get the same code; `by_batch`: sequences of a batch differ.
+        All positions get the same encoding; `by_batch`: sequences of a batch differ.
     """
 
     build: Build
@@ -133,7 +106,7 @@ class Subject:
         return torch.zeros(shape, **{"dtype": torch.float32, **kind})
 
     def rows(self, output: Any, length: int) -> Tensor:
-        """The codes [length, d_model] in an output for zeros."""
+        """The encodings [length, d_model] in an output for zeros."""
         if not isinstance(output, Tensor):
             raise TypeError(f"returned {type(output).__name__}, not a tensor")
         rows = output.detach()
@@ -156,25 +129,25 @@ class Subject:
     def codes(
         self, module: nn.Module, length: int | None = None, /, **arguments: Any
     ) -> Tensor:
-        """The codes of the first positions, from a float32 input."""
+        """The encodings of the first positions, from a float32 input."""
         length = self.length if length is None else length
         x = self.zeros(length, batch=2 if length <= LONG[0] else 1)
         return self.rows(self.call(module, x, **arguments), length)
 
-    def at_width(self, d_model: int) -> "Subject":
+    def at_width(self, d_model: int) -> "Probe":
         """The same, at another width."""
         return replace(self, d_model=d_model)
 
     @cached_property
     def length(self) -> int:
         """How many rows the checks look at."""
-        return self.fixed or min(ROWS, self.reach.length)
+        return self.fixed or min(ROWS, self.longest.length)
 
     @cached_property
     def match(self) -> Match | None:
         """The convention; None for a table too small or not finite."""
-        subject = self if self.d_model % 2 == 0 else self.at_width(self.d_model + 1)
-        codes = as_numpy(subject.codes(subject.make(), self.length))
+        probe = self if self.d_model % 2 == 0 else self.at_width(self.d_model + 1)
+        codes = as_numpy(probe.codes(probe.make(), self.length))
         if len(codes) < 8 or not np.isfinite(codes).all() or not codes.any():
             return None
         return recognize(codes)
@@ -185,7 +158,7 @@ class Subject:
         return self.match.convention if self.match else None
 
     @cached_property
-    def narrow(self) -> "Subject":
+    def narrow(self) -> "Probe":
         """The same at a small width, for long inputs, where it exists."""
         small = self.at_width(NARROW)
         try:
@@ -196,46 +169,16 @@ class Subject:
         return small if torch.isfinite(codes).all() else self
 
     @cached_property
-    def reach(self) -> Reach:
-        """How long an input may be: tried, and then halved until it is known."""
-        subject = self.narrow
-        ends: dict[int, Tensor] = {}
-        repeats = None
-        refusal = ""
-        longest = self.fixed or PROBE
-        module = subject.make()
+    def longest(self) -> LongestInput:
+        """The longest input that it takes, found at a small width."""
+        probe = self.narrow
+        module = probe.make()
         if self.fixed is not None:
-            ends[longest] = subject.codes(module, longest)[-ROWS:]
-            return Reach(longest, "", ends, None)
-        for length in LONG:
-            if length * subject.d_model > LARGEST:
-                break
-            begin = perf_counter()
-            try:
-                codes = subject.codes(module, length)
-            except Exception as error:
-                refusal = first_line(error)
-                break
-            seconds = perf_counter() - begin
-            longest, ends[length] = length, codes[-ROWS:].clone()
-            if repeats is None and length <= 100_000:
-                repeats = first_repeat(codes)
-            if 10 * seconds > PATIENCE:
-                break
-        if refusal:
-            low, high = longest, length
-            while high - low > 1:
-                middle = (low + high) // 2
-                try:
-                    codes = subject.codes(module, middle)
-                    low = middle
-                except Exception as error:
-                    refusal, high = first_line(error), middle
-            longest = low
-            codes = subject.codes(module, longest)
-            ends[longest] = codes[-ROWS:].clone()
-            repeats = repeats or first_repeat(codes)
-        return Reach(longest, refusal, ends, repeats)
+            end = probe.codes(module, self.fixed)[-ROWS:]
+            return LongestInput(self.fixed, "", {self.fixed: end}, None)
+        return find_longest(
+            lambda length: probe.codes(module, length), probe.d_model, PROBE
+        )
 
     @cached_property
     def positions(self) -> str | None:
@@ -252,16 +195,14 @@ class Subject:
         return next((name for name in names if name in offered), None)
 
 
-def probe(build: Build, d_model: int) -> Subject:
+def make_probe(build: Build, d_model: int) -> Probe:
     """Find out how a module wants its input."""
-    subject = Subject(build, d_model, "batch")
-    module = subject.make()
+    probe = Probe(build, d_model, "batch")
+    module = probe.make()
     cause: Exception | None = None
     for length in (PROBE, *_lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
-            tried = replace(
-                subject, axes=axes, fixed=None if length == PROBE else length
-            )
+            tried = replace(probe, axes=axes, fixed=None if length == PROBE else length)
             try:
                 output = tried.call(module, tried.zeros(length))
                 return _oriented(tried, output, length)
@@ -277,44 +218,44 @@ def _lengths_in(module: nn.Module, d_model: int) -> list[int]:
     return sorted(n for n in sizes if n not in (1, d_model) and n <= LONG[2])[:4]
 
 
-def _oriented(subject: Subject, output: Any, length: int) -> Subject:
-    """Batch or sequence first? Whichever axis the codes differ along."""
-    d_model = subject.d_model
+def _oriented(probe: Probe, output: Any, length: int) -> Probe:
+    """Batch or sequence first? Whichever axis the encodings differ along."""
+    d_model = probe.d_model
     if not isinstance(output, Tensor):
         raise TypeError(f"returned {type(output).__name__}, not a tensor")
-    if subject.axes == "batch":
+    if probe.axes == "batch":
         if output.shape in {(2, d_model), (2, 1, d_model)}:
-            return _finished(replace(subject, axes="sequence"))
+            return _finished(replace(probe, axes="sequence"))
         if output.shape == (2, length, d_model):
-            down, across = _differ(output, 1), _differ(output, 0)
+            down, across = differ(output, 1), differ(output, 0)
             if across and not down:
-                return _finished(replace(subject, axes="sequence"))
+                return _finished(replace(probe, axes="sequence"))
             finite = bool(torch.isfinite(output).all())
-            subject = replace(subject, by_batch=across and down and finite)
-    subject.rows(output, length)
-    return _finished(subject)
+            probe = replace(probe, by_batch=across and down and finite)
+    probe.rows(output, length)
+    return _finished(probe)
 
 
-def _finished(subject: Subject) -> Subject:
-    length = subject.fixed or PROBE
-    codes = subject.codes(subject.make(), length)
-    if not _differ(codes, 0):
-        filled = replace(subject, filled=True)
+def _finished(probe: Probe) -> Probe:
+    length = probe.fixed or PROBE
+    codes = probe.codes(probe.make(), length)
+    if not differ(codes, 0):
+        filled = replace(probe, filled=True)
         module = filled.make()
         trained = any(True for _ in module.parameters())
-        if trained and _differ(filled.codes(module, length), 0):
-            subject = filled
+        if trained and differ(filled.codes(module, length), 0):
+            probe = filled
         else:
-            subject = replace(subject, alike=True)
-    return replace(subject, gain=_gain(subject, length))
+            probe = replace(probe, alike=True)
+    return replace(probe, gain=_gain(probe, length))
 
 
-def _gain(subject: Subject, length: int) -> float | None:
-    """How much of x is in the output, if it is a multiple of x plus a code."""
-    module = subject.make()
-    zeros = subject.zeros(length)
+def _gain(probe: Probe, length: int) -> float | None:
+    """How much of x is in the output, if it is a multiple of x plus an encoding."""
+    module = probe.make()
+    zeros = probe.zeros(length)
     x = torch.randn(zeros.shape, generator=torch.Generator().manual_seed(1))
-    change = subject.call(module, x.clone()) - subject.call(module, zeros)
+    change = probe.call(module, x.clone()) - probe.call(module, zeros)
     if change.shape != x.shape:
         return None if change.any() else 0.0
     gain = float((change * x).sum() / (x * x).sum())
@@ -322,70 +263,16 @@ def _gain(subject: Subject, length: int) -> float | None:
     return round(gain, 4) if rest < 1e-3 * (1 + abs(gain)) else None
 
 
-def _differ(codes: Tensor, axis: int) -> bool:
-    """Whether the codes change along an axis."""
-    first = codes.narrow(axis, 0, 1)
-    return not bool(((codes - first).abs() <= 1e-6).all())  # NaN differs
-
-
-def first_repeat(codes: Tensor) -> tuple[int, int] | None:
-    """The first row that is equal to an earlier one, and that one."""
-    rows = as_numpy(codes)
-    weights = np.random.default_rng(0).standard_normal(rows.shape[1])
-    key = np.sum(rows * weights, axis=1)  # equal where rows are
-    order = np.argsort(key, kind="stable")
-    same = np.all(rows[order[1:]] == rows[order[:-1]], axis=1)
-    if not same.any():
-        return None
-    later = np.where(same, order[1:], len(rows)).argmin()
-    return int(order[later + 1]), int(order[later])
-
-
-def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
-    """Tensors that are neither parameter nor buffer, by name."""
-    return {
-        f"{prefix}.{name}".lstrip("."): value
-        for prefix, part in module.named_modules()
-        for name, value in vars(part).items()
-        if isinstance(value, Tensor)
-    }
-
-
-def as_numpy(codes: Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Codes of any dtype as float64."""
-    numbers: np.ndarray[Any, np.dtype[np.float64]] = codes.cpu().double().numpy()
-    return numbers
-
-
-def close(left: Tensor, right: Tensor) -> bool:
-    """Equal but for the last digits of float32."""
-    size = max(1e-3, float(right.nan_to_num().abs().max()))
-    return left.shape == right.shape and torch.allclose(
-        left.float(), right.float(), rtol=0, atol=1e-4 * size, equal_nan=True
-    )
-
-
-def first_position(subject: Subject) -> int:
+def first_position(probe: Probe) -> int:
     """What the argument for positions calls the first one."""
-    start = subject.convention.start if subject.convention else 0
-    if start and subject.positions:
-        module = subject.make()
-        usual = subject.codes(module, subject.length)
-        rows = torch.arange(subject.length) + start
-        moved = subject.codes(module, subject.length, **{subject.positions: rows})
+    start = probe.convention.start if probe.convention else 0
+    if start and probe.positions:
+        module = probe.make()
+        usual = probe.codes(module, probe.length)
+        rows = torch.arange(probe.length) + start
+        moved = probe.codes(module, probe.length, **{probe.positions: rows})
         return start if close(moved, usual) else 0
     return 0
-
-
-def name_of(kind: torch.dtype) -> str:
-    """The name of a dtype."""
-    return str(kind).removeprefix("torch.")
-
-
-def first_line(error: BaseException) -> str:
-    """An exception in one line of bearable length."""
-    line = (str(error).strip() or "no message").splitlines()[0]
-    return shorten(f"{type(error).__name__}: {line}", 110, placeholder=" ...")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Which published convention a table of codes follows."""
+"""Which published convention a table of encodings follows."""
 
 import decimal
 import math
@@ -9,31 +9,30 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._phasors import PI
-from pe_lib.conventions import CONVENTIONS, Convention
+from pe_lib._decimals import PI
+from pe_lib.conventions import CONVENTIONS, WAVES, Convention
 
 Array = NDArray[np.float64]
-Column = tuple[str, decimal.Decimal]
 
 MATCH = 1e-3  # of the hands' length; float32 and bfloat16 tables are nearer than this
-WAVES = ("sine", "cosine")
+HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
 
 
 @dataclass(frozen=True)
 class Match:
-    """What a table of codes is.
+    """What a table of encodings is.
 
     Attributes
     ----------
     convention : Convention or None
         The convention that it follows.
     scale : float
-        By what its codes are multiplied.
+        By what its encodings are multiplied.
     nearest : Convention
-        The nearest one with base 10000, and `gap` the largest difference from it.
+        The nearest one in use, and `gap` the largest difference from it.
     waves, paired : bool
         Whether every column is a wave of one frequency; whether sine and cosine of
-        each frequency are both there, so that all codes are equally long.
+        each frequency are both there, so that all encodings are equally long.
     """
 
     convention: Convention | None
@@ -45,7 +44,7 @@ class Match:
 
 
 def recognize(codes: Array) -> Match:
-    """Find the convention of the codes of the first positions, [n, d_model], d even."""
+    """Find the convention of the first encodings, [n, d_model] with d_model even."""
     waves, paired = _made_of_waves(codes), _equally_long(codes)
     d_model = codes.shape[1]
     fits = [(_fit(codes, c), c) for c in _published(d_model)]
@@ -63,36 +62,20 @@ def recognize(codes: Array) -> Match:
     return Match(None, scale, nearest, gap, waves, paired)
 
 
-def scale_of(codes: Array, convention: Convention) -> float:
-    """By what the codes of the first positions are multiplied; 1 but for rounding."""
-    scale = _fit(codes, convention)[1]
+def scale_of(codes: Array, convention: Convention) -> float | None:
+    """By what the first encodings are multiplied; None if they do not follow it."""
+    gap, scale = _fit(codes, convention)
+    if gap >= MATCH:
+        return None
     return 1.0 if abs(scale - 1) < 1e-5 else scale
 
 
-def columns(convention: Convention, d_model: int) -> list[Column]:
-    """Wave and angular frequency of each column, to forty digits."""
-    pairs = (d_model + 1) // 2
-    steps = {"2k/d": decimal.Decimal(d_model) / 2, "k/d": decimal.Decimal(d_model)}
-    step = steps.get(convention.exponent, decimal.Decimal(max(d_model // 2 - 1, 1)))
-    assert convention.base is not None  # a base that is the length is not recognized
-    with decimal.localcontext(decimal.Context(prec=40)):
-        rate = -decimal.Decimal(convention.base).ln() / step
-        speeds = [(rate * (k + convention.first_pair)).exp() for k in range(pairs)]
-    waves = WAVES if convention.first == "sine" else WAVES[::-1]
-    if convention.layout == "interleaved":
-        found = [(wave, w) for w in speeds for wave in waves]
-    else:
-        found = [(waves[0], w) for w in speeds]
-        found += [(waves[1], w) for w in speeds[: d_model // 2]]
-    return found[:d_model]
-
-
 def table(convention: Convention, d_model: int, rows: Sequence[float]) -> Array:
-    """The codes of some rows, complete turns dropped in decimals.
+    """The encodings of some rows, complete turns dropped in decimals.
 
     Row 0 is the position at which the convention starts.
     """
-    held = columns(convention, d_model)
+    held = convention.columns(d_model)
     turn = 2 * decimal.Decimal(PI)
     codes = np.empty((len(rows), d_model))
     with decimal.localcontext(decimal.Context(prec=60)):
@@ -120,25 +103,30 @@ def describe(convention: Convention) -> str:
 
 def _key(convention: Convention) -> tuple[object, ...]:
     c = convention
-    return c.exponent, c.first_pair, c.base, c.layout, c.first, c.start
+    return c.spacing, c.first_pair, c.base, c.layout, c.first, c.start
 
 
 def _published(d_model: int) -> Iterator[Convention]:
-    """The conventions in use, with base 10000, the paper's first."""
-    for exponent, pair, layout, first, start in product(
-        ("2k/d", "k/(d/2-1)", "k/d"),
-        (0, 1),
+    """The conventions in use, with the base that their text has, the paper's first."""
+    for (spacing, pair, base), layout, first, start in product(
+        (
+            ("paper", 0, 10_000.0),
+            ("paper", 1, 10_000.0),
+            ("endpoint", 0, 10_000.0),
+            ("endpoint", 1, 10_000.0),
+            ("paper", 1, 100.0),  # printed as 10000**(-k/d)
+        ),
         ("interleaved", "half_split"),
         WAVES,
         (0, 1, 2),
     ):
-        endpoint, lone = exponent == "k/(d/2-1)", (exponent, pair) == ("k/d", 0)
-        if not (endpoint and d_model < 4) and not lone:  # nobody has that one
+        if spacing == "paper" or d_model >= 4:
             yield Convention(
                 "a module",
                 None,
-                exponent=exponent,
+                spacing=spacing,
                 first_pair=pair,
+                base=base,
                 layout=layout,
                 first=first,
                 start=start,
@@ -146,12 +134,13 @@ def _published(d_model: int) -> Iterator[Convention]:
 
 
 def _with_other_bases(codes: Array) -> Iterator[Convention]:
-    """The same, with the base that the slowest pair of the codes tells."""
+    """The same, with the base that the slowest pair of the encodings tells."""
     d_model = codes.shape[1]
+    last = d_model // 2 - 1
+    steps = {"paper": d_model / 2, "endpoint": max(last, 1)}
     for convention in _published(d_model):
-        if convention.exponent == "k/d":
-            continue  # that is 2k/d with the root of the base
-        last = d_model // 2 - 1
+        if convention.base != 10_000:
+            continue  # its spacing comes with base 10000 too
         if convention.layout == "interleaved":
             pair = codes[:, -2], codes[:, -1]
         else:
@@ -159,10 +148,7 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
         sine, cosine = pair if convention.first == "sine" else pair[::-1]
         hands = cosine + 1j * sine
         speed = float(np.angle(np.sum(hands[1:] * hands[:-1].conj())))
-        exponent = {
-            "2k/d": 2 / d_model,
-            "k/(d/2-1)": 1 / max(last, 1),
-        }[convention.exponent] * (last + convention.first_pair)
+        exponent = (last + convention.first_pair) / steps[convention.spacing]
         if 0 < speed < 1 and exponent:
             base = math.exp(min(-math.log(speed) / exponent, 600))
             for figures in (1, 2, 3, 5):
@@ -172,7 +158,7 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
 def _fit(codes: Array, convention: Convention) -> tuple[float, float]:
     """The largest difference from scale times the convention's table, and the scale."""
     rows = np.arange(len(codes)) + convention.start
-    held = columns(convention, codes.shape[1])
+    held = convention.columns(codes.shape[1])
     angles = np.outer(rows, [float(speed) for _, speed in held])
     cosines = np.array([wave == "cosine" for wave, _ in held])
     ideal = np.where(cosines, np.cos(angles), np.sin(angles))

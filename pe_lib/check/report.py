@@ -18,20 +18,20 @@ class Finding:
         The check's name, a key of ``pe_lib.check.conformance.CHECKS``.
     severity : "wrong" or "fact"
         A fact is how this module does it, where sound modules differ.
-    what, why, mend : str
-        What happened, why it matters, and how to mend it; a fact needs no mending.
+    what, why, fix : str
+        What happened, why it matters, and how to fix it; a fact needs no fix.
     """
 
     check: str
     severity: str
     what: str
     why: str
-    mend: str = ""
+    fix: str = ""
 
     @classmethod
-    def wrong(cls, check: str, what: str, why: str, mend: str) -> "Finding":
-        """Something that wants mending."""
-        return cls(check, "wrong", what, why, mend)
+    def wrong(cls, check: str, what: str, why: str, fix: str) -> "Finding":
+        """Something that needs a fix."""
+        return cls(check, "wrong", what, why, fix)
 
     @classmethod
     def fact(cls, check: str, what: str, why: str) -> "Finding":
@@ -47,7 +47,7 @@ class Finding:
                 f"WRONG: {self.check}",
                 self.what,
                 f"Why: {self.why}",
-                f"Mend: {self.mend}",
+                f"Fix: {self.fix}",
             ]
         head, *rest = parts
         return "\n".join([head, *(_wrapped(part, width, "  ") for part in rest)])
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
-        """The findings that want mending."""
+        """The findings that need a fix."""
         return tuple(found for found in self.findings if found.severity == "wrong")
 
     @property
@@ -125,3 +125,9 @@ class Report:
 
 def _wrapped(text: str, width: int, indent: str = "") -> str:
     return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+
+
+def first_line(error: BaseException) -> str:
+    """An exception in one line of bearable length."""
+    line = (str(error).strip() or "no message").splitlines()[0]
+    return textwrap.shorten(f"{type(error).__name__}: {line}", 110, placeholder=" ...")

@@ -8,36 +8,29 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import (
-    HARMFUL,
-    LONG,
-    Subject,
-    as_numpy,
-    close,
-    first_line,
-    first_position,
-    plain_tensors,
-)
-from pe_lib.check.recognition import table
-from pe_lib.check.report import Finding, Findings
+from pe_lib.check.longest import LONG
+from pe_lib.check.probe import Probe, first_position
+from pe_lib.check.recognition import HARMFUL, table
+from pe_lib.check.report import Finding, Findings, first_line
+from pe_lib.check.tensors import as_numpy, close, plain_tensors
 
 
-def device(subject: Subject) -> Findings:
+def device(probe: Probe) -> Findings:
     """Do its tensors go where the module goes?"""
-    plain = plain_tensors(subject.make())
+    plain = plain_tensors(probe.make())
     names = ", ".join(sorted(plain)) or "none"
     devices = ["meta"] + (["cuda"] if torch.cuda.is_available() else [])
     stays: list[str] = []
     untried: list[str] = []
     for device in devices:
         try:
-            module = subject.make().to(device)
-            output = subject.call(module, subject.zeros(subject.length, device=device))
+            module = probe.make().to(device)
+            output = probe.call(module, probe.zeros(probe.length, device=device))
             if output.device.type != device:
                 stays.append(f"the output is on {output.device.type}")
             elif device == "cuda" and not close(
-                subject.rows(output, subject.length).cpu(),
-                subject.codes(subject.make()),
+                probe.rows(output, probe.length).cpu(),
+                probe.codes(probe.make()),
             ):
                 stays.append("other values on cuda")
         except Exception as error:
@@ -66,19 +59,19 @@ def device(subject: Subject) -> Findings:
         )
 
 
-def meta(subject: Subject) -> Findings:
+def meta(probe: Probe) -> Findings:
     """Built on the meta device, given memory, loaded from a checkpoint: still right?"""
-    source = subject.make()
-    usual = subject.codes(source)
+    source = probe.make()
+    usual = probe.codes(source)
     try:
         with torch.device("meta"):
-            module = subject.build_anew()
+            module = probe.build_anew()
         # What to_empty does, with NaN for whatever the memory happens to hold.
         module._apply(_unknown)  # type: ignore[no-untyped-call]
         module.load_state_dict(source.state_dict())
-        codes = subject.codes(module).cpu()
+        codes = probe.codes(module).cpu()
         right = close(codes, usual)
-        what = "the codes are whatever the memory held"
+        what = "the encodings are whatever the memory held"
     except Exception as error:
         right, what = False, first_line(error)
     if not right:
@@ -105,18 +98,18 @@ def _unknown(tensor: Tensor) -> Tensor:
     return torch.full(tensor.shape, largest, dtype=tensor.dtype)
 
 
-def state_dict(subject: Subject) -> Findings:
+def state_dict(probe: Probe) -> Findings:
     """What is in a checkpoint, and does it load again?"""
-    module = subject.make()
-    usual = subject.codes(module)
-    if subject.fixed is None:
-        subject.codes(module, min(2 * LONG[0], subject.reach.length))
+    module = probe.make()
+    usual = probe.codes(module)
+    if probe.fixed is None:
+        probe.codes(module, min(2 * LONG[0], probe.longest.length))
     state = module.state_dict()
-    fresh = subject.build_anew(seed=1)
+    fresh = probe.build_anew(seed=1)
     try:
         fresh.load_state_dict(state)
-        right = close(subject.codes(fresh), usual)
-        what = "the codes have changed"
+        right = close(probe.codes(fresh), usual)
+        what = "the encodings have changed"
     except RuntimeError as error:
         right, what = False, str(error).strip().splitlines()[-1].strip()[:120]
     if not right:
@@ -133,107 +126,105 @@ def state_dict(subject: Subject) -> Findings:
             "state_dict",
             f"Saved: {entries}.",
             "A table in the checkpoint fixes its length: another one does not load."
-            if held >= 2 * subject.d_model
+            if held >= 2 * probe.d_model
             else "Small enough to do no harm.",
         )
     else:
         yield Finding.fact("state_dict", "Empty.", "Checkpoints load with any length.")
 
 
-def determinism(subject: Subject) -> Findings:
+def determinism(probe: Probe) -> Findings:
     """The same twice? And without dropout in eval mode?"""
-    module = subject.make()
-    if not close(subject.codes(module), subject.codes(module)):
+    module = probe.make()
+    if not close(probe.codes(module), probe.codes(module)):
         yield Finding.wrong(
             "determinism",
-            "In eval mode two calls give different codes.",
+            "In eval mode two calls give different encodings.",
             "Validation and inference get noise.",
             "Use nn.Dropout, or F.dropout with training=self.training.",
         )
         return
-    other = subject.codes(subject.build_anew(seed=1))
-    kind = "fixed" if close(other, subject.codes(module)) else "random at first"
+    other = probe.codes(probe.build_anew(seed=1))
+    kind = "fixed" if close(other, probe.codes(module)) else "random at first"
     yield Finding.fact(
         "determinism",
-        f"Two calls agree; the codes are {kind}.",
-        "Random codes must be saved with the model; fixed ones need not be.",
+        f"Two calls agree; the encodings are {kind}.",
+        "Random encodings must be saved with the model; fixed ones need not be.",
     )
 
 
-def history(subject: Subject) -> Findings:
+def history(probe: Probe) -> Findings:
     """Does an answer depend on earlier calls?"""
-    usual = subject.codes(subject.make())
-    half = subject.zeros(subject.length, dtype=torch.bfloat16)
+    usual = probe.codes(probe.make())
+    half = probe.zeros(probe.length, dtype=torch.bfloat16)
     calls: dict[str, Callable[[nn.Module], Any]] = {
-        "x in bfloat16": lambda module: subject.call(module, half),
-        "another batch": lambda module: subject.call(
-            module, subject.zeros(subject.length, batch=3)
+        "x in bfloat16": lambda module: probe.call(module, half),
+        "another batch": lambda module: probe.call(
+            module, probe.zeros(probe.length, batch=3)
         ),
     }
-    if subject.fixed is None:
-        longer = min(2 * LONG[0], subject.reach.length)
-        calls["a longer x"] = lambda module: subject.codes(module, longer)
-        calls["a shorter x"] = lambda module: subject.codes(module, 1)
-    if subject.offset:
-        later: dict[str, Any] = {subject.offset: 7}
-        calls[f"another {subject.offset}"] = lambda module: subject.codes(
-            module, **later
-        )
+    if probe.fixed is None:
+        longer = min(2 * LONG[0], probe.longest.length)
+        calls["a longer x"] = lambda module: probe.codes(module, longer)
+        calls["a shorter x"] = lambda module: probe.codes(module, 1)
+    if probe.offset:
+        later: dict[str, Any] = {probe.offset: 7}
+        calls[f"another {probe.offset}"] = lambda module: probe.codes(module, **later)
     for words, call in calls.items():
-        module = subject.make()
+        module = probe.make()
         try:
             call(module)
         except Exception:  # other checks are about this
             continue
-        codes = subject.codes(module)
+        codes = probe.codes(module)
         if codes.dtype != usual.dtype or not close(codes, usual):
             off = float((codes.float() - usual.float()).abs().max())
             yield Finding.wrong(
                 "history",
-                f"After a call with {words} the usual input gets other codes, "
+                f"After a call with {words} the usual input gets other encodings, "
                 f"off by {off:.2g}.",
                 "Results depend on what the module has seen before.",
-                "The key of a cache needs everything that the codes depend on: length, "
-                "offset, dtype, device. Or keep no cache.",
+                "The key of a cache needs everything that the encodings depend on: "
+                "length, offset, dtype, device. Or keep no cache.",
             )
             return
     yield Finding.fact(
         "history",
-        "The codes do not depend on earlier calls.",
+        "The encodings do not depend on earlier calls.",
         f"Tried: {', '.join(calls)}.",
     )
 
 
-def input_(subject: Subject) -> Findings:
+def input_(probe: Probe) -> Findings:
     """Is x left as it was?"""
     x = torch.randn(
-        subject.zeros(subject.length).shape, generator=torch.Generator().manual_seed(2)
+        probe.zeros(probe.length).shape, generator=torch.Generator().manual_seed(2)
     )
     given = x.clone()
-    subject.call(subject.make(), given)
+    probe.call(probe.make(), given)
     if torch.equal(given, x):
         yield Finding.fact("input", "x is left unchanged.", "It may be used again.")
     else:
         yield Finding.wrong(
             "input",
             "It changes x itself.",
-            "A second call adds the code twice; a residual branch sees the change.",
-            "Write x = x + code, not x += code.",
+            "A second call adds the encoding twice; a residual branch sees the change.",
+            "Write x = x + encoding, not x += encoding.",
         )
 
 
-def gradient(subject: Subject) -> Findings:
+def gradient(probe: Probe) -> Findings:
     """Does the gradient reach x? What is trained?"""
-    module = subject.make()
-    if subject.gain != 0:
-        x = subject.zeros(subject.length).requires_grad_()
+    module = probe.make()
+    if probe.gain != 0:
+        x = probe.zeros(probe.length).requires_grad_()
         output = module(x)
         if output.requires_grad:
             output.sum().backward()
         reached = x.grad is not None and bool(x.grad.abs().sum() > 0)
-        if reached and subject.gain is not None:
+        if reached and probe.gain is not None:
             assert x.grad is not None
-            reached = bool((x.grad - subject.gain).abs().max() < 1e-3)
+            reached = bool((x.grad - probe.gain).abs().max() < 1e-3)
         if not reached:
             yield Finding.wrong(
                 "gradient",
@@ -248,7 +239,7 @@ def gradient(subject: Subject) -> Findings:
         f"Numbers to be trained: {trained:,}."
         if trained
         else "The gradient reaches x; nothing is trained."
-        if subject.gain != 0
+        if probe.gain != 0
         else "Nothing is trained.",
         "A learned table needs this; a fixed one should have no parameters."
         if trained
@@ -256,9 +247,9 @@ def gradient(subject: Subject) -> Findings:
     )
 
 
-def positions(subject: Subject) -> Findings:
+def positions(probe: Probe) -> Findings:
     """Where it takes positions, are they the right ones?"""
-    name = subject.positions
+    name = probe.positions
     if name is None:
         yield Finding.fact(
             "positions",
@@ -266,39 +257,39 @@ def positions(subject: Subject) -> Findings:
             "Packed and left-padded batches need one.",
         )
         return
-    module, first = subject.make(), first_position(subject)
-    usual = subject.codes(module)
-    order = torch.arange(subject.length).flip(0)
-    codes = subject.codes(module, **{name: order + first})
+    module, first = probe.make(), first_position(probe)
+    usual = probe.codes(module)
+    order = torch.arange(probe.length).flip(0)
+    codes = probe.codes(module, **{name: order + first})
     if not close(codes, usual.flip(0)):
         yield Finding.wrong(
             "positions",
-            f"{name} = {subject.length - 1}, ..., 1, 0 does not give the usual codes "
+            f"{name} = {probe.length - 1}, ..., 1, 0 does not give the usual encodings "
             "in that order.",
-            "Packed and left-padded sequences get the codes of other positions.",
-            f"Compute the code from {name}, in whatever order they come.",
+            "Packed and left-padded sequences get the encodings of other positions.",
+            f"Compute the encoding from {name}, in whatever order they come.",
         )
         return
     can = []
     both = torch.stack([order, order.flip(0)]) + first
     try:
-        output = subject.call(module, subject.zeros(subject.length), **{name: both})
-        second = output[:, 1] if subject.axes == "sequence" else output[1]
+        output = probe.call(module, probe.zeros(probe.length), **{name: both})
+        second = output[:, 1] if probe.axes == "sequence" else output[1]
         can += ["per batch"] if close(second, usual) else []
     except Exception:  # then it does not
         pass
     for words, value in (("fractional", 2.5), ("negative", -3)):
-        at = torch.full((subject.length,), value) + first
+        at = torch.full((probe.length,), value) + first
         try:
-            found = subject.codes(module, **{name: at})[0]
+            found = probe.codes(module, **{name: at})[0]
         except Exception:  # refused
             continue
-        if _is_code_of(subject, found, value):
+        if _is_encoding_of(probe, found, value):
             can.append(words)
             continue
         yield Finding.wrong(
             "positions",
-            f"{name} = {value:g} gets the code of another position.",
+            f"{name} = {value:g} gets the encoding of another position.",
             f"A {words} position is silently taken for a different one.",
             "Compute it from the formula, or refuse it.",
         )
@@ -309,19 +300,19 @@ def positions(subject: Subject) -> Findings:
     )
 
 
-def _is_code_of(subject: Subject, code: Tensor, position: float) -> bool:
-    convention = subject.convention
-    if convention is None or subject.match is None:
+def _is_encoding_of(probe: Probe, code: Tensor, position: float) -> bool:
+    convention = probe.convention
+    if convention is None or probe.match is None:
         return False
-    if subject.d_model % 2:
+    if probe.d_model % 2:
         return True  # its layout is not known; the even width is checked instead
-    ideal = table(convention, subject.d_model, [position])[0] * subject.match.scale
+    ideal = table(convention, probe.d_model, [position])[0] * probe.match.scale
     return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
 
 
-def offset(subject: Subject) -> Findings:
+def offset(probe: Probe) -> Findings:
     """Where it takes the first position, is it the right one?"""
-    name = subject.offset
+    name = probe.offset
     if name is None:
         yield Finding.fact(
             "offset",
@@ -329,15 +320,17 @@ def offset(subject: Subject) -> Findings:
             "Decoding word by word with a cache needs one.",
         )
         return
-    module = subject.make()
-    usual = subject.codes(module)
+    module = probe.make()
+    usual = probe.codes(module)
     for offset in (1, 3):
-        codes = subject.codes(module, 2, **{name: offset})
+        codes = probe.codes(module, 2, **{name: offset})
         if not close(codes, usual[offset : offset + 2]):
             yield Finding.wrong(
                 "offset",
-                f"{name} = {offset} does not give the codes from position {offset} on.",
-                "Words that are decoded one by one get other codes than in training.",
+                f"{name} = {offset} does not give the encodings from position {offset} "
+                "on.",
+                "Words that are decoded one by one get other encodings than in "
+                "training.",
                 f"Add {name} to the positions, and to the key of a cache.",
             )
             return

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice
+from pe_lib.attention import softmax
 from pe_lib.explorers._explorer import Explorer, slider, within
 from pe_lib.naive import binary, dials
 from pe_lib.sinusoidal import sinusoidal
@@ -93,10 +94,8 @@ class LookBack(Explorer):
         """The weights of all queries, and the keys that score highest."""
         scores = self._scores()
         above = scores - scores.max(axis=1, keepdims=True)
-        powers = np.exp(above)
-        weights: Array = powers / powers.sum(axis=1, keepdims=True)
         # Scores that differ by rounding only are a draw.
-        return weights, above > -1e-9
+        return softmax(scores), above > -1e-9
 
     def _hits(self) -> list[int]:
         _, best = self._looks()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import as_flag
+from pe_lib.attention import attention
 from pe_lib.explorers._explorer import Explorer, number
 from pe_lib.sinusoidal import sinusoidal
 
@@ -60,8 +61,7 @@ class Shuffle(Explorer):
         X = np.array(list(self.WORDS.values()), dtype=float)
         if self.codes:
             X = X + sinusoidal([0, 1, 2], 2)
-        powers = np.exp(X @ X.T / np.sqrt(2))
-        return X, powers / powers.sum(axis=1, keepdims=True) @ X
+        return X, attention(X, X, X)[0]
 
     def _picture(self) -> str:
         words = []

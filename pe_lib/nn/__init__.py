@@ -1,8 +1,11 @@
 """Positional encodings as PyTorch modules, and their checker. This loads torch."""
 
-from pe_lib.check import check_encoding
-from pe_lib.nn.learned import LearnedPositionalEmbedding
-from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
+from pe_lib._extras import needs
+
+with needs("torch", by="pe_lib.nn"):
+    from pe_lib.check import check_encoding
+    from pe_lib.nn.learned import LearnedPositionalEmbedding
+    from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
 
 __all__ = [
     "LearnedPositionalEmbedding",

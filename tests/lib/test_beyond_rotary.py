@@ -1,8 +1,8 @@
 """Rotary: the papers' matrix, the offset alone in the score, and peers' slips."""
 
-import ml_dtypes
 import numpy as np
 import pytest
+from optional import BFLOAT16
 
 from pe_lib import shift_matrix
 from pe_lib.beyond.rotary import apply_rotary
@@ -103,7 +103,7 @@ def test_positions_of_each_sequence_of_a_batch():
     )
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, BFLOAT16])
 @pytest.mark.parametrize("start", [0, 32_768, 262_144])
 def test_angles_do_not_suffer_from_the_dtype(dtype, start):
     x = np.ones((64, 8), dtype)

@@ -14,9 +14,9 @@ from torch import nn
 from torch.nn import functional
 
 from pe_lib import conventions, sinusoidal
-from pe_lib.check import check_encoding
+from pe_lib.check import check_encoding, longest
 from pe_lib.check.conformance import CHECKS
-from pe_lib.check.probe import AXES, CannotCallError, probe, undisturbed
+from pe_lib.check.probe import AXES, CannotCallError, make_probe, undisturbed
 from pe_lib.check.recognition import Convention, recognize, table
 from pe_lib.check.report import Finding, Report
 
@@ -24,7 +24,7 @@ from pe_lib.check.report import Finding, Report
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """Inputs of a million positions are for two tests only."""
-    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**20)
+    monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**20)
 
 
 def codes(positions, d_model):
@@ -155,6 +155,15 @@ class Counting(nn.Module):
         return x + torch.arange(x.shape[-2]).to(x)[:, None]
 
 
+class SpeedsOfItsOwn(Table):
+    """Each pair turns e**2 times slower than the one before, at every width."""
+
+    def table(self, d_model):
+        k = torch.arange((d_model + 1) // 2).double()
+        angle = torch.arange(self.length)[:, None] * torch.exp(-2 * k)
+        return torch.stack([angle.sin(), angle.cos()], 2).flatten(1)[:, :d_model]
+
+
 SOUND = {
     "computed": Sound,
     "table": Table,
@@ -165,16 +174,17 @@ SOUND = {
     "scaled": Scaled,
     "learned": Learned,
     "learned from zero": LearnedFromZero,
+    "speeds of its own": SpeedsOfItsOwn,
     "even widths only": refusing_odd(Table),
     **{
-        f"{c.exponent} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
+        f"{c.spacing} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
         for c in (
-            Convention("", None, exponent="k/(d/2-1)", layout="half_split"),
-            Convention("", None, exponent="k/(d/2-1)", layout="half_split", start=2),
+            Convention("", None, spacing="endpoint", layout="half_split"),
+            Convention("", None, spacing="endpoint", layout="half_split", start=2),
             Convention("", None, first_pair=1, start=1),
             Convention("", None, first="cosine"),
             Convention("", None, layout="half_split", first="cosine"),
-            Convention("", None, exponent="k/d", first_pair=1),
+            Convention("", None, base=100.0, first_pair=1),
             Convention("", None, base=500_000.0),
             Convention("", None, base=100.0, layout="half_split"),
         )
@@ -413,8 +423,8 @@ class HalfTheGradient(Sound):
 
 # check: the module with the fault, words of the finding, a module without
 FAULTS = [
-    ("axes", OneForAll, "same code", Sound),
-    ("axes", nn.Identity, "same code", LearnedFromZero),
+    ("axes", OneForAll, "same encoding", Sound),
+    ("axes", nn.Identity, "same encoding", LearnedFromZero),
     ("axes", AcrossTheBatch, "sequences of a batch", Sound),
     ("convention", OwnExponent, "not pairs", Sound),
     ("convention", OwnExponent, "not pairs", Learned),
@@ -422,25 +432,25 @@ FAULTS = [
     ("widths", DoesNotFit, "d_model = 7 fails", Sound),
     ("widths", DoesNotFit, "d_model = 7 fails", refusing_odd(DoesNotFit)),
     ("length", OneLength, "100 positions and no others", Table),
-    ("length", Clamps, "1,200 has the same code as position 1,199", Table),
-    ("length", StartsAgain, "1,200 has the same code as position 0", Sound),
+    ("length", Clamps, "1,200 has the same encoding as position 1,199", Table),
+    ("length", StartsAgain, "1,200 has the same encoding as position 0", Sound),
     ("length", Overflows, "NaN or infinity at length 100,000", Sound),
     ("dtype", Widens, "bfloat16 gives float32", Table),
     ("accuracy", Float32Angles, "From 1,000,000 on that shows even in bfloat16", Sound),
     ("half", CountsInHalf, "bfloat16: ", Sound),
-    ("half", CountsInHalf, "float16: 2048 different codes", Float32Angles),
+    ("half", CountsInHalf, "float16: 2048 different encodings", Float32Angles),
     ("half", SlowCountsInHalf, "largest error 0.005", Sound),
     ("half", FrequenciesInHalf, "After .bfloat16().float()", Table),
-    ("positions", OneTooLate, "does not give the usual codes", FromOne),
-    ("positions", IgnoresPositions, "does not give the usual codes", Sound),
-    ("positions", Truncates, "positions = 2.5 gets the code of another", Sound),
-    ("positions", Wraps, "positions = -3 gets the code of another", Sound),
+    ("positions", OneTooLate, "does not give the usual encodings", FromOne),
+    ("positions", IgnoresPositions, "does not give the usual encodings", Sound),
+    ("positions", Truncates, "positions = 2.5 gets the encoding of another", Sound),
+    ("positions", Wraps, "positions = -3 gets the encoding of another", Sound),
     ("offset", IgnoresOffset, "offset = 1 does not give", Sound),
     ("device", PlainAttribute, "plain attributes: pe", Table),
     ("meta", NotInTheCheckpoint, "whatever the memory held", Table),
     ("meta", PlainAttribute, "", Sound),
     ("state_dict", Grows, "does not load into a new one", Table),
-    ("determinism", Noise, "two calls give different codes", Sound),
+    ("determinism", Noise, "two calls give different encodings", Sound),
     ("history", KeyWithoutDtype, "x in bfloat16", FullKey),
     ("history", KeyWithoutOffset, "another offset", FullKey),
     ("input", WritesInX, "changes x itself", Sound),
@@ -458,7 +468,9 @@ def report_of(build):
 def found_by(check, build):
     """What is wrong according to one check alone, its text for people left in."""
     with undisturbed():
-        return [f for f in CHECKS[check](probe(build, 16)) if f.severity == "wrong"]
+        return [
+            f for f in CHECKS[check](make_probe(build, 16)) if f.severity == "wrong"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -535,16 +547,16 @@ def facts(build, check):
 )
 def test_the_order_of_the_axes_is_a_fact(build, axes):
     with undisturbed():
-        assert probe(build, 16).axes == axes
+        assert make_probe(build, 16).axes == axes
     assert AXES[axes] in facts(build, "axes")
 
 
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        (Sound, "x + code"),
-        (CodeAlone, "code alone"),
-        (Scaled, "returns 4 x + code"),
+        (Sound, "x + encoding"),
+        (CodeAlone, "encoding alone"),
+        (Scaled, "returns 4 x + encoding"),
         (lambda d: nn.Sequential(Sound(d), nn.LayerNorm(d)), "more than a multiple"),
     ],
 )
@@ -561,22 +573,24 @@ def test_published_conventions_are_recognized(key):
         length = 100
 
         def table(self, d_model):
-            return torch.from_numpy(conventions.encode(key, 100, d_model)).float()
+            return torch.from_numpy(
+                conventions.convention_table(key, 100, d_model)
+            ).float()
 
     found = check_encoding(Published, d_model=32).convention
-    for field in ("exponent", "first_pair", "base", "layout", "first", "start"):
+    for field in ("spacing", "first_pair", "base", "layout", "first", "start"):
         assert getattr(found, field) == getattr(known, field), field
 
 
 @pytest.mark.parametrize("base", [10.0, 100.0, 1234.0, 500_000.0, 1e6])
 @pytest.mark.parametrize("layout", ["interleaved", "half_split"])
-@pytest.mark.parametrize("exponent", ["2k/d", "k/(d/2-1)"])
-def test_other_bases_are_recognized(base, layout, exponent):
-    given = Convention("", None, base=base, layout=layout, exponent=exponent)
+@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
+def test_other_bases_are_recognized(base, layout, spacing):
+    given = Convention("", None, base=base, layout=layout, spacing=spacing)
     found = recognize(3 * table(given, 32, range(64)))
     assert found.convention is not None
     assert found.convention.base == pytest.approx(base, rel=1e-3)
-    assert (found.convention.layout, found.convention.exponent) == (layout, exponent)
+    assert (found.convention.layout, found.convention.spacing) == (layout, spacing)
     assert found.scale == pytest.approx(3)
 
 
@@ -620,8 +634,8 @@ def test_the_longest_input_is_a_fact(build, words):
 
 
 def test_a_million_positions_are_tried(monkeypatch):
-    monkeypatch.setattr(probe, "PATIENCE", 600)
-    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**24)
+    monkeypatch.setattr(longest, "PATIENCE", 600)
+    monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**24)
     found = check_encoding(Sound).findings
     assert "It took 1,000,000 positions." in [f.what for f in found]
 
@@ -632,6 +646,12 @@ def test_accuracy_is_measured_up_to_ten_million():
         assert f"{position}: 3.0e-08 (0.50 ulp)" in sound
     assert "1,200: " in facts(Table, "accuracy")
     assert "10,000" not in facts(Table, "accuracy")
+
+
+def test_accuracy_is_not_told_where_the_speeds_do_not_depend_on_the_width():
+    found = report_of(SpeedsOfItsOwn)
+    assert found.convention.base == pytest.approx(math.exp(16), rel=1e-4)
+    assert "Not told: at d_model = 8" in facts(SpeedsOfItsOwn, "accuracy")
 
 
 def test_odd_widths_are_described():
@@ -648,6 +668,12 @@ def test_odd_widths_are_described():
             width = self.d_model + self.d_model % 2
             return codes(np.asarray(positions), width)[..., : self.d_model]
 
+    class Endpoint(Sound):
+        def code(self, positions):
+            rows = sinusoidal(positions, self.d_model, spacing="endpoint")
+            return torch.from_numpy(rows.astype(np.float32))
+
+    assert "last sine has no cosine" in odd(Endpoint)
     assert "next even width" in odd(Cut)
     assert "last column is zero" in odd(Zero)
 
@@ -695,14 +721,14 @@ def test_what_cannot_run_is_a_finding(when):
     assert not report.ok and not report.ran
     (finding,) = report.findings
     assert finding.check == "call"
-    assert "5" in finding.mend
+    assert "5" in finding.fix
 
 
 def test_build_must_return_a_module():
     (finding,) = check_encoding(lambda d_model: d_model).findings
     assert "TypeError: build must return a torch.nn.Module, got int" in finding.what
     with undisturbed(), pytest.raises(CannotCallError):
-        probe(lambda _: Raises("tuple"), 16)
+        make_probe(lambda _: Raises("tuple"), 16)
 
 
 def test_an_exception_in_one_check_is_its_finding():
@@ -756,7 +782,7 @@ def test_the_answer_is_the_same_twice_and_in_any_mode():
 
 @pytest.mark.parametrize("build", [Sound, Table, Learned, Float32Angles])
 def test_a_report_takes_less_than_five_seconds(build, monkeypatch):
-    monkeypatch.setattr("pe_lib.check.probe.LARGEST", 2**24)
+    monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**24)
     torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
     begin = time.process_time()
     check_encoding(build)
@@ -780,7 +806,7 @@ REPORT = Report(
 def test_the_report_says_what_why_and_how_to_mend():
     assert str(REPORT) == (
         "Module, d_model = 64\n"
-        "WRONG: meta\n  It is lost.\n  Why: It is needed.\n  Mend: Keep it.\n"
+        "WRONG: meta\n  It is lost.\n  Why: It is needed.\n  Fix: Keep it.\n"
         "fact: axes\n  x is [batch, length, d_model].\n"
         "1 wrong, 1 facts"
     )
@@ -790,8 +816,8 @@ def test_the_report_says_what_why_and_how_to_mend():
 
 def test_the_report_as_a_dictionary():
     data = json.loads(json.dumps(REPORT.as_dict()))
-    assert data["convention"]["exponent"] == "2k/d"
-    assert data["findings"][1]["mend"] == "Keep it."
+    assert data["convention"]["spacing"] == "paper"
+    assert data["findings"][1]["fix"] == "Keep it."
     assert (data["ok"], data["ran"], data["d_model"]) == (False, True, 64)
 
 
@@ -807,4 +833,4 @@ def test_every_finding_is_complete(build):
     for finding in report_of(build).findings:
         assert finding.check in CHECKS and finding.what and finding.why
         assert finding.severity in ("wrong", "fact")
-        assert bool(finding.mend) == (finding.severity == "wrong")
+        assert bool(finding.fix) == (finding.severity == "wrong")

@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+import pytest
+from optional import needs
+
 IMPORT = """
 import sys
 before = set(sys.modules)
@@ -29,6 +32,7 @@ def test_import_loads_numpy_alone():
     assert loads("pe_lib") == {"numpy", "pe_lib"}
 
 
+@needs("matplotlib")
 def test_control_a_heavier_import_would_be_seen():
     assert loads("pe_lib.plotting") > {"matplotlib", "numpy", "pe_lib"}
 
@@ -46,10 +50,14 @@ def test_import_leaves_numpy_as_it_was():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_attention_loads_scipy_and_no_torch():
-    found = loads("pe_lib.attention")
+@needs("scipy")
+def test_fit_loads_scipy_and_no_torch():
+    found = loads("pe_lib.fit")
     assert "scipy" in found and not found & {"torch", "matplotlib"}
 
 
-def test_geometry_needs_scipy_only_where_it_is_called():
-    assert loads("pe_lib.geometry") == {"numpy", "pe_lib"}
+@pytest.mark.parametrize(
+    "module", ["geometry", "attention", "properties", "beyond.bias"]
+)
+def test_the_core_loads_numpy_alone(module):
+    assert loads(f"pe_lib.{module}") == {"numpy", "pe_lib"}

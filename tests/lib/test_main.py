@@ -39,7 +39,7 @@ def test_json_says_the_same(capsys):
     assert status == 1
     assert (data["ok"], data["ran"], data["d_model"]) == (False, True, 16)
     assert data["findings"][0]["check"] == "axes"
-    assert set(data["findings"][0]) == {"check", "severity", "what", "why", "mend"}
+    assert set(data["findings"][0]) == {"check", "severity", "what", "why", "fix"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal
-from pe_lib._phasors import PI, steps_in_units
+from pe_lib._phasors import PI, phasors_at, steps_in_units
 
 CHOICES = [
     (d_model, base, spacing)
@@ -103,3 +103,20 @@ def test_entries_near_zero_are_right_too(d_model, base, spacing):
                     single = np.float32(entry)
                     assert error_in_ulps(single, wanted, 24) < 0.5001, (k, t)
     assert smallest < (1e-13 if d_model == 512 else 1e-8)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32])
+def test_small_integers_turn_as_far_as_large_ones(kind, shape):
+    """Where NumPy's own integers have 32 bits, as in WebAssembly, 64 are taken."""
+    limits = np.iinfo(kind)
+    integers = np.resize([limits.max, limits.min, -1, 5], shape)
+    large = phasors_at(integers.astype(np.int64), 7, 10_000.0, "paper")
+    small = phasors_at(integers.astype(kind), 7, 10_000.0, "paper")
+    np.testing.assert_array_equal(small, large)
+
+
+def test_strided_integers_of_any_order():
+    integers = np.arange(24, dtype=np.int64).reshape(4, 6).T[::-2]
+    expected = phasors_at(integers.copy(), 7, 10_000.0, "paper")
+    np.testing.assert_array_equal(phasors_at(integers, 7, 10_000.0, "paper"), expected)

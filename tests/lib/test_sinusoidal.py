@@ -2,19 +2,17 @@
 
 import math
 
-import ml_dtypes
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from optional import BFLOAT16
 
 from pe_lib import sinusoidal
 
 SPACINGS = ("paper", "endpoint")
 LAYOUTS = ("interleaved", "half_split")
-BFLOAT16 = ml_dtypes.bfloat16
 LIMIT = 2**31
 
 any_position = st.one_of(st.integers(-LIMIT, LIMIT), st.floats(-LIMIT, LIMIT))
@@ -270,10 +268,12 @@ def test_float16_goes_through_float32():
 
 
 def test_bfloat16_is_the_float32_value_rounded_once_as_torch_rounds():
+    torch = pytest.importorskip("torch")
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     positions = np.arange(5000)
     single = sinusoidal(positions, 33, dtype=np.float32)
-    brain = sinusoidal(positions, 33, dtype=BFLOAT16)
-    assert brain.dtype == BFLOAT16
+    brain = sinusoidal(positions, 33, dtype=bfloat16)
+    assert brain.dtype == bfloat16
     by_torch = torch.from_numpy(single).to(torch.bfloat16)
     np.testing.assert_array_equal(
         brain.view(np.int16), by_torch.view(torch.int16).numpy()
@@ -282,11 +282,12 @@ def test_bfloat16_is_the_float32_value_rounded_once_as_torch_rounds():
 
 def test_bfloat16_goes_through_float32():
     """sin 11446 = -0.92382814024 shows it: its float32 is the tie of two bfloat16."""
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     exact = float(sinusoidal(11_446, 1)[0])
     mantissa, power = math.frexp(exact)
     directly = math.ldexp(round(mantissa * 2**8), power - 8)  # 8 significant bits
     assert directly == -0.92578125
-    assert sinusoidal(11_446, 1, dtype=BFLOAT16) == -0.921875
+    assert sinusoidal(11_446, 1, dtype=bfloat16) == -0.921875
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
@@ -297,8 +298,14 @@ def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
     assert (
         len(np.unique(sinusoidal(positions, 64, dtype=dtype).tolist(), axis=0)) == 200
     )
-    coarse = positions.astype(BFLOAT16)  # the fault, committed on purpose
-    assert len(np.unique(sinusoidal(coarse, 64).tolist(), axis=0)) < 3
+
+
+def test_control_positions_in_16_bits_do_not():
+    """The fault, committed on purpose."""
+    for start in (32_768, 262_144):
+        positions = np.arange(start, start + 200)
+        coarse = positions.astype(pytest.importorskip("ml_dtypes").bfloat16)
+        assert len(np.unique(sinusoidal(coarse, 64).tolist(), axis=0)) < 3
 
 
 # Properties of any encoding.

@@ -2,18 +2,19 @@
 
 import tracemalloc
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from optional import BFLOAT16
 
 from pe_lib import sinusoidal, sinusoidal_table
 from pe_lib.table import BLOCK, NARROW
 
 LIMIT = 2**31
-DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
+NUMPY_DTYPES = (np.float64, np.float32, np.float16)
+DTYPES = (*NUMPY_DTYPES, BFLOAT16)
 
 
 def assert_rows_are_codes(table, start, d_model, *, dtype=np.float64, **choices):
@@ -146,7 +147,7 @@ def test_two_parameter_sets_in_one_process():
     d_model=st.integers(1, 40),
     start=st.integers(-LIMIT, LIMIT - 20),
     layout=st.sampled_from(["interleaved", "half_split"]),
-    dtype=st.sampled_from(DTYPES),
+    dtype=st.sampled_from(NUMPY_DTYPES),
 )
 def test_any_table_is_the_codes_of_its_positions(length, d_model, start, layout, dtype):
     choices = {"layout": layout, "dtype": dtype}
@@ -165,3 +166,12 @@ def test_peak_memory_is_little_more_than_the_table(length, most, layout):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert table.nbytes <= peak <= most * table.nbytes
+
+
+@pytest.mark.parametrize("start", [-LIMIT, 0, LIMIT - 2])
+@pytest.mark.parametrize("d_model", [4, NARROW + 2])
+def test_integers_of_32_bits(start, d_model, request):
+    """As WebAssembly has them: the blocks of a table may begin beyond them."""
+    expected = sinusoidal_table(3, d_model, start=start)
+    request.getfixturevalue("integers_of_32_bits")
+    np.testing.assert_array_equal(sinusoidal_table(3, d_model, start=start), expected)

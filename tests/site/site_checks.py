@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-import yaml
+import manuscript
 
 ROOT = Path(__file__).parents[2]
 KB = 1000
@@ -33,9 +33,7 @@ HEIGHTS = {1280: 900, 390: 844}
 
 def pages() -> list[str]:
     """Every page of the table of contents, and the search."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
-    return [toc["root"], *(c["file"] for c in chapters), "search"]
+    return [*manuscript.read().listed, "search"]
 
 
 # Files

@@ -14,10 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import manuscript
 import pytest
 import site_checks as checks
-import yaml
-from site_checks import ROOT, Site, Visit
+from site_checks import Site, Visit
 
 PAGES = checks.pages()
 WIDTHS = (1280, 390)
@@ -104,15 +104,9 @@ def test_ids_are_unique(site: Site, name: str) -> None:
 
 def test_claims_have_their_anchors(site: Site) -> None:
     """A claim that a cell settles can be linked to where it is settled."""
-    claims = [
-        claim
-        for path in (ROOT / "book/claims").glob("[!.]*.yml")
-        for claim in yaml.safe_load(path.read_text(encoding="utf-8"))
-    ]
-    settled = {
-        f"claim-{claim['id']}" for claim in claims if claim["settled_by"] == "cell"
-    }
-    listed = {f"ledger-{claim['id']}" for claim in claims}
+    book = manuscript.read()
+    settled = {f"claim-{name}" for name in book.settled}
+    listed = {f"ledger-{name}" for name in book.claims}
     ids = {
         each for name in PAGES for each in checks.parse(site.path(site.url(name))).ids
     }

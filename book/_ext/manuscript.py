@@ -1,0 +1,379 @@
+"""The one reader of the book's files: pages, cells, figures, claims, exercises.
+
+Everybody who wants to know what stands in the book asks here: the site's
+extensions, and the tests. Each file is parsed once. Nothing is imported from
+Sphinx or from ``pe_lib``: what is read is text.
+
+    book = read()
+    book.listed                      the names of _toc.yml, in reading order
+    book.pages["book/problem/adding"].sections[2].title
+    book.claims["linear-shift"].verdict
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+OPENING = re.compile(
+    r"^:::\{dropdown\} Before you start\n(.*?)^:::$", re.DOTALL | re.MULTILINE
+)
+ITEM = re.compile(r"^- \*\*(.+?)\*\* (.+)$", re.MULTILINE)
+FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+TARGET = r"^\((\S+?)\)=\n"
+HEADING = re.compile(rf"((?:{TARGET})*)^(#{{1,6}}) +(.+?) *$", re.MULTILINE)
+EXERCISE = re.compile(
+    r"^:::\{exercise\} ([^\n]+)\n:label: (\S+)\n(.*?)^:::$", re.DOTALL | re.MULTILINE
+)
+NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure's cell says of it beside the drawing."""
+
+    name: str
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A cell of a notebook. The text of a Markdown page is one such cell."""
+
+    id: str
+    kind: str  # "markdown" or "code"
+    source: str
+    metadata: Mapping[str, Any]
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    execution_count: int | None = None
+
+    def tagged(self, prefix: str) -> list[str]:
+        """What follows `prefix` in the tags."""
+        tags: list[str] = self.metadata.get("tags", [])
+        return [tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)]
+
+    @property
+    def printed(self) -> str:
+        """What the cell prints."""
+        return "\n".join(_joined(output.get("text", "")) for output in self.outputs)
+
+    @property
+    def tables(self) -> list[str]:
+        """Its outputs in HTML: tables and explorers."""
+        return self._data("text/html")
+
+    @property
+    def drawings(self) -> list[str]:
+        """Its SVG outputs."""
+        return self._data("image/svg+xml")
+
+    @property
+    def figure(self) -> Figure | None:
+        """Name, alternative text and caption, where the metadata has any."""
+        described: Mapping[str, Any] = self.metadata.get("mystnb", {})
+        if not described:
+            return None
+        figure, image = described.get("figure", {}), described.get("image", {})
+        return Figure(
+            name=figure.get("name", ""),
+            alt=image.get("alt", ""),
+            caption=figure.get("caption", ""),
+        )
+
+    def _data(self, kind: str) -> list[str]:
+        return [
+            _joined(output["data"][kind])
+            for output in self.outputs
+            if kind in output.get("data", {})
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """What stands under a heading of the second or third level, in order.
+
+    `parts` are stretches of Markdown and code cells. What stands before the
+    first such heading is a section too; its level is 1.
+    """
+
+    title: str
+    level: int
+    labels: tuple[str, ...]
+    parts: tuple[Cell, ...]
+
+    @property
+    def anchor(self) -> str:
+        """What stands behind # in a Markdown link to it, as MyST forms it."""
+        plain = re.sub(r"[`*$]|\]\([^)]*\)|\[", "", self.title)
+        return re.sub(r"[^\w\- ]", "", plain).strip().lower().replace(" ", "-")
+
+    @property
+    def texts(self) -> list[Cell]:
+        """Its stretches of Markdown."""
+        return [part for part in self.parts if part.kind == "markdown"]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Its code cells."""
+        return [part for part in self.parts if part.kind == "code"]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise as it is set."""
+
+    label: str
+    title: str  # ends with its level and its minutes
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A notebook or a Markdown file of the book."""
+
+    name: str  # as in _toc.yml, for example book/problem/adding
+    path: Path
+    cells: tuple[Cell, ...]
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether it is a chapter."""
+        return self.path.suffix == ".ipynb"
+
+    @property
+    def code_cells(self) -> list[Cell]:
+        """The cells that run."""
+        return [cell for cell in self.cells if cell.kind == "code"]
+
+    @cached_property
+    def text(self) -> str:
+        """All its Markdown."""
+        return "\n\n".join(c.source for c in self.cells if c.kind == "markdown")
+
+    @property
+    def printed(self) -> str:
+        """All that its cells print."""
+        return "\n".join(cell.printed for cell in self.code_cells)
+
+    @cached_property
+    def title(self) -> str:
+        """Its heading of the first level."""
+        return next(s.title for s in self.sections if s.level == 1)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The page, cut at its headings of the second and third level."""
+        found = [Section("", 1, (), ())]
+        for cell in self.cells:
+            if cell.kind == "code":
+                found[-1] = replace(found[-1], parts=(*found[-1].parts, cell))
+                continue
+            for labels, level, title, text in _stretches(cell.source):
+                if level in (2, 3):
+                    found.append(Section(title, level, labels, ()))
+                elif level == 1:
+                    found[-1] = replace(found[-1], title=title, labels=labels)
+                part = replace(cell, source=text)
+                if text.strip():
+                    found[-1] = replace(found[-1], parts=(*found[-1].parts, part))
+        return tuple(found)
+
+    @cached_property
+    def opening(self) -> dict[str, str]:
+        """The lines of "Before you start", by their bold heading."""
+        block = OPENING.search(self.text)
+        return dict(ITEM.findall(block[1])) if block else {}
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """The chapters that its opening block says one must know."""
+        return tuple(map(self.named, NOTEBOOK_LINK.findall(self.opening["You need"])))
+
+    def named(self, link: str) -> str:
+        """The name of the page that a link from here leads to, without its ending."""
+        folder = os.path.dirname(self.name)  # noqa: PTH120 (a name, not a path)
+        return os.path.normpath(f"{folder}/{link}")
+
+    @cached_property
+    def exercises(self) -> list[Exercise]:
+        """Its exercises, in order."""
+        return [Exercise(*row) for row in _exercises(self.text)]
+
+    def cell(self, identifier: str) -> Cell:
+        """One of its cells."""
+        return next(cell for cell in self.cells if cell.id == identifier)
+
+    def with_cell(self, changed: Cell) -> "Page":
+        """The same page, with one cell replaced by one of the same id."""
+        return replace(
+            self,
+            cells=tuple(changed if c.id == changed.id else c for c in self.cells),
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence as people say it, and what the book says of it."""
+
+    id: str
+    question: str
+    rank: int
+    claim: str
+    sources: list[str]
+    verdict: str
+    why: str
+    settled_by: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Manuscript:
+    """All of the book."""
+
+    root: Path
+    contents: Mapping[str, str]  # every page of _toc.yml in order, and its part
+    pages: Mapping[str, Page]  # every page that there is; those of _toc.yml first
+    claims: Mapping[str, Claim]
+
+    @property
+    def listed(self) -> list[str]:
+        """The pages of _toc.yml, the first page first."""
+        return list(self.contents)
+
+    @property
+    def notebooks(self) -> list[Page]:
+        """The chapters, in reading order."""
+        return [page for page in self.pages.values() if page.is_notebook]
+
+    @property
+    def texts(self) -> list[Page]:
+        """The pages without code, in reading order."""
+        return [page for page in self.pages.values() if not page.is_notebook]
+
+    @cached_property
+    def figures(self) -> dict[str, tuple[Page, Cell]]:
+        """Where each figure is drawn."""
+        return {
+            cell.figure.name: (page, cell)
+            for page in self.notebooks
+            for cell in page.code_cells
+            if cell.drawings and cell.figure
+        }
+
+    @cached_property
+    def settled(self) -> dict[str, tuple[Page, Cell]]:
+        """Where each claim is checked, by its id."""
+        return {
+            claim: (page, cell)
+            for page in self.notebooks
+            for cell in page.code_cells
+            for claim in cell.tagged("claim-")
+        }
+
+
+@cache
+def read(root: Path = ROOT) -> Manuscript:
+    """Read the book in the folder `root`."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    contents = {toc["root"]: ""} | {
+        chapter["file"]: part["caption"]
+        for part in toc["parts"]
+        for chapter in part["chapters"]
+    }
+    files = {
+        path.relative_to(root).with_suffix("").as_posix(): path
+        for pattern in ("**/*.ipynb", "**/*.md")
+        for path in visible(root / "book", pattern)
+    }
+    order = [
+        *(n for n in contents if n in files),
+        *(n for n in files if n not in contents),
+    ]
+    return Manuscript(
+        root=root,
+        contents=contents,
+        pages={name: read_page(name, files[name]) for name in order},
+        claims=_read_claims(root / "book"),
+    )
+
+
+def visible(folder: Path, pattern: str) -> list[Path]:
+    """Files below a folder, without what editors leave in hidden folders."""
+    return [
+        path
+        for path in sorted(folder.glob(pattern))
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
+def read_page(name: str, path: Path) -> Page:
+    """Read one file; other pages than the book's can be read too."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return Page(name, path, (Cell("text", "markdown", text, {}),))
+    return Page(
+        name,
+        path,
+        tuple(
+            Cell(
+                id=cell["id"],
+                kind=cell["cell_type"],
+                source=_joined(cell["source"]),
+                metadata=cell["metadata"],
+                outputs=tuple(cell.get("outputs", [])),
+                execution_count=cell.get("execution_count"),
+            )
+            for cell in json.loads(text)["cells"]
+        ),
+    )
+
+
+def _read_claims(folder: Path) -> dict[str, Claim]:
+    """Those of one file in the file's order; a slip names the file."""
+    claims: dict[str, Claim] = {}
+    for path in visible(folder, "claims/*.yml"):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
+            try:
+                claim = Claim(**entry)
+            except TypeError as error:
+                raise ValueError(f"{path.name}, {entry.get('id')}: {error}") from error
+            if claim.id in claims:
+                raise ValueError(f"{path.name}: there are two claims {claim.id!r}")
+            claims[claim.id] = claim
+    return claims
+
+
+def _stretches(text: str) -> Iterator[tuple[tuple[str, ...], int, str, str]]:
+    """Cut Markdown at its headings: labels, level, title, and the text below."""
+    fenced = [match.span() for match in FENCE.finditer(text)]
+    headings = [
+        match
+        for match in HEADING.finditer(text)
+        if not any(start <= match.start() < end for start, end in fenced)
+    ]
+    starts = [0, *(match.end() for match in headings)]
+    ends = [*(match.start() for match in headings), len(text)]
+    for match, start, end in zip([None, *headings], starts, ends, strict=True):
+        if match is None:
+            yield (), 0, "", text[start:end]
+        else:
+            labels = tuple(re.findall(TARGET, match[1], re.MULTILINE))
+            yield labels, len(match[3]), match[4], text[start:end]
+
+
+def _exercises(text: str) -> Iterator[tuple[str, str, str]]:
+    for title, label, body in EXERCISE.findall(text):
+        yield label, title, body
+
+
+def _joined(lines: str | list[str]) -> str:
+    """Notebooks store a text as one string or as a list of lines."""
+    return "".join(lines)

@@ -1,0 +1,82 @@
+"""A missing package is one clear line that says what to install."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pe_lib._extras import needs
+
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+# Each module, what it needs beside NumPy, and who says so.
+NEED = {
+    "pe_lib.plotting": ("matplotlib", "pe_lib.plotting"),
+    "pe_lib.fit": ("scipy", "pe_lib.fit"),
+    "pe_lib.nn": ("torch", "pe_lib.nn"),
+    "pe_lib.nn.sinusoidal": ("torch", "pe_lib.nn"),
+    "pe_lib.check": ("torch", "pe_lib.check"),
+    "pe_lib.check.report": ("torch", "pe_lib.check"),
+    "pe_lib.experiments": ("torch", "pe_lib.experiments"),
+    "pe_lib.experiments.tasks": ("torch", "pe_lib.experiments"),
+}
+CORE = ("pe_lib", "pe_lib.attention", "pe_lib.geometry", "pe_lib.beyond.rotary")
+
+
+def last_line(code, hidden):
+    """What a fresh Python says last of `code`, in which a package is missing."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules[{hidden!r}] = None; {code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return (done.stderr.splitlines() or [""])[-1]
+
+
+@pytest.mark.parametrize("module", NEED)
+def test_one_line_says_what_to_install(module):
+    package, by = NEED[module]
+    line = f"ModuleNotFoundError: {by} needs {package}: pip install 'pe-lib[{package}]'"
+    assert last_line(f"import {module}", package) == line
+
+
+def test_the_one_function_of_geometry_that_needs_scipy():
+    code = "from pe_lib.geometry import decay_law; decay_law(1)"
+    line = "pe_lib.geometry.decay_law needs scipy: pip install 'pe-lib[scipy]'"
+    assert last_line(code, "scipy") == f"ModuleNotFoundError: {line}"
+
+
+@pytest.mark.parametrize("module", CORE)
+@pytest.mark.parametrize("package", ["matplotlib", "scipy", "torch"])
+def test_the_core_does_not_miss_them(module, package):
+    assert last_line(f"import {module}", package) == ""
+
+
+def test_control_without_numpy_nothing_is_said_of_extras():
+    assert "numpy" in last_line("import pe_lib", "numpy")
+
+
+@pytest.mark.skipif(not PYPROJECT.exists(), reason="the project is not here")
+def test_every_extra_that_is_named_exists():
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    named = {package for package, _ in NEED.values()}
+    assert set(extras) == named
+    for name, (requirement,) in extras.items():
+        assert re.match(rf"{name}>=", requirement)
+
+
+def test_another_missing_module_is_not_blamed_on_the_extra():
+    with (
+        pytest.raises(ModuleNotFoundError, match="'nowhere_at_all'"),
+        needs("torch", by="pe_lib.nn"),
+    ):
+        import nowhere_at_all  # noqa: F401
+
+
+def test_another_error_passes_as_it_is():
+    with pytest.raises(OSError, match="a library"), needs("torch", by="pe_lib.nn"):
+        raise OSError("a library")

@@ -1,0 +1,151 @@
+"""Fitted heads: that they are truly the best by cross-entropy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import OptimizeResult, minimize
+from test_attention import CODES
+
+from pe_lib.attention import head_weights, hit_rate, look_back
+from pe_lib.fit import fit_head
+from pe_lib.naive import counting
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_two_starting_points_one_optimum(name):
+    encode, target = CODES[name], look_back(3)
+    one = fit_head(encode, target)
+    start = np.random.default_rng(2).standard_normal(one.shape)
+    other = fit_head(encode, target, start=start)
+    np.testing.assert_allclose(
+        head_weights(encode(32), one), head_weights(encode(32), other), atol=1e-5
+    )
+    np.testing.assert_allclose(one, other, atol=1e-3)
+
+
+def objective(matrix, encode, target, lengths, penalty):
+    """What fit_head minimises, from its docstring, one query at a time."""
+    losses = []
+    for length in lengths:
+        weights = head_weights(encode(length), matrix)
+        for query, key in enumerate(target(length)):
+            if 0 <= key < length:
+                losses.append(-math.log(weights[query, key]))
+    return np.mean(losses) + penalty / 2 * np.sum(matrix**2)
+
+
+@pytest.mark.parametrize("name", CODES)
+@pytest.mark.parametrize("penalty", [1e-4, 1e-2])
+def test_no_small_step_from_the_optimum_is_better(name, penalty):
+    problem = CODES[name], look_back(2), (8, 12), penalty
+    best = fit_head(*problem[:2], lengths=(8, 12), penalty=penalty)
+    least = objective(best, *problem)
+    for step in np.random.default_rng(3).standard_normal((20, *best.shape)):
+        step *= 1e-2 / np.linalg.norm(step)
+        assert objective(best + step, *problem) > least
+
+
+def test_a_head_found_by_trying_them_all():
+    """Two numbers of W matter for counting's target 'last': try a grid."""
+    encode, problem = CODES["counting"], (lambda n: np.full(n, n - 1), (6,), 0.01)
+    best = fit_head(encode, problem[0], lengths=(6,), penalty=0.01)
+    least = objective(best, encode, *problem)
+    for a in np.linspace(-1, 1, 21):
+        for b in np.linspace(-1, 3, 41):
+            tried = np.array([[a, 0], [b, 0]])
+            assert objective(tried, encode, *problem) > least
+
+
+EXPECTED = {  # rates at 32 and 128; scalar codes cannot do better than one query
+    "counting": (1 / 29, 1 / 125),
+    "normalised": (1 / 29, 1 / 125),
+    "binary": (6 / 29, 0),
+    "dials": (20 / 29, 10 / 125),
+    "sinusoid": (1, 119 / 125),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_who_can_look_three_back(name):
+    encode, target = CODES[name], look_back(3)
+    best = fit_head(encode, target)
+    for length, rate in zip((32, 128), EXPECTED[name], strict=True):
+        found = hit_rate(head_weights(encode(length), best), target(length))
+        assert found == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("name", ["counting", "normalised"])
+def test_a_scalar_code_looks_at_an_end(name):
+    """1000 random heads: the largest weight of every query is first or last."""
+    table = CODES[name](40)
+    for matrix in np.random.default_rng(4).standard_normal((1000, 2, 2)):
+        assert set(head_weights(table, matrix).argmax(axis=1)) <= {0, 39}
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"encode": np.ones((16, 2))}, TypeError, "encode must be callable, got"),
+        ({"target": 3}, TypeError, "target must be callable, got 3"),
+        ({"lengths": ()}, ValueError, r"lengths must not be empty, got \(\)"),
+        ({"lengths": (16, 1)}, ValueError, "all lengths must be at least 2, got 1"),
+        ({"lengths": (16.0,)}, TypeError, "all lengths must be integers, got dtype fl"),
+        ({"lengths": 16}, TypeError, "lengths must be a sequence of integers, got 16"),
+        ({"penalty": 0}, ValueError, "penalty must be finite and above 0, got 0"),
+        ({"penalty": np.nan}, ValueError, "penalty must be finite and above 0, got"),
+        ({"start": np.eye(5)}, ValueError, r"start must have shape \[2, d_model\]"),
+        ({"start": np.ones((2, 5))}, ValueError, r"start must have shape \[2, 2\]"),
+        ({"target": lambda n: np.arange(n + 1)}, ValueError, r"target\(16\) must have"),
+        ({"target": look_back(99)}, ValueError, r"target\(16\) must lie within 0"),
+        ({"encode": np.eye}, ValueError, r"one width at every length, got widths \[16"),
+        (
+            {"encode": lambda n: np.zeros(n)},
+            ValueError,
+            r"encode\(16\) must have shape \[16, d_model\], got \(16,\)",
+        ),
+    ],
+)
+def test_fit_head_refuses(changed, error, message):
+    arguments = {"encode": CODES["counting"], "target": look_back(3)} | changed
+    with pytest.raises(error, match=message):
+        fit_head(**arguments)
+
+
+def test_a_search_that_finds_nothing_says_so():
+    for factor in (1e80, 1e160, 1e300):
+        with pytest.raises(RuntimeError, match=r"stopped early.* Scale the encodings"):
+            fit_head(lambda n, f=factor: f * counting(np.arange(n)), look_back(3))
+
+
+@pytest.mark.parametrize(("slope", "fine"), [(0.9e-6, True), (1.1e-6, False)])
+def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fine):
+    found = OptimizeResult(x=np.zeros(4), jac=np.full(4, -slope), message="enough")
+    monkeypatch.setattr("pe_lib.fit.minimize", lambda *_, **__: found)
+    if fine:
+        assert not fit_head(CODES["counting"], look_back(1)).any()
+    else:
+        with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
+            fit_head(CODES["counting"], look_back(1))
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda lengths: range(*lengths)])
+def test_lengths_may_come_in_any_sequence(kind):
+    found = fit_head(CODES["counting"], look_back(1), lengths=kind((8, 9)))
+    lengths = tuple(int(length) for length in kind((8, 9)))
+    expected = fit_head(CODES["counting"], look_back(1), lengths=lengths)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_the_search_begins_where_it_is_told(monkeypatch):
+    begun = []
+
+    def spy(loss, start, **options):
+        begun.append(start)
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr("pe_lib.fit.minimize", spy)
+    start = np.array([[1.0, 2.0], [3.0, 4.0]])
+    fit_head(CODES["normalised"], look_back(1), start=start)
+    fit_head(CODES["normalised"], look_back(1))
+    assert [one.tolist() for one in begun] == [[1, 2, 3, 4], [0, 0, 0, 0]]

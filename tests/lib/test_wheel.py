@@ -1,0 +1,135 @@
+"""The wheel in an empty environment: complete, typed, and quiet about nothing."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("pyproject.toml", "README.md", "LICENSE", "pe_lib")
+
+USER = """\
+import numpy as np
+from numpy.typing import NDArray
+from pe_lib import scorecard, shift_matrix, sinusoidal, sinusoidal_table
+from pe_lib.naive import binary
+
+table: NDArray[np.float32] = sinusoidal_table(32, 8, dtype=np.float32)
+moved = shift_matrix(5, 8) @ sinusoidal([0, 1], 8).T
+card = scorecard({"binary": lambda n: binary(range(n), 5)}, length=32)
+assert card["binary"]["unique"].holds and moved.shape == (8, 2)
+assert table.dtype == np.float32
+"""
+
+WRONG = """\
+from pe_lib import scorecard, sinusoidal
+sinusoidal([0, 1], "8")
+sinusoidal([0, 1])
+scorecard({"encode": 3})
+"""
+
+
+def run(*command, cwd):
+    """What a command of the user's prints, and that it ended well."""
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of the library as it stands, built in a copy, without a network."""
+    source = tmp_path_factory.mktemp("source")
+    for part in PARTS:
+        path = ROOT / part
+        names = [path] if path.is_file() else path.rglob("*")
+        for name in names:
+            if name.is_file() and "__pycache__" not in name.parts:
+                copy = source / name.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(name.read_bytes())
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    offline = ["--no-deps", "--no-index", "--no-build-isolation"]
+    done = run(*pip, "wheel", *offline, "--wheel-dir", "dist", ".", cwd=source)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = (source / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def empty(wheel, tmp_path_factory):
+    """An environment with the wheel in it, and NumPy from this one."""
+    folder = tmp_path_factory.mktemp("empty")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    scheme = {"base": str(folder), "platbase": str(folder)}
+    home = Path(sysconfig.get_path("purelib", "venv", vars=scheme))
+    here = sysconfig.get_path("purelib")
+    (home / "numpy_of_this_environment.pth").write_text(f"{here}\n")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    done = run(
+        *[*pip, "--python", python, "install", "--no-deps", "--no-index", wheel],
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return python
+
+
+def typed(python, code, folder):
+    """What mypy says, in its strictest form, about a user's file."""
+    (folder / "user.py").write_text(code)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python]
+    cache = python.parents[1] / "mypy_cache"  # of NumPy, above all
+    return run(*mypy, "--cache-dir", cache, "user.py", cwd=folder)
+
+
+def test_the_wheel_holds_every_file_of_the_library(wheel):
+    """And nothing else: a folder that pyproject.toml forgets would be missing."""
+    kinds = {".py", ".js", ".css", ".typed"}
+    files = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "pe_lib").rglob("*")
+        if path.suffix in kinds or path.name == "py.typed"
+    }
+    held = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+    assert held == files
+    assert "pe_lib/py.typed" in held
+
+
+def test_the_wheel_is_what_is_imported(empty, tmp_path):
+    done = run(empty, "-c", "import pe_lib; print(pe_lib.__file__)", cwd=tmp_path)
+    assert Path(done.stdout.strip()).is_relative_to(empty.parents[1]), done.stderr
+
+
+def test_a_users_ten_lines_run(empty, tmp_path):
+    done = run(empty, "-W", "error", "-c", USER, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_users_ten_lines_are_typed(empty, tmp_path):
+    done = typed(empty, USER, tmp_path)
+    assert done.stdout == "Success: no issues found in 1 source file\n", done.stderr
+
+
+def test_control_a_wrong_call_is_an_error_there(empty, tmp_path):
+    done = typed(empty, WRONG, tmp_path)
+    lines = [int(line.split(":")[1]) for line in done.stdout.splitlines()[:-1]]
+    assert sorted(set(lines)) == [2, 3, 4], done.stdout
+    assert "[arg-type]" in done.stdout and "[call-arg]" in done.stdout
+
+
+def test_control_without_its_mark_the_library_is_not_typed(empty, tmp_path):
+    mark = next(empty.parents[1].rglob("pe_lib/py.typed"))
+    mark.unlink()
+    try:
+        done = typed(empty, USER, tmp_path)
+    finally:
+        mark.touch()
+    assert "[import-untyped]" in done.stdout
