@@ -13,7 +13,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test test-portable outputs bench lighthouse card lint lab conf clean
+.PHONY: help book serve test test-portable outputs kept bench lighthouse card lint lab conf clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -38,6 +38,9 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 .venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py pe_lib/*/*) tools/execute.py $(READY)
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
+
+kept: $(READY)  ## train the kept results of the experiments again (SECONDS)
+	$(BIN)/python book/experiments/data/runs.py
 
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
