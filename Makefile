@@ -16,7 +16,8 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test check worlds mutants test-portable outputs bench lighthouse card lint lab clean
+.PHONY: help book serve test check worlds mutants test-portable outputs kept bench \
+	lighthouse card lint lab conf links clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -33,10 +34,7 @@ serve: book  ## build the site and serve it on this machine only
 test: $(READY)  ## prove the library and the book, every output of every notebook
 	$(BIN)/python -m pytest
 
-check: $(READY)  ## the fast loop: style, the core, the book's lint, the changed notebooks
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+check: lint  ## the fast loop: style, the core, the book's lint, the changed notebooks
 	$(BIN)/python -m pytest -q --core -k "not students_edition" tests/lib tests/book \
 		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
 
@@ -60,6 +58,9 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
 
+kept: $(READY)  ## train the kept results of the experiments again (SECONDS)
+	$(BIN)/python book/experiments/data/runs.py
+
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
 		--target .venv/peers --requirement benchmarks/requirements.txt && \
@@ -78,10 +79,17 @@ lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxlint --deny-warnings
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter lab book
+
+links: $(READY)  ## ask every page elsewhere that the book points to (needs a network)
+	$(BIN)/jupyter-book build . --all --builder linkcheck
+
+conf: clean book  ## build the site with Sphinx alone; compare it with that of `make book`
+	$(BIN)/python tools/plain_sphinx.py
 
 clean:  ## remove the built site
 	rm -rf _build

@@ -1,6 +1,6 @@
 r"""The same encoding as ten texts write it down.
 
-Sines and cosines of :math:`\omega_k t` in every one of them. What differs is which
+Sines and cosines of :math:`\omega_j t` in every one of them. What differs is which
 frequencies, in which columns, from which position on, and which way the array runs.
 """
 

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import pytest
@@ -133,7 +134,21 @@ def site(built: Build) -> Iterator[Site]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say it where no browser was found."""
+    """Say how strict the lint of numbers is, and where no browser was found."""
+    chances = {
+        str(page).removeprefix("chance on "): chance
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for page, chance in getattr(report, "user_properties", [])
+        if str(page).startswith("chance on ")
+    }
+    if chances:
+        page, worst = max(chances.items(), key=lambda item: item[1])
+        terminalreporter.write_line(
+            "The chance that a random number in a sentence passes: "
+            f"{median(chances.values()):.1%} on the median page, "
+            f"{worst:.1%} at most ({page})."
+        )
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line("Browser tests did not run: no Chromium found.")

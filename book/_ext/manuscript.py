@@ -44,7 +44,7 @@ class Figure:
     caption: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cell:
     """A cell of a notebook. The text of a Markdown page is one such cell."""
 
@@ -96,7 +96,7 @@ class Cell:
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Section:
     """What stands under a heading of the second or third level, in order.
 
@@ -135,7 +135,7 @@ class Exercise:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Page:
     """A notebook or a Markdown file of the book."""
 

@@ -62,9 +62,11 @@ def recognize(codes: Array) -> Match:
     return Match(None, scale, nearest, gap, waves, paired)
 
 
-def scale_of(codes: Array, convention: Convention) -> float:
-    """By what the first encodings are multiplied; 1 but for rounding."""
-    scale = _fit(codes, convention)[1]
+def scale_of(codes: Array, convention: Convention) -> float | None:
+    """By what the first encodings are multiplied; None if they do not follow it."""
+    gap, scale = _fit(codes, convention)
+    if gap >= MATCH:
+        return None
     return 1.0 if abs(scale - 1) < 1e-5 else scale
 
 

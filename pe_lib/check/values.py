@@ -94,6 +94,13 @@ def accuracy(probe: Probe) -> Findings:
         return
     narrow = probe.narrow
     scale = scale_of(as_numpy(narrow.codes(narrow.make(), probe.length)), convention)
+    if scale is None:
+        yield Finding.fact(
+            "accuracy",
+            f"Not told: at d_model = {narrow.d_model} it follows another convention.",
+            "Its speeds do not depend on the width as those of the formula do.",
+        )
+        return
     measured, harmful = [], []
     for position in sorted(
         {10**power for power in range(3, 8)} | {probe.longest.length}

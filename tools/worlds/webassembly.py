@@ -37,7 +37,7 @@ def main(packages: str, tests: str) -> int:
         memory_bytes=None,
         output_bytes=None,
     )
-    print(done.stdout, done.stderr, sep="\n")
+    print(done.stdout.decode(), done.stderr.decode(), sep="\n")
     return done.exit_code if done.trapped is None else 1
 
 
