@@ -1,6 +1,6 @@
 """The runs behind the chapters of experiments, kept beside this file as CSV.
 
-    python book/experiments/data/runs.py                     all of them
+    python book/experiments/data/runs.py                     all: 10 minutes of a core
     python book/experiments/data/runs.py masked bases        some of them
 
 Names are the keys of RUNS. A run takes one thread, so that it does not depend on how
