@@ -159,8 +159,8 @@ def details(name: str, report: Report) -> list[str]:
     """What the module is, and what was found wrong."""
     told = [f.what for f in report.findings if f.check in ("axes", "convention")]
     told += [f"x {found.check}: {found.what}" for found in report.wrong]
-    indent = {"initial_indent": "  ", "subsequent_indent": "    "}
-    return ["", name, *(textwrap.fill(text, WIDTH, **indent) for text in told)]
+    shape = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return ["", name, *map(shape.fill, told)]
 
 
 def results() -> list[str]:

@@ -46,9 +46,9 @@ def fit_head(
        \end{aligned}
 
     over all queries t that have a target, in sequences of all `lengths`; A is
-    :func:`head_weights`. The first term is convex in W and the second strictly so:
-    there is one optimum, whatever the start. It need not be the head that looks at the
-    target most often.
+    :func:`~pe_lib.attention.head_weights`. The first term is convex in W and the
+    second strictly so: there is one optimum, whatever the start. It need not
+    be the head that looks at the target most often.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
         ``card[name][criterion]``, with the criteria ``"unique"``, ``"equal norm"``,
         ``"one shift matrix"``, ``"bounded"``, ``"same at every length"``, ``"same
         distance"``, ``"smooth"`` and ``"monotone"``: the functions of
-        :mod:`pe_lib.properties`.
+        ``pe_lib.properties``.
         Where `encode` raises, or returns something else than such a table, the
         verdict says what went wrong, and the other rows are filled all the same.
 

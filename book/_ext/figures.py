@@ -9,6 +9,7 @@ labels the drawing; a figure without one is a warning, and so fails the build.
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -43,7 +44,7 @@ class InlineFigures(SphinxPostTransform):
     default_priority = 5
     formats = ("html",)
 
-    def run(self) -> None:
+    def run(self, **_options: Any) -> None:
         """Inline each one, prefixed by the name of its figure."""
         for number, image in enumerate(list(self.document.findall(nodes.image))):
             if not image["uri"].endswith(".svg"):

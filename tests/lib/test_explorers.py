@@ -8,6 +8,7 @@ import re
 from dataclasses import fields
 from html.parser import HTMLParser
 from itertools import pairwise, product
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -249,21 +250,19 @@ def sentence(page, number=0):
     return page.locator(".pe-explorer output").nth(number).text_content()
 
 
+def script(name):
+    """What a test runs in the page: a file of the folder ``in_page``."""
+    path = Path(__file__).with_name("in_page") / f"{name}.js"
+    return path.read_text(encoding="utf-8")
+
+
 def slider(page, name, number=0):
     return page.get_by_role("slider", name=name, exact=True).nth(number)
 
 
 def same_drawing(page):
     """Whether the first two explorers of a page show the same."""
-    return page.evaluate(
-        """() => {
-            const [one, two] = [...document.querySelectorAll(".pe-explorer")].map(
-                (x) => x.querySelector("svg").innerHTML
-                    + x.querySelector("output").textContent
-                    + [...x.querySelectorAll("b")].map((b) => b.textContent).join());
-            return one === two || one + "\\n\\n" + two;
-        }"""
-    )
+    return page.evaluate(script("same_drawing"))
 
 
 @each_state
@@ -371,18 +370,7 @@ def test_dot_product_by_keyboard(play):
 def test_dot_product_everywhere(play):
     """All widths and bases that the sliders reach, against pe_lib.geometry."""
     page = play(explorers.DotProduct())
-    said = page.evaluate(
-        """() => {
-            const root = document.querySelector(".pe-explorer");
-            const form = root.querySelector("form"), said = [];
-            for (let d = 0; d < 9; d++) for (let base = 0; base < 9; base++) {
-                form.elements.d.value = d; form.elements.base.value = base;
-                form.dispatchEvent(new Event("input"));
-                said.push(root.querySelector("output").textContent);
-            }
-            return said;
-        }"""
-    )
+    said = page.evaluate(script("every_dot_product"))
     bases = (2, 4, 16, 100, 256, 1000, 10_000, 100_000, 1_000_000)
     expected = []
     for d, base in product(2 ** np.arange(1, 10), bases):
@@ -433,10 +421,7 @@ def test_shuffle_by_keyboard(play):
             [f"{x + 0:.2f}".replace("-", "−") for x in row]
             for row in np.hstack([X, now])
         ]
-        boxes = page.locator("svg > g").evaluate_all(
-            """boxes => boxes.map(
-                (box) => [...box.querySelectorAll(".x")].map((x) => x.textContent))"""
-        )
+        boxes = page.locator("svg > g").evaluate_all(script("numbers_shown"))
         assert [boxes[word] for word in order] == numbers
         words = [" ".join([names[order[t]], *numbers[t][2:]]) for t in range(3)]
         changed = [

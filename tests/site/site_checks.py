@@ -22,6 +22,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import manuscript
 
 ROOT = Path(__file__).parents[2]
+IN_PAGE = Path(__file__).with_name("in_page")
 KB = 1000
 FIRST_LOAD = 450 * KB
 LATER_LOAD = 200 * KB
@@ -150,6 +151,12 @@ def site_weight(site: Site) -> list[str]:
 # Pages in a browser
 
 
+@cache
+def script(name: str) -> str:
+    """What a check runs in the page: a file of the folder ``in_page``."""
+    return (IN_PAGE / f"{name}.js").read_text(encoding="utf-8")
+
+
 @dataclass
 class Visit:
     """A page just opened for the first time, and what happened while it loaded."""
@@ -160,23 +167,6 @@ class Visit:
     console: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     shifts: list[tuple[float, str]] = field(default_factory=list)
-
-
-RECORD_SHIFTS = """
-window.layoutShifts = [];
-new PerformanceObserver(list => {
-  for (const shift of list.getEntries()) {
-    const moved = shift.sources.map(source => source.node).filter(Boolean);
-    const names = moved.map(node => (node.className || node.nodeName) + "");
-    layoutShifts.push([shift.value, names.join(", ")]);
-  }
-}).observe({type: "layout-shift", buffered: true});
-"""
-
-SETTLE = """
-document.fonts.ready.then(() => new Promise(done =>
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)))))
-"""
 
 
 @contextmanager
@@ -192,7 +182,7 @@ def visit(
     try:
         page = context.new_page()
         seen = Visit(site, page)
-        page.add_init_script(RECORD_SHIFTS)
+        page.add_init_script(script("record_shifts"))
         page.on("request", lambda request: seen.requests.append(request.url))
         page.on("requestfailed", lambda request: seen.missing.append(request.url))
         page.on(
@@ -204,7 +194,7 @@ def visit(
             lambda answer: answer.status >= 400 and seen.missing.append(answer.url),
         )
         page.goto(url)
-        page.evaluate(SETTLE)
+        page.evaluate(script("settle"))
         seen.shifts = [tuple(shift) for shift in page.evaluate("layoutShifts")]
         yield seen
     finally:
@@ -231,9 +221,17 @@ def missing_files(seen: Visit) -> list[str]:
     return [url for url in seen.missing if is_local(seen.site, url)]
 
 
+# What scripts/pydata-sphinx-theme.js tells its developers, on every page; it cannot be
+# asked not to, and we do not rewrite other people's scripts.
+THEME_SAYS = re.compile(
+    r"log: \[PST\]: (Changed to (auto|dark|light) mode using the (dark|light) theme\."
+    r"|Scrolled sidebar using (last active link|stored browser position)\.\.\.)"
+)
+
+
 def console(seen: Visit) -> list[str]:
-    """Everything in the console, exceptions included."""
-    return seen.console
+    """Everything in the console, exceptions included, but for what the theme says."""
+    return [line for line in seen.console if not THEME_SAYS.fullmatch(line)]
 
 
 def layout_shift(seen: Visit) -> list[str]:
@@ -289,104 +287,31 @@ def later_loads(loads: dict[str, set[Path]]) -> list[str]:
 
 def blocking_scripts(seen: Visit) -> list[str]:
     """Scripts that hold up the first paint, by the browser's own account."""
-    return seen.page.evaluate(
-        """performance.getEntriesByType("resource")
-        .filter(e => e.initiatorType === "script")
-        .filter(e => e.renderBlockingStatus === "blocking")
-        .map(e => e.name)"""
-    )
+    return seen.page.evaluate(script("blocking_scripts"))
 
 
 def overflow(seen: Visit) -> list[str]:
     """What stands out on the right, and cannot be scrolled to in a box of its own."""
     unfold(seen.page)
-    return seen.page.evaluate(
-        """() => {
-        const root = document.documentElement, faults = [];
-        if (root.scrollWidth > root.clientWidth)
-          faults.push(`${root.scrollWidth} px in a window of ${root.clientWidth} px`);
-        const main = document.querySelector("main") || document.body;
-        const boxed = new Map();
-        const inBox = e => {
-          if (e === null || e === root || e === document.body) return false;
-          if (!boxed.has(e)) {
-            const style = getComputedStyle(e);
-            const own = ["auto", "scroll"].includes(style.overflowX)
-              || style.position === "fixed" || style.clipPath !== "none"
-              || style.clip !== "auto";
-            boxed.set(e, own || inBox(e.parentElement));
-          }
-          return boxed.get(e);
-        };
-        for (const e of main.querySelectorAll("*:not(svg *, .katex *)")) {
-          const box = e.getBoundingClientRect();
-          if (box.width > 0 && box.right > root.clientWidth + 1 && e.checkVisibility()
-              && !inBox(e))
-            faults.push(e.outerHTML.slice(0, 80));
-        }
-        return faults.slice(0, 5);
-        }"""
-    )
+    return seen.page.evaluate(script("overflow"))
 
 
 def mathematics(seen: Visit) -> list[str]:
     """Formulas that are not drawn."""
-    return seen.page.evaluate(
-        r"""() => {
-        const faults = [...document.querySelectorAll(".katex-error")]
-          .map(e => `error: ${e.title || e.textContent}`);
-        for (const e of document.querySelectorAll(".math"))
-          if (!e.querySelector(".katex")) faults.push(`not drawn: ${e.textContent}`);
-        for (const font of document.fonts)
-          if (font.status === "error") faults.push(`no font ${font.family}`);
-        const tex = /\\\(|\\\[|\$\$|\\[a-zA-Z]{2,}|\$[^$\s][^$]*\$/;
-        const main = document.querySelector("main") || document.body;
-        const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-          const text = walker.currentNode;
-          if (!tex.test(text.data)) continue;
-          if (text.parentElement.closest(".katex, pre, code, script, style, svg, math"))
-            continue;
-          faults.push(`raw TeX: ${text.data.trim().slice(0, 80)}`);
-        }
-        return faults;
-        }"""
-    )
+    return seen.page.evaluate(script("mathematics"))
 
 
 def alt_texts(seen: Visit) -> list[str]:
     """Pictures that say nothing, or too little, to somebody who cannot see them."""
     return seen.page.evaluate(
-        """shortest => {
-        const main = document.querySelector("main") || document.body;
-        const unseen = e => e.closest(
-          "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]");
-        const inner = e => e.parentElement.closest("svg");
-        const faults = [];
-        for (const e of main.querySelectorAll("svg")) {
-          if (unseen(e) || inner(e)) continue;
-          const label = e.getAttribute("aria-label") || "";
-          if (e.getAttribute("role") !== "img" || label.length <= shortest)
-            faults.push(`svg without alt text: ${e.outerHTML.slice(0, 120)}`);
-        }
-        for (const e of main.querySelectorAll("img")) {
-          const alt = e.getAttribute("alt") || "";
-          if (!unseen(e) && (alt.length <= shortest || /\\.(svg|png)$/.test(alt)))
-            faults.push(`img without alt text: ${e.outerHTML.slice(0, 120)}`);
-        }
-        return faults;
-        }""",
+        script("alt_texts"),
         SHORTEST_ALT,
     )
 
 
 def headings(seen: Visit) -> list[str]:
     """One first heading, and no level left out on the way down."""
-    found = seen.page.evaluate(
-        """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-        .filter(e => (e.tagName === "H1" || e.closest("main")) && e.checkVisibility())
-        .map(e => [+e.tagName[1], e.textContent.trim()])"""
-    )
+    found = seen.page.evaluate(script("headings"))
     first = [text for level, text in found if level == 1]
     faults = [] if len(first) == 1 else [f"{len(first)} first headings: {first}"]
     for (above, _), (level, text) in pairwise(found):
@@ -419,16 +344,7 @@ def printing(seen: Visit) -> list[str]:
     """What paper has no use for; and whether the text is still there."""
     seen.page.emulate_media(media="print")
     faults = seen.page.evaluate(
-        """unwanted => {
-        const shown = e => e.checkVisibility({visibilityProperty: true})
-          && e.getBoundingClientRect().height > 1
-          && e.getBoundingClientRect().bottom + scrollY > 0;
-        const faults = [...document.querySelectorAll(unwanted)].filter(shown)
-          .map(e => `printed: ${e.outerHTML.slice(0, 80)}`);
-        if (![...document.querySelectorAll("h1")].some(shown))
-          faults.push("h1 is not printed");
-        return faults;
-        }""",
+        script("printing"),
         HIDDEN_IN_PRINT,
     )
     seen.page.emulate_media(media="screen")
@@ -441,83 +357,11 @@ def printing(seen: Visit) -> list[str]:
 # Stand-ins of the same size and colour: a drawing (its label speaks for it) is empty, a
 # formula is a box with letters at both ends, and of the tokens in the listings of one
 # kind one of each class stays. Afterwards everything is put back.
-THIN = """() => {
-  const kept = [];
-  const swap = (e, nodes) => {
-    kept.push([e, [...e.childNodes]]);
-    e.replaceChildren(...nodes);
-  };
-  for (const e of document.querySelectorAll("svg[role=img]")) swap(e, []);
-  for (const e of document.querySelectorAll(".katex math")) swap(e, []);
-  const formulas = [...document.querySelectorAll(".katex-html")].map(e => {
-    const size = e.getBoundingClientRect();
-    return [e, Math.max(size.width, e.scrollWidth), size.height];
-  });
-  for (const [e, width, height] of formulas) {
-    const box = document.createElement("span");
-    box.innerHTML = "<span>ii</span><span>ii</span>";
-    box.style = "display: inline-flex; justify-content: space-between; "
-      + `width: ${width}px; height: ${height}px`;
-    swap(e, [box]);
-  }
-  const seen = new Set();
-  for (const e of document.querySelectorAll(".highlight pre")) {
-    const copy = e.cloneNode(true);
-    const kind = e.closest(".cell_output, .cell_input, .highlight").className;
-    for (const span of copy.querySelectorAll("span")) {
-      const key = `${kind} ${span.className}`;
-      if (seen.has(key)) span.replaceWith(...span.childNodes);
-      seen.add(key);
-    }
-    copy.normalize();
-    swap(e, [...copy.childNodes]);
-  }
-  window.putBack = () => {
-    for (const [e, nodes] of kept.reverse()) e.replaceChildren(...nodes);
-    delete window.putBack;
-  };
-}"""
 
 # And its rules about what is seen get of all texts of the same colour, size and weight
 # on the same backgrounds only two, and every box that scrolls.
-SAMPLE = """() => {
-  const known = new Map();
-  const ground = e => {
-    if (!e) return "";
-    if (!known.has(e)) {
-      const style = getComputedStyle(e);
-      const own = [style.backgroundColor, style.backgroundImage, style.opacity];
-      known.set(e, ground(e.parentElement)
-        + (own.join() === "rgba(0, 0, 0, 0),none,1" ? "" : own.join()));
-    }
-    return known.get(e);
-  };
-  const count = new Map();
-  return [...document.body.querySelectorAll("*:not(svg *)")].filter(e => {
-    const fields = e.matches("input, select, textarea");
-    const text = [...e.childNodes].filter(node => node.nodeType === 3);
-    const style = getComputedStyle(e);
-    if (e.scrollWidth > e.clientWidth && ["auto", "scroll"].includes(style.overflowX))
-      return true;
-    if (!fields && !text.some(node => node.data.trim())) return false;
-    if (!e.checkVisibility()) return false;
-    const key = [ground(e), style.color, style.fontSize, style.fontWeight,
-      style.textShadow, e.tagName === "A" && getComputedStyle(e.parentElement).color];
-    count.set(key.join(), (count.get(key.join()) || 0) + 1);
-    return fields || count.get(key.join()) <= 2;
-  });
-}"""
 
 SEEN = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
-RUN_AXE = """([sample, ids]) => axe.run(
-  sample ? {include: eval(sample)()} : document,
-  {
-    resultTypes: ["violations"], selectors: false, preload: false,
-    ...(sample ? {runOnly: ids}
-      : {rules: Object.fromEntries(ids.map(id => [id, {enabled: false}]))}),
-  },
-).then(result => result.violations.map(({id, impact, nodes}) =>
-  `${id} (${impact}) ${nodes.length} times: ${nodes[0].html.slice(0, 120)}`))"""
 
 
 @cache
@@ -539,12 +383,13 @@ def accessibility(seen: Visit) -> list[str]:
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
-    page.evaluate(THIN)
-    faults = page.evaluate(RUN_AXE, ["", SEEN])
+    page.evaluate(script("thin"))
+    faults = page.evaluate(script("run_axe"), [False, SEEN])
     was = page.evaluate("document.documentElement.dataset.theme")
     for mode in ("light", "dark"):
         set_mode(page, mode)
-        found = page.evaluate(RUN_AXE, [SAMPLE, SEEN])
+        page.evaluate(script("sample"))
+        found = page.evaluate(script("run_axe"), [True, SEEN])
         faults += [f"{mode}: {fault}" for fault in found]
     set_mode(page, was)
     page.evaluate("putBack()")
@@ -556,73 +401,17 @@ def skip_link(seen: Visit) -> list[str]:
     page = seen.page
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.keyboard.press("Tab")
-    return page.evaluate(
-        """() => {
-        const e = document.activeElement, box = e.getBoundingClientRect();
-        const target = (e.getAttribute("href") || "").replace(/^#/, "");
-        const faults = [];
-        if (!/skip/i.test(e.textContent) || !document.getElementById(target))
-          faults.push(`first stop: ${e.outerHTML.slice(0, 80)}`);
-        if (box.width < 2 || box.bottom < 2 || box.right < 2)
-          faults.push("it is not seen");
-        return faults;
-        }"""
-    )
-
-
-PREPARE_WALK = """() => {
-  const still = document.createElement("style");
-  still.textContent = "*, *::before, *::after { transition: none !important; "
-    + "animation: none !important; scroll-behavior: auto !important; }";
-  document.head.append(still);
-  const sides = ["Top", "Right", "Bottom", "Left"].map(side => `border${side}Color`);
-  window.lookOf = e => {
-    const style = getComputedStyle(e);
-    const outline = style.outlineStyle === "none" || style.outlineWidth === "0px"
-      ? "none" : style.outlineColor + style.outlineWidth;
-    return [outline, style.boxShadow, style.color, style.backgroundColor,
-      style.textDecoration, ...sides.map(side => style[side])].join("|");
-  };
-  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
-  window.controls = [...document.querySelectorAll(stops)].filter(e =>
-    e.tabIndex >= 0 && !e.disabled && !e.closest("[inert]")
-    && e.getClientRects().length && e.checkVisibility({visibilityProperty: true}));
-  window.looks = new Map(controls.map(e => [e, lookOf(e)]));
-  window.reached = new Set();
-  document.activeElement.blur();
-  scrollTo(0, 0);
-  return controls.length;
-}"""
-
-STEP = """() => {
-  const e = document.activeElement;
-  if (!e || e === document.body || e === document.documentElement) return ["end", ""];
-  const name = e.outerHTML.slice(0, 80);
-  if (reached.has(e)) return [e === [...reached][0] ? "end" : "again", name];
-  reached.add(e);
-  const box = e.getBoundingClientRect();
-  if (looks.has(e) && looks.get(e) === lookOf(e)) return ["focus not visible", name];
-  if (box.bottom < 0 || box.top > innerHeight || box.width < 2)
-    return ["focus outside the screen", name];
-  return ["", ""];
-}"""
-
-UNREACHED = """() => {
-  const groups = new Set([...reached].filter(e => e.type === "radio").map(e => e.name));
-  return controls.filter(e => !reached.has(e))
-    .filter(e => !(e.type === "radio" && groups.has(e.name)))
-    .map(e => `not reached: ${e.outerHTML.slice(0, 80)}`);
-}"""
+    return page.evaluate(script("skip_link"))
 
 
 def keyboard(seen: Visit) -> list[str]:
     """Walk the page by Tab: every control is reached, is seen, and lets one go."""
     page = seen.page
-    count = page.evaluate(PREPARE_WALK)
+    count = page.evaluate(script("prepare_walk"))
     faults = []
     for _ in range(2 * count + 20):
         page.keyboard.press("Tab")
-        what, where = page.evaluate(STEP)
+        what, where = page.evaluate(script("step"))
         if what == "end":
             break
         if what == "again":
@@ -632,17 +421,12 @@ def keyboard(seen: Visit) -> list[str]:
             faults.append(f"{what}: {where}")
     else:
         faults.append("the walk does not end")
-    return faults + page.evaluate(UNREACHED)
+    return faults + page.evaluate(script("unreached"))
 
 
 def found_by_search(page: Any) -> list[str]:
     """What the search page lists, once it has finished."""
-    page.wait_for_function(
-        """() => {
-        const status = document.querySelector("#search-results .search-summary");
-        return status && /did not match|found/.test(status.textContent);
-        }"""
-    )
+    page.wait_for_function(script("search_finished"))
     page.wait_for_timeout(300)
     links = page.locator("#search-results ul.search li > a")
     return [link.evaluate("link => link.href") for link in links.all()]

@@ -4,24 +4,32 @@ import io
 import json
 import re
 import sys
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
+from jinja2 import Environment, FileSystemLoader, UndefinedError
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "book/_ext"))
 
-import address  # noqa: E402
 import chapters  # noqa: E402
 import figure_files  # noqa: E402
-import lean  # noqa: E402
-import mathematics  # noqa: E402
+import katex_math  # noqa: E402
+import page_addresses  # noqa: E402
 
 SITE = "https://example.org/book/"
+EXTENSIONS = [
+    "chapters",
+    "figure_files",
+    "katex_math",
+    "page_addresses",
+    "unused_files",
+]
 
 
 # A small site, really built
@@ -74,9 +82,9 @@ def sites(tmp_path_factory):
     return {
         name: build(
             tmp_path_factory.mktemp("site"),
-            ["lean", "address", "chapters", "mathematics", "figure_files"],
+            EXTENSIONS,
             PAGE,
-            html_math_renderer="drawn",
+            html_math_renderer="katex",
             **config,
         )
         for name, config in known.items()
@@ -121,7 +129,7 @@ def test_an_address_that_is_taken_back_leaves_no_files(sites):
         name: (out / name).read_text("utf-8") for name in ("404.html", "sitemap.xml")
     }
     try:
-        address.write_files(app, None)
+        page_addresses.write_files(app, None)
         assert not any((out / name).exists() for name in kept)
         assert "A &amp; B" in (out / "index.html").read_text("utf-8")
     finally:
@@ -143,10 +151,54 @@ def test_what_no_reader_needs_is_gone(sites):
     out, _ = sites[""]
     names = {path.name for path in out.rglob("*")}
     assert not {name for name in names if name.endswith((".map", ".ttf"))}
-    assert not names & {"fontawesome.js", "locales", "webpack-macros.html"}
-    assert "console.log" not in (
-        out / "_static/scripts/pydata-sphinx-theme.js"
-    ).read_text("utf-8")
+    assert not names & {"fontawesome", "fontawesome.js", "locales"}
+    assert "webpack-macros.html" not in names
+
+
+def test_what_stays_is_as_its_authors_wrote_it(sites):
+    """No script and no style sheet of the theme is edited."""
+    out, _ = sites[""]
+    seen = 0
+    for package, theme in (("pydata_sphinx_theme",) * 2, ("sphinx_book_theme",) * 2):
+        static = files(package) / "theme" / theme / "static"
+        for path in [*(out / "_static").glob("s*/*.js"), *out.glob("_static/s*/*.css")]:
+            original = static / path.relative_to(out / "_static")
+            if original.is_file():
+                assert path.read_bytes() == original.read_bytes(), path
+                seen += 1
+    assert seen >= 5
+
+
+def test_every_button_of_the_theme_has_an_icon_that_needs_no_font(tmp_path):
+    """With a repository there are buttons that the book, without one, does not show."""
+    every = ["repository", "source", "edit_page", "issues", "download", "fullscreen"]
+    out, log = build(
+        tmp_path,
+        [name for name in EXTENSIONS if name != "page_addresses"],  # keeps the page
+        PAGE,
+        html_math_renderer="katex",
+        html_theme_options={
+            "repository_url": "https://github.com/owner/name",
+            "launch_buttons": {"binderhub_url": "https://mybinder.org"},
+            **{f"use_{name}_button": True for name in every},
+        },
+    )
+    assert log == ""
+    page = (out / "index.html").read_text("utf-8")
+    buttons = page[page.index('<div class="article-header-buttons">') :]
+    buttons = buttons[: buttons.index("<article")]
+    assert len(re.findall(r"<li><(?:a|button) ", buttons)) >= 6
+    for button in re.findall(r"<(?:a|button) .*?</(?:a|button)>", buttons, re.DOTALL):
+        assert '<svg class="icon' in button or "/images/logo_" in button
+    assert not re.search(r'class="(?:[^"]* )?fa[a-z]? ', page)
+
+
+def test_an_icon_that_nobody_drew_stops_the_build():
+    icons = Environment(loader=FileSystemLoader(ROOT / "book/_templates"))
+    draw = icons.get_template("icons.html").module.icon
+    assert draw("menu").startswith('<svg class="icon"')
+    with pytest.raises(UndefinedError):
+        draw("otter")
 
 
 def test_every_figure_has_a_file_and_an_entry(sites):
@@ -167,18 +219,14 @@ def test_every_figure_has_a_file_and_an_entry(sites):
     [
         (":math:`\\nosuch{a}`", "Undefined control sequence"),
         (".. stored-figure:: fig-nobody-drew", "no chapter stores a figure named"),
-        (
-            ".. raw:: html\n\n   <i class='x'></i><i class=\"fas fa-otter\"></i>",
-            "otter",
-        ),
     ],
 )
 def test_what_a_reader_would_miss_is_a_warning(tmp_path, page, said):
     _, log = build(
         tmp_path,
-        ["lean", "address", "chapters", "mathematics", "figure_files"],
+        EXTENSIONS,
         f"Title\n=====\n\n{page}\n",
-        html_math_renderer="drawn",
+        html_math_renderer="katex",
     )
     assert said in log
 
@@ -187,26 +235,19 @@ def test_what_a_reader_would_miss_is_a_warning(tmp_path, page, said):
 
 
 def test_a_formula_is_drawn_for_the_eye_and_for_the_ear():
-    drawn = mathematics.draw(r"\omega_k", display=False)
+    drawn = katex_math.draw(r"\omega_k", display=False)
     assert 'class="katex-html" aria-hidden="true"' in drawn
     assert "<math" in drawn and "ω" in drawn
     assert "katex-display" not in drawn
-    assert "katex-display" in mathematics.draw(r"\omega_k", display=True)
+    assert "katex-display" in katex_math.draw(r"\omega_k", display=True)
 
 
 def test_katex_and_its_style_sheet_are_of_one_version():
-    script = mathematics.KATEX.read_text(encoding="utf-8")
+    script = katex_math.KATEX.read_text(encoding="utf-8")
     sheet = (ROOT / "book/_static/katex/katex.min.css").read_text(encoding="utf-8")
     version = re.search(r'version:"([\d.]+)"', script)
     assert version
     assert f'content:"{version[1]}"' in sheet
-
-
-def test_icons_are_kept_by_what_the_fonts_hold():
-    kept = '.fa-a:before,.fa-b:before{content:"\\f002"}'
-    css = kept + '.fa-c:before{content:"\\f003"}.d{e:f}'
-    assert lean.keep_icons(css, {"\uf002"}) == kept + ".d{e:f}"
-    assert "\uf002" in lean.icons_in(lean.FONTS / "fa-solid-900.woff2")
 
 
 def paragraphs(*texts):
@@ -235,9 +276,9 @@ def paragraphs(*texts):
     ],
 )
 def test_a_description_is_whole_sentences(texts, about):
-    found = address.description(paragraphs(*texts))
+    found = page_addresses.description(paragraphs(*texts))
     assert found == about
-    assert len(found) <= address.LONGEST
+    assert len(found) <= page_addresses.LONGEST
 
 
 def test_without_a_repository_no_button_leads_to_somebody_elses():
@@ -246,11 +287,11 @@ def test_without_a_repository_no_button_leads_to_somebody_elses():
         "launch_buttons": {"colab_url": "x"},
         "use_issues_button": True,
     }
-    address.drop_buttons(None, SimpleNamespace(html_theme_options=options))
+    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
     assert "launch_buttons" not in options
     assert not any(options.values())
     options = {"repository_url": "https://x", "use_issues_button": True}
-    address.drop_buttons(None, SimpleNamespace(html_theme_options=options))
+    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
     assert options == {"repository_url": "https://x", "use_issues_button": True}
 
 

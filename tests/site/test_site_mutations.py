@@ -79,9 +79,20 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.missing_files,
         (PAGE, end_of_main('<img src="../../_static/none.png" alt="not there">')),
     ),
+    "an icon of the font that is gone": (
+        checks.missing_files,
+        (PAGE, end_of_main('<i class="fa-solid fa-bars"></i>')),
+    ),
     "a word in the console": (
         checks.console,
         (PAGE, end_of_main("<script>console.log('here')</script>")),
+    ),
+    "another word of the theme": (
+        checks.console,
+        (
+            PAGE,
+            end_of_main("<script>console.log('[PST]: Empty')</script>"),
+        ),
     ),
     "an exception": (
         checks.console,

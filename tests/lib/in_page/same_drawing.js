@@ -1,0 +1,10 @@
+// Whether the first two explorers of a page show the same; if not, what each shows.
+() => {
+  const [one, two] = [...document.querySelectorAll(".pe-explorer")].map(
+    (x) =>
+      x.querySelector("svg").innerHTML +
+      x.querySelector("output").textContent +
+      [...x.querySelectorAll("b")].map((b) => b.textContent).join(),
+  );
+  return one === two || one + "\n\n" + two;
+};

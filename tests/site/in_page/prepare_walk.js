@@ -1,0 +1,38 @@
+// Note every control and how it looks before the keyboard reaches it; return their number.
+() => {
+  const still = document.createElement("style");
+  still.textContent =
+    "*, *::before, *::after { transition: none !important; " +
+    "animation: none !important; scroll-behavior: auto !important; }";
+  document.head.append(still);
+  const sides = ["Top", "Right", "Bottom", "Left"].map((side) => `border${side}Color`);
+  window.lookOf = (e) => {
+    const style = getComputedStyle(e);
+    const outline =
+      style.outlineStyle === "none" || style.outlineWidth === "0px"
+        ? "none"
+        : style.outlineColor + style.outlineWidth;
+    return [
+      outline,
+      style.boxShadow,
+      style.color,
+      style.backgroundColor,
+      style.textDecoration,
+      ...sides.map((side) => style[side]),
+    ].join("|");
+  };
+  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
+  window.controls = [...document.querySelectorAll(stops)].filter(
+    (e) =>
+      e.tabIndex >= 0 &&
+      !e.disabled &&
+      !e.closest("[inert]") &&
+      e.getClientRects().length &&
+      e.checkVisibility({ visibilityProperty: true }),
+  );
+  window.looks = new Map(window.controls.map((e) => [e, window.lookOf(e)]));
+  window.reached = new Set();
+  document.activeElement.blur();
+  scrollTo(0, 0);
+  return window.controls.length;
+};
