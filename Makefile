@@ -4,6 +4,9 @@ PORT ?= 8000
 BIN := .venv/bin
 READY := .venv/.ready
 SITE := _build/html
+# The notebooks that differ from the last commit; asked for only where it is used.
+CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- '*.ipynb'; \
+	git ls-files --others --exclude-standard -- '*.ipynb')
 NOTEBOOKS := $(shell find book -name '*.ipynb' -not -path '*/.*')
 
 # A processor of 2008, simulated: numbers and figures must not depend on a newer one.
@@ -13,7 +16,8 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test test-portable outputs bench lighthouse card lint lab conf clean
+.PHONY: help book serve test check worlds mutants test-portable outputs kept bench \
+	lighthouse card lint lab conf links clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -30,6 +34,21 @@ serve: book  ## build the site and serve it on this machine only
 test: $(READY)  ## prove the library and the book, every output of every notebook
 	$(BIN)/python -m pytest
 
+check: lint  ## the fast loop: style, the core, the book's lint, the changed notebooks
+	$(BIN)/python -m pytest -q --core -k "not students_edition" tests/lib tests/book \
+		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
+
+worlds: $(READY)  ## prove the NumPy part on other Pythons and NumPys, and on 32-bit integers
+	test -e .venv/worlds/bin/nox || { $(PYTHON) -m venv .venv/worlds && \
+		.venv/worlds/bin/python -m pip install --quiet --requirement tools/worlds/requirements.txt; }
+	.venv/worlds/bin/nox --envdir .venv/nox
+
+mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/lib/mutants.txt
+	test -e .venv/mutants/.ready || { $(BIN)/python -m pip install --quiet \
+		--target .venv/mutants --requirement tools/mutants/requirements.txt && \
+		touch .venv/mutants/.ready; }
+	PYTHONPATH=.venv/mutants $(BIN)/python tools/mutants/run.py
+
 test-portable: $(READY)  ## run the notebooks on a simulated older processor
 	$(OLD_PROCESSOR) $(BIN)/python -m pytest book
 
@@ -38,6 +57,9 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 .venv/outputs/%: book/%.ipynb $(wildcard pe_lib/*.py pe_lib/*/*) tools/execute.py $(READY)
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
+
+kept: $(READY)  ## train the kept results of the experiments again (10 minutes of a quiet core)
+	$(BIN)/python book/experiments/data/runs.py
 
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
@@ -62,6 +84,9 @@ lint: $(READY)  ## style and annotations
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter lab book
+
+links: $(READY)  ## ask every page elsewhere that the book points to (needs a network)
+	$(BIN)/jupyter-book build . --all --builder linkcheck
 
 conf: clean book  ## build the site with Sphinx alone; compare it with that of `make book`
 	$(BIN)/python tools/plain_sphinx.py

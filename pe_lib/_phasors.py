@@ -22,8 +22,7 @@ EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])
 
 
-@lru_cache(maxsize=64)
-def steps_in_units(
+def _steps_in_units(
     d_model: int, base: float, spacing: str
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     """How far each hand moves per position, in units: the whole ones, and the rest.
@@ -39,6 +38,9 @@ def steps_in_units(
             whole[k], rest[k] = int(units), float(units % 1)
     whole.flags.writeable = rest.flags.writeable = False  # every caller gets the same
     return whole, rest
+
+
+steps_in_units = lru_cache(maxsize=64)(_steps_in_units)
 
 
 def phasors_at(

@@ -1,7 +1,8 @@
-"""The best position-only head that an encoding allows, as a convex problem.
+"""The position-only head that fits a target best, by cross-entropy.
 
-Fitting W is convex, so "the best head by cross-entropy" is a number and no accident
-of training. It is the best *by cross-entropy*: another head may hit more often.
+The problem is convex in W, so its answer is a number and no accident of training. It
+is best by this measure, on these lengths, at this penalty: another head may hit more
+often.
 This loads scipy.
 """
 
@@ -35,7 +36,7 @@ def fit_head(
     penalty: float = 1e-4,
     start: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    r"""The best position-only head that an encoding allows for a target.
+    r"""The position-only head that fits a target best, by cross-entropy.
 
     .. math::
 
@@ -46,7 +47,8 @@ def fit_head(
 
     over all queries t that have a target, in sequences of all `lengths`; A is
     :func:`~pe_lib.attention.head_weights`. The first term is convex in W and the
-    second strictly so: there is one optimum, whatever the start.
+    second strictly so: there is one optimum, whatever the start. It need not
+    be the head that looks at the target most often.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ def angular_frequencies(
     .. math::
 
        \begin{aligned}
-       \omega_k &= b^{-2k/d} \quad\text{(paper)} \\
-       \omega_k &= b^{-k/\max(K-1,\,1)} \quad\text{(endpoint)}
+       \omega_j &= b^{-2j/d} \quad\text{(paper)} \\
+       \omega_j &= b^{-j/\max(K-1,\,1)} \quad\text{(endpoint)}
        \end{aligned}
 
-    with b the base, d = `d_model` and k = 0, ..., K - 1. "paper" is the
+    with b the base, d = `d_model` and j = 0, ..., K - 1. "paper" is the
     formula printed by Vaswani et al. (2017), section 3.5. "endpoint" ends at
     1/b from d_model = 3 on; for even widths it is what the authors' own
     program, tensor2tensor, computes (which gives an odd width a column of
@@ -73,7 +73,7 @@ def wavelengths(
 ) -> NDArray[np.float64]:
     r"""How many positions each pair takes for one full turn, shortest first.
 
-    .. math:: \lambda_k = 2\pi / \omega_k
+    .. math:: \lambda_j = 2\pi / \omega_j
 
     Takes the arguments of :func:`angular_frequencies`, raises what it raises,
     and returns an array [K] of float64, in positions.

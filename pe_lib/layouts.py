@@ -13,8 +13,8 @@ def layout_columns(d_model: int, layout: str) -> tuple[slice, slice]:
     then the floor(d_model / 2) cosines; for even widths as in the authors'
     tensor2tensor. In an odd width the last sine stands alone.
 
-    Returns two slices of range(d_model); the k-th column of each belongs to
-    frequency k. Raises TypeError if `d_model` is not an integer, ValueError if it
+    Returns two slices of range(d_model); the j-th column of each belongs to
+    frequency j. Raises TypeError if `d_model` is not an integer, ValueError if it
     is below 1 or the layout is unknown.
 
     >>> columns = ["a", "b", "c", "d"]

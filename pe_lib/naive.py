@@ -224,5 +224,5 @@ def _sine_of_turns(turns: NDArray[Any]) -> NDArray[np.float64]:
     # sin(half a turn - a) = sin a brings every angle within a quarter turn.
     folded = np.copysign(0.5, turns) - turns
     nearest = np.where(np.abs(turns) > 0.25, folded, turns)
-    sines: NDArray[np.float64] = np.sin(2 * np.pi * nearest) + 0.0  # no -0
+    sines: NDArray[np.float64] = np.sin(2 * np.pi * nearest)
     return sines

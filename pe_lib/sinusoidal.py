@@ -30,7 +30,7 @@ def sinusoidal(
 
     .. math::
 
-       P_{t,2k} = \sin(\omega_k t), \qquad P_{t,2k+1} = \cos(\omega_k t)
+       P_{t,2j} = \sin(\omega_j t), \qquad P_{t,2j+1} = \cos(\omega_j t)
 
     with the frequencies of :func:`angular_frequencies`. Complete turns are
     dropped in integers, exactly, so that the error does not grow with the

@@ -31,10 +31,10 @@ def apply_rotary(
 
     .. math::
 
-       \begin{pmatrix} x'_{2k} \\ x'_{2k+1} \end{pmatrix} =
-       \begin{pmatrix} \cos\omega_k t & -\sin\omega_k t \\
-                       \sin\omega_k t & \cos\omega_k t \end{pmatrix}
-       \begin{pmatrix} x_{2k} \\ x_{2k+1} \end{pmatrix}
+       \begin{pmatrix} x'_{2j} \\ x'_{2j+1} \end{pmatrix} =
+       \begin{pmatrix} \cos\omega_j t & -\sin\omega_j t \\
+                       \sin\omega_j t & \cos\omega_j t \end{pmatrix}
+       \begin{pmatrix} x_{2j} \\ x_{2j+1} \end{pmatrix}
 
     Su et al. (2021), equations 14 and 15, with the frequencies of
     :func:`pe_lib.angular_frequencies` for the width of a head. A dot product of two
@@ -53,8 +53,8 @@ def apply_rotary(
     base : float
         As in :func:`pe_lib.angular_frequencies`.
     layout : "interleaved" or "half_split"
-        Which two numbers are a pair: neighbours, as in the paper, or number k of
-        the first and number k of the second half, as in Llama. Weights that were
+        Which two numbers are a pair: neighbours, as in the paper, or number j of
+        the first and number j of the second half, as in Llama. Weights that were
         trained with one are wrong for the other.
 
     Returns

@@ -42,7 +42,7 @@ def convention(probe: Probe) -> Findings:
             "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
             "A lone wave has no shift matrix, and the encodings are not equally long.",
-            "Give the cosine of a pair the exponent of its sine: 2k/d for both.",
+            "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
         )
     elif match.waves:
         yield Finding.fact(
@@ -94,6 +94,13 @@ def accuracy(probe: Probe) -> Findings:
         return
     narrow = probe.narrow
     scale = scale_of(as_numpy(narrow.codes(narrow.make(), probe.length)), convention)
+    if scale is None:
+        yield Finding.fact(
+            "accuracy",
+            f"Not told: at d_model = {narrow.d_model} it follows another convention.",
+            "Its speeds do not depend on the width as those of the formula do.",
+        )
+        return
     measured, harmful = [], []
     for position in sorted(
         {10**power for power in range(3, 8)} | {probe.longest.length}

@@ -45,7 +45,10 @@ class SinusoidalPositionalEncoding(nn.Module):
     d_model : int
         Width of x, at least 1, odd widths included.
     max_length : int
-        How many rows are kept ready, at least 0. Not a limit.
+        How many rows are kept ready, at least 0. No limit for the module, nor under
+        torch.compile. A program that torch.export or torch.jit.trace wrote down from
+        an example within these rows keeps them alone, and refuses more; made with
+        max_length=0, it computes every row and has no such limit.
     base, spacing, layout
         As in :func:`pe_lib.sinusoidal`.
     dropout : float

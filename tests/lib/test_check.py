@@ -155,6 +155,15 @@ class Counting(nn.Module):
         return x + torch.arange(x.shape[-2]).to(x)[:, None]
 
 
+class SpeedsOfItsOwn(Table):
+    """Each pair turns e**2 times slower than the one before, at every width."""
+
+    def table(self, d_model):
+        k = torch.arange((d_model + 1) // 2).double()
+        angle = torch.arange(self.length)[:, None] * torch.exp(-2 * k)
+        return torch.stack([angle.sin(), angle.cos()], 2).flatten(1)[:, :d_model]
+
+
 SOUND = {
     "computed": Sound,
     "table": Table,
@@ -165,6 +174,7 @@ SOUND = {
     "scaled": Scaled,
     "learned": Learned,
     "learned from zero": LearnedFromZero,
+    "speeds of its own": SpeedsOfItsOwn,
     "even widths only": refusing_odd(Table),
     **{
         f"{c.spacing} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
@@ -636,6 +646,12 @@ def test_accuracy_is_measured_up_to_ten_million():
         assert f"{position}: 3.0e-08 (0.50 ulp)" in sound
     assert "1,200: " in facts(Table, "accuracy")
     assert "10,000" not in facts(Table, "accuracy")
+
+
+def test_accuracy_is_not_told_where_the_speeds_do_not_depend_on_the_width():
+    found = report_of(SpeedsOfItsOwn)
+    assert found.convention.base == pytest.approx(math.exp(16), rel=1e-4)
+    assert "Not told: at d_model = 8" in facts(SpeedsOfItsOwn, "accuracy")
 
 
 def test_odd_widths_are_described():

@@ -99,6 +99,15 @@ def test_only_whole_numbers_have_digits(encode, position):
         encode([1, position], 8)
 
 
+@pytest.mark.parametrize("encode", [binary, gray])
+@pytest.mark.parametrize("bits", [0, -1])
+def test_position_zero_has_a_digit_too(encode, bits):
+    with pytest.raises(ValueError, match=f"bits must be at least 1, got {bits}"):
+        encode([0], bits)
+    assert encode([0], 1).tolist() == [[0]]
+    assert encode([], 1).shape == (0, 1)
+
+
 def test_whole_floats_have_digits():
     np.testing.assert_array_equal(binary(6.0, 3), [0, 1, 1])
 
@@ -121,9 +130,10 @@ def test_the_first_two_dials_are_dead_at_whole_positions():
 
 
 def test_no_zero_is_negative():
-    codes = dials(np.arange(-64, 64), 8, cosines=True)
-    assert (codes == 0).any()
-    assert not np.signbit(codes[codes == 0]).any()
+    for positions in (np.arange(-64, 64), [-0.0, -5e-324]):
+        codes = dials(positions, 8, cosines=True)
+        assert (codes == 0).any()
+        assert not np.signbit(codes[codes == 0]).any()
 
 
 def test_quarters_of_a_turn_are_exact():

@@ -545,6 +545,40 @@ def test_exported_with_any_length():
 
 
 @pytest.mark.filterwarnings(EXPORTED)
+@pytest.mark.parametrize("max_length", [0, 4])
+def test_exported_past_the_table(max_length):
+    """What the example takes is written down: the formula here, without a limit."""
+    module = SinusoidalPositionalEncoding(6, max_length=max_length)
+    length = torch.export.Dim("length", min=5, max=9000)
+    program = torch.export.export(
+        module, (torch.zeros(2, 7, 6),), dynamic_shapes={"x": {1: length}}
+    )
+    x = torch.randn(2, 8000, 6)
+    assert torch.equal(program.module()(x), module(x))
+
+
+@pytest.mark.filterwarnings(EXPORTED)
+def test_exported_within_the_table_it_is_a_limit():
+    module = SinusoidalPositionalEncoding(6, max_length=40)
+    length = torch.export.Dim("length", max=41)
+    with pytest.raises(Exception, match="Constraints violated"):
+        torch.export.export(
+            module, (torch.zeros(2, 5, 6),), dynamic_shapes={"x": {1: length}}
+        )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
+def test_traced_within_the_table_it_is_a_limit():
+    module = SinusoidalPositionalEncoding(6, max_length=40)
+    traced = torch.jit.trace(module, (torch.zeros(2, 5, 6),))
+    x = torch.randn(2, 41, 6)
+    assert torch.equal(traced(x[:, :40]), module(x[:, :40]))
+    with pytest.raises(RuntimeError):
+        traced(x)
+
+
+@pytest.mark.filterwarnings(EXPORTED)
 def test_exported_with_positions_of_any_length():
     module = SinusoidalPositionalEncoding(6, max_length=4)
     batch, length = torch.export.Dim("batch"), torch.export.Dim("length")

@@ -266,3 +266,16 @@ def test_attention_strip_puts_name_and_caption_to_each_map():
 def test_a_strip_of_one():
     figure = plotting.attention_strip({"one": np.eye(4)}, ["100%"], lag=1)
     assert len(figure.axes) == 1
+
+
+def test_seed_dots_shows_every_seed_and_the_line():
+    fig, axes = plt.subplots()
+    plotting.seed_dots(axes, {"a": [0.104, 0.5], "b": [1.0, 1.0]}, chance=0.2)
+    first, second, line = axes.lines
+    assert first.get_xdata().tolist() == [0.1, 0.5]
+    assert second.get_xdata().tolist() == [1, 1]
+    assert len(set(second.get_ydata())) == 2  # both are visible
+    assert set(line.get_xdata()) == {0.2}
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first on top
+    plt.close(fig)

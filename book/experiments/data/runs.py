@@ -1,0 +1,180 @@
+"""The runs behind the chapters of experiments, kept beside this file as CSV.
+
+    python book/experiments/data/runs.py                     all: 10 minutes of a core
+    python book/experiments/data/runs.py masked bases        some of them
+
+Names are the keys of RUNS. A run takes one thread, so that it does not depend on how
+many there are. Tables and figures are drawn from the files; in each chapter a part
+of one run is trained again and compared.
+"""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pe_lib.experiments.kept import Settings, fingerprint, save
+from pe_lib.experiments.schemes import scaled_sinusoid
+from pe_lib.experiments.tasks import NUM_TOKENS, Task
+from pe_lib.experiments.training import train
+
+FOLDER = Path(__file__).parent
+
+
+def after_a_start(
+    length: int, count: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """The task "place", with token 0 at position 0 of every sequence only."""
+    tokens = torch.randint(1, NUM_TOKENS, (count, length), generator=generator)
+    tokens[:, 0] = 0
+    return tokens, tokens[:, 5].clone()
+
+
+PLACE_AFTER_START = Task(
+    "place_after_start",
+    "which token stands at position 5 after a start token?",
+    6,
+    pooled=True,
+    sequences=after_a_start,
+)
+
+TEN = [
+    "none",
+    "counting_raw",
+    "counting",
+    "normalized",
+    "binary",
+    "sinusoid",
+    "learned",
+    "rotary",
+    "t5",
+    "alibi",
+]
+TABLES = ["sinusoid", "learned_from_sinusoid", "random", "learned", "learned_quiet"]
+MASKED = ["none", "counting", "sinusoid", "rotary", "t5", "alibi", "alibi_steep"]
+FAR: dict[str, Any] = {
+    "task": "copy",
+    "schemes": ["binary", "sinusoid", "learned", "rotary", "t5"],
+    "test_lengths": (16, 24, 32, 48, 64, 96, 128),
+}
+SIX: dict[str, dict[str, Any]] = {
+    "copy": {"steps": 300},
+    "reverse": {"steps": 250, "train_lengths": (16, 16)},
+    "place": {"steps": 200},
+    "order": {"steps": 250, "test_lengths": (16, 64)},
+    "half": {"steps": 200, "test_lengths": (16, 64)},
+    "previous": {"steps": 250},
+}
+FEW: dict[str, Any] = {"task": "copy", "train_lengths": (16, 16), "examples": 32}
+
+RUNS: dict[str, dict[str, Settings]] = {
+    "training": {
+        task: {"task": task, "schemes": TEN} | special for task, special in SIX.items()
+    },
+    "start_token": {
+        "start_token": {
+            "task": PLACE_AFTER_START,
+            "schemes": ["none", "binary", "sinusoid", "rotary", "t5", "alibi"],
+            "steps": 600,
+        }
+    },
+    "extrapolation": {"copy": FAR | {"steps": 300}},
+    "bases": {
+        "copy": {
+            "task": "copy",
+            "schemes": {
+                "base_10000": scaled_sinusoid(),
+                "base_3": scaled_sinusoid(base=3),
+            },
+            "steps": 300,
+            "test_lengths": (16, 32, 64, 128),
+        }
+    },
+    "masked": {
+        f"layers_{layers}": {
+            "task": "previous",
+            "schemes": MASKED,
+            "steps": 250,
+            "layers": layers,
+            "test_lengths": (16, 64),
+        }
+        for layers in (1, 2)
+    },
+    "learned_or_fixed": {
+        f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std, "steps": 300}
+        for std in (1.0, 0.02)
+    }
+    | {
+        "fresh": {
+            "task": "copy",
+            "schemes": TABLES,
+            "token_std": 1.0,
+            "steps": 300,
+            "train_lengths": (16, 16),
+        }
+    },
+    "loudness": {
+        f"tokens_{std}": FEW
+        | {
+            "schemes": {
+                f"times_{factor}": scaled_sinusoid(factor)
+                for factor in (0.1, 0.3, 1, 3)
+            },
+            "token_std": std,
+            "steps": 300,
+        }
+        for std in (0.03, 0.1, 0.3, 1.0)
+    },
+    "training_long": {
+        task: {"task": task, "schemes": TEN} | special | {"steps": 600, "seeds": 10}
+        for task, special in SIX.items()
+    },
+    "extrapolation_long": {"copy": FAR | {"steps": 1500, "seeds": 10}},
+    "learned_or_fixed_long": {
+        f"tokens_{std}": FEW
+        | {"schemes": TABLES, "token_std": std, "steps": 1500, "seeds": 10}
+        for std in (1.0, 0.02)
+    },
+}
+
+
+def path(name: str) -> Path:
+    """Where the results of one name are kept."""
+    return FOLDER / f"{name}.csv"
+
+
+def command(name: str) -> str:
+    """What makes them again."""
+    return f"python book/experiments/data/{Path(__file__).name} {name}"
+
+
+def make(name: str) -> float:
+    """Run everything under one name and keep it; the seconds that it took."""
+    torch.set_num_threads(1)
+    begin = time.monotonic()
+    runs = {run: train(**settings) for run, settings in RUNS[name].items()}
+    seconds = time.monotonic() - begin
+    save(
+        runs,
+        path(name),
+        command=command(name),
+        made_from=fingerprint(RUNS[name]),
+        seconds=seconds,
+    )
+    return seconds
+
+
+def main(names: list[str]) -> None:
+    """Make the files of these names, or all."""
+    unknown = set(names) - set(RUNS)
+    if unknown:
+        raise SystemExit(f"names must be of {', '.join(RUNS)}, got {unknown}")
+    for name in names or RUNS:
+        print(f"{name}: {make(name):.0f} seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,254 @@
+r"""One transformer of many members, one for each position scheme and seed.
+
+Each weight has a leading axis of members, and each product is a batched product
+along it. The members share the arithmetic and nothing else: the sum of their losses
+has, for each weight, the gradient of its own member's loss, and Adam treats every
+number by itself.
+
+Schemes of one seed are a fair comparison: they start from the same weights. They
+differ in their position terms alone, each with a value that does nothing:
+
+    x_t = token + code_t                          code 0
+    score = (R_t q_t) . (R_s k_s) / sqrt(head_dim)   no turn
+            + b_{t,s}                             bias 0
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pe_lib._arguments import as_reals
+from pe_lib.beyond.bias import alibi_slopes, t5_buckets
+from pe_lib.experiments.schemes import WIDTH, Context, Scheme, rotations
+from pe_lib.experiments.tasks import NUM_TOKENS, Task
+
+HEADS, HIDDEN = 2, 64
+HEAD_DIM = WIDTH // HEADS
+BUCKETS = 32
+
+
+class PositionTerms(NamedTuple):
+    """What every member adds or turns, at one length.
+
+    Attributes
+    ----------
+    codes : Tensor [members, length, WIDTH]
+        Added to the tokens; 0 where the codes are learned.
+    is_learned : Tensor [members, 1, 1]
+        1 where the rows of the member's own table are added, else 0.
+    turns : Tensor [members, 1, length, 1, HEAD_DIM / 2]
+        Complex numbers of size 1, by which pairs of query and key are multiplied.
+    bias : Tensor [members, HEADS, length, length]
+        Added to the scores; minus infinity where a token must not look.
+    is_t5 : Tensor [members, 1, 1]
+        1 where the member's own numbers for each bucket are added, else 0.
+    bucket_one_hot : Tensor [BUCKETS, length * length]
+        In which bucket each pair of query and key falls.
+    """
+
+    codes: Tensor
+    is_learned: Tensor
+    turns: Tensor
+    bias: Tensor
+    is_t5: Tensor
+    bucket_one_hot: Tensor
+
+
+def position_terms(
+    schemes: Sequence[Scheme],
+    contexts: Sequence[Context],
+    length: int,
+    *,
+    causal: bool,
+) -> PositionTerms:
+    """The terms of ``len(schemes) * len(contexts)`` members, schemes outermost.
+
+    Raises TypeError or ValueError if a scheme's codes are no finite real numbers
+    of shape [length, WIDTH], or its slopes not one for each head.
+    """
+
+    def members(of_schemes: list[bool]) -> Tensor:
+        """A flag for each scheme as 0 or 1 for each member, [members, 1, 1]."""
+        flags = torch.tensor(of_schemes).float().repeat_interleave(len(contexts))
+        return flags[:, None, None]
+
+    no_code = torch.zeros(length, WIDTH)
+    codes = [
+        no_code if scheme.learned else encoded(scheme, length, context)
+        for scheme in schemes
+        for context in contexts
+    ]
+    turns = torch.tensor(rotations(length, HEAD_DIM))
+    is_rotary = members([scheme.rotary for scheme in schemes])
+    turns = torch.where(is_rotary > 0, turns, torch.ones_like(turns))
+    bias = torch.stack([_bias(scheme, length) for scheme in schemes])
+    bias = bias.repeat_interleave(len(contexts), 0)
+    if causal:
+        bias = bias + torch.full((length, length), -torch.inf).triu(1)
+    t = np.arange(length)
+    buckets = torch.tensor(
+        t5_buckets(t - t[:, np.newaxis], num_buckets=BUCKETS, causal=causal)
+    )
+    return PositionTerms(
+        codes=torch.stack(codes),
+        is_learned=members([scheme.learned for scheme in schemes]),
+        turns=turns[:, None, :, None].to(torch.complex64),
+        bias=bias.float(),
+        is_t5=members([scheme.bias == "t5" for scheme in schemes]),
+        bucket_one_hot=functional.one_hot(buckets.flatten(), BUCKETS).T.float(),
+    )
+
+
+def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
+    """The codes of a scheme, [length, WIDTH] in float32; 0 if it has none."""
+    if scheme.encode is None:
+        return torch.zeros(length, WIDTH)
+    code = as_reals("encoding", scheme.encode(length, context))
+    if code.shape != (length, WIDTH) or not np.isfinite(code).all():
+        raise ValueError(
+            f"encoding must be finite and of shape {(length, WIDTH)}, got {code.shape}"
+        )
+    return torch.tensor(code, dtype=torch.float32)
+
+
+class Ensemble(nn.Module):
+    """All members: ``len(schemes) * seeds`` small transformers in one.
+
+    The member of scheme i and seed j is number ``i * seeds + j``. LayerNorms have no
+    weights of their own: the matrix and the bias behind each can do what theirs
+    would.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        schemes: Iterable[Scheme],
+        *,
+        seeds: int,
+        layers: int,
+        token_std: float,
+        trained_length: int,
+        lengths: Iterable[int],
+    ) -> None:
+        super().__init__()
+        self.task, self.seeds, self.layers = task, seeds, layers
+        self.schemes = list(schemes)
+        self.members = len(self.schemes) * seeds
+        lengths = sorted(lengths)
+        longest = lengths[-1]
+        random = [torch.Generator().manual_seed(seed) for seed in range(seeds)]
+
+        def normal(rows: int, columns: int, std: float) -> nn.Parameter:
+            """One random matrix a seed, the same one for every scheme."""
+            drawn = [torch.randn(rows, columns, generator=g) * std for g in random]
+            return nn.Parameter(torch.stack(drawn).repeat(len(self.schemes), 1, 1))
+
+        def zeros(rows: int, columns: int) -> nn.Parameter:
+            return nn.Parameter(torch.zeros(self.members, rows, columns))
+
+        shapes = {
+            "query": (WIDTH, WIDTH),
+            "key": (WIDTH, WIDTH),
+            "value": (WIDTH, WIDTH),
+            "out": (WIDTH, WIDTH),
+            "up": (WIDTH, HIDDEN),
+            "down": (HIDDEN, WIDTH),
+        }
+        self.tokens = normal(NUM_TOKENS, WIDTH, token_std)
+        self.weight, self.bias = nn.ParameterDict(), nn.ParameterDict()
+        for layer in range(layers):
+            for name, (rows, columns) in shapes.items():
+                self.weight[f"{name} {layer}"] = normal(rows, columns, rows**-0.5)
+                self.bias[f"{name} {layer}"] = zeros(1, columns)
+        self.answer = normal(WIDTH, task.answers, WIDTH**-0.5)
+        self.answer_bias = zeros(1, task.answers)
+        self.bucket_bias = normal(HEADS, BUCKETS, WIDTH**-0.5)
+        self.contexts = [
+            Context(
+                trained_length,
+                longest,
+                _unit(torch.randn(WIDTH, generator=g, dtype=torch.float64)),
+                torch.randn(longest, WIDTH, generator=g, dtype=torch.float64).numpy(),
+            )
+            for g in random
+        ]
+        no_code = torch.zeros(longest, WIDTH)
+        starts = [
+            encoded(scheme, longest, context) if scheme.learned else no_code
+            for scheme in self.schemes
+            for context in self.contexts
+        ]
+        self.table = nn.Parameter(torch.stack(starts))
+        self._terms = {
+            length: position_terms(
+                self.schemes, self.contexts, length, causal=task.causal
+            )
+            for length in lengths
+        }
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits [members, positions or sequences, answers].
+
+        tokens: [seeds, sequences, length], the same for all schemes of a seed.
+        """
+        _, count, length = tokens.shape
+        terms = self._terms[length]
+        apart = (self.members, count, length, WIDTH)
+        joined = (self.members, count * length, WIDTH)
+        heads = (self.members, count, length, HEADS, HEAD_DIM)
+
+        one_hot = functional.one_hot(tokens.flatten(1), NUM_TOKENS).float()
+        one_hot = one_hot.repeat(len(self.schemes), 1, 1)
+        codes = terms.codes + terms.is_learned * self.table[:, :length]
+        x = ((one_hot @ self.tokens).view(apart) + codes[:, None]).view(joined)
+        learned = (self.bucket_bias @ terms.bucket_one_hot) * terms.is_t5
+        bias = (terms.bias + learned.view_as(terms.bias))[:, None]
+        for layer in range(self.layers):
+            y = functional.layer_norm(x, (WIDTH,))
+            query = _turned(self._affine("query", layer, y).view(heads), terms.turns)
+            key = _turned(self._affine("key", layer, y).view(heads), terms.turns)
+            value = self._affine("value", layer, y).view(heads)
+            query, key, value = (z.transpose(2, 3) for z in (query, key, value))
+            scores = query @ key.transpose(-1, -2) / math.sqrt(HEAD_DIM) + bias
+            seen = (torch.softmax(scores, -1) @ value).transpose(2, 3).reshape(joined)
+            x = x + self._affine("out", layer, seen)
+            y = functional.layer_norm(x, (WIDTH,))
+            y = torch.relu(self._affine("up", layer, y))
+            x = x + self._affine("down", layer, y)
+        x = functional.layer_norm(x, (WIDTH,))
+        if self.task.pooled:
+            x = x.view(apart).mean(2)
+        return torch.baddbmm(self.answer_bias, x, self.answer)
+
+    def _affine(self, name: str, layer: int, x: Tensor) -> Tensor:
+        """x W + b, with W and b of its own for each member."""
+        key = f"{name} {layer}"
+        return torch.baddbmm(self.bias[key], x, self.weight[key])
+
+
+def _bias(scheme: Scheme, length: int) -> Tensor:
+    """What a scheme adds to the scores before training, [HEADS, length, length]."""
+    slopes = alibi_slopes(HEADS) if scheme.slopes is None else scheme.slopes
+    if len(slopes) != HEADS:
+        raise ValueError(f"slopes must be one for each of {HEADS} heads, got {slopes}")
+    t = np.arange(length)
+    distance = np.abs(t[:, np.newaxis] - t)
+    used = np.asarray(slopes) * (scheme.bias == "alibi")
+    return torch.tensor(-used[:, np.newaxis, np.newaxis] * distance)
+
+
+def _turned(vectors: Tensor, turns: Tensor) -> Tensor:
+    """Rotary: a pair of numbers is a complex number, and a turn is a product."""
+    pairs = torch.view_as_complex(vectors.view(*vectors.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * turns).flatten(-2)
+
+
+def _unit(vector: Tensor) -> NDArray[np.float64]:
+    unit: NDArray[np.float64] = (vector / vector.norm()).numpy()
+    return unit

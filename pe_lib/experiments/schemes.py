@@ -1,0 +1,171 @@
+"""Ways to tell a model where its tokens stand: codes, rotations, biases.
+
+The codes are equally loud, so that a comparison of two of them does not measure
+which one is louder.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pe_lib import naive
+from pe_lib.sinusoidal import sinusoidal
+from pe_lib.table import sinusoidal_table
+
+WIDTH = 32
+ENCODING_RMS = math.sqrt(0.5)
+"""Root mean square of a sinusoid's numbers: such a code has norm sqrt(WIDTH / 2)."""
+
+_Value = TypeVar("_Value")
+
+
+class Context(NamedTuple):
+    """What a scheme may use to make its codes; the same for all schemes of a seed.
+
+    Attributes
+    ----------
+    trained_length : int
+        The longest length in training.
+    longest : int
+        The longest length in training or test.
+    direction : array [WIDTH]
+        A random vector of norm 1: where codes of one number go.
+    noise : array [longest, WIDTH]
+        Random numbers of standard deviation 1: where learned tables start.
+    """
+
+    trained_length: int
+    longest: int
+    direction: NDArray[np.float64]
+    noise: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A way to tell the model where its tokens stand.
+
+    Attributes
+    ----------
+    encode : callable or None
+        ``encode(length, context)`` returns what is added to the tokens,
+        [length, WIDTH].
+    learned : bool
+        The codes are only the start of a table that is trained.
+    rotary : bool
+        Queries and keys are turned by the angles of their positions.
+    bias : "", "alibi" or "t5"
+        What is added to the scores; T5's numbers are trained.
+    slopes : tuple of float or None
+        ALiBi's slopes, one for each head; None takes those of the paper.
+    label : str
+        What figures and tables call it; the scheme's key if empty.
+    """
+
+    encode: Callable[[int, Context], ArrayLike] | None = None
+    learned: bool = False
+    rotary: bool = False
+    bias: str = ""
+    slopes: tuple[float, ...] | None = None
+    label: str = ""
+
+
+def scaled_sinusoid(factor: float = 1.0, *, base: float = 10_000.0) -> Scheme:
+    """The sinusoid of a base, times a factor.
+
+    >>> context = Context(8, 8, np.zeros(WIDTH), np.zeros((8, WIDTH)))
+    >>> scaled_sinusoid(3).encode(8, context)[0, :4]
+    array([0., 3., 0., 3.])
+    """
+    return Scheme(lambda length, _: factor * sinusoidal_table(length, WIDTH, base=base))
+
+
+def labelled(values: Mapping[str, _Value]) -> dict[str, _Value]:
+    """The same values under the labels of their schemes, for a figure or a table.
+
+    >>> labelled({"t5": 1, "mine": 2})
+    {'T5 bias': 1, 'mine': 2}
+    """
+    return {
+        (key in SCHEMES and SCHEMES[key].label) or key: value
+        for key, value in values.items()
+    }
+
+
+def rotations(length: int, head_dim: int) -> NDArray[np.complex128]:
+    """By what rotary turns each pair: [length, head_dim / 2], numbers of size 1."""
+    angles = sinusoidal(np.arange(length), head_dim)
+    turns: NDArray[np.complex128] = angles[:, 1::2] + 1j * angles[:, 0::2]
+    return turns
+
+
+def _counting_raw(length: int, _context: Context) -> ArrayLike:
+    return np.broadcast_to(naive.counting(np.arange(length)), (length, WIDTH))
+
+
+def _along(
+    numbers: NDArray[np.float64], in_training: NDArray[np.float64], context: Context
+) -> ArrayLike:
+    """Codes of one number: along a direction, in training as loud as a sinusoid."""
+    scale = ENCODING_RMS * math.sqrt(WIDTH) / np.sqrt(np.mean(in_training**2))
+    codes: NDArray[np.float64] = scale * numbers * context.direction
+    return codes
+
+
+def _counting(length: int, context: Context) -> ArrayLike:
+    trained = naive.counting(np.arange(context.trained_length))
+    return _along(naive.counting(np.arange(length)), trained, context)
+
+
+def _normalized(length: int, context: Context) -> ArrayLike:
+    n = context.trained_length
+    numbers = naive.normalized(np.arange(length), length)
+    return _along(numbers, naive.normalized(np.arange(n), n), context)
+
+
+def _binary(length: int, context: Context) -> ArrayLike:
+    bits = (context.longest - 1).bit_length()
+    digits = naive.binary(np.arange(length), bits, centered=True)
+    padded = np.pad(digits, [(0, 0), (0, WIDTH - bits)])
+    return ENCODING_RMS * math.sqrt(WIDTH / bits) * padded
+
+
+def _sinusoid(length: int, _context: Context) -> ArrayLike:
+    return sinusoidal_table(length, WIDTH)
+
+
+def _noise(std: float) -> Callable[[int, Context], ArrayLike]:
+    return lambda length, context: std * context.noise[:length]
+
+
+SCHEMES: dict[str, Scheme] = {
+    "none": Scheme(),
+    "counting_raw": Scheme(_counting_raw, label="counting, raw"),
+    "counting": Scheme(_counting),
+    "normalized": Scheme(_normalized, label="normalised"),
+    "binary": Scheme(_binary),
+    "sinusoid": Scheme(_sinusoid),
+    "random": Scheme(_noise(ENCODING_RMS)),
+    "learned": Scheme(_noise(ENCODING_RMS), learned=True),
+    "learned_quiet": Scheme(_noise(0.02), learned=True, label="learned, quiet"),
+    "learned_from_sinusoid": Scheme(
+        _sinusoid, learned=True, label="learned from sinusoid"
+    ),
+    "rotary": Scheme(rotary=True),
+    "t5": Scheme(bias="t5", label="T5 bias"),
+    "alibi": Scheme(bias="alibi", label="ALiBi"),
+    "alibi_steep": Scheme(bias="alibi", slopes=(1 / 2, 1 / 4), label="ALiBi, steep"),
+}
+"""The schemes by key.
+
+``counting_raw`` adds the number t to every column. The other codes are equally loud:
+in training the root mean square of their norm is that of a sinusoid,
+``sqrt(WIDTH / 2)``; ``counting`` and ``normalized`` go along one random direction.
+``random`` is a fixed table of random numbers; ``learned`` starts from the same table,
+``learned_quiet`` from standard deviation 0.02, ``learned_from_sinusoid`` from the
+sinusoid. ``alibi`` has the paper's slopes for two heads, 1/16 and 1/256,
+``alibi_steep`` 1/2 and 1/4.
+"""

@@ -1,0 +1,26 @@
+"""What the tests of the experiments share."""
+
+import torch
+
+from pe_lib.experiments.model import Ensemble
+from pe_lib.experiments.schemes import SCHEMES
+from pe_lib.experiments.tasks import TASKS
+
+LENGTH = 9
+
+
+def ensemble(*names, task="copy", seeds=2, layers=1, lengths=(LENGTH,), trained=LENGTH):
+    return Ensemble(
+        TASKS[task],
+        [SCHEMES[name] for name in names],
+        seeds=seeds,
+        layers=layers,
+        token_std=0.7,
+        trained_length=trained,
+        lengths=lengths,
+    )
+
+
+def sequences(seeds=2, count=3, length=LENGTH):
+    generator = torch.Generator().manual_seed(5)
+    return torch.randint(16, (seeds, count, length), generator=generator)
