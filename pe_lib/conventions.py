@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 Column = tuple[str, decimal.Decimal]  # "sine", "cosine" or "zero", and its frequency
 
 WAVES = ("sine", "cosine")
-EXPONENTS = {"paper": "2k/d", "endpoint": "k/(d/2-1)"}
+EXPONENTS = {"paper": "2j/d", "endpoint": "j/(d/2-1)"}
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Convention:
     source : str or None
         Its key in the book's bibliography; None for private notes.
     spacing : "paper" or "endpoint"
-        As in :func:`pe_lib.angular_frequencies`: the frequency of pair k is the base
-        to the power of -2k/d, or of -k/(d/2-1). A text that prints
-        10000**(-k/d) has the paper's spacing with base 100: it is 100**(-2k/d).
+        As in :func:`pe_lib.angular_frequencies`: the frequency of pair j is the base
+        to the power of -2j/d, or of -j/(d/2-1). A text that prints
+        10000**(-j/d) has the paper's spacing with base 100: it is 100**(-2j/d).
     first_pair : int
-        The k of the fastest pair.
+        The j of the fastest pair.
     base : float or None
         None: the length of the table.
     layout : "interleaved" or "half_split"
@@ -70,7 +70,7 @@ class Convention:
 
     @property
     def exponent(self) -> str:
-        """The spacing as a formula: 2k/d or k/(d/2-1)."""
+        """The spacing as a formula: 2j/d or j/(d/2-1)."""
         return EXPONENTS[self.spacing]
 
     def columns(self, d_model: int, length: int | None = None) -> list[Column]:
@@ -100,7 +100,7 @@ class Convention:
 # get_timing_signal_1d; fairseq, sinusoidal_positional_embedding.py (positions begin at
 # padding_idx + 1, and its dictionary puts the padding at 1); Phuong and Hutter, section
 # 5; d2l, section 11.6.3; UvA, tutorial 6; Denk, equations 1 and 2; Kernes, the listing
-# of part I, in a reader's copy. The notebook prints 10000^(-k/d), which is 100^(-2k/d).
+# of part I, in a reader's copy. The notebook prints 10000^(-j/d), which is 100^(-2j/d).
 CONVENTIONS = {
     "paper": Convention("Vaswani et al. (2017)", "vaswani2017", odd="lone"),
     "tensor2tensor": Convention(

@@ -95,7 +95,7 @@ def describe(convention: Convention) -> str:
     ]
     name = f"as in {same[0]}: " if same else ""
     return (
-        f"{name}exponent {convention.exponent} from k = {convention.first_pair}, "
+        f"{name}exponent {convention.exponent} from j = {convention.first_pair}, "
         f"base {convention.base:g}, {convention.layout}, {convention.first} first, "
         f"first position {convention.start}"
     )
@@ -114,7 +114,7 @@ def _published(d_model: int) -> Iterator[Convention]:
             ("paper", 1, 10_000.0),
             ("endpoint", 0, 10_000.0),
             ("endpoint", 1, 10_000.0),
-            ("paper", 1, 100.0),  # printed as 10000**(-k/d)
+            ("paper", 1, 100.0),  # printed as 10000**(-j/d)
         ),
         ("interleaved", "half_split"),
         WAVES,

@@ -42,7 +42,7 @@ def convention(probe: Probe) -> Findings:
             "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
             "A lone wave has no shift matrix, and the encodings are not equally long.",
-            "Give the cosine of a pair the exponent of its sine: 2k/d for both.",
+            "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
         )
     elif match.waves:
         yield Finding.fact(

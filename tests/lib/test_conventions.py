@@ -210,8 +210,8 @@ def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
 
 def test_every_spacing_has_its_exponent():
     assert set(conventions.EXPONENTS) == set(SPACINGS)
-    assert CONVENTIONS["paper"].exponent == "2k/d"
-    assert CONVENTIONS["fairseq"].exponent == "k/(d/2-1)"
+    assert CONVENTIONS["paper"].exponent == "2j/d"
+    assert CONVENTIONS["fairseq"].exponent == "j/(d/2-1)"
 
 
 # Maps

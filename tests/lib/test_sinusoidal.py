@@ -28,7 +28,7 @@ def pair_and_kind(column, d_model, layout):
 
 
 def exponent(k, d_model, spacing):
-    """The power of the base under position t: 2k/d, or tensor2tensor's k/(K - 1)."""
+    """The power of the base under position t: 2j/d, or tensor2tensor's j/(K - 1)."""
     if spacing == "paper":
         return 2 * k / d_model
     return k / max(math.ceil(d_model / 2) - 1, 1)
