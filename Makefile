@@ -16,7 +16,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test check worlds mutants test-portable outputs kept bench \
+.PHONY: help book serve test check worlds mutants axe test-portable outputs kept bench \
 	lighthouse card lint lab conf links clean
 
 help:  ## list the targets
@@ -48,6 +48,9 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 		--target .venv/mutants --requirement tools/mutants/requirements.txt && \
 		touch .venv/mutants/.ready; }
 	PYTHONPATH=.venv/mutants $(BIN)/python tools/mutants/run.py
+
+axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
+	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
 
 test-portable: $(READY)  ## run the notebooks on a simulated older processor
 	$(OLD_PROCESSOR) $(BIN)/python -m pytest book
