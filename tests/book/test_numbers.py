@@ -274,25 +274,13 @@ def test_a_falsified_sentence_turns_red(kind: str) -> None:
     """Of forty falsifications of each kind, nearly all."""
     random = Random(kind)
     fitting = [(p, u) for p, u in proved() if KINDS[kind](p, u) and not u.exempt]
-    if not fitting:
-        pytest.skip(f"the book has no {kind}")
+    assert fitting, f"the book has no {kind}"
     noticed = 0
     for _ in range(40):
         passage, use = random.choice(fitting)
         other = numbers.another(use.number, random).text
         noticed += turns_red(passage, use.number.start, use.number.end, other)
     assert noticed >= 34
-
-
-def test_nearly_every_kind_is_in_the_book() -> None:
-    """So that the test above is not skipped away."""
-    there = {
-        kind
-        for passage, use in proved()
-        for kind, fits in KINDS.items()
-        if not use.exempt and fits(passage, use)
-    }
-    assert len(there) >= 11, set(KINDS) - there
 
 
 def test_changed_digits() -> None:
