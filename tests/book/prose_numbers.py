@@ -368,13 +368,14 @@ PRINTED = re.compile(
 )
 MANY = 5
 UNITS = "columns?|dimensions|positions|words|numbers|tokens|rows|digits|sequences"
-LOOKS = set(
-    "figsize linewidth lw markersize ms fontsize alpha zorder rotation pad "
-    "wspace hspace ncols ncol bbox_to_anchor xytext width_ratios dpi s".split()
-)
-SAY_NOTHING = set(
-    "the and for not with from are has all than that this but most".split()
-)
+LOOKS = {
+    *("figsize", "linewidth", "markersize", "fontsize", "alpha", "zorder", "s"),
+    *("wspace", "hspace", "ncols", "bbox_to_anchor", "xytext", "width_ratios"),
+}
+SAY_NOTHING = {
+    *("the", "and", "for", "not", "with", "from", "are", "has"),
+    *("all", "than", "that", "this", "but", "most"),
+}
 PLOTTING = {"axes", "axis", "ax", "fig", "figure", "plt", "plotting", "panel", "panels"}
 
 
@@ -447,6 +448,8 @@ class Evidence:
             for line, row in self.rows:
                 if said & _tokens(line) and number.value in rounded(row):
                     return True
+        if number.form == "decimal" and number.value == int(number.value):
+            return False  # 3.00 is printed; code has 3
         setting = number.form == "integer" or number.decimals > 1 or bool(self.drawn)
         if wants_percent or not setting or number.value not in self.settings:
             return False
