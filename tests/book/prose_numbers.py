@@ -7,7 +7,9 @@ A number is proved in one of these ways, and otherwise the lint names it:
   texts and exercises belong to the section of their cell;
 - where the outputs have many numbers of that form, the sentence names the row too;
 - it is a setting (a length, a width, a bound): then it may stand in the code of its own
-  section, in what a caption or an alternative text describes in that of its cell;
+  section, in what a caption or an alternative text describes in that of its cell. One
+  of two digits is named as well: the sentence shares a word with its line of code, or
+  says of what it is (32 columns), or the code gives it a name or compares with it;
 - it is the text of a link, ``[58 %](#the-head-in-closed-form)``: then it is in an
   output of the section, or of the cell of the figure or the claim, to which the link
   leads (and a link elsewhere in the sentence will do too): one click to the check;
