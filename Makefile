@@ -47,7 +47,7 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 	test -e .venv/mutants/.ready || { $(BIN)/python -m pip install --quiet \
 		--target .venv/mutants --requirement tools/mutants/requirements.txt && \
 		touch .venv/mutants/.ready; }
-	PYTHONPATH=.venv/mutants $(BIN)/python tools/mutants/run.py
+	PYTHONPATH=$(CURDIR)/.venv/mutants $(CURDIR)/$(BIN)/python tools/mutants/run.py
 
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py

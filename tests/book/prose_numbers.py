@@ -7,7 +7,9 @@ A number is proved in one of these ways, and otherwise the lint names it:
   texts and exercises belong to the section of their cell;
 - where the outputs have many numbers of that form, the sentence names the row too;
 - it is a setting (a length, a width, a bound): then it may stand in the code of its own
-  section, in what a caption or an alternative text describes in that of its cell;
+  section, in what a caption or an alternative text describes in that of its cell. One
+  of two digits is named as well: the sentence shares a word with its line of code, or
+  says of what it is (32 columns), or the code gives it a name or compares with it;
 - it is the text of a link, ``[58 %](#the-head-in-closed-form)``: then it is in an
   output of the section, or of the cell of the figure or the claim, to which the link
   leads (and a link elsewhere in the sentence will do too): one click to the check;
@@ -249,8 +251,10 @@ def _numbers(sentence: str, offset: int) -> Iterator[Number]:
     for match in NUMBER.finditer(sentence):
         if match.start(1) in taken:
             continue
-        if UNTIL_PERCENT.match(sentence, match.end()) and not OF_WHAT.search(
-            sentence, 0, match.start()
+        percent = UNTIL_PERCENT.match(sentence, match.end())
+        if percent and (
+            not percent[0].strip("\u00a0 %")
+            or not OF_WHAT.search(sentence, 0, match.start())
         ):
             form = "percent"
         elif "." in match[1]:
@@ -269,7 +273,8 @@ def _reason(number: Number, text: str, sentence: tuple[int, int], link: str) -> 
     if "\x01" in text[slice(*sentence)] or link.startswith("http"):
         return "cited"
     if number.form == "integer":
-        if number.text in BASE and not re.match(r"\s+[a-z]*(?:position|word)", after):
+        counted = re.match(r"\s+[a-z]*(?:position|word)", after)
+        if number.text in BASE and (before.endswith("· ") or not counted):
             return "the base"
         if 1900 < number.value < 2031 and number.value != 2000 and YEAR.search(before):
             return "a year"
@@ -364,6 +369,15 @@ PRINTED = re.compile(
     r"(?<![A-Za-z_\d.])(\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)(\s?%)?"
 )
 MANY = 5
+UNITS = "columns?|dimensions|positions|words|numbers|tokens|rows|digits|sequences"
+LOOKS = {
+    *("figsize", "linewidth", "markersize", "fontsize", "alpha", "zorder", "s"),
+    *("wspace", "hspace", "ncols", "bbox_to_anchor", "xytext", "width_ratios"),
+}
+SAY_NOTHING = {
+    *("the", "and", "for", "not", "with", "from", "are", "has"),
+    *("all", "than", "that", "this", "but", "most"),
+}
 PLOTTING = {"axes", "axis", "ax", "fig", "figure", "plt", "plotting", "panel", "panels"}
 
 
@@ -397,17 +411,22 @@ class Evidence:
         return found
 
     @cached_property
-    def settings(self) -> frozenset[Decimal]:
-        """The numbers of the code that computes, or of the drawing that is meant."""
-        found: set[Decimal] = set()
+    def settings(self) -> dict[Decimal, set[str]]:
+        """The numbers of the code that computes, or of the drawing that is meant.
+
+        With each the words of its line of code: of a short one the sentence says one.
+        """
+        found: dict[Decimal, set[str]] = {}
         for cell in self.drawn or self.cells:
             tree = ast.parse(cell.source)
-            found |= set(_constants(tree, drawing=cell in self.drawn))
+            for value, words in _constants(tree, drawing=cell in self.drawn):
+                found.setdefault(value, set()).update(words)
             if self.page is not None:
                 names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
                 for name in names & set(_assigned(self.page)):
-                    found |= _assigned(self.page)[name]
-        return frozenset(found)
+                    for value in _assigned(self.page)[name]:
+                        found.setdefault(value, set()).update(_tokens(name))
+        return found
 
     def proves(self, number: Number, sentence: str = "") -> bool:
         """Whether the number is there, equally rounded, in the same unit.
@@ -416,7 +435,7 @@ class Evidence:
         them. There the sentence must name the row: share a word or a number with it.
         """
         if number.form in ("N of M", "N things"):
-            return self._counts(number)
+            return self._counts(number, _tokens(sentence))
         wants_percent = number.form == "percent"
         rounded = partial(
             _rounded,
@@ -431,8 +450,16 @@ class Evidence:
             for line, row in self.rows:
                 if said & _tokens(line) and number.value in rounded(row):
                     return True
+        if number.form == "decimal" and number.value == int(number.value):
+            return False  # 3.00 is printed; code has 3
         setting = number.form == "integer" or number.decimals > 1 or bool(self.drawn)
-        return setting and not wants_percent and number.value in self.settings
+        if wants_percent or not setting or number.value not in self.settings:
+            return False
+        long = len(number.text) > 2 or bool(self.drawn)
+        unit = re.search(rf"(?<![\d.]){number.text} (?:more )?(?:{UNITS})", sentence)
+        return long or bool(
+            unit or self.settings[number.value] & (_tokens(sentence) | {"="})
+        )
 
     @cached_property
     def rows(self) -> list[tuple[str, "Evidence"]]:
@@ -442,15 +469,15 @@ class Evidence:
             for line in self.lines
         ]
 
-    def _counts(self, number: Number) -> bool:
+    def _counts(self, number: Number, said: frozenset[str]) -> bool:
         """Both in one line of an output, in this order; or beside what is counted."""
         if number.form == "N of M":
-            pair = [number.value, _value(number.beside)]
-            for line in self.lines:
-                said = [_value(n) for n, _ in PRINTED.findall(line)]
-                if any([a, b] == pair for a, b in pairwise(said)):
-                    return True
-            return False
+            pair = (number.value, _value(number.beside))
+            return any(
+                pair in pairwise(_value(n) for n, _ in PRINTED.findall(line))
+                and {word for word in said & _tokens(line) if word.isalpha()}
+                for line in self.lines
+            )
         thing = number.beside.lower().removesuffix("s")
         code = [line for cell in self.cells for line in cell.source.splitlines()]
         return any(
@@ -479,10 +506,10 @@ def _rounded(
 
 @cache
 def _tokens(text: str) -> frozenset[str]:
-    """The words and the numbers of a sentence or of a line of an output."""
-    return frozenset(
-        re.findall(r"[a-z]{3,}|\d+(?:\.\d+)?", text.lower().replace(",", ""))
-    )
+    """The words that say something, and the numbers, of a sentence or of a line."""
+    plain = text.lower().replace(",", "").replace("ies", "y")
+    words = {word.rstrip("s") for word in re.findall(r"[a-z]{3,}", plain)}
+    return frozenset((words - SAY_NOTHING) | {*re.findall(r"\d+(?:\.\d+)?", plain)})
 
 
 def _roundings(value: Decimal, decimals: int) -> set[Decimal]:
@@ -491,29 +518,44 @@ def _roundings(value: Decimal, decimals: int) -> set[Decimal]:
     return {abs(value).quantize(step, way) for way in (ROUND_HALF_UP, ROUND_HALF_DOWN)}
 
 
-def _constants(tree: ast.AST, *, drawing: bool) -> Iterator[Decimal]:
-    """The numbers of code, without those of calls that draw."""
+def _constants(
+    tree: ast.AST, *, drawing: bool, words: frozenset[str] = frozenset()
+) -> Iterator[tuple[Decimal, frozenset[str]]]:
+    """The numbers of code, without those of calls that draw; and their words."""
     if isinstance(tree, ast.Call) and not drawing:
         root: ast.expr = tree.func
         while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
             root = root.func if isinstance(root, ast.Call) else root.value
         if isinstance(root, ast.Name) and root.id in PLOTTING:
             return
+    if isinstance(tree, ast.keyword) and tree.arg in LOOKS:
+        return
     if isinstance(tree, ast.Slice) or (
         isinstance(tree, ast.Compare)
         and any(isinstance(way, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for way in tree.ops)
         and not drawing
     ):
         return  # a place in an array, a bound: no setting
+    if isinstance(tree, ast.stmt):
+        words = _tokens(re.sub(r"\d", " ", ast.unparse(tree).split("\n")[0]))
+    if isinstance(tree, ast.Assign) or (
+        isinstance(tree, ast.Compare) and isinstance(tree.ops[0], ast.Eq)
+    ):
+        sides = [tree.value] if isinstance(tree, ast.Assign) else tree.comparators
+        for part in (part for side in sides for part in ast.walk(side)):
+            if isinstance(part, (ast.List, ast.Tuple)):
+                sides += part.elts
+        for value in filter(None, map(_fold, sides)):
+            yield abs(value), frozenset("=")
     if isinstance(tree, ast.expr):
         value = _fold(tree)
         if value is not None:
-            yield abs(value)
+            yield abs(value), words
             if isinstance(tree, ast.Constant):
                 return
     for child in ast.iter_child_nodes(tree):
         if not (isinstance(tree, ast.Subscript) and child is tree.slice):
-            yield from _constants(child, drawing=drawing)
+            yield from _constants(child, drawing=drawing, words=words)
 
 
 @cache
@@ -618,7 +660,8 @@ def evidence(book: Manuscript, passage: Passage, use: Use) -> list[Evidence]:
     own = []
     around = use.paragraph
     if passage.page.is_notebook:
-        own = [evidence_of(passage.section, passage.page, passage.cell)]
+        shown = passage.cell if passage.kind in ("caption", "alt") else None
+        own = [evidence_of(passage.section, passage.page, shown)]
         around = use.span
     places = [
         linked(book, passage.page, target)
@@ -651,8 +694,12 @@ def chance(book: Manuscript, every: Iterable[Passage], samples: int = 50) -> flo
         for use in uses(passage.source):
             if use.exempt:
                 continue
+            text = re.escape(use.number.text)
+            place = re.compile(rf"(?<![\w.,]){text}(?!\w|[.,]\d)")
             for _ in range(samples):
-                other = replace(use, number=another(use.number, random))
+                number = another(use.number, random)
+                sentence = place.sub(number.text, use.sentence, count=1)
+                other = replace(use, number=number, sentence=sentence)
                 passed += proved(book, passage, other)
                 tried += 1
     return passed / max(tried, 1)

@@ -176,8 +176,9 @@ def test_arithmetic_in_a_sentence(text: str, right: bool) -> None:
         ("0.998 of it", "1.0", False),
         ("−0.42 of it", "-0.416", True),
         ("1,024 rows", "1024", True),
-        ("4 of 10", "fails: 4 of 10", True),
-        ("4 of 10", "10 4", False),
+        ("4 of 10", "here: 4 of 10", True),
+        ("4 of 10", "here: 10 4", False),
+        ("4 of 10", "there: 4 of 10", False),
         ("six seeds", "6 seeds", True),
         ("six seeds", "6", False),
         ("58 % at 2048", "32 1%\n64 2%\n128 3%\n256 4%\n2048 58%", True),
@@ -192,11 +193,11 @@ def test_what_proves_a_number(said: str, printed: str, right: bool) -> None:
 
 
 CHAPTER = page(
-    "# Title\n\nAt the top 41.\n\n## First\n\nIt is 41, of 64, not 63.",
-    cell("n = 64\nprint(41)", "41"),
+    "# Title\n\nAt the top 41.\n\n## First\n\nIt is 41, of length 64, not 63.",
+    cell("length = 64\nprint(41)", "41"),
     "## Second\n\nAgain 41. Or [41](#first). Or [42](#first). The [first](#first) 41.",
-    cell("axes.set(xlim=(0, 77))\nuse(n)\nassert n < 99"),
-    "It had 64, or 77, or 99.",
+    cell("axes.set(xlim=(0, 77))\nuse(length)\nassert length < 99"),
+    "It had length 64, or 77, or 99.",
 )
 
 
@@ -274,25 +275,13 @@ def test_a_falsified_sentence_turns_red(kind: str) -> None:
     """Of forty falsifications of each kind, nearly all."""
     random = Random(kind)
     fitting = [(p, u) for p, u in proved() if KINDS[kind](p, u) and not u.exempt]
-    if not fitting:
-        pytest.skip(f"the book has no {kind}")
+    assert fitting, f"the book has no {kind}"
     noticed = 0
     for _ in range(40):
         passage, use = random.choice(fitting)
         other = numbers.another(use.number, random).text
         noticed += turns_red(passage, use.number.start, use.number.end, other)
     assert noticed >= 34
-
-
-def test_nearly_every_kind_is_in_the_book() -> None:
-    """So that the test above is not skipped away."""
-    there = {
-        kind
-        for passage, use in proved()
-        for kind, fits in KINDS.items()
-        if not use.exempt and fits(passage, use)
-    }
-    assert len(there) >= 11, set(KINDS) - there
 
 
 def test_changed_digits() -> None:

@@ -19,6 +19,7 @@ from pe_lib import (
     conversions,
     fit_shift,
     geometry,
+    layouts,
     naive,
     properties,
     shift_matrix,
@@ -41,6 +42,7 @@ TABLE = np.random.default_rng(0).standard_normal((20, 4))
 GOOD = {
     "angular_frequencies": {"d_model": 4},
     "wavelengths": {"d_model": 4},
+    "layout_columns": {"d_model": 4, "layout": "interleaved"},
     "sinusoidal": {"positions": [0, 1], "d_model": 4},
     "sinusoidal_table": {"length": 3, "d_model": 4},
     "shift_matrix": {"offset": 1, "d_model": 4},
@@ -93,6 +95,7 @@ FUNCTIONS = {
         conversions,
         bias,
         rotary,
+        layouts,
     )
     for name in GOOD.keys() - NEED_SCIPY
     if inspect.isfunction(getattr(module, name, None))

@@ -69,6 +69,7 @@ def test_steps_do_not_depend_on_the_callers_decimals():
 
 
 def test_steps_cannot_be_changed_by_a_caller():
+    steps_in_units.cache_clear()  # made here, not by a test before
     for steps in steps_in_units(8, 10_000.0, "paper"):
         with pytest.raises(ValueError, match="read-only"):
             steps[0] = 0

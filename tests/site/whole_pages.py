@@ -1,4 +1,4 @@
-"""axe-core on whole pages, nothing thinned out: `make axe`. It takes a quarter of an hour.
+"""axe-core on whole pages, nothing thinned out: `make axe`, a quarter of an hour.
 
 `make test` looks with the same rules at thinned pages (``in_page/thin.js``): a drawing
 is empty there, a formula is a box, and of what repeats a sample is enough. Here every

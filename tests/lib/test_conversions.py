@@ -1,0 +1,275 @@
+"""What leads from one text's table to another's, and why sometimes nothing does."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_conventions import (
+    KEYS,
+    MAPPED,
+    PAIRS,
+    UNMAPPED,
+    bound,
+    difference,
+    rows,
+    truth,
+)
+
+from pe_lib import conventions, shift_matrix, sinusoidal_table
+from pe_lib.conventions import CONVENTIONS, Convention, convention_table
+from pe_lib.conversions import convert, find_conversion
+
+sizes = st.tuples(st.integers(2, 200), st.integers(2, 32).map(lambda k: 2 * k))
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(pair=st.sampled_from(MAPPED), size=sizes)
+def test_every_map_there_and_back(pair, size):
+    source, target = pair
+    table = convention_table(source, *size)
+    there = convert(table, source, target)
+    assert difference(there, convention_table(target, *size)) <= bound(size[0])
+    assert difference(convert(there, target, source), table) <= bound(size[0])
+    forth, back = (
+        find_conversion(source, target, *size),
+        find_conversion(target, source, *size),
+    )
+    assert (forth.reason, forth.gap) == ("", 0)
+    assert (back.offset, back.transpose) == (-forth.offset, forth.transpose)
+    assert np.array_equal(np.argsort(forth.columns), back.columns)
+
+
+@pytest.mark.parametrize(("source", "target"), MAPPED)
+def test_every_map_at_random_positions_of_a_long_table(source, target):
+    length, d_model = 20_000, 64
+    moved = convert(convention_table(source, length, d_model), source, target)
+    moved = moved.T if CONVENTIONS[target].array == "columns" else moved
+    entries = np.random.default_rng(1).integers((length, d_model), size=(40, 2))
+    for r, j in entries.tolist():
+        expected = float(truth(target, r, j, length, d_model))
+        assert abs(moved[r, j] - expected) <= bound(length)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(pair=st.sampled_from(UNMAPPED), size=sizes.filter(lambda size: size[1] > 2))
+def test_no_map_between_the_groups(pair, size):
+    forth, back = find_conversion(*pair, *size), find_conversion(*pair[::-1], *size)
+    if forth.columns is not None:  # see test_coincidences
+        assert "phuong_hutter" in pair and size[0] == 100
+        return
+    assert back.columns is None
+    assert forth.gap == back.gap > 1e-4  # two words already differ
+    assert "in common" in forth.reason
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_no_matrix_at_all_where_no_conversion_is_found(source, target):
+    """Least squares over every matrix, with many more positions than columns."""
+    length, d_model = 2000, 8
+    before, after = rows(source, length, d_model), rows(target, length, d_model)
+    solution = np.linalg.lstsq(before, after, rcond=None)[0]
+    left = np.linalg.norm(before @ solution - after) / np.linalg.norm(after)
+    if (source, target) in MAPPED:
+        assert left < 1e-10
+    else:
+        assert left > 0.05
+
+
+def test_coincidences():
+    """n/d with base 10000 is 2n/d with base 100; and l_max may be 10000."""
+    for length, other in ((100, "notebook_text"), (10_000, "denk")):
+        found = find_conversion("phuong_hutter", other, length, 8)
+        assert found.columns is not None and found.transpose
+        moved = convert(
+            convention_table("phuong_hutter", length, 8), "phuong_hutter", other
+        )
+        assert difference(moved, convention_table(other, length, 8)) <= bound(length)
+        for near in (length - 1, length + 1):
+            assert find_conversion("phuong_hutter", other, near, 8).columns is None
+
+
+def test_the_maps_by_hand():
+    assert find_conversion("paper", "kernes", 9, 6).columns == (1, 0, 3, 2, 5, 4)
+    assert find_conversion("paper", "d2l", 9, 6).columns == (0, 1, 2, 3, 4, 5)
+    shifted = find_conversion("tensor2tensor", "fairseq", 9, 6)
+    assert (shifted.offset, shifted.columns) == (2, (0, 1, 2, 3, 4, 5))
+    assert find_conversion("flash_card", "fairseq", 9, 6).transpose
+    assert not find_conversion("paper", "kernes", 9, 6).transpose
+
+
+def test_a_later_start_is_the_shift_matrix():
+    choice = {"spacing": "endpoint", "layout": "half_split"}
+    T = shift_matrix(2, 16, **choice)
+    table = convention_table("tensor2tensor", 300, 16)
+    moved = convert(table, "tensor2tensor", "fairseq")
+    assert difference(moved, table @ T.T) <= 4 * 2**-52
+    assert difference(moved, table @ T) > 0.5  # control: the other direction
+
+
+def halves(length, d_model):
+    return sinusoidal_table(length, d_model, layout="half_split", start=3).T
+
+
+@pytest.mark.parametrize("other", ["paper", "kernes", "uva"])
+@pytest.mark.parametrize(("length", "d_model"), [(9, 6), (40, 32)])
+def test_an_order_that_is_not_its_own_inverse(monkeypatch, other, length, d_model):
+    """No two of the ten have the same frequencies, one by pairs and one by halves."""
+    made_up = Convention("", None, layout="half_split", start=3, array="columns")
+    monkeypatch.setitem(CONVENTIONS, "halves", made_up)
+    monkeypatch.setitem(conventions.FORMULAS, "halves", halves)
+    for source, target in (("halves", other), (other, "halves")):
+        moved = convert(convention_table(source, length, d_model), source, target)
+        assert difference(moved, convention_table(target, length, d_model)) <= bound(
+            length
+        )
+    columns = find_conversion("paper", "halves", 9, 6).columns
+    assert columns == (0, 2, 4, 1, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("paper", "kernes"),
+        ("tensor2tensor", "fairseq"),
+        ("tensor2tensor", "flash_card"),
+    ],
+)
+def test_control_without_the_map_the_tables_differ(source, target):
+    """On square tables, where even the shape does not tell."""
+    assert (
+        difference(convention_table(source, 16, 16), convention_table(target, 16, 16))
+        > 0.5
+    )
+
+
+@pytest.mark.parametrize(("source", "target"), UNMAPPED)
+def test_the_gap_by_a_loop(source, target):
+    """Same positions, pair by pair, sine with sine and cosine with cosine."""
+    length, d_model = 40, 8
+
+    def speed(key, k):
+        base = length if key == "phuong_hutter" else 10_000
+        return base ** -float(exponent(key, k, d_model))
+
+    gap = max(
+        abs(f(speed(source, k) * t) - f(speed(target, k) * t))
+        for k in range(d_model // 2)
+        for t in range(length)
+        for f in (np.sin, np.cos)
+    )
+    assert find_conversion(source, target, length, d_model).gap == pytest.approx(
+        gap, abs=1e-12
+    )
+
+
+def exponent(key, k, d):
+    """The k-th exponent (k from 0) as an exact fraction."""
+    if key in ("tensor2tensor", "fairseq", "flash_card"):
+        return Fraction(k, d // 2 - 1)
+    if key == "notebook_text":
+        return Fraction(k + 1, d)
+    return Fraction(2 * (k + (key in ("denk", "phuong_hutter"))), d)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [pair for pair in UNMAPPED if "phuong_hutter" not in pair]
+)
+@pytest.mark.parametrize("d_model", [4, 12, 64])
+def test_the_frequencies_in_common_are_counted(source, target, d_model):
+    sets = [
+        {exponent(key, k, d_model) for k in range(d_model // 2)}
+        for key in (source, target)
+    ]
+    common = len(sets[0] & sets[1])
+    reason = find_conversion(source, target, 30, d_model).reason
+    assert reason == f"{common} of {d_model // 2} frequencies in common"
+
+
+def test_the_largest_difference_between_the_paper_and_its_program():
+    found = find_conversion("paper", "tensor2tensor", 100, 64)
+    assert found.gap == pytest.approx(1.0716, abs=1e-4)
+    assert find_conversion("paper", "tensor2tensor", 2, 64).gap == pytest.approx(
+        0.0110, abs=5e-5
+    )
+
+
+@pytest.mark.parametrize(("source", "target"), UNMAPPED)
+def test_convert_refuses_where_there_is_no_map(source, target):
+    message = (
+        f"target must have the frequencies of '{source}', got '{target}': "
+        r"\d+ of 4 frequencies in common, entries differ by up to \d"
+    )
+    with pytest.raises(ValueError, match=message):
+        convert(convention_table(source, 30, 8), source, target)
+
+
+@pytest.mark.parametrize("key", ["tensor2tensor", "fairseq"])
+@pytest.mark.parametrize("d_model", [5, 7, 33])
+def test_an_odd_width_gets_a_column_of_zeros(key, d_model):
+    table = convention_table(key, 40, d_model)
+    np.testing.assert_array_equal(table[:, -1], 0)
+    np.testing.assert_array_equal(table[:, :-1], convention_table(key, 40, d_model - 1))
+    other = "fairseq" if key == "tensor2tensor" else "tensor2tensor"
+    moved = convert(table, key, other)
+    assert difference(moved, convention_table(other, 40, d_model)) <= bound(40)
+
+
+def test_the_smallest_tables_of_tensor2tensor():
+    np.testing.assert_array_equal(
+        convention_table("tensor2tensor", 3, 1), np.zeros((3, 1))
+    )
+    sine_cosine = np.stack([np.sin(np.arange(3)), np.cos(np.arange(3))], axis=1)
+    assert difference(convention_table("tensor2tensor", 3, 2), sine_cosine) < 1e-15
+    assert find_conversion("tensor2tensor", "paper", 3, 2).columns == (0, 1)
+
+
+def test_a_lone_sine_is_no_lone_cosine():
+    found = find_conversion("paper", "kernes", 40, 5)
+    assert found.columns is None
+    assert found.reason == "the last column is a sine in one, a cosine in the other"
+    assert found.gap > 0.5
+    assert find_conversion("paper", "paper", 40, 5).columns == (0, 1, 2, 3, 4)
+
+
+def test_the_gap_of_an_odd_width():
+    """Pair 0 is the same; pair 1 differs; a lone cosine meets a column of zeros."""
+    t = np.arange(40)
+    gap = max(
+        difference(np.sin(t * 10_000**-0.4), np.sin(t * 1e-4)),
+        difference(np.cos(t * 10_000**-0.4), np.cos(t * 1e-4)),
+        difference(np.cos(t * 10_000**-0.8), 0),
+    )
+    found = find_conversion("kernes", "tensor2tensor", 40, 5)
+    assert found.gap == pytest.approx(gap, abs=1e-12)
+    assert found.reason == "1 of 2 frequencies in common"
+
+
+@pytest.mark.parametrize("key", [k for k in KEYS if CONVENTIONS[k].odd is None])
+@pytest.mark.parametrize("d_model", [1, 3, 5])
+def test_odd_widths_that_a_text_does_not_define(key, d_model):
+    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
+        convention_table(key, 9, d_model)
+    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
+        find_conversion("paper", key, 9, d_model)
+
+
+def test_convert_leaves_its_input_alone():
+    for source, target in (("paper", "kernes"), ("tensor2tensor", "fairseq")):
+        table = convention_table(source, 9, 6)
+        before = table.copy()
+        table.setflags(write=False)
+        moved = convert(table, source, target)
+        np.testing.assert_array_equal(table, before)
+        assert not np.shares_memory(moved, table)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_convert_takes_rounded_tables(dtype):
+    table = convention_table("tensor2tensor", 50, 16).astype(dtype)
+    moved = convert(table.tolist(), "tensor2tensor", "fairseq")
+    assert moved.dtype == np.float64
+    # Two rounded numbers are turned into one: at most sqrt(2) half ulps of 1.
+    close = np.sqrt(2) * np.finfo(dtype).eps / 2
+    assert difference(moved, convention_table("fairseq", 50, 16)) <= close
