@@ -1,6 +1,7 @@
 # Every target sets up what it needs first. `make` alone lists them.
 PYTHON ?= python3
 PORT ?= 8000
+SEED ?= 1
 BIN := .venv/bin
 READY := .venv/.ready
 SITE := _build/html
@@ -16,8 +17,8 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test check worlds mutants axe test-portable outputs kept bench \
-	lighthouse card lint lab conf links clean
+.PHONY: help book serve test check worlds mutants tamper axe test-portable outputs kept \
+	bench lighthouse card lint lab conf links clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -51,6 +52,9 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
+
+tamper: $(READY)  ## change 50 operators and constants of cells; compare with tools/tamper.txt
+	$(BIN)/python tools/tamper.py $(SEED)
 
 test-portable: $(READY)  ## run the notebooks on a simulated older processor
 	$(OLD_PROCESSOR) $(BIN)/python -m pytest book
