@@ -9,46 +9,14 @@ The browser lives as long as a module, not a session: while Playwright runs, no
 other event loop can start in its process, and a notebook's tests need one.
 """
 
-import functools
-import http.server
 import os
-import shutil
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from filelock import FileLock
+from built_site import CHROMIUM_OPTIONS, NO_BROWSER, Build, build, find_browser, serve
 from site_checks import Site
-
-ROOT = Path(__file__).parents[1]
-NO_BROWSER = "no Chromium found"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-
-JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
-
-# It runs as root in a container, and talks to nobody but this machine.
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
-
-
-def find_browser() -> str | None:
-    """The path of a Chromium: what CHROMIUM names, or the first one installed."""
-    return os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, BROWSERS)), None
-    )
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
@@ -72,34 +40,6 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-class Build(NamedTuple):
-    """A build of the site, and how it went."""
-
-    folder: Path
-    status: int
-    output: str
-
-
-def build(folder: Path) -> Build:
-    """Build the site as `make book` does, but elsewhere; only once for all workers."""
-    html = folder / "_build/html"
-    log = folder / "build.log"
-    with FileLock(f"{folder}.lock"):
-        if not log.exists():
-            options = ["--path-output", str(folder), "-W", "-n", "--keep-going"]
-            result = subprocess.run(
-                [sys.executable, "-c", JUPYTER_BOOK, "build", str(ROOT), *options],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            folder.mkdir(exist_ok=True)
-            log.write_text(f"{result.returncode}\n{result.stdout}", encoding="utf-8")
-    status, _, output = log.read_text(encoding="utf-8").partition("\n")
-    return Build(html, int(status), output)
-
-
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """The site of the project as it is now, from one build a run."""
@@ -109,22 +49,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
     done = build(base / "site")
     assert (done.folder / "book/index.html").exists(), done.output[-3000:]
     return done
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and says nothing."""
-
-    def log_message(self, *_: Any) -> None:
-        """Keep silent."""
-
-
-def serve(folder: Path) -> Iterator[Site]:
-    """Serve a folder at a free port of this machine."""
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Site(folder, f"http://127.0.0.1:{server.server_port}/")
-        server.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Kept results: they survive a file, and say whether they still belong to the code."""
 
 import ast
+import re
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def mark(**changes):
         {"schemes": {"sinusoid": scaled_sinusoid(base=9_999), "t5": Scheme(bias="t5")}},
         {"schemes": {"sinusoid": scaled_sinusoid(), "t5": Scheme(rotary=True)}},
     ],
-    ids=str,
+    ids=lambda change: re.sub(r" at 0x[0-9a-f]+", "", str(change)),
 )
 def test_every_setting_counts(change):
     assert mark(**change) != mark()

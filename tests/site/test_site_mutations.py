@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 import site_checks as checks
+from built_site import NO_BROWSER, Build, serve
 from site_checks import ROOT, Site, Visit
-
-from conftest import NO_BROWSER, Build, serve
 
 NAME = "book/sinusoidal/formula"
 PAGE = f"{NAME}.html"
