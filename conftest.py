@@ -4,11 +4,18 @@ import os
 import platform
 from typing import Any
 
-# The tests run in as many processes as there are cores, notebooks in kernels of
-# their own. Threads in each would only wait for one another.
+import pytest
+
+# Notebooks run in kernels of their own. Threads in each would only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: some wait for a browser or a kernel."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collectstart(collector: Any) -> None:
