@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-# Notebooks run in kernels of their own. Threads in each would only wait for one another.
+# Notebooks run in kernels of their own; threads in each would only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
