@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-# Notebooks run in kernels of their own; threads in each would only wait for one another.
+# A notebook runs in a kernel of its own. Threads would only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
