@@ -36,7 +36,7 @@ SINE, COSINE = BLUE, ORANGE
 SIGNED = "RdBu_r"
 MAGNITUDE = "Blues"
 
-WIDTH = 5.6
+WIDTH = 4.8
 """Width of a figure in inches: fills a phone, and leaves 10 pixels to a letter."""
 
 _STYLE: Any = {
@@ -64,7 +64,7 @@ _STYLE: Any = {
     "legend.frameon": False,
     "lines.linewidth": 2,
     "savefig.facecolor": PAPER,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "positional encodings, checked",
     "text.color": INK,
     "xtick.color": INK,

@@ -25,7 +25,7 @@ LANDING = PAGES[0]
 CHAPTER = "book/sinusoidal/formula"
 FAQ = "book/reference/faq.html"
 
-WALKED = (LANDING, CHAPTER, "book/problem/criteria", "book/reference/claims")
+WALKED = (LANDING, CHAPTER, "book/failures/criteria", "book/reference/claims")
 
 Opener = Callable[..., Visit]
 
