@@ -17,8 +17,11 @@ from typing import Any, NamedTuple
 
 import manuscript
 from docutils import nodes
+from katex_math import draw
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,14 @@ def draw_map(folder: str) -> str:
 
 
 def _text(markdown: str) -> str:
-    """A line without its links and its marks of emphasis and code."""
+    """A line in HTML, without its links and its marks of emphasis and code."""
     unlinked = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
-    return html.escape(re.sub(r"[`*]", "", unlinked))
+    words = FORMULA.split(unlinked)
+    words[::2] = [html.escape(re.sub(r"[`*]", "", text)) for text in words[::2]]
+    words[1::2] = [
+        f'<span class="math">{draw(tex, display=False)}</span>' for tex in words[1::2]
+    ]
+    return "".join(words)
 
 
 def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
