@@ -44,12 +44,9 @@ def test_toc_and_files_match() -> None:
 
 @each_notebook
 def test_opening_block(page: Page) -> None:
-    """It says what one will be able to do, what one needs, how long it takes."""
-    block = page.opening
-    assert set(block) == {"You will be able to", "You need", "Time", "Level"}
-    assert re.fullmatch(r"\d+ minutes to read, \d+ seconds? to run\.", block["Time"])
-    assert block["Level"] in ("core.", "deeper.")
-    assert page.needs or "No other chapter." in block["You need"]
+    """It says what one will be able to do and what one needs, and no more."""
+    assert set(page.opening) == {"You will be able to", "You need"}
+    assert page.needs or "No other chapter." in page.opening["You need"]
 
 
 def test_needs_exist_and_have_no_cycle() -> None:
@@ -151,7 +148,7 @@ def test_no_output_is_ignored(page: Page) -> None:
 def test_metadata_is_the_same_on_every_machine(page: Page) -> None:
     """`make outputs` has been over it, not only an editor."""
     for cell in page.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb"}
+        assert set(cell.metadata) <= {"tags", "mystnb", "checked"}
 
 
 def linked_notebooks(page: Page, text: str) -> list[Page]:
