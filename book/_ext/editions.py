@@ -25,8 +25,10 @@ from sphinx.application import Sphinx
 
 Notebook = dict[str, Any]
 
-ANSWER = re.compile(r"^:::\{solution-start\} \S+\n(?::\w+:.*\n)*:::\n", re.MULTILINE)
-END = re.compile(r"^:::\{solution-end\}\n:::\n?", re.MULTILINE)
+ANSWER = re.compile(
+    r"^:::\{solution-start\} \S+\n(?::\w+:.*\n)*:::(?:\n|\Z)", re.MULTILINE
+)
+END = re.compile(r"^:::\{solution-end\}\n:::(?:\n|\Z)", re.MULTILINE)
 FOLDER = "notebooks"
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.

@@ -43,7 +43,7 @@ CELLS = [
     code("assert f(3) == 3", "check-a"),
     markdown(
         ":::{exercise} Again. Prove, 5 minutes\n:label: b\n\nSay.\n:::\n\n"
-        ":::{solution-start} b\n:class: dropdown\n:::\n"
+        ":::{solution-start} b\n:class: dropdown\n:::"
     ),
     code("g = 1; class_ = 2\nclass C(int): pass\nprint(g)", "solution-b"),
     markdown(":::{solution-end}\n:::"),
