@@ -10,11 +10,28 @@ has no ids and no global names, so several can stand on one page. Its colours ar
 the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
+from pe_lib.explorers.coats import Coats
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.hands import Hands
 from pe_lib.explorers.heat_map import HeatMap
+from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
+from pe_lib.explorers.straight_line import StraightLine
+from pe_lib.explorers.switches import Switches
+from pe_lib.explorers.two_hands import TwoHands
 
-__all__ = ["DotProduct", "Hands", "HeatMap", "LookBack", "Rotation", "Shuffle"]
+__all__ = [
+    "Coats",
+    "DotProduct",
+    "Hands",
+    "HeatMap",
+    "Knobs",
+    "LookBack",
+    "Rotation",
+    "Shuffle",
+    "StraightLine",
+    "Switches",
+    "TwoHands",
+]

@@ -75,12 +75,10 @@ class Explorer:
 
 
 def _file(name: str) -> str:
-    """A file that lies beside this one, without white space and notes at its margins."""
+    """A file that lies beside this one, without the white space at its margins."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())
-    return "".join(
-        f"{line}\n" for line in lines if line and not line.startswith(("//", "/*"))
-    )
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
 def picture(alt: str, width: int, height: int, drawing: str, kind: str = "plot") -> str:
@@ -158,7 +156,7 @@ def lamp(text: str, state: str) -> str:
 
 
 def lamps(looks: Iterable[Sequence[int]]) -> str:
-    """Of the queries 1, 2, ... the keys that they look at; lit if it is the one before."""
+    """Where the queries 1, 2, ... look; lit if it is the one before."""
     return "".join(
         lamp(
             f"{i + 1} → {', '.join(map(str, at))}",

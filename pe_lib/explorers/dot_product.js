@@ -1,4 +1,3 @@
-/* global range, chosen, show, each */
 each("dot-product", (root, controls) => () => {
   const d = chosen(controls.d), base = chosen(controls.base);
   const shares = range(101).map((k) => {

@@ -45,7 +45,7 @@ class DotProduct(Explorer):
 
     _name = "dot-product"
     _title = "How far does it only fall?"
-    _goal = "Push the ringed dot, the first rise, as far to the right as you can."
+    _goal = "Push the large dot, the first rise, as far to the right as you can."
     _reached = (
         "Reached: 43.",
         "No pair of settings here gets further. More numbers help; a larger base does"

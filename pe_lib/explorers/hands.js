@@ -1,4 +1,3 @@
-/* global all, range, softmax, pose, show, each */
 each("hands", (root, controls, form) => {
   const words = all(root, ".words span"), n = words.length, back = +controls.back.value;
   const speeds = range(6).map((j) => 50 ** (-j / 6)), input = controls.t;

@@ -1,4 +1,3 @@
-/* global range, fixed, chosen, show, each */
 each("heat-map", (root, controls) => () => {
   const t = +controls.t.value, d = chosen(controls.d), base = chosen(controls.base);
   const entry = (t, i) => Math[i % 2 ? "cos" : "sin"](t / base ** ((2 * (i >> 1)) / d));

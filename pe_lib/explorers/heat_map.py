@@ -72,7 +72,7 @@ class HeatMap(Explorer):
         return sinusoidal(np.arange(32), self.d_model, base=self.base)
 
     def _won(self) -> bool:
-        return self.base == 2 ** (self.d_model // 2)
+        return self.base in (4, 16, 256) and self.base**2 == 2**self.d_model
 
     def _stage(self) -> str:
         levels = np.round(4 * self._code() + 4).astype(int).T
@@ -89,7 +89,7 @@ class HeatMap(Explorer):
             for t in (0, 5, 10, 15, 20, 25, 30)
         )
         return picture(
-            "Above, the sinusoidal table of positions 0 to 31, sines in blue and cosines"
+            "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines"
             " in orange, fast clocks first. Below, the five binary digits of the same"
             " positions, the ones first. A frame marks one position; the sentence that"
             " follows reads it out.",

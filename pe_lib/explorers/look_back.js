@@ -1,4 +1,3 @@
-/* global all, range, fixed, degrees, wrap, softmax, highest, pose, show, turnable, each */
 each("look-back", (root, controls, form) => {
   const speeds = range(4).map((j) => 20 ** (-j / 4)), dials = all(root, ".hand");
   const whole = root.querySelector(".whole");

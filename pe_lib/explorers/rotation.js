@@ -1,4 +1,3 @@
-/* global range, minus, fixed, pose, show, each */
 each("rotation", (root, controls) => (event) => {
   const t = +controls.t.value, k = +controls.k.value;
   const speeds = range(3).map((j) => 50 ** (-j / 3));

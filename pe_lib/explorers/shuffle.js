@@ -1,4 +1,3 @@
-/* global all, range, fixed, softmax, show, each */
 each("shuffle", (root, controls, form) => {
   const cards = all(root, ".word"), names = ["New", "York", "beats", "old", "York"];
   const vectors = [[1, 0], [1, 1], [0, -1], [-1, 1], [1, 1]];
@@ -14,7 +13,7 @@ each("shuffle", (root, controls, form) => {
   const draw = () => {
     const now = attend(order), then = attend(range(5));
     // The two Yorks are one word: together they have the same vectors, or not.
-    const of = (all, w) => all.filter((_, v) => names[v] == names[w]).map((x) => x.map((y) => fixed(y, 9)).join()).sort().join();
+    const of = (all, w) => all.filter((_, v) => names[v] == names[w]).map((x) => x.map((y) => fixed(y, 9)).join()).toSorted().join();
     const changed = range(5).filter((w) => of(now, w) != of(then, w));
     const said = order.map((w) => names[w]).join(), same = said == "" + names;
     tried.add(said);

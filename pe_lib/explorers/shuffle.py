@@ -59,7 +59,8 @@ class Shuffle(Explorer):
         X = np.array(self.VECTORS, dtype=float)
         if self.codes:
             X[:, 0] += 0.1 * np.arange(5)
-        return softmax(X @ X.T) @ X
+        new: Array = softmax(X @ X.T) @ X
+        return new
 
     def _stage(self) -> str:
         words = "".join(

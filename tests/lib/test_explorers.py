@@ -13,11 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from test_import import loads
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
 from pe_lib.geometry import first_rise, similarity
+from pe_lib.naive import binary
 
 KINDS = [getattr(explorers, name) for name in explorers.__all__]
 STATES = [
@@ -379,9 +381,7 @@ def test_rotation_by_keyboard(play):
     before = entries.all_text_contents()
     move(slider(page, "position t"), 3)
     assert entries.all_text_contents() == before  # T(k) does not ask where
-    assert sentence(page).startswith(
-        "You moved the position, and nothing moved in T(3)"
-    )
+    assert sentence(page).startswith("You moved the position, and nothing moved in")
     move(slider(page, "offset k"), -10)
     assert same_drawing(page) is True
     T = shift_matrix(-7, 6, base=50)
@@ -530,6 +530,247 @@ def test_numbered_seats_tell_all_60_orders_apart():
             said = tuple(names[w] for w in order)
             seen[said] = tuple(sorted(zip(said, map(tuple, new), strict=True)))
         assert len(seen) == 60 and len(set(seen.values())) == count
+
+
+def served(scores):
+    """Where each query from 1 on looks, as a list, and how many look one back."""
+    looks = [list(np.flatnonzero(row > row.max() - 1e-9)) for row in scores[1:]]
+    return looks, sum(at == [t] for t, at in enumerate(looks))
+
+
+def lamps_show(page, scores):
+    """Compare the lamps with the scores that pe_lib's codes have."""
+    looks, right = served(scores)
+    lamps = page.locator(".lamps span")
+    states = lamps.evaluate_all("lamps => lamps.map((x) => x.dataset.is)")
+    for t, (at, text, state) in enumerate(
+        zip(looks, lamps.all_text_contents(), states, strict=True)
+    ):
+        assert text == f"{t + 1} → {', '.join(map(str, at))}"
+        assert state == ("yes" if at == [t] else "part" if t in at else "no")
+    shown = page.locator("dd").first.text_content()
+    assert shown == f"{right} of {len(looks)}"
+    return right
+
+
+def rounds_table(n):
+    """Dials of 2, 4 and 8 words a round, each as sine and cosine."""
+    angles = 2 * np.pi * np.arange(n)[:, np.newaxis] / (2, 4, 8)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, 6)
+
+
+def test_knobs_by_keyboard(play):
+    page = play(explorers.Knobs())
+    dials, reached = page.locator(".hand").all(), page.locator(".reached")
+    turned = [0, 0, 0]
+
+    def shows(n):
+        P = rounds_table(n)
+        scores = P @ turn_matrix(np.radians(turned)) @ P.T
+        return lamps_show(page, scores)
+
+    assert shows(5) == 0
+    for j, presses, key, angle in [(2, 22, "ArrowUp", 44), (1, 9, "Shift+ArrowUp", 90)]:
+        for _ in range(presses):
+            dials[j].press(key)
+        turned[j] = angle
+        shows(5)
+        assert abs(turns_of(dials[j]) - np.radians(angle)) < 0.001
+    for _ in range(18):
+        dials[0].press("Shift+ArrowLeft")
+    turned[0] = -180
+    assert shows(5) == 4 and reached.is_visible()
+    assert sentence(page) == "One setting serves every query."
+    move(slider(page, "words in the text"), 7)
+    assert shows(12) == 7 and not reached.is_visible()
+    assert sentence(page) == "Query 1 sees double: it cannot decide between 0 and 8."
+    dials[1].press("Home")
+    turned[1] = 0
+    shows(12)
+
+
+def test_knobs_reached_is_sharpest_at_one_step():
+    """What the reached state says: at 180, 90, 45 the lead is as large as can be."""
+    P = rounds_table(5)
+
+    def lead(angles):
+        scores = P @ turn_matrix(np.radians(angles)) @ P.T
+        return min(
+            scores[t, t - 1] - np.delete(scores[t], t - 1).max() for t in range(1, 5)
+        )
+
+    leads = {a: lead(a) for a in product(range(0, 360, 15), repeat=3)}
+    assert max(leads, key=leads.get) == (180, 90, 45)
+
+
+def test_straight_line_everywhere(play):
+    """All slopes and heights: the scores, the bars; old is never the tallest alone."""
+    page = play(explorers.StraightLine())
+    seen = page.evaluate(script("every_line"))
+    assert len(seen) == 81
+    for a, b, scores, path, said in seen:
+        P = np.stack([np.arange(5), np.ones(5)], axis=1)
+        expected = P @ (a, b)
+        assert list(numbers(scores)) == list(expected)
+        tops = np.array(re.findall(r"V(-?[\d.]+)", path), dtype=float)
+        np.testing.assert_allclose(110 - 10 * expected, tops)
+        assert said.startswith(
+            "A flat line" if a == 0 else "New, key 0" if a < 0 else "York, key 4"
+        )
+
+
+def test_straight_line_says_why(play):
+    page = play(explorers.StraightLine())
+    reached = page.locator(".reached")
+    for tries in range(1, 7):
+        move(slider(page, "a, how steep"), -1)
+        assert page.locator("dd").last.text_content() == str(tries)
+        assert reached.is_visible() == (tries == 6)
+
+
+def test_switches_everywhere(play):
+    """All 27 settings by clicks: two served is the most, as the reached state says."""
+    page = play(explorers.Switches())
+    P, best = binary(np.arange(5), 3, centered=True), 0
+    for weights in product((0, 1, -1), repeat=3):
+        for name, weight in zip(("ones", "twos", "fours"), weights, strict=True):
+            page.locator(f"[name={name}][value='{weight}']").check()
+        right = lamps_show(page, P @ np.diag(weights) @ P.T)
+        best = max(best, right)
+        assert page.locator("dd").last.text_content() == str(best)
+        assert page.locator(".reached").is_visible() == (right == 2)
+    assert best == 2
+
+
+def test_switches_a_full_matrix_gets_three():
+    """Three of the four queries, and for no matrix of small integers 3 and 4 together."""
+    P = binary(np.arange(5), 3, centered=True)
+    rng, most = np.random.default_rng(0), 0
+    for _ in range(20_000):
+        looks, right = served(P @ rng.integers(-4, 5, (3, 3)) @ P.T)
+        most = max(most, right)
+        assert not (looks[2] == [2] and looks[3] == [3])
+    assert most == 3
+
+
+def test_two_hands_everywhere(play):
+    """All 99 speeds: the nearest double, its distance, the whole curve."""
+    page = play(explorers.TwoHands())
+    seen = page.evaluate(script("every_speed"))
+    assert len(seen) == 99
+    t = np.arange(100)
+    for hundredths, (word, distance, path, reached) in enumerate(seen, 1):
+        angles = np.outer(t, (1, hundredths / 100))
+        P = np.hstack([np.sin(angles), np.cos(angles)])
+        far = np.linalg.norm(P[1:] - P[0], axis=1)
+        assert word == f"word {far.argmin() + 1}"
+        assert abs(float(distance) - far.min()) < 0.0051
+        np.testing.assert_allclose(numbers(path)[1::2], 130 - 40 * far, atol=0.051)
+        assert reached == (far.min() > 0.57) == (hundredths == 39)
+
+
+def coats_show(page, P, n):
+    """Compare lamps, counts and points with NumPy's least squares."""
+    move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
+    miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) * 0.8 / np.mean(P**2))
+    text = list(P)
+    while len(text) < n:
+        text.append(text[-1] @ move)
+    text = np.array(text)
+    scores = text @ text.T
+    found = sum(
+        list(np.flatnonzero(row > row.max() - 1e-9)) == [t]
+        for t, row in enumerate(scores)
+    )
+    shown = page.locator("dd").all_text_contents()
+    assert shown[0] == f"{found} of {n}"
+    assert abs(numbers(shown[1])[0] - 100 * miss) < 0.51
+    lit = page.locator(".lamps span").evaluate_all("x => x.map((y) => y.dataset.is)")
+    assert lit == [
+        "yes" if found == n else "no",
+        "yes" if miss <= 0.05 else "no",
+    ]
+    assert page.locator(".reached").is_visible() == (lit == ["yes", "yes"])
+    on = page.locator(".point").evaluate_all(
+        "x => x.map((y) => y.getAttribute('transform'))"
+    )
+    np.testing.assert_allclose(
+        numbers(on).reshape(5, 2), 150 + 110 * P * (1, -1), atol=0.0501
+    )
+    later = numbers(page.locator(".plane path.target").get_attribute("d"))
+    np.testing.assert_allclose(
+        later.reshape(-1, 3)[:, :2], 150 + 110 * text[5:] * (1, -1), atol=0.0501
+    )
+    return lit
+
+
+def test_coats_by_mouse_and_keyboard(play):
+    page = play(explorers.Coats())
+    P = np.array([(0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3)])
+    coats_show(page, P, 5)
+    points = page.locator(".point").all()
+    for key, step in [("ArrowUp", (0, 0.02)), ("Shift+ArrowLeft", (-0.1, 0))]:
+        points[1].press(key)
+        P[1] += step
+        coats_show(page, P, 5)
+    points[1].press("Home")
+    P[1] = 0.3, 0.2
+    plane = page.locator(".plane")
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    scale = box["width"] / 300
+    for t, point in enumerate(points):
+        goal = np.array([np.sin(0.7 * t), np.cos(0.7 * t)])
+        at = point.locator(".solid").bounding_box()
+        page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+        page.mouse.down()
+        x, y = np.round([box["x"], box["y"]] + (150 + 110 * goal * (1, -1)) * scale)
+        page.mouse.move(x, y, steps=2)
+        page.mouse.up()
+        P[t] = (np.array([x - box["x"], y - box["y"]]) / scale - 150) / (110, -110)
+    assert coats_show(page, P, 5) == ["yes", "yes"]
+    move(slider(page, "words"), 35)
+    coats_show(page, P, 40)
+    page.get_by_role("button", name="Start again").press("Enter")
+    page.wait_for_function("document.querySelector('dd').textContent == '4 of 5'")
+
+
+# All of them
+
+
+AXE = Axe()
+
+
+@each_kind
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(play, kind, scheme):
+    """In both colours, contrast included; and nothing is wider than a small phone."""
+    page = play(kind(), reduced_motion="reduce", viewport={"width": 320, "height": 640})
+    page.add_style_tag(content=f":root {{ color-scheme: {scheme} }}")
+    page.locator(".reached").evaluate("x => (x.hidden = false)")
+    found = AXE.run(
+        page, options={"rules": {"page-has-heading-one": {"enabled": False}}}
+    )
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_page_says_the_colours(play):
+    """Its variables win; without any, JupyterLab's dark theme is heard."""
+    page = play(explorers.Rotation())
+    ink = "getComputedStyle(document.querySelector('.arm path')).stroke"
+    light = page.evaluate(ink)
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+    assert page.evaluate(ink) != light
+    page.evaluate("document.documentElement.style.setProperty('--ink', 'rgb(1, 2, 3)')")
+    assert page.evaluate(ink) == "rgb(1, 2, 3)"
+
+
+def test_forced_colours_are_the_systems(play):
+    page = play(explorers.LookBack(), forced_colors="active")
+    stroke = "x => getComputedStyle(x).stroke"
+    system = page.evaluate("getComputedStyle(document.body).color")
+    assert page.locator(".arm path").first.evaluate(stroke) == system
 
 
 @each_kind
