@@ -35,14 +35,14 @@ class Knobs(Explorer):
     _goal = "Turn the hands of all keys until all four queries look one back."
     _reached = (
         "Reached: 4 of 4.",
-        "One setting serves everyone. It is sharpest at one step of each hand: 180, 90"
-        " and 45 degrees. Now make the text longer.",
+        "One setting serves everyone. At one step of each hand, 180, 90 and 45"
+        " degrees, the wanted key agrees in every hand. Now make the text longer.",
     )
 
     def _stage(self) -> str:
         dials = "".join(
             "<div>"
-            + hand(f"round in {r} words", 0, marks=r, legs=False)
+            + hand(f"the hand that goes round in {r} words", 0, marks=r, legs=False)
             + '<span class="now">0°</span></div>\n'
             for r in ROUNDS
         )

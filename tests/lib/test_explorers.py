@@ -582,25 +582,24 @@ def test_knobs_by_keyboard(play):
     assert shows(5) == 4 and reached.is_visible()
     assert sentence(page) == "One setting serves every query."
     move(slider(page, "words in the text"), 7)
-    assert shows(12) == 7 and not reached.is_visible()
+    assert shows(12) == 4 and not reached.is_visible()
     assert sentence(page) == "Query 1 sees double: it cannot decide between 0 and 8."
     dials[1].press("Home")
     turned[1] = 0
     shows(12)
 
 
-def test_knobs_reached_is_sharpest_at_one_step():
-    """What the reached state says: at 180, 90, 45 the lead is as large as can be."""
+def test_knobs_agree_at_one_step():
+    """What the reached state says: only there all four score the most, 3."""
     P = rounds_table(5)
 
-    def lead(angles):
+    def score(angles):
         scores = P @ turn_matrix(np.radians(angles)) @ P.T
-        return min(
-            scores[t, t - 1] - np.delete(scores[t], t - 1).max() for t in range(1, 5)
-        )
+        return min(scores[t, t - 1] for t in range(1, 5))
 
-    leads = {a: lead(a) for a in product(range(0, 360, 15), repeat=3)}
-    assert max(leads, key=leads.get) == (180, 90, 45)
+    scores = {angles: score(angles) for angles in product(range(0, 360, 15), repeat=3)}
+    full = [angles for angles, value in scores.items() if value > 3 - 1e-9]
+    assert full == [(180, 90, 45)]
 
 
 def test_straight_line_everywhere(play):
@@ -637,13 +636,12 @@ def test_switches_everywhere(play):
             page.locator(f"[name={name}][value='{weight}']").check()
         right = lamps_show(page, P @ np.diag(weights) @ P.T)
         best = max(best, right)
-        assert page.locator("dd").last.text_content() == str(best)
         assert page.locator(".reached").is_visible() == (right == 2)
-    assert best == 2
+    assert best == 2 and page.locator("dd").last.text_content() == "2"
 
 
 def test_switches_a_full_matrix_gets_three():
-    """Three of the four queries, and for no matrix of small integers 3 and 4 together."""
+    """Three of the four, and for no matrix of small integers 3 and 4 together."""
     P = binary(np.arange(5), 3, centered=True)
     rng, most = np.random.default_rng(0), 0
     for _ in range(20_000):
@@ -672,7 +670,7 @@ def test_two_hands_everywhere(play):
 def coats_show(page, P, n):
     """Compare lamps, counts and points with NumPy's least squares."""
     move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
-    miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) * 0.8 / np.mean(P**2))
+    miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / np.mean(P**2))
     text = list(P)
     while len(text) < n:
         text.append(text[-1] @ move)
@@ -790,7 +788,8 @@ def test_every_control_is_reached_and_labelled(play, kind):
         # JupyterLab takes the arrow keys for itself otherwise.
         assert control.get_attribute("data-lm-suppress-shortcuts")
         name = control.evaluate(
-            "x => x.ariaLabel || (x.closest('label') || x).textContent.trim()"
+            "x => x.ariaLabel || ['fieldset', 'label', '*'].map((css) =>"
+            " x.closest(css)).find((found) => found).textContent.trim()"
         )
         assert len(name) > 3
         box = control.evaluate(
@@ -809,7 +808,7 @@ def test_two_of_a_kind_do_not_meddle(play, kind):
     first = stages.nth(0).inner_html()
     css = "input:visible, .hand[role=slider], .point"
     control = page.locator(".pe-explorer").nth(1).locator(css).first
-    control.press("ArrowLeft")
+    control.press("ArrowRight")
     control.press("Space")
     assert stages.nth(0).inner_html() == first != stages.nth(1).inner_html()
 
