@@ -56,7 +56,7 @@ class Coats(Explorer):
         line = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         points = "".join(
             f'<g class="now point" transform="translate({x:.1f} {y:.1f})">'
-            '<circle class="grip" r="21" fill="transparent" stroke="none"'
+            '<circle class="grip" r="23" fill="transparent" stroke="none"'
             ' stroke-width="3"/><circle class="solid" r="12"/>'
             f'<text y="4.5">{t}</text></g>\n'
             for t, (x, y) in enumerate(places)

@@ -32,7 +32,7 @@ class TwoHands(Explorer):
     _reached = (
         "Reached: more than 0.57.",
         "Of all these speeds only 0.39 keeps the 99 words so far away; 0.01 is not the"
-        " best for 100 words. More words need more hands.",
+        " best for 100 words. The more words, the nearer the nearest double.",
     )
 
     def _distances(self) -> NDArray[np.float64]:
