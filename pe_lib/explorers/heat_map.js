@@ -13,9 +13,8 @@ each("heat-map", (root, controls) => () => {
   const digits = range(5).map((j) => (t >> j) & 1), code = range(d).map((i) => fixed(entry(t, i)));
   show(
     root,
-    [...strokes, `translate(${10 * t})`],
-    `Each clock is ${(base ** (2 / d)).toFixed(2)} times slower than the one above it, ` +
-      `each digit 2 times. Position ${t}: digits ${digits.join(" ")}, code ${code.join(" ")}.`,
+    [...strokes, `translate(${10 * t})`, t, digits.join(" "), code.join(" ")],
+    `Each clock is ${(base ** (2 / d)).toFixed(2)} times slower than the one above it, each digit 2 times.`,
     base == 2 ** (d / 2),
   );
 });

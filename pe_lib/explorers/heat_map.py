@@ -44,7 +44,6 @@ class HeatMap(Explorer):
     --------
     >>> print(HeatMap(d_model=4, base=100, position=6))
     Each clock is 10.00 times slower than the one above it, each digit 2 times.
-    Position 6: digits 0 1 1 0 0, code −0.28 0.96 0.56 0.83.
     """
 
     d_model: int = 16
@@ -91,8 +90,7 @@ class HeatMap(Explorer):
         return picture(
             "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines"
             " in orange, fast clocks first. Below, the five binary digits of the same"
-            " positions, the ones first. A frame marks one position; the sentence that"
-            " follows reads it out.",
+            " positions, the ones first. A frame marks one position; its numbers follow.",
             340,
             234,
             '<text x="38" y="12">sinusoid</text><text x="30" y="163">binary</text>\n'
@@ -106,12 +104,19 @@ class HeatMap(Explorer):
 
     def _sentence(self) -> str:
         factor = self.base ** (2 / self.d_model)
-        digits = " ".join(f"{digit:.0f}" for digit in binary(self.position, 5))
-        code = " ".join(number(x) for x in self._code()[self.position])
         return (
             f"Each clock is {factor:.2f} times slower than the one above it, each digit"
-            f" 2 times. Position {self.position}: digits {digits}, code {code}."
+            " 2 times."
         )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        digits = " ".join(f"{digit:.0f}" for digit in binary(self.position, 5))
+        code = " ".join(number(x) for x in self._code()[self.position])
+        return [
+            ("position", str(self.position)),
+            ("its digits", digits),
+            ("its code", code),
+        ]
 
     def _controls(self) -> str:
         return (
