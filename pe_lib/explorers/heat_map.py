@@ -90,7 +90,7 @@ class HeatMap(Explorer):
         return picture(
             "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines"
             " in orange, fast clocks first. Below, the five binary digits of the same"
-            " positions, the ones first. A frame marks one position; its numbers follow.",
+            " positions, the ones first. A frame marks the one read out.",
             340,
             234,
             '<text x="38" y="12">sinusoid</text><text x="30" y="163">binary</text>\n'
