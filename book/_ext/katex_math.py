@@ -18,6 +18,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "katex.min.js"
+COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
 
 
 @cache
@@ -32,7 +33,12 @@ def engine() -> MiniRacer:
 def draw(tex: str, *, display: bool) -> str:
     """Return a formula as HTML for the eye and MathML for a screen reader."""
     options = {"displayMode": display, "throwOnError": True, "strict": "ignore"}
-    return str(engine().call("katex.renderToString", tex, options))
+    drawn = str(engine().call("katex.renderToString", tex, options))
+    for function, colour in COLOURS.items():
+        drawn = drawn.replace(
+            f'class="mop">{function}<', f'class="mop {colour}">{function}<'
+        )
+    return drawn
 
 
 def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
