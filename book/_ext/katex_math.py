@@ -18,6 +18,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "katex.min.js"
+CLOSING = tuple(".,;:!?)")
 COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
 
 
@@ -54,6 +55,9 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     drawn = _drawn(node.astext(), node, display=False)
     self.body.append(f'<span class="math">{drawn}</span>')
+    following = node.next_node(descend=False, siblings=True)
+    if isinstance(following, nodes.Text) and following[:1] in CLOSING:
+        self.body.append("&#8288;")  # no line may begin with what ends a sentence
     raise nodes.SkipNode
 
 

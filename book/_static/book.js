@@ -37,6 +37,9 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
 
+const now = find(".rail .now");
+if (now) find(".rail").scrollTop = now.offsetTop - 150;
+
 const hour = find(".hour");
 if (hour) {
   const text = find("article");
