@@ -29,6 +29,7 @@ from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, WIDTH, Context
 from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import Score, train
+from pe_lib.sinusoidal import sinusoidal
 
 Settings = Mapping[str, Any]
 """The arguments of :func:`pe_lib.experiments.training.train` for one run."""
@@ -189,7 +190,7 @@ def one_head_fingerprint(runs: Mapping[str, Settings]) -> str:
     >>> first == one_head_fingerprint({"a": {"seeds": 2}})
     False
     """
-    parts = [program(one_head), _numbers(one_head.codes(64))]
+    parts = [program(one_head), _numbers(sinusoidal(np.arange(64), one_head.WIDTH))]
     parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
     return _digest("\n".join(parts))
 

@@ -53,7 +53,7 @@ class OneHead(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        x = x + codes(x.shape[-2])
+        x = x + _codes(x.shape[-2])
         scores: Tensor = (x @ self.Wq) @ (x @ self.Wk).mT / WIDTH**0.5
         return scores
 
@@ -71,15 +71,17 @@ class RotaryHead(OneHead):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        return turned(x @ self.Wq) @ turned(x @ self.Wk).mT / WIDTH**0.5
+        query, key = _turned(x @ self.Wq), _turned(x @ self.Wk)
+        scores: Tensor = query @ key.mT / WIDTH**0.5
+        return scores
 
 
-def codes(n: int) -> Tensor:
+def _codes(n: int) -> Tensor:
     """The sinusoid of the first n positions, [n, 32], as float32."""
     return torch.from_numpy(sinusoidal(np.arange(n), WIDTH, dtype=np.float32))
 
 
-def turned(x: Tensor) -> Tensor:
+def _turned(x: Tensor) -> Tensor:
     """Rows of x [..., n, 32], each turned by its position, as rotary turns them."""
     unit = np.zeros((x.shape[-2], WIDTH))
     unit[:, 0::2] = 1
@@ -157,7 +159,7 @@ def share_right(
     words = torch.randint(WORDS, (TEST_TEXTS, n), generator=generator)
     scores = None
     if W is not None:
-        P = codes(n)
+        P = _codes(n)
         scores = P @ torch.from_numpy(W).float() @ P.T
     with torch.no_grad():
         guess = model(words, scores)[:, 1:].argmax(-1)
