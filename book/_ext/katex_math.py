@@ -9,16 +9,19 @@ a formula that KaTeX does not understand is a warning, and so fails the build.
 import html
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from py_mini_racer import JSEvalException, MiniRacer
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "katex.min.js"
-CLOSING = tuple(".,;:!?)")
+CLOSING = (".", ",", ";", ":", "!", "?", ")")
+SHORT = 40  # letters of TeX that need not break
 COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
 
 
@@ -54,10 +57,9 @@ def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     drawn = _drawn(node.astext(), node, display=False)
+    if "after" in node:
+        drawn = f'<span class="unbroken">{drawn}{node["after"]}</span>'
     self.body.append(f'<span class="math">{drawn}</span>')
-    following = node.next_node(descend=False, siblings=True)
-    if isinstance(following, nodes.Text) and following[:1] in CLOSING:
-        self.body.append("&#8288;")  # no line may begin with what ends a sentence
     raise nodes.SkipNode
 
 
@@ -71,8 +73,28 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+class TieStops(SphinxPostTransform):
+    """Keep a full stop or comma with the formula before it."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **_options: Any) -> None:
+        """Move it from the text into the formula, which draws it."""
+        for formula in self.document.findall(nodes.math):
+            text = formula.next_node(descend=False, siblings=True)
+            if (
+                isinstance(text, nodes.Text)
+                and text.startswith(CLOSING)
+                and len(formula.astext()) <= SHORT
+            ):
+                formula["after"] = text[0]
+                text.parent.replace(text, nodes.Text(text[1:]))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
+    app.add_post_transform(TieStops)
     app.add_css_file("katex/katex.min.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

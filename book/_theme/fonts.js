@@ -3,7 +3,8 @@
 if (location.protocol !== "file:") {
   const formulas = {{ ('class="katex"' in (body or ""))|tojson }};
   const katex = ["katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic"];
-  const fonts = ["fonts/serif", "fonts/serif-display", ...(formulas ? katex : [])];
+  const text = ["serif", "serif-italic", "serif-display", "code"].map((name) => `fonts/${name}`);
+  const fonts = [...text, ...(formulas ? katex : [])];
   for (const font of fonts) {
     const link = document.createElement("link");
     link.rel = "preload";
