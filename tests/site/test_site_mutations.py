@@ -146,7 +146,7 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
     ),
     "a small switch": (
         checks.frame,
-        (SHEET, lambda css: css + ".mode-button { max-height: 36px }"),
+        (SHEET, lambda css: css + ".mode-button { min-height: 0; height: 36px }"),
     ),
     "no way to the other pages": (
         checks.frame,
