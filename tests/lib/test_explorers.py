@@ -133,7 +133,7 @@ def test_colours_are_those_of_the_figures():
     style = explorers.LookBack()._repr_html_().partition("</style>")[0]
     named = {plotting.BLUE, plotting.ORANGE, plotting.GREEN, plotting.GREY}
     assert set(re.findall(r"#[0-9a-f]{6}", style)) == named
-    scale = matplotlib.colormaps[plotting.SIGNED](np.linspace(0, 1, len(COLOURS)))
+    scale = matplotlib.colormaps["RdBu_r"](np.linspace(0, 1, len(COLOURS)))
     assert [to_hex(colour) for colour in scale] == list(COLOURS)
 
 
