@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 COVER = Path(__file__).parents[1] / "book/_static/cover.svg"
-CELL_METADATA = {"tags", "mystnb"}
+CELL_METADATA = {"tags", "mystnb", "checked"}
 NOTEBOOK_METADATA = {
     "kernelspec": {
         "display_name": "Python 3",

@@ -1,9 +1,10 @@
 """What a page says about its place in the book, read from the chapters themselves.
 
-Every chapter opens with a block that names what one needs, the time and the
-level. From these blocks come the map of the book (``{chapter-map}`` in a page),
-the quiet line above a chapter for those whom a search brought there, and what
-ties a chapter to the previous and the next.
+Every chapter opens with a block that names what one needs; its place in _toc.yml says
+whether it belongs to the hour, and its length how long it takes. From these come the
+map of the book (``{chapter-map}`` in a page), the quiet line above a chapter for those
+whom a search brought there, what ties a chapter to the previous and the next, and the
+stops of the hour with their questions.
 """
 
 import html
@@ -12,24 +13,37 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import manuscript
 from docutils import nodes
+from katex_math import draw
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A notebook of the book, and what its opening block says."""
+    """A notebook of the book, and what the page says of itself."""
 
     name: str  # as in _toc.yml, for example book/problem/adding
     part: str
     title: str
-    core: bool
+    in_hour: bool
     minutes: int
     needs: tuple[str, ...]
+
+
+class Stop(NamedTuple):
+    """A page of the hour, as the templates show it; texts are HTML."""
+
+    name: str
+    title: str
+    question: str
+    minutes: int
+    answer: str
 
 
 def parts() -> dict[str, str]:
@@ -46,8 +60,8 @@ def chapters() -> dict[str, Chapter]:
             name=name,
             part=part,
             title=book.pages[name].title,
-            core=book.pages[name].opening["Level"] == "core.",
-            minutes=int(book.pages[name].opening["Time"].split()[0]),
+            in_hour=book.pages[name] in book.spine,
+            minutes=book.pages[name].minutes,
             needs=book.pages[name].needs,
         )
         for name, part in parts().items()
@@ -93,18 +107,19 @@ def draw_map(folder: str) -> str:
         for need in direct[name]:
             start, end = rows[need] + 0.5, rows[name] + 0.5
             reach = 40 - min(36, 7 * (end - start))
-            level = "core" if chapter.core and book[need].core else "deeper"
+            level = "core" if chapter.in_hour and book[need].in_hour else "deeper"
             arcs.append(
                 f'<path class="{level}" d="M40 {start} '
                 f'C{reach:g} {start} {reach:g} {end} 40 {end}"/>'
             )
         needs = "; ".join(book[need].title for need in direct[name])
         items.append(
-            f'<li class="{"core" if chapter.core else "deeper"}">'
+            f'<li class="{"core" if chapter.in_hour else "deeper"}">'
             f'<a href="{os.path.relpath(name, folder)}.html">'
             f"{_text(chapter.title)}</a> "
             f'<span class="time">{chapter.minutes} min</span>'
-            f'<span class="visually-hidden">. {"Core path. " if chapter.core else ""}'
+            '<span class="visually-hidden">. '
+            f"{'Part of the hour. ' if chapter.in_hour else ''}"
             f"{'Builds on: ' + _text(needs) if needs else 'Needs no other chapter'}."
             "</span></li>"
         )
@@ -117,8 +132,14 @@ def draw_map(folder: str) -> str:
 
 
 def _text(markdown: str) -> str:
-    """A title without its marks of emphasis and code."""
-    return html.escape(re.sub(r"[`*]", "", markdown))
+    """A line in HTML, without its links and its marks of emphasis and code."""
+    unlinked = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
+    words = FORMULA.split(unlinked)
+    words[::2] = [html.escape(re.sub(r"[`*]", "", text)) for text in words[::2]]
+    words[1::2] = [
+        f'<span class="math">{draw(tex, display=False)}</span>' for tex in words[1::2]
+    ]
+    return "".join(words)
 
 
 def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
@@ -157,6 +178,21 @@ def neighbours(name: str) -> dict[str, str]:
     return reasons
 
 
+@cache
+def hour() -> list[Stop]:
+    """The pages of the hour, in order."""
+    return [
+        Stop(
+            page.name,
+            _text(page.title),
+            _text(page.question),
+            page.minutes,
+            _text(page.answer[:1].upper() + page.answer[1:]),
+        )
+        for page in manuscript.read().spine
+    ]
+
+
 def tell_the_page(
     _app: Sphinx,
     pagename: str,
@@ -164,9 +200,16 @@ def tell_the_page(
     context: dict[str, Any],
     _doctree: nodes.document | None,
 ) -> None:
-    """Give the templates the line above the chapter and the reasons below it."""
+    """Give the templates the line above the chapter, the reasons below it, the hour.
+
+    ``hour`` is a list of stops, on every page; ``hour_index`` is the number of this
+    page among them, or None.
+    """
     context["where"] = where_am_i(pagename, context["pathto"])
     context["reasons"] = neighbours(pagename)
+    context["hour"] = hour()
+    names = [stop.name for stop in context["hour"]]
+    context["hour_index"] = names.index(pagename) if pagename in names else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

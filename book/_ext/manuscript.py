@@ -32,6 +32,12 @@ HEADING = re.compile(rf"((?:{TARGET})*)^(#{{1,6}}) +(.+?) *$", re.MULTILINE)
 EXERCISE = re.compile(
     r"^:::\{exercise\} ([^\n]+)\n:label: (\S+)\n(.*?)^:::$", re.DOTALL | re.MULTILINE
 )
+QUESTION = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
+ANSWER = re.compile(
+    r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
+)
+DEEPER, RECALL, EXERCISES = "Deeper: ", "Do you remember?", "Exercises"
+WORDS_A_MINUTE, SECONDS_A_LINE = 200, 5
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 
 
@@ -76,6 +82,27 @@ class Cell:
         return self._data("image/svg+xml")
 
     @property
+    def role(self) -> str:
+        """What it is to a reader: the idea is open on the site, the others fold."""
+        if self.kind == "markdown":
+            return "text"
+        if self.tagged("solution-") or self.tagged("check-"):
+            return "exercise"
+        if "setup" in self.tagged(""):
+            return "setup"
+        if any('<div class="pe-explorer' in table for table in self.tables):
+            return "explorer"
+        if self.figure and self.figure.name:
+            return "figure"
+        return "check" if self.checked else "idea"
+
+    @property
+    def checked(self) -> str:
+        """The sentence that says what a check found."""
+        said: str = self.metadata.get("checked", "")
+        return said
+
+    @property
     def figure(self) -> Figure | None:
         """Name, alternative text and caption, where the metadata has any."""
         described: Mapping[str, Any] = self.metadata.get("mystnb", {})
@@ -114,6 +141,11 @@ class Section:
         """What stands behind # in a Markdown link to it, as MyST forms it."""
         plain = re.sub(r"[`*$]|\]\([^)]*\)|\[", "", self.title)
         return re.sub(r"[^\w\- ]", "", plain).strip().lower().replace(" ", "-")
+
+    @property
+    def is_deeper(self) -> bool:
+        """Whether it is folded on the site."""
+        return self.level == 2 and self.title.startswith(DEEPER)
 
     @property
     def texts(self) -> list[Cell]:
@@ -193,6 +225,57 @@ class Page:
         return dict(ITEM.findall(block[1])) if block else {}
 
     @cached_property
+    def question(self) -> str:
+        """What it answers: the bold question above its first section."""
+        found = QUESTION.search(self._hook)
+        return " ".join(found[1].split()) if found else ""
+
+    @cached_property
+    def answer(self) -> str:
+        """Its answer in one line."""
+        found = ANSWER.search(self._hook)
+        return " ".join(found[1].split()) if found else ""
+
+    @property
+    def _hook(self) -> str:
+        return "\n\n".join(part.source for part in self.sections[0].texts)
+
+    @cached_property
+    def main(self) -> tuple[Section, ...]:
+        """Its sections without "Deeper", recall and exercises."""
+        kept, apart = [], False
+        for section in self.sections:
+            if section.level <= 2:
+                apart = section.title in (RECALL, EXERCISES) or section.is_deeper
+            if not apart:
+                kept.append(section)
+        return tuple(kept)
+
+    @cached_property
+    def length(self) -> tuple[int, int]:
+        """The words and the visible lines of code of its main text."""
+        words = sum(count_words(t.source) for s in self.main for t in s.texts)
+        lines = sum(
+            bool(line.strip())
+            for section in self.main
+            for cell in section.cells
+            if cell.role == "idea"
+            for line in cell.source.splitlines()
+        )
+        return words, lines
+
+    @property
+    def seconds(self) -> float:
+        """How long its main text takes."""
+        words, lines = self.length
+        return 60 * words / WORDS_A_MINUTE + SECONDS_A_LINE * lines
+
+    @property
+    def minutes(self) -> int:
+        """The same, as one says it."""
+        return max(1, round(self.seconds / 60))
+
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """The chapters that its opening block says one must know."""
         return tuple(map(self.named, NOTEBOOK_LINK.findall(self.opening["You need"])))
@@ -257,6 +340,16 @@ class Manuscript:
     def texts(self) -> list[Page]:
         """The pages without code, in reading order."""
         return [page for page in self.pages.values() if not page.is_notebook]
+
+    @cached_property
+    def spine(self) -> list[Page]:
+        """The first part of _toc.yml, in order: the hour."""
+        parts = [part for part in self.contents.values() if part]
+        return [
+            self.pages[name]
+            for name, part in self.contents.items()
+            if part == parts[0] and name in self.pages
+        ]
 
     @cached_property
     def figures(self) -> dict[str, tuple[Page, Cell]]:
@@ -334,6 +427,21 @@ def read_page(name: str, path: Path) -> Page:
             for cell in json.loads(text)["cells"]
         ),
     )
+
+
+def count_words(markdown: str) -> int:
+    """The words that one reads: a formula is one; fences and options are none."""
+    text = OPENING.sub("", markdown)
+    text = FENCE.sub("", text)
+    text = re.sub(r"<!--.*?-->|^%.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"\$\$.*?\$\$|\$[^$\n]+(?:\n[^$\n]+)?\$", " formula ", text, flags=re.DOTALL
+    )
+    text = re.sub(
+        r"^:[\w-]+:.*$|^:::+ *\{[\w-]+\}|^\(\S+\)=$", "", text, flags=re.MULTILINE
+    )
+    text = re.sub(r"\]\([^)]*\)|\{[\w:]+\}(?=`)|<[^<>`\s]+>(?=`)", "", text)
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
 def _read_claims(folder: Path) -> dict[str, Claim]:

@@ -24,11 +24,12 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib.experiments import model, training
+from pe_lib.experiments import model, one_head, training
 from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, WIDTH, Context
 from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import Score, train
+from pe_lib.sinusoidal import sinusoidal
 
 Settings = Mapping[str, Any]
 """The arguments of :func:`pe_lib.experiments.training.train` for one run."""
@@ -71,18 +72,41 @@ def save(
         for row in scores:
             of_row = (row.task, row.scheme, row.seed, row.length)
             writer.writerow([run, *of_row, f"{row.accuracy:.4f}"])
-    header = {
-        "command": command,
-        "made": f"{datetime.date.today()}, in {seconds:.0f} seconds",
-        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"torch {torch.__version__}",
-        "machine": f"{platform.system()} {platform.machine()}, "
-        f"{torch.get_num_threads()} thread(s)",
-        "code and settings": made_from,
-        "rows": _digest(text.getvalue()),
-    }
-    lines = "".join(f"# {name}: {value}\n" for name, value in header.items())
-    Path(path).write_text(lines + text.getvalue(), encoding="utf-8", newline="\n")
+    _write(text.getvalue(), path, command, made_from, seconds)
+
+
+def save_weights(
+    weights: Mapping[str, torch.Tensor],
+    path: str | Path,
+    *,
+    command: str,
+    made_from: str,
+    seconds: float,
+) -> None:
+    """Write the matrices of a model as CSV, a row of a matrix a line, four digits.
+
+    The lines above and the arguments are those of :func:`save`. Raises ValueError
+    for a tensor that is not a matrix.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for name, matrix in weights.items():
+        if matrix.ndim != 2:
+            raise ValueError(f"weights must be matrices, got {name} {matrix.shape}")
+        for row in matrix.tolist():
+            writer.writerow([name, *(f"{value:.4f}" for value in row)])
+    _write(text.getvalue(), path, command, made_from, seconds)
+
+
+def load_weights(path: str | Path) -> dict[str, torch.Tensor]:
+    """Read what :func:`save_weights` wrote: float32 matrices by name.
+
+    Raises ValueError if the rows are not those that were written.
+    """
+    rows: dict[str, list[list[float]]] = {}
+    for name, *values in csv.reader(io.StringIO(_rows(path))):
+        rows.setdefault(name, []).append([float(value) for value in values])
+    return {name: torch.tensor(matrix) for name, matrix in rows.items()}
 
 
 def load(path: str | Path) -> dict[str, list[Score]]:
@@ -90,11 +114,8 @@ def load(path: str | Path) -> dict[str, list[Score]]:
 
     Raises ValueError if the rows are not those that were written.
     """
-    header, rows = _parts(path)
-    if header.get("rows") != _digest(rows):
-        raise ValueError(f"path must hold the rows that were written, got {path}")
     runs: dict[str, list[Score]] = {}
-    for row in csv.DictReader(io.StringIO(rows)):
+    for row in csv.DictReader(io.StringIO(_rows(path))):
         score = Score(
             row["task"],
             row["scheme"],
@@ -159,6 +180,18 @@ def fingerprint(runs: Mapping[str, Settings]) -> str:
     """
     parts = [program(model), program(training)]
     parts += [f"{run}: {_decided_by(settings)}" for run, settings in runs.items()]
+    return _digest("\n".join(parts))
+
+
+def one_head_fingerprint(runs: Mapping[str, Settings]) -> str:
+    """The same for runs of :func:`pe_lib.experiments.one_head.measure`.
+
+    >>> first = one_head_fingerprint({"a": {"seeds": 1}})
+    >>> first == one_head_fingerprint({"a": {"seeds": 2}})
+    False
+    """
+    parts = [program(one_head), _numbers(sinusoidal(np.arange(64), one_head.WIDTH))]
+    parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
     return _digest("\n".join(parts))
 
 
@@ -242,6 +275,32 @@ def _numbers(values: ArrayLike) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write(
+    rows: str, path: str | Path, command: str, made_from: str, seconds: float
+) -> None:
+    """Write rows below the lines that say what made them."""
+    header = {
+        "command": command,
+        "made": f"{datetime.date.today()}, in {seconds:.0f} seconds",
+        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"torch {torch.__version__}",
+        "machine": f"{platform.system()} {platform.machine()}, "
+        f"{torch.get_num_threads()} thread(s)",
+        "code and settings": made_from,
+        "rows": _digest(rows),
+    }
+    lines = "".join(f"# {name}: {value}\n" for name, value in header.items())
+    Path(path).write_text(lines + rows, encoding="utf-8", newline="\n")
+
+
+def _rows(path: str | Path) -> str:
+    """The rows of a kept file, if they are those that were written."""
+    header, rows = _parts(path)
+    if header.get("rows") != _digest(rows):
+        raise ValueError(f"path must hold the rows that were written, got {path}")
+    return rows
 
 
 def _parts(path: str | Path) -> tuple[dict[str, str], str]:

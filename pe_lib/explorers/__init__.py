@@ -6,13 +6,32 @@ computes; so it is true in print and without JavaScript. The script beside it,
 compute is tested against ``pe_lib`` in a real browser (tests/lib/test_explorers.py).
 
 An explorer is shown as the last expression of a cell: ``LookBack()``. Its HTML
-has no ids and no global names, so several can stand on one page.
+has no ids and no global names, so several can stand on one page. Its colours are
+the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
+from pe_lib.explorers.coats import Coats
 from pe_lib.explorers.dot_product import DotProduct
+from pe_lib.explorers.hands import Hands
 from pe_lib.explorers.heat_map import HeatMap
+from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
+from pe_lib.explorers.straight_line import StraightLine
+from pe_lib.explorers.switches import Switches
+from pe_lib.explorers.two_hands import TwoHands
 
-__all__ = ["DotProduct", "HeatMap", "LookBack", "Rotation", "Shuffle"]
+__all__ = [
+    "Coats",
+    "DotProduct",
+    "Hands",
+    "HeatMap",
+    "Knobs",
+    "LookBack",
+    "Rotation",
+    "Shuffle",
+    "StraightLine",
+    "Switches",
+    "TwoHands",
+]

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib.explorers._explorer import BASES, WIDTHS, Explorer, choices, one_of
+from pe_lib.explorers._explorer import (
+    BASES,
+    WIDTHS,
+    Explorer,
+    choices,
+    one_of,
+    picture,
+)
 from pe_lib.geometry import first_rise, similarity
 
 
@@ -37,12 +44,13 @@ class DotProduct(Explorer):
     base: int = 10_000
 
     _name = "dot-product"
-    _goal = "Goal: push the orange dot as far to the right as you can."
-    _alt = (
-        "A curve: the dot product of two codes, as a share of its largest value,"
-        " against their offset from 0 to 100. An orange dot marks where it first rises."
+    _title = "How far does it only fall?"
+    _goal = "Push the large dot, the first rise, as far to the right as you can."
+    _reached = (
+        "Reached: 43.",
+        "No pair of settings here gets further. More numbers help; a larger base does"
+        " not always: with 1,000,000 the first rise is back at 24.",
     )
-    _height = 172
 
     def __post_init__(self) -> None:
         one_of("d_model", self.d_model, WIDTHS)
@@ -52,24 +60,35 @@ class DotProduct(Explorer):
         offsets = np.arange(101)
         return similarity(offsets, self.d_model, base=self.base) / (self.d_model / 2)
 
-    def _picture(self) -> str:
+    def _won(self) -> bool:
+        return first_rise(self.d_model, base=self.base) == 43
+
+    def _stage(self) -> str:
         shares = self._shares()
         k = first_rise(self.d_model, base=self.base)
         line = "L".join(f"{26 + 3 * i} {76 - 60 * s:.1f}" for i, s in enumerate(shares))
         scale = "".join(
             f'<text x="11" y="{y + 4}">{name}</text>'
-            f'<path class="grey" d="M22 {y}h308"/>'
+            f'<path class="hair" d="M22 {y}h308"/>'
             for name, y in (("1", 16), ("0", 76), ("−1", 136))
         )
         ticks = "".join(
             f'<text x="{26 + 3 * i}" y="153">{i}</text>' for i in (0, 25, 50, 75, 100)
         )
-        return (
+        drawing = (
             f'{scale}\n{ticks}\n<text x="176" y="12">dot product, as a share</text>'
             '<text x="176" y="168">offset</text>\n'
-            f'<path class="now blue" stroke-width="2" d="M{line}"/>\n'
-            '<path class="now dot orange" stroke-width="14"'
+            f'<path class="now" stroke-width="2" d="M{line}"/>\n'
+            '<path class="now target round" stroke-width="14"'
             f' d="M{26 + 3 * k} {76 - 60 * shares[k]:.1f}h0"/>\n'
+        )
+        return picture(
+            "A curve: the dot product of two codes, as a share of its largest value,"
+            " against their offset from 0 to 100. A large dot marks where it first"
+            " rises.",
+            340,
+            172,
+            drawing,
         )
 
     def _sentence(self) -> str:

@@ -11,24 +11,13 @@ from pe_lib.explorers._explorer import (
     choices,
     number,
     one_of,
+    picture,
+    runs,
     slider,
     within,
 )
 from pe_lib.naive import binary
 from pe_lib.sinusoidal import sinusoidal
-
-COLOURS = (
-    "#053061",
-    "#2a71b2",
-    "#6bacd1",
-    "#c2ddec",
-    "#f7f6f6",
-    "#fbccb4",
-    "#e48066",
-    "#ba2832",
-    "#67001f",
-)
-"""From -1 to 1: nine steps of matplotlib's RdBu_r, the colours of the book's maps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +44,6 @@ class HeatMap(Explorer):
     --------
     >>> print(HeatMap(d_model=4, base=100, position=6))
     Each clock is 10.00 times slower than the one above it, each digit 2 times.
-    Position 6: digits 0 1 1 0 0, code −0.28 0.96 0.56 0.83.
     """
 
     d_model: int = 16
@@ -63,16 +51,16 @@ class HeatMap(Explorer):
     position: int = 6
 
     _name = "heat-map"
+    _title = "Clocks and digits"
     _goal = (
-        "Goal: find a base that makes each clock exactly twice as slow as the one"
-        " above, as the digits are."
+        "Find a base that makes each clock exactly twice as slow as the one above, as"
+        " the digits are."
     )
-    _alt = (
-        "Above, the sinusoidal table of positions 0 to 31 in red and blue, fast clocks"
-        " first. Below, the five binary digits of the same positions, the ones first. A"
-        " frame marks one position; the sentence that follows reads it out."
+    _reached = (
+        "Reached: exactly twice.",
+        "Then each sine blinks in step with a digit. The base needed is two to the"
+        " power of half the width.",
     )
-    _height = 234
 
     def __post_init__(self) -> None:
         one_of("d_model", self.d_model, (4, 8, 16))
@@ -82,35 +70,53 @@ class HeatMap(Explorer):
     def _code(self) -> NDArray[np.float64]:
         return sinusoidal(np.arange(32), self.d_model, base=self.base)
 
-    def _picture(self) -> str:
+    def _won(self) -> bool:
+        return self.base in (4, 16, 256) and self.base**2 == 2**self.d_model
+
+    def _stage(self) -> str:
         levels = np.round(4 * self._code() + 4).astype(int).T
+        odd = np.arange(self.d_model)[:, np.newaxis] % 2 == 1
         map_ = "".join(
-            f'<path class="now" stroke="{colour}" d="{_runs(levels == level)}"/>'
-            for level, colour in enumerate(COLOURS)
+            f'<path class="now {name}" stroke-opacity="{level / 8:g}"'
+            f' d="{runs((levels == level) & (odd == cosine))}"/>'
+            for cosine, name in enumerate(("sine", "cosine"))
+            for level in range(9)
         )
         digits = binary(np.arange(32), 5).T == 1
         ticks = "".join(
             f'<text x="{10 * t + 15}" y="230">{t}</text>'
             for t in (0, 5, 10, 15, 20, 25, 30)
         )
-        return (
+        return picture(
+            "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines"
+            " in orange, fast clocks first. Below, the five binary digits of the same"
+            " positions, the ones first. A frame marks the one read out.",
+            340,
+            234,
             '<text x="38" y="12">sinusoid</text><text x="30" y="163">binary</text>\n'
             f'<g transform="translate(10 {18 + 64 / self.d_model:g})'
             f' scale(10 {128 / self.d_model:g})">{map_}</g>\n'
             f'<g transform="translate(10 173) scale(10 8)">'
-            f'<path d="{_runs(digits)}"/></g>\n'
-            '<path class="cursor green" stroke-width="2" d="M10 18h10v195h-10z"'
-            f' transform="translate({10 * self.position})"/>\n{ticks}\n'
+            f'<path d="{runs(digits)}"/></g>\n'
+            f'<g class="now" transform="translate({10 * self.position})">'
+            f'<path stroke-width="2.5" d="M10 18h10v195h-10z"/></g>\n{ticks}\n',
         )
 
     def _sentence(self) -> str:
         factor = self.base ** (2 / self.d_model)
-        digits = " ".join(f"{digit:.0f}" for digit in binary(self.position, 5))
-        code = " ".join(number(x) for x in self._code()[self.position])
         return (
             f"Each clock is {factor:.2f} times slower than the one above it, each digit"
-            f" 2 times. Position {self.position}: digits {digits}, code {code}."
+            " 2 times."
         )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        digits = " ".join(f"{digit:.0f}" for digit in binary(self.position, 5))
+        code = " ".join(number(x) for x in self._code()[self.position])
+        return [
+            ("position", str(self.position)),
+            ("its digits", digits),
+            ("its code", code),
+        ]
 
     def _controls(self) -> str:
         return (
@@ -118,15 +124,3 @@ class HeatMap(Explorer):
             + choices("d", "numbers, d", (4, 8, 16), self.d_model)
             + choices("base", "base", BASES, self.base)
         )
-
-
-def _runs(marked: NDArray[np.bool_]) -> str:
-    """A path over the marked squares of a table, row by row, in as few strokes."""
-    strokes = []
-    for row, line in enumerate(marked):
-        edges = np.flatnonzero(np.diff(line, prepend=False, append=False))
-        strokes += [
-            f"M{start} {row}h{end - start}"
-            for start, end in zip(edges[::2], edges[1::2], strict=True)
-        ]
-    return "".join(strokes)

@@ -1,56 +1,65 @@
-document.querySelectorAll(".pe-look-back:not(.live)").forEach((root) => {
-  root.classList.add("live");
-  const find = (css) => [...root.querySelectorAll(css)];
-  const [output, form] = find("output, form"), [bars, hits, misses] = find(".now");
-
-  const columns = {
-    binary: (t) => [0, 1, 2, 3].map((j) => 2 * ((t >> j) & 1) - 1),
-    dials: (t) => [4, 8, 16, 32].map((turn) => Math.sin((2 * Math.PI * t) / turn)),
-  };
-  const score = (code, knobs, t, s) => {
-    let sum = 0;
-    if (code == "counting") return knobs[0] * s;
-    if (code != "sinusoid") {
-      const key = columns[code](s);
-      columns[code](t).forEach((x, j) => (sum += knobs[j] * x * key[j]));
-      return sum;
-    }
-    for (let j = 0; j < 16; j++) sum += Math.cos((t - s - knobs[0]) / 1e4 ** (j / 16));
-    return knobs[1] * sum;
-  };
-  const look = (code, knobs, t) => {
-    const scores = [...Array(16).keys()].map((s) => score(code, knobs, t, s));
-    const top = Math.max(...scores);
-    const powers = scores.map((x) => Math.exp(x - top));
-    const total = powers.reduce((sum, x) => sum + x);
-    // Scores that differ by rounding only are a draw.
-    const best = scores.flatMap((x, s) => (x > top - 1e-9 ? [s] : []));
-    return [powers.map((x) => x / total), best, best == t - 3];
-  };
-
+each("look-back", (root, controls, form) => {
+  const speeds = range(4).map((j) => 20 ** (-j / 4)), dials = all(root, ".hand");
+  const whole = root.querySelector(".whole");
+  let turned = [0, 0, 0, 0];
+  const scores = (t) =>
+    range(16).map((s) => 4 * speeds.reduce((sum, w, j) => sum + Math.cos(w * (s - t) + turned[j]), 0));
   const draw = () => {
-    const code = form.elements.code.value, t = +form.elements.t.value;
-    find("[data-codes]").forEach((x) => (x.hidden = !x.matches(`[data-codes~=${code}]`)));
-    find("[type=range]").forEach((x) => (x.previousSibling.textContent = x.value.replace("-", "−")));
-    const knobs = find(`[data-codes~=${code}] input`).map((x) => +x.value);
-    const [weights, best, hit] = look(code, knobs, t);
-    const dots = { true: "", false: "" };
-    for (let q = 3; q < 16; q++) dots[look(code, knobs, q)[2]] += `M${20 * q + 20} 148h0`;
-    const won = dots.true.split("M").length - 1;
-    bars.setAttribute("d", weights.map((w, s) => `M${20 * s + 20} 105V${(105 - 90 * w).toFixed(1)}`).join(""));
-    bars.setAttribute("class", hit ? "now green" : "now blue");
-    hits.setAttribute("d", dots.true);
-    misses.setAttribute("d", dots.false);
-    find("g")[0].setAttribute("transform", `translate(${20 * t})`);
-    output.textContent =
+    const t = +controls.t.value, weights = softmax(scores(t)), at = highest(scores(t));
+    const miss = speeds.map((w, j) => Math.abs(wrap(turned[j] - w)));
+    const met = miss.filter((x) => x < 1e-9).length;
+    const rows = range(16).map((q) => softmax(scores(q)));
+    const right = range(15).filter((q) => highest(scores(q + 1)) == q).length;
+    const levels = ["", "", "", "", ""];
+    for (let q = 0; !whole.hidden && q < 16; q++)
+      for (let s = 0; s < 16; s++) levels[Math.round(4 * rows[q][s])] += `M${s} ${q}h1`;
+    const won = met == 4 && right == 15;
+    show(
+      root,
+      [
+        ...speeds.flatMap((w, j) => [
+          ...pose(w * (t - 1) + turned[j], { ghost: w * t }),
+          miss[j] < 1e-9 ? "✓ on it" : `${degrees(miss[j])}° to go`,
+        ]),
+        weights.map((x, s) => `M${20 * s + 20} 75v${(-60 * x).toFixed(1)}`).join(""),
+        `translate(${20 * t})`,
+        ...levels.slice(1),
+        fixed(weights[t - 1]),
+        `${met} of 4`,
+        whole.hidden ? "?" : `${right} of 15`,
+      ],
       `Position ${t} ` +
-      (best[1] ? `cannot decide between ${best.length} positions.`
-        : `looks most at ${best} (weight ${weights[best].toFixed(2)}), ` +
-          (hit ? "three back." : `not at ${t - 3}.`)) +
-      ` Right: ${won} of 13 positions.${won > 12 ? " You win." : ""}`;
+        (at[1] !== undefined ? `cannot decide between ${at.length} positions.`
+          : at == t ? "looks at itself."
+          : at == t - 1 ? "looks one back."
+          : `looks at ${at}, not at ${t - 1}.`) +
+        (whole.hidden ? (met == 4 ? " All four hands lie on it. Does that hold for other positions?" : "")
+          : ` ${right} of 15 positions look one back.`),
+      won && !whole.hidden,
+    );
   };
-  // JupyterLab leaves the arrow keys to controls with this attribute.
-  for (const control of form) control.dataset.lmSuppressShortcuts = true;
-  form.hidden = false;
-  form.oninput = draw;
+  const tell = dials.map((svg, j) =>
+    turnable(
+      svg,
+      () => turned[j] + speeds[j] * (controls.t.value - 1),
+      (angle, held) => {
+        const turn = wrap(angle - speeds[j] * (controls.t.value - 1));
+        // It catches: within 4 degrees of a finger, within one of a key.
+        const near = Math.abs(wrap(turn - speeds[j])) < ((held ? 4 : 1.01) * Math.PI) / 180;
+        turned[j] = near ? speeds[j] : turn;
+        draw();
+      },
+      () => `turned by ${degrees(turned[j])} degrees, ${degrees(Math.abs(wrap(turned[j] - speeds[j])))} to go`,
+      () => draw((turned[j] = 0)),
+    ));
+  controls.whole.onclick = () => draw((whole.hidden = false));
+  form.onreset = () => {
+    turned = [0, 0, 0, 0];
+    whole.hidden = true;
+    setTimeout(() => form.oninput());
+  };
+  return () => {
+    draw();
+    tell.forEach((update) => update());
+  };
 });

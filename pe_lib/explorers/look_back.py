@@ -1,161 +1,138 @@
-"""Look three back: choose a code, move the head's controls."""
+"""Look one back: turn the hands of the keys, and find the matrix."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_lib._arguments import as_choice
 from pe_lib.attention import softmax
-from pe_lib.explorers._explorer import Explorer, slider, within
-from pe_lib.naive import binary, dials
+from pe_lib.explorers._explorer import (
+    AGAIN,
+    LEGEND,
+    Explorer,
+    hand,
+    highest,
+    number,
+    picture,
+    slider,
+    within,
+)
+from pe_lib.frequencies import angular_frequencies
 from pe_lib.sinusoidal import sinusoidal
 
-Array = NDArray[np.float64]
-
-KNOBS: dict[str, list[tuple[str, float, float, float, float]]] = {
-    "counting": [("slope", -2, 2, 0.1, 0.5)],
-    "binary dials": [
-        ("weight, fastest", -3, 3, 0.5, 1),
-        ("weight, second", -3, 3, 0.5, 1),
-        ("weight, third", -3, 3, 0.5, 1),
-        ("weight, slowest", -3, 3, 0.5, 1),
-    ],
-    "sinusoid": [("offset k", -6, 6, 1, 0), ("sharpness", 0, 10, 0.5, 1)],
-}
-"""For each code the controls of its head: label, lowest, highest, step, first."""
+LENGTH, BASE, SHARP = 16, 20, 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookBack(Explorer):
-    r"""Choose a code, move its head: can every position look three back?
+    """A head to turn by hand: can every position look one back?
 
-    Sixteen positions. The scores of query t and key s are, before the softmax,
-
-    - counting: ``slope * s`` (a straight line, as each row is whatever W is),
-    - binary and dials: the sum over columns j of ``weight[j] * P[t, j] * P[s, j]``,
-    - sinusoid: ``sharpness * P[t] @ T(k) @ P[s]``, in 32 dimensions.
+    Sixteen positions with four hands each, ``P = sinusoidal(range(16), 8, base=20)``.
+    The reader says by which angle each hand of every key is turned. That is a matrix
+    W of four turns, and the scores are ``4 * P @ W @ P.T``. Nothing is set up: any
+    turn shows where it makes the positions look.
 
     Parameters
     ----------
-    code : str
-        ``"counting"``, ``"binary"``, ``"dials"`` or ``"sinusoid"``: the one to begin
-        with.
     query : int
-        The position to begin with, from 3 to 15.
+        The position to begin with, from 1 to 15.
 
     Raises
     ------
     TypeError
         If `query` is not an integer.
     ValueError
-        If `code` is none of the four, or `query` not within 3 and 15.
+        If `query` is not within 1 and 15.
 
     Examples
     --------
     >>> print(LookBack())
-    Position 11 looks most at 15 (weight 0.39), not at 8. Right: 0 of 13 positions.
+    Position 11 looks at itself.
     """
 
-    code: str = "counting"
     query: int = 11
 
     _name = "look-back"
-    _goal = "Goal: the tallest bar on the orange mark, from all 13 positions."
-    _alt = (
-        "Bars: how much attention one position pays to the positions 0 to 15. A mark"
-        " stands three before it. Below, a large dot for every position whose tallest"
-        " bar is three back."
+    _title = "Look one back"
+    _goal = (
+        "Turn each hand of the key onto the dotted hand of the query. Does it hold"
+        " for every other pair?"
     )
-    _height = 158
-
-    CODES: ClassVar = ("counting", "binary", "dials", "sinusoid")
+    _reached = (
+        "Reached: 15 of 15.",
+        "You turned each hand by one step of its own, and that step asks for no"
+        " position. The matrix that you dialled is T(1). Turn any hand, and watch the"
+        " diagonal come apart.",
+    )
 
     def __post_init__(self) -> None:
-        as_choice("code", self.code, self.CODES)
-        within("query", self.query, 3, 15)
+        within("query", self.query, 1, LENGTH - 1)
 
-    def _scores(self) -> Array:
-        """With the controls as they stand first."""
-        t = np.arange(16)
-        if self.code == "counting":
-            return np.tile(0.5 * t, (16, 1))
-        if self.code == "sinusoid":
-            P = sinusoidal(t, 32)  # k = 0: T(0) changes nothing
-        elif self.code == "binary":
-            P = binary(t, 4, centered=True)
-        else:
-            P = dials(t, 6)[:, 2:]
-        scores: Array = P @ P.T
-        return scores
-
-    def _looks(self) -> tuple[Array, NDArray[np.bool_]]:
-        """The weights of all queries, and the keys that score highest."""
-        scores = self._scores()
-        above = scores - scores.max(axis=1, keepdims=True)
-        # Scores that differ by rounding only are a draw.
-        return softmax(scores), above > -1e-9
-
-    def _hits(self) -> list[int]:
-        _, best = self._looks()
-        return [t for t in range(3, 16) if best[t].sum() == 1 and best[t, t - 3]]
-
-    def _picture(self) -> str:
-        weights, _ = self._looks()
-        hits = self._hits()
-        colour = "green" if self.query in hits else "blue"
-        bars = "".join(
-            f"M{20 * s + 20} 105V{105 - 90 * weight:.1f}"
-            for s, weight in enumerate(weights[self.query])
+    def _stage(self) -> str:
+        P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
+        weights = softmax(SHARP * P[self.query] @ P.T)
+        dials = "".join(
+            "<div>"
+            + hand(f"hand {j + 1}", speed * (self.query - 1), ghost=speed * self.query)
+            + f'<span class="now">{round(np.degrees(speed))}° to go</span></div>\n'
+            for j, speed in enumerate(angular_frequencies(8, base=BASE))
         )
-        dots = [
-            "".join(f"M{20 * t + 20} 148h0" for t in range(3, 16) if (t in hits) == hit)
-            for hit in (True, False)
-        ]
+        bars = "".join(
+            f"M{20 * s + 20} 75v{-60 * weight:.1f}" for s, weight in enumerate(weights)
+        )
         ticks = "".join(
-            f'<text x="{20 * t + 20}" y="119">{t}</text>' for t in (0, 5, 10, 15)
+            f'<text x="{20 * t + 20}" y="91">{t}</text>' for t in range(0, 16, 5)
         )
         return (
-            f'<path class="now {colour}" stroke-width="14" d="{bars}"/>\n'
-            f'<path d="M10 105h320"/>\n{ticks}\n'
-            f'<g transform="translate({20 * self.query})">'
-            '<path class="orange" stroke-width="2" d="M-50 104V14h20v90"/>'
-            '<text x="-40" y="10">goal</text>'
-            '<text x="20" y="133">asks</text></g>\n'
-            '<text x="32" y="152">right:</text>'
-            f'<path class="now dot green" stroke-width="13" d="{dots[0]}"/>'
-            f'<path class="now dot grey" stroke-width="5" d="{dots[1]}"/>\n'
+            f'<div class="dials four">\n{dials}</div>\n'
+            + LEGEND.format("the hand of the query")
+            + picture(
+                "Bars: how much attention the query pays to each of the positions 0 to"
+                " 15. A dotted frame stands at the position before it.",
+                340,
+                96,
+                f'<path class="now" stroke-width="13" d="{bars}"/>\n'
+                '<path class="edge" d="M8 75.5h324"/>'
+                f'<g class="now" transform="translate({20 * self.query})">'
+                '<path class="target dots" stroke-width="2" d="M-9 75V6h18v69"/>'
+                f'<path class="solid" d="M20 78l5 7h-10z"/></g>\n{ticks}\n',
+            )
+            + '<div class="whole" hidden>\n'
+            + picture(
+                "A map: a row for each position that asks, a column for each that it"
+                " may look at. The darker, the more it looks; the place before it lies"
+                " between two dotted lines.",
+                168,
+                168,
+                '<path class="hair" d="M4 4h160v160h-160z"/>'
+                '<g transform="translate(4 9) scale(10)">'
+                + "".join(
+                    f'<path class="now" stroke-opacity="{level / 4:g}" d=""/>'
+                    for level in range(1, 5)
+                )
+                + '</g><path class="target dots" stroke-width="1.6"'
+                ' d="M4 4l160 160M4 24l140 140"/>',
+                "map",
+            )
+            + "</div>\n"
         )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
+        weights = softmax(SHARP * P[self.query] @ P.T)
+        return [
+            ("attention on the one before", number(weights[self.query - 1])),
+            ("hands on it", "0 of 4"),
+            ("positions that look one back", "?"),
+        ]
 
     def _sentence(self) -> str:
-        weights, best = self._looks()
-        (found,) = np.nonzero(best[self.query])
-        if len(found) > 1:
-            looks = f"cannot decide between {len(found)} positions."
-        else:
-            (s,) = found
-            aim = self.query - 3
-            where = "three back." if s == aim else f"not at {aim}."
-            looks = f"looks most at {s} (weight {weights[self.query, s]:.2f}), {where}"
-        hits = len(self._hits())
-        won = " You win." if hits == 13 else ""
-        return f"Position {self.query} {looks} Right: {hits} of 13 positions.{won}"
+        P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
+        assert highest(P[self.query] @ P.T) == [self.query]
+        return f"Position {self.query} looks at itself."
 
     def _controls(self) -> str:
-        radios = "".join(
-            f'<label><input type="radio" name="code" value="{code}"'
-            f"{' checked' if code == self.code else ''}>{code}</label>"
-            for code in self.CODES
-        )
-        groups = "".join(
-            f'<fieldset data-codes="{codes}"{"" if self.code in codes else " hidden"}>'
-            + "".join(slider("", *knob) for knob in group)
-            + "</fieldset>\n"
-            for codes, group in KNOBS.items()
-        )
         return (
-            f'<div class="wide" role="radiogroup" aria-label="code">{radios}</div>\n'
-            + slider("t", "position", 3, 15, 1, self.query)
-            + groups
+            slider("t", "position that asks", 1, LENGTH - 1, 1, self.query)
+            + '<button type="button" name="whole" class="main">Now for every position'
+            f" at once</button>\n{AGAIN}"
         )

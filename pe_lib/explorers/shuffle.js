@@ -1,41 +1,72 @@
-document.querySelectorAll(".pe-shuffle:not(.live)").forEach((root) => {
-  root.classList.add("live");
-  const form = root.querySelector("form"), [first, last] = form.querySelectorAll("button");
-  const number = (x) => (Math.round(100 * x) / 100).toFixed(2).replace("-", "−");
-  const words = ["dog", "bites", "man"], vectors = [[1, 0], [1, 1], [0, -1]];
-  let order = [0, 1, 2];
-
-  // What goes in and what comes out of attention, by word.
-  const attend = (order, codes) => {
-    const X = [];
-    order.forEach((word, t) => {
-      const code = codes ? [Math.sin(t), Math.cos(t)] : [0, 0];
-      X[word] = vectors[word].map((x, i) => x + code[i]);
-    });
+each("shuffle", (root, controls, form) => {
+  const cards = all(root, ".word"), names = ["New", "York", "beats", "old", "York"];
+  const vectors = [[1, 0], [1, 1], [0, -1], [-1, 1], [1, 1]];
+  let order = range(5), held = -1, tried = new Set(["" + names]);
+  // The new vector of each word, with the words seated in this order.
+  const attend = (order) => {
+    const X = vectors.map(([x, y], w) => [x + (controls.codes.checked ? 0.1 * order.indexOf(w) : 0), y]);
     return X.map(([a, b]) => {
-      const powers = X.map(([c, d]) => Math.exp((a * c + b * d) / Math.sqrt(2)));
-      const sum = powers[0] + powers[1] + powers[2];
-      const mix = (i) => X.reduce((so_far, x, w) => so_far + (powers[w] * x[i]) / sum, 0);
-      return [a, b, mix(0), mix(1)].map(number);
+      const weights = softmax(X.map(([c, d]) => a * c + b * d));
+      return [0, 1].map((i) => weights.reduce((sum, p, w) => sum + p * X[w][i], 0));
     });
   };
   const draw = () => {
-    const codes = form.elements[2].checked, numbers = attend(order, codes);
-    const before = attend([0, 1, 2], codes);
-    const changed = words.filter((_, w) => "" + numbers[w].slice(2) != before[w].slice(2));
-    root.querySelectorAll("g").forEach((group, word) => {
-      group.style.transform = `translateX(${105 + 95 * order.indexOf(word)}px)`;
-      group.querySelectorAll(".x").forEach((text, i) => (text.textContent = numbers[word][i]));
+    const now = attend(order), then = attend(range(5));
+    // The two Yorks are one word: together they have the same vectors, or not.
+    const of = (all, w) => all.filter((_, v) => names[v] == names[w]).map((x) => x.map((y) => fixed(y, 9)).join()).toSorted().join();
+    const changed = range(5).filter((w) => of(now, w) != of(then, w));
+    const said = order.map((w) => names[w]).join(), same = said == "" + names;
+    tried.add(said);
+    cards.forEach((card, w) => {
+      const seat = order.indexOf(w);
+      card.style = `--at: ${seat};`;
+      card.classList.toggle("changed", changed.includes(w));
+      card.setAttribute("aria-pressed", w == held);
+      card.setAttribute("aria-label", `${names[w]} on seat ${seat}: ${now[w].map((x) => fixed(x)).join(", ")}`);
     });
-    const verdict = "" + order == "0,1,2" ? "the order to compare with"
-      : changed[0] ? `changed: ${changed.join(", ")}` : "no number changed, they moved along";
-    root.querySelector("output").textContent =
-      order.map((w) => [words[w], ...numbers[w].slice(2)].join(" ")).join(", ") + `: ${verdict}.`;
+    show(
+      root,
+      [...now.flat().map((x) => fixed(x)), `${tried.size} of 60`, changed.length],
+      same ? "The sentence to compare with. Swap two words."
+        : changed[0] !== undefined ? "The seats are numbered, and the order shows."
+        : "Another order, and not one number changed: they moved along with their words.",
+      changed[0] !== undefined,
+    );
   };
-  first.onclick = () => draw((order = [order[1], order[0], order[2]]));
-  last.onclick = () => draw((order = [order[0], order[2], order[1]]));
-  // JupyterLab leaves the arrow keys to controls with this attribute.
-  for (const control of form) control.dataset.lmSuppressShortcuts = true;
-  form.hidden = false;
-  form.oninput = draw;
+  const swap = (v, w) => {
+    order = order.map((x) => (x == v ? w : x == w ? v : x));
+    held = -1;
+    draw();
+  };
+  const tap = (w) => {
+    if (held >= 0 && held != w) return swap(held, w);
+    held = held == w ? -1 : w;
+    draw();
+  };
+  cards.forEach((card, w) => {
+    let x = 0;
+    card.setAttribute("role", "button");
+    card.tabIndex = 0;
+    card.dataset.lmSuppressShortcuts = true;
+    card.onpointerdown = (event) => {
+      x = event.clientX;
+      card.setPointerCapture(event.pointerId);
+    };
+    card.onpointerup = (event) => {
+      const far = Math.round((event.clientX - x) / (card.offsetWidth + 4)), seat = order.indexOf(w) + far;
+      if (!far) tap(w);
+      else if (order[seat] !== undefined) swap(w, order[seat]);
+    };
+    card.onkeydown = (event) => {
+      if (event.key != "Enter" && event.key != " ") return;
+      event.preventDefault();
+      tap(w);
+    };
+  });
+  form.onreset = () => {
+    [order, held, tried] = [range(5), -1, new Set(["" + names])];
+    setTimeout(draw);
+  };
+  draw();
+  return draw;
 });

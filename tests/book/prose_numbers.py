@@ -4,7 +4,7 @@ A number is proved in one of these ways, and otherwise the lint names it:
 
 - it stands, equally rounded, in an output of **its own section**, which is what stands
   between two headings of the second or third level; captions, alternative
-  texts and exercises belong to the section of their cell;
+  texts, sentences of checks and exercises belong to the section of their cell;
 - where the outputs have many numbers of that form, the sentence names the row too;
 - it is a setting (a length, a width, a bound): then it may stand in the code of its own
   section, in what a caption or an alternative text describes in that of its cell. One
@@ -106,7 +106,7 @@ class Passage:
 
     page: Page
     section: Section
-    kind: str  # "text", "caption", "alt", "heading", "why"
+    kind: str  # "text", "caption", "alt", "checked", "heading", "why"
     source: str
     cell: Cell | None = None  # the one it describes
 
@@ -594,7 +594,9 @@ def passages(page: Page) -> Iterator[Passage]:
         for part in section.parts:
             if part.kind == "markdown":
                 yield Passage(page, section, "text", part.source)
-            elif part.figure:
+            if part.checked:
+                yield Passage(page, section, "checked", f"Checked: {part.checked}.")
+            if part.figure:
                 yield Passage(page, section, "caption", part.figure.caption, part)
                 yield Passage(page, section, "alt", part.figure.alt, part)
 

@@ -1,9 +1,9 @@
 """The book's own lint: what a reader relies on and no other tool checks."""
 
 import ast
-import copy
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
+import editions
 import manuscript
 import nbformat
 import numpy as np
@@ -44,12 +45,9 @@ def test_toc_and_files_match() -> None:
 
 @each_notebook
 def test_opening_block(page: Page) -> None:
-    """It says what one will be able to do, what one needs, how long it takes."""
-    block = page.opening
-    assert set(block) == {"You will be able to", "You need", "Time", "Level"}
-    assert re.fullmatch(r"\d+ minutes to read, \d+ seconds? to run\.", block["Time"])
-    assert block["Level"] in ("core.", "deeper.")
-    assert page.needs or "No other chapter." in block["You need"]
+    """It says what one will be able to do and what one needs, and no more."""
+    assert set(page.opening) == {"You will be able to", "You need"}
+    assert page.needs or "No other chapter." in page.opening["You need"]
 
 
 def test_needs_exist_and_have_no_cycle() -> None:
@@ -151,7 +149,7 @@ def test_no_output_is_ignored(page: Page) -> None:
 def test_metadata_is_the_same_on_every_machine(page: Page) -> None:
     """`make outputs` has been over it, not only an editor."""
     for cell in page.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb"}
+        assert set(cell.metadata) <= {"tags", "mystnb", "checked"}
 
 
 def linked_notebooks(page: Page, text: str) -> list[Page]:
@@ -334,19 +332,17 @@ def nothing_but_zeros(source: str) -> str:
 def test_students_edition_fails_its_checks(page: Page) -> None:
     """Without its solution an exercise is not solved, by accident or by zeros.
 
-    The chapter runs once; its end, from the first exercise on, once without answers
-    and then once more with wrong ones.
+    The edition runs once; its end, from the first exercise on, once more with wrong
+    answers.
     """
-    edition = nbformat.read(page.path, as_version=4)
-    solutions = [
-        number for number, cell in enumerate(edition.cells) if is_solution(cell)
-    ]
-    again = copy.deepcopy(edition.cells[solutions[0] :])
+    author = nbformat.read(page.path, as_version=4)
+    student = json.dumps(editions.both(page)["student"])
+    edition = nbformat.reads(student, as_version=4)
+    first = next(i for i, cell in enumerate(author.cells) if is_solution(cell))
+    again = author.cells[first:]
     for cell in filter(is_solution, again):
         cell.source = nothing_but_zeros(cell.source)
         assert cell.source
-    for number in solutions:
-        edition.cells[number].source = ""
     for number, cell in enumerate(again):
         cell.id = f"again-{number}"
     edition.cells += again
@@ -364,7 +360,7 @@ def test_students_edition_fails_its_checks(page: Page) -> None:
 
 
 def is_solution(cell: nbformat.NotebookNode) -> bool:
-    """Whether the student's edition lacks it."""
+    """Whether the student's edition has a stub in its place."""
     return any(tag.startswith("solution-") for tag in cell.metadata.get("tags", []))
 
 

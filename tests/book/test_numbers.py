@@ -95,6 +95,17 @@ def page(*cells: Cell | str) -> Page:
     )
 
 
+@pytest.mark.parametrize(("said", "proof"), [("58 %", True), ("57 %", False)])
+def test_what_a_check_says_is_prose(said: str, proof: bool) -> None:
+    """Its numbers are those of its section."""
+    check = replace(
+        cell("assert rate > 0"), metadata={"checked": f"{said} look one back"}
+    )
+    made = page("## A", cell("print(rate)", "58%"), check)
+    red = list(numbers.unproved(BOOK, numbers.passages(made)))
+    assert (red == []) == proof
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -3,9 +3,9 @@
     python book/experiments/data/runs.py                     all: 10 minutes of a core
     python book/experiments/data/runs.py masked bases        some of them
 
-Names are the keys of RUNS. A run takes one thread, so that it does not depend on how
-many there are. Tables and figures are drawn from the files; in each chapter a part
-of one run is trained again and compared.
+Names are the keys of RUNS and WEIGHTS. A run takes one thread, so that it does not
+depend on how many there are. Tables and figures are drawn from the files; in each
+chapter a part of one run is trained again and compared.
 """
 
 import sys
@@ -16,7 +16,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib.experiments.kept import Settings, fingerprint, save
+from pe_lib.experiments.kept import (
+    Settings,
+    fingerprint,
+    one_head_fingerprint,
+    save,
+    save_weights,
+)
+from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import scaled_sinusoid
 from pe_lib.experiments.tasks import NUM_TOKENS, Task
 from pe_lib.experiments.training import train
@@ -138,7 +145,24 @@ RUNS: dict[str, dict[str, Settings]] = {
         | {"schemes": TABLES, "token_std": std, "steps": 1500, "seeds": 10}
         for std in (1.0, 0.02)
     },
+    "one_back": {
+        "to_24": {
+            "schemes": list(HEADS),
+            "seeds": 10,
+            "test_lengths": (24, 48, 96, 192),
+        },
+        "to_64": {
+            "schemes": ["added"],
+            "seeds": 10,
+            "test_lengths": (64, 96, 192),
+            "longest": 64,
+        },
+    },
 }
+ONE_HEAD = {"one_back"}
+"""Names whose rows come from one_head.measure and not from training.train."""
+WEIGHTS: dict[str, Settings] = {"one_back_weights": {"kind": "added", "seed": 0}}
+"""Models of one head that are kept themselves: the arguments of one_head.trained."""
 
 
 def path(name: str) -> Path:
@@ -151,28 +175,44 @@ def command(name: str) -> str:
     return f"python book/experiments/data/{Path(__file__).name} {name}"
 
 
+def made_from(name: str) -> str:
+    """The fingerprint of what decides the rows of one name."""
+    if name in WEIGHTS:
+        return one_head_fingerprint({name: WEIGHTS[name]})
+    if name in ONE_HEAD:
+        return one_head_fingerprint(RUNS[name])
+    return fingerprint(RUNS[name])
+
+
 def make(name: str) -> float:
     """Run everything under one name and keep it; the seconds that it took."""
     torch.set_num_threads(1)
     begin = time.monotonic()
-    runs = {run: train(**settings) for run, settings in RUNS[name].items()}
+    if name in WEIGHTS:
+        weights = trained(**WEIGHTS[name]).state_dict()
+    else:
+        rows = measure if name in ONE_HEAD else train
+        runs = {run: rows(**settings) for run, settings in RUNS[name].items()}
     seconds = time.monotonic() - begin
-    save(
-        runs,
-        path(name),
-        command=command(name),
-        made_from=fingerprint(RUNS[name]),
-        seconds=seconds,
-    )
+    origin: dict[str, Any] = {
+        "command": command(name),
+        "made_from": made_from(name),
+        "seconds": seconds,
+    }
+    if name in WEIGHTS:
+        save_weights(weights, path(name), **origin)
+    else:
+        save(runs, path(name), **origin)
     return seconds
 
 
 def main(names: list[str]) -> None:
     """Make the files of these names, or all."""
-    unknown = set(names) - set(RUNS)
+    known = [*RUNS, *WEIGHTS]
+    unknown = set(names) - set(known)
     if unknown:
-        raise SystemExit(f"names must be of {', '.join(RUNS)}, got {unknown}")
-    for name in names or RUNS:
+        raise SystemExit(f"names must be of {', '.join(known)}, got {unknown}")
+    for name in names or known:
         print(f"{name}: {make(name):.0f} seconds", flush=True)
 
 

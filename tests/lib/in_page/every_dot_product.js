@@ -8,7 +8,7 @@
       form.elements.d.value = d;
       form.elements.base.value = base;
       form.dispatchEvent(new Event("input"));
-      said.push(root.querySelector("output").textContent);
+      said.push(root.querySelector(".line").textContent);
     }
   return said;
 };

@@ -2,9 +2,9 @@
 () => {
   const [one, two] = [...document.querySelectorAll(".pe-explorer")].map(
     (x) =>
-      x.querySelector("svg").innerHTML +
-      x.querySelector("output").textContent +
-      [...x.querySelectorAll("b")].map((b) => b.textContent).join(),
+      x.querySelector(".stage").innerHTML +
+      x.querySelector("output").innerHTML +
+      [...x.querySelectorAll("b, dd")].map((b) => b.textContent).join(),
   );
   return one === two || one + "\n\n" + two;
 };

@@ -1,0 +1,213 @@
+"""The editions of a chapter: what a student downloads, and the author's beside it.
+
+A notebook is here what ``json.load`` makes of its file. Each function returns a new one
+and leaves the old one alone:
+
+    students(notebook)          the answers out, code and prose; the checks stay
+    findable(notebook, hint)    with a first cell that finds pe_lib, or says the hint
+
+A course kit builds on these two. The site offers both editions of every chapter:
+``notebooks/failures/counting.ipynb`` is the student's, ``counting-author.ipynb`` the
+other. The templates know their addresses as ``download_student`` and
+``download_author``.
+"""
+
+import ast
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import manuscript
+from docutils import nodes
+from sphinx.application import Sphinx
+
+Notebook = dict[str, Any]
+
+ANSWER = re.compile(
+    r"^:::\{solution-start\} \S+\n(?::\w+:.*\n)*:::(?:\n|\Z)", re.MULTILINE
+)
+END = re.compile(r"^:::\{solution-end\}\n:::(?:\n|\Z)", re.MULTILINE)
+FOLDER = "notebooks"
+FIND = """\
+# Finds pe_lib, the library of the book, also in a folder above this.
+import sys
+from pathlib import Path
+
+sys.path += [str(folder) for folder in (Path.cwd(), *Path.cwd().parents)
+             if (folder / "pe_lib").is_dir()]
+try:
+    import pe_lib
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("pe_lib is missing: {hint}, "
+        "then in it: pip install -r requirements.txt") from None
+"""
+TO_THE_DATA = """
+import os
+folder = Path(pe_lib.__file__).parents[1] / "{folder}"
+if folder.is_dir():    # this page reads files that lie beside it
+    os.chdir(folder)
+"""
+
+
+def students(notebook: Notebook) -> Notebook:
+    """Without the answers: prose out, code a stub that says what to write."""
+    edition = copy.deepcopy(notebook)
+    checks = {
+        label: _source(cell)
+        for cell in notebook["cells"]
+        for label in _labels(cell, "check-")
+    }
+    kept, inside = [], False
+    for cell in edition["cells"]:
+        if cell["cell_type"] == "markdown":
+            text, inside = _without_answers(_source(cell), inside=inside)
+            if text.strip():
+                kept.append(cell | {"source": _lines(text)})
+            continue
+        asked = _labels(cell, "solution-")
+        if asked:
+            stub = _stub(_source(cell), checks.get(asked[0], ""))
+            kept.append(_not_run(cell) | {"source": _lines(stub)})
+        elif not inside:
+            kept.append(_not_run(cell) if _labels(cell, "check-") else cell)
+    return edition | {"cells": kept}
+
+
+def findable(notebook: Notebook, hint: str, folder: str = "") -> Notebook:
+    """With a cell before all others that run, which finds the library.
+
+    ``folder`` is where the chapter lies in the book, for one that reads files there.
+    """
+    source = FIND.format(hint=hint)
+    if folder:
+        source += TO_THE_DATA.format(folder=folder)
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "find-pe-lib",
+        "metadata": {"tags": ["setup"]},
+        "outputs": [],
+        "source": _lines(source.rstrip()),
+    }
+    edition = copy.deepcopy(notebook)
+    runs = [c["cell_type"] == "code" for c in edition["cells"]]
+    edition["cells"].insert(runs.index(True), cell)
+    return edition
+
+
+def _source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _labels(cell: dict[str, Any], prefix: str) -> list[str]:
+    tags: list[str] = cell["metadata"].get("tags", [])
+    return [tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)]
+
+
+def _not_run(cell: dict[str, Any]) -> dict[str, Any]:
+    return cell | {"outputs": [], "execution_count": None}
+
+
+def _without_answers(text: str, *, inside: bool) -> tuple[str, bool]:
+    """What of a text stands outside of answers, and whether one goes on below it."""
+    kept = ""
+    while text:
+        match = (END if inside else ANSWER).search(text)
+        if not inside:
+            kept += text[: match.start()] if match else text
+        if match is None:
+            break
+        text, inside = text[match.end() :], not inside
+    return kept.strip("\n"), inside
+
+
+def _stub(solution: str, check: str) -> str:
+    """A comment with the names that the check asks for."""
+    used = {n.id for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)}
+    asked = [f"#     {spelled}" for name, spelled in _defined(solution) if name in used]
+    if not asked:
+        return "# Write your answer here."
+    return "\n".join(["# Write your answer here. The check below asks for", *asked])
+
+
+def _defined(solution: str) -> list[tuple[str, str]]:
+    """The names at the top level of a solution, functions with their arguments."""
+    found: dict[str, str] = {}
+    for node in ast.parse(solution).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = f"{node.name}({ast.unparse(node.args)})"
+        elif isinstance(node, ast.ClassDef):
+            bases = ", ".join(map(ast.unparse, node.bases))
+            found[node.name] = f"class {node.name}({bases})"
+        else:
+            for name in ast.walk(node):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    found.setdefault(name.id, name.id)
+    return list(found.items())
+
+
+def hint(repository: str) -> str:
+    """How to get the folder that the library comes from, in one line."""
+    return f"git clone {repository}" if repository else "get the folder of the book"
+
+
+def addresses(name: str) -> dict[str, str]:
+    """Where the site keeps the two editions of a chapter."""
+    place = f"{FOLDER}/{name.removeprefix('book/')}"
+    return {"student": f"{place}.ipynb", "author": f"{place}-author.ipynb"}
+
+
+def both(page: manuscript.Page, repository: str = "") -> dict[str, Notebook]:
+    """The two editions of a chapter, ready to be taken anywhere."""
+    notebook = json.loads(page.path.read_text(encoding="utf-8"))
+    reads = any('"data/' in cell.source for cell in page.code_cells)
+    folder = page.name.rpartition("/")[0] if reads else ""
+    return {
+        "student": findable(students(notebook), hint(repository), folder),
+        "author": findable(notebook, hint(repository), folder),
+    }
+
+
+def write_editions(app: Sphinx, exception: Exception | None) -> None:
+    """Write the editions of all chapters of the site."""
+    if exception or app.builder.format != "html":
+        return
+    repository = app.config.html_theme_options.get("repository_url", "")
+    book = manuscript.read()
+    for name in sorted(app.env.found_docs & set(book.pages)):
+        page = book.pages[name]
+        if not page.is_notebook:
+            continue
+        for edition, notebook in both(page, repository).items():
+            path = Path(app.outdir, addresses(name)[edition])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(notebook, indent=1, ensure_ascii=False)
+            path.write_text(text + "\n", encoding="utf-8")
+
+
+def tell_the_page(
+    _app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Give the templates the addresses of the two editions, relative to the page."""
+    page = manuscript.read().pages.get(pagename)
+    for edition, address in addresses(pagename).items():
+        is_there = page is not None and page.is_notebook
+        relative = context["pathto"](address, 1) if is_there else ""
+        context[f"download_{edition}"] = relative
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("html-page-context", tell_the_page)
+    app.connect("build-finished", write_editions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,165 @@
+"""Fold what a reader of the site does not need at first; in the notebook all is plain.
+
+The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole; the
+code of a figure or an explorer, below its picture; a check, under the sentence that
+says what it found. A section ``## Deeper: ...`` folds under its title and its first
+paragraph, the result. Folds are ``<details class="fold fold-...">`` and need no
+script; ``folds.js`` opens those that an address leads into.
+
+A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
+are leaves beside what they enclose, and come last, when contents and labels are known.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import manuscript
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.writers.html5 import HTML5Translator
+
+SUMMARIES = {
+    "setup": "Set-up",
+    "figure": "How this figure is drawn",
+    "explorer": "How this explorer is made",
+}
+KINDS = {"setup": "setup", "figure": "figure", "explorer": "figure", "check": "check"}
+INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
+
+
+class tag(nodes.General, nodes.Element):  # type: ignore[misc]  # noqa: N801
+    """A tag of a fold, written as it is."""
+
+
+def _tag(html: str) -> tag:
+    return tag("", html=html)
+
+
+def opened(kind: str, *summary: nodes.Node) -> list[nodes.Node]:
+    """What stands before the inside of a fold."""
+    return [
+        _tag(f'<details class="fold fold-{kind}">\n<summary>'),
+        *summary,
+        _tag('</summary>\n<div class="fold-body">\n'),
+    ]
+
+
+def closed() -> list[nodes.Node]:
+    """What stands behind it."""
+    return [_tag("</div>\n</details>\n")]
+
+
+def inline(sentence: str) -> Iterator[nodes.Node]:
+    """A sentence of a cell's metadata, which may hold code and formulas."""
+    end = 0
+    for match in INLINE.finditer(sentence):
+        yield nodes.Text(sentence[end : match.start()])
+        code, formula = match.groups()
+        yield nodes.literal(code, code) if code else nodes.math(formula, formula)
+        end = match.end()
+    yield nodes.Text(sentence[end:])
+
+
+def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
+    """Fold the cell, or the part of it that its role folds."""
+    if cell.role not in KINDS:
+        return
+    code = [c for c in container if c.get("nb_element") == "cell_code_source"]
+    rest = [c for c in container if c not in code]
+    kind = KINDS[cell.role]
+    if cell.role == "check":
+        said = nodes.inline("", "", *inline(cell.checked), classes=["fold-result"])
+        mark = nodes.inline("", "checked:", classes=["fold-mark"])
+        summary = [mark, nodes.Text(" "), said]
+    else:
+        summary = [_tag(SUMMARIES[cell.role])]
+    if kind == "figure":
+        container.children = [*rest, *opened(kind, *summary), *code, *closed()]
+    else:
+        container.children = [*opened(kind, *summary), *code, *rest, *closed()]
+    container["classes"].append(f"role-{cell.role}")
+
+
+def fold_section(section: nodes.section) -> None:
+    """Fold all of a section under its title and its first paragraph."""
+    title, *inside = section.children
+    summary = [title]
+    if inside and isinstance(inside[0], nodes.paragraph):
+        result = inside.pop(0)
+        summary.append(nodes.inline("", "", *result.children, classes=["fold-result"]))
+    section.children = [*opened("deeper", *summary), *inside, *closed()]
+
+
+class PlainTitles(SphinxTransform):
+    """Mark the sections that fold, and take "Deeper:" from their titles."""
+
+    default_priority = 800
+
+    def apply(self) -> None:
+        """Before Sphinx collects the contents; names and anchors stay as they are."""
+        for section in self.document.findall(nodes.section):
+            title = section[0]
+            start = next(iter(title.findall(nodes.Text)), nodes.Text(""))
+            if not title.astext().startswith(manuscript.DEEPER):
+                continue
+            section["classes"].append("deeper")
+            text = start.removeprefix(manuscript.DEEPER)
+            start.parent.replace(start, nodes.Text(text[:1].upper() + text[1:]))
+
+
+class Folds(SphinxPostTransform):
+    """Fold cells and sections."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **_options: Any) -> None:
+        """When all outputs have been chosen and all references resolved."""
+        page = manuscript.read().pages.get(self.env.docname)
+        for container in list(self.document.findall(nodes.container)):
+            if page and container.get("nb_element") == "cell_code":
+                fold_cell(container, page.cells[container["cell_index"]])
+                adopt(container)
+        for section in list(self.document.findall(nodes.section)):
+            if "deeper" in section["classes"]:
+                fold_section(section)
+                adopt(section)
+
+
+def adopt(element: nodes.Element) -> None:
+    """Tell the children whose they are."""
+    for child in element.children:
+        child.parent = element
+
+
+def visit_tag(self: HTML5Translator, node: tag) -> None:
+    """Write it."""
+    self.body.append(node["html"])
+
+
+def depart_tag(_self: HTML5Translator, _node: tag) -> None:
+    """It has no inside."""
+
+
+def tell_the_page(
+    _app: Sphinx,
+    _pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Whether the page has folds: then it has a button that opens all of them."""
+    context["has_folds"] = doctree is not None and any(doctree.findall(tag))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_node(tag, html=(visit_tag, depart_tag))
+    app.add_transform(PlainTitles)
+    app.add_post_transform(Folds)
+    app.connect("html-page-context", tell_the_page)
+    app.add_js_file("folds.js", loading_method="defer")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,85 @@
+each("coats", (root, controls, form) => {
+  const first = [[0, 0.8], [0.3, 0.2], [0.9, 0.4], [0.5, -0.6], [-0.7, -0.3]];
+  const plane = root.querySelector(".plane"), box = root.querySelector(".lamps");
+  let P = first;
+  // The matrix [a b; c d] that takes each row nearest to the next, in least squares.
+  const fit = () => {
+    let xx = 0, xy = 0, yy = 0;
+    const m = [[0, 0], [0, 0]];
+    for (let t = 0; t < 4; t++) {
+      const [x, y] = P[t];
+      [xx, xy, yy] = [xx + x * x, xy + x * y, yy + y * y];
+      for (const i of [0, 1]) m[i] = [m[i][0] + x * P[t + 1][i], m[i][1] + y * P[t + 1][i]];
+    }
+    const det = xx * yy - xy * xy;
+    if (det < 1e-9) return () => [0, 0];
+    const rows = m.map(([u, v]) => [(u * yy - v * xy) / det, (v * xx - u * xy) / det]);
+    return ([x, y]) => rows.map(([a, b]) => a * x + b * y);
+  };
+  const place = ([x, y]) => `${(150 + 110 * x).toFixed(1)} ${(150 - 110 * y).toFixed(1)}`;
+  const draw = () => {
+    const n = +controls.n.value, on = fit(), text = [...P];
+    let error = 0, size = 0;
+    P.forEach(([x, y], t) => {
+      const [u, v] = t ? on(P[t - 1]) : [x, y];
+      error += ((u - x) ** 2 + (v - y) ** 2) / 4;
+      size += (x * x + y * y) / 5;
+    });
+    while (text.length < n) text.push(on(text.at(-1)));
+    const miss = Math.sqrt(error / (size || 1)), fits = size > 1e-9 && miss <= 0.05;
+    const found = text.filter(([x, y], t) => "" + highest(text.map(([u, v]) => u * x + v * y)) == t).length;
+    box.innerHTML = lamp("every word finds itself", found == n ? "yes" : "no") + lamp("one matrix moves them on", fits ? "yes" : "no");
+    show(
+      root,
+      [
+        "M" + P.map(place).join("L"),
+        text.slice(5).map((p) => `M${place(p)}h0`).join(""),
+        ...P.map((p) => `translate(${place(p)})`),
+        `${found} of ${n}`,
+        `${Math.round(100 * miss)} %`,
+      ],
+      found == n
+        ? fits ? `Both lamps are lit, for ${n} words.` : "Every word finds itself, but no one matrix moves them on."
+        : fits ? "One matrix moves them on, but not every word finds itself."
+        : "Not every word finds itself, and no matrix moves them on.",
+      found == n && fits,
+    );
+    points.forEach((point, t) =>
+      point.setAttribute("aria-label", `code ${t} at ${P[t].map((x) => fixed(x)).join(", ")}; the arrow keys move it`));
+  };
+  const points = all(root, ".point");
+  const put = (t, x, y) => {
+    const inside = (z) => Math.max(-1.2, Math.min(1.2, z));
+    P = P.map((p, i) => (i == t ? [inside(x), inside(y)] : p));
+    draw();
+  };
+  plane.setAttribute("role", "group");
+  points.forEach((point, t) => {
+    point.setAttribute("role", "button");
+    point.setAttribute("tabindex", 0);
+    point.dataset.lmSuppressShortcuts = true;
+    point.onpointerdown = (event) => {
+      event.preventDefault();
+      point.setPointerCapture(event.pointerId);
+      point.focus({ preventScroll: true });
+    };
+    point.onpointermove = (event) => {
+      if (!point.hasPointerCapture(event.pointerId)) return;
+      const r = plane.getBoundingClientRect(), scale = 300 / r.width / 110;
+      put(t, (event.clientX - r.left - r.width / 2) * scale, (r.top + r.height / 2 - event.clientY) * scale);
+    };
+    point.onkeydown = (event) => {
+      const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+      if (event.key == "Home") put(t, ...first[t]);
+      else if (step) put(t, ...step.map((s, i) => P[t][i] + s * (event.shiftKey ? 0.1 : 0.02)));
+      else return;
+      event.preventDefault();
+    };
+  });
+  form.onreset = () => {
+    P = first;
+    setTimeout(() => form.oninput());
+  };
+  draw();
+  return draw;
+});

@@ -1,0 +1,100 @@
+// What the explorers share. Each ships it before its own script, in one block, so that
+// no name leaves it. What moves has the class "now", and is set in the order of the page.
+const all = (root, css) => [...root.querySelectorAll(css)];
+const minus = (x) => String(x).replace("-", "−");
+const fixed = (x, digits = 2) => minus((Math.round(x * 10 ** digits) / 10 ** digits + 0).toFixed(digits));
+const range = (n) => [...Array(n).keys()];
+const degrees = (angle) => Math.round((angle * 180) / Math.PI);
+// The same angle, more than half a turn neither way.
+const wrap = (x) => x - 2 * Math.PI * Math.round(x / 2 / Math.PI);
+const softmax = (scores) => {
+  const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top));
+  const total = powers.reduce((sum, x) => sum + x);
+  return powers.map((x) => x / total);
+};
+// The highest of these; what differs by rounding only is a draw.
+const highest = (scores) => {
+  const top = Math.max(...scores);
+  return scores.flatMap((x, s) => (x > top - 1e-9 ? [s] : []));
+};
+// A hand's moving pieces: arc from before and pale hand, dotted hand, legs, arm.
+const rotate = (angle) => `rotate(${((angle * 180) / Math.PI + 0).toFixed(1)})`;
+const tip = (angle, r) => `${(r * Math.sin(angle) + 0).toFixed(1)} ${(-r * Math.cos(angle) + 0).toFixed(1)}`;
+const arc = (from, to, r = 26) =>
+  `M${tip(from, r)}A${r} ${r} 0 ${+(Math.abs(to - from) % (2 * Math.PI) > Math.PI)} ${+(to > from)} ${tip(to, r)}`;
+const pose = (angle, { before, ghost, legs = true } = {}) => {
+  const [x, y] = tip(angle, 44).split(" ");
+  return [
+    ...(before === undefined ? [] : [arc(before, angle), rotate(before)]),
+    ...(ghost === undefined ? [] : [rotate(ghost)]),
+    ...(legs ? [`M0 0V${y}`, `M0 ${y}H${x}`] : []),
+    rotate(angle),
+  ];
+};
+const show = (root, now, said, won) => {
+  all(root, ".now").forEach((x, i) => {
+    const name = { g: "transform", path: "d" }[x.tagName];
+    if (name) x.setAttribute(name, now[i]);
+    else if (x.textContent !== "" + now[i]) x.textContent = now[i];
+  });
+  const line = root.querySelector(".line");
+  if (line.textContent !== said) line.textContent = said;
+  root.querySelector(".reached").hidden = !won;
+};
+// For each query the keys it looks at, as lamps: lit where that is the one before.
+const lamp = (text, is) => `<span data-is="${is}">${text}</span>`;
+const lamps = (looks) =>
+  looks.map((at, i) =>
+    lamp(`${i + 1} → ${at.join(", ")}`, at == i ? "yes" : at.includes(i) ? "part" : "no")).join("");
+// A dial that turns under a finger and by its keys: 2 degrees, ten with Shift, Home.
+const turnable = (svg, get, set, text, home) => {
+  const tell = () => {
+    const now = degrees(wrap(get()));
+    for (const [name, value] of Object.entries({ "aria-valuenow": now, "aria-valuetext": text(now) })) svg.setAttribute(name, value);
+  };
+  const turn = (angle, held) => { set(angle, held); tell(); };
+  const follow = (event) => {
+    const box = svg.getBoundingClientRect();
+    turn(Math.atan2(event.clientX - box.left - box.width / 2, box.top + box.height / 2 - event.clientY), true);
+  };
+  for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": -180, "aria-valuemax": 180 })) svg.setAttribute(name, value);
+  svg.classList.add("turns");
+  svg.dataset.lmSuppressShortcuts = true;
+  svg.onpointerdown = (event) => {
+    event.preventDefault();
+    svg.setPointerCapture(event.pointerId);
+    svg.focus({ preventScroll: true });
+    follow(event);
+  };
+  svg.onpointermove = (event) => svg.hasPointerCapture(event.pointerId) && follow(event);
+  svg.onkeydown = (event) => {
+    const step = { ArrowRight: 2, ArrowUp: 2, ArrowLeft: -2, ArrowDown: -2 }[event.key];
+    if (event.key == "Home") home();
+    else if (step) turn(get() + (step * (event.shiftKey ? 5 : 1) * Math.PI) / 180);
+    else return;
+    tell();
+    event.preventDefault();
+  };
+  tell();
+  return tell;
+};
+// Calls begin once for each explorer of this kind that has none yet, and draws.
+const each = (name, begin) =>
+  all(document, `.pe-${name}:not(.live)`).forEach((root) => {
+    root.classList.add("live");
+    const form = root.querySelector("form");
+    const draw = begin(root, form.elements, form);
+    // JupyterLab leaves the arrow keys to controls with this attribute.
+    for (const control of form) control.dataset.lmSuppressShortcuts = true;
+    form.hidden = false;
+    form.oninput = (event) => {
+      all(form, "[type=range]").forEach((x) => {
+        const listed = x.dataset.values?.split(" ")[x.value];
+        const text = minus(listed ? (+listed).toLocaleString("en") : x.value);
+        x.previousSibling.textContent = text;
+        if (listed) x.setAttribute("aria-valuetext", text);
+      });
+      draw(event);
+    };
+  });
+const chosen = (input) => +input.dataset.values.split(" ")[input.value];

@@ -1,0 +1,61 @@
+"""Two sliders and a straight line: the tallest bar stands at an end."""
+
+from dataclasses import dataclass
+
+from pe_lib.explorers._explorer import Explorer, minus, picture, slider
+
+WORDS = ("New", "York", "beats", "old", "York")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StraightLine(Explorer):
+    """What counting lets a head do for one query: scores ``a * s + b``.
+
+    Whatever the matrix is, the scores of query 4 over the keys 0 to 4 are a straight
+    line. Slope and height are the reader's.
+
+    Examples
+    --------
+    >>> print(StraightLine())
+    York, key 4, is the tallest: an end.
+    """
+
+    _name = "straight-line"
+    _title = "Two sliders"
+    _goal = "York at 4 looks for old: make the bar of old the tallest."
+    _reached = (
+        "Nobody can, and now you know why.",
+        "The five scores lie on one straight line, whatever a and b are. A straight"
+        " line is highest at an end, and old stands inside.",
+    )
+
+    def _stage(self) -> str:
+        bars = "".join(f"M{68 * s + 34} 110V{110 - 10 * s:.1f}" for s in range(5))
+        names = "".join(
+            f'<text x="{68 * s + 34}" y="218">{word}</text>'
+            f'<text class="muted" x="{68 * s + 34}" y="235">{s}</text>'
+            for s, word in enumerate(WORDS)
+        )
+        return picture(
+            "Five bars, the scores of the five keys for the last word, and the straight"
+            " line through their tops. The bar of old is ringed.",
+            340,
+            240,
+            f'<path class="now" stroke-width="34" d="{bars}"/>\n'
+            '<path class="edge" d="M8 110h324"/>'
+            '<path class="now target" stroke-width="2.5" d="M34 110.0L306 70.0"/>'
+            '<g class="now" transform="translate(238 80.0)">'
+            f'<circle class="target" stroke-width="3" r="8"/></g>\n{names}\n',
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        scores = "  ".join(str(s) for s in range(5))
+        return [("the five scores", minus(scores)), ("tries", "0")]
+
+    def _sentence(self) -> str:
+        return "York, key 4, is the tallest: an end."
+
+    def _controls(self) -> str:
+        return slider("a", "a, how steep", -2, 2, 0.5, 1) + slider(
+            "b", "b, how high", -2, 2, 0.5, 0
+        )

@@ -1,0 +1,69 @@
+"""Three switches, one a digit: whom can a head of binary digits serve?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_lib.explorers._explorer import Explorer, highest, lamps
+from pe_lib.naive import binary
+
+WORDS = ("New", "York", "beats", "old", "York")
+DIGITS = ("ones", "twos", "fours")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switches(Explorer):
+    """A weight of -1, 0 or 1 for each binary digit: which queries look one back?
+
+    The score of key s for query t is the sum over the digits of
+    ``weight[j] * P[t, j] * P[s, j]``, with ``P = binary(range(5), 3, centered=True)``.
+
+    Examples
+    --------
+    >>> print(Switches())
+    Nobody looks one back: every word finds itself.
+    """
+
+    _name = "switches"
+    _title = "Three switches"
+    _goal = "Serve as many of the four queries as you can."
+    _reached = (
+        "Reached: 2 of 4.",
+        "No setting of the 27 serves more. A full matrix gets three, but 3 and 4 never"
+        " together: they differ in every digit.",
+    )
+    _styles = ("explorer.css", "switches.css")
+
+    def _stage(self) -> str:
+        P = binary(np.arange(5), 3, centered=True)
+        head = "<b></b>" + "".join(f"<b>{word}</b>" for word in WORDS)
+        rows = "".join(
+            f"<b>{name}</b>"
+            + "".join("<i>+</i>" if x > 0 else "<span>−</span>" for x in P[:, j])
+            for j, name in enumerate(DIGITS)
+        )
+        looks = [highest(row) for row in (P @ P.T)[1:]]
+        return (
+            '<div class="code" role="img" aria-label="The binary digits of positions 0'
+            f' to 4, the ones first, with minus for zero">{head}{rows}</div>\n'
+            '<p class="legend">The lamps: which word looks at which.</p>\n'
+            f'<div class="lamps">{lamps(looks)}</div>\n'
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        return [("queries that look one back", "0 of 4"), ("best so far", "0")]
+
+    def _sentence(self) -> str:
+        return "Nobody looks one back: every word finds itself."
+
+    def _controls(self) -> str:
+        return "".join(
+            f"<fieldset><legend>weight of the {name}</legend>"
+            + "".join(
+                f'<label><input type="radio" name="{name}" value="{w}"'
+                f"{' checked' if w == 1 else ''}>{text}</label>"
+                for w, text in ((-1, "−1"), (0, "0"), (1, "1"))
+            )
+            + "</fieldset>\n"
+            for name in DIGITS
+        )

@@ -1,0 +1,27 @@
+each("two-hands", (root, controls) => {
+  let best = 0;
+  return () => {
+    const w = +controls.w.value;
+    const far = range(99).map((i) => Math.sqrt(Math.max(0, 4 - 2 * Math.cos(i + 1) - 2 * Math.cos(w * (i + 1)))));
+    const near = Math.min(...far), low = far.indexOf(near) + 1, heights = far.map((d) => (130 - 40 * d).toFixed(1));
+    best = Math.max(best, near);
+    show(
+      root,
+      [
+        ...pose(low, { ghost: 0 }),
+        ...pose(w * low, { ghost: 0 }),
+        `${fixed(w)} a word`,
+        "M" + heights.map((y, i) => `${3 * i + 33} ${y}`).join("L"),
+        `translate(${3 * low + 30} ${heights[low - 1]})`,
+        `word ${low}`,
+        fixed(near),
+        fixed(best),
+      ],
+      `Word ${low} is ` +
+        (near < 0.05 ? "as good as word 0: both hands are home."
+          : near > 0.4 ? "the nearest, and well away from word 0."
+          : "close to word 0: both hands are nearly home."),
+      near > 0.57,
+    );
+  };
+});

@@ -1,0 +1,90 @@
+"""Two hands: how far away can the nearest double be kept?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib.explorers._explorer import Explorer, hand, number, picture, slider
+
+SPEED = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoHands(Explorer):
+    """The distance of each of 99 words to word 0, for two hands.
+
+    The first turns by one radian a word, the second by what the reader sets. The
+    first setting, 0.01, is the second speed of four numbers with base 10,000.
+
+    Examples
+    --------
+    >>> print(TwoHands())
+    Word 19 is close to word 0: both hands are nearly home.
+    """
+
+    _name = "two-hands"
+    _title = "Two hands"
+    _goal = (
+        "Choose the speed of the second hand so that the nearest double of word 0 is"
+        " as far away as you can."
+    )
+    _reached = (
+        "Reached: more than 0.57.",
+        "Of all these speeds only 0.39 keeps the 99 words so far away; 0.01 is not the"
+        " best for 100 words. The more words, the nearer the nearest double.",
+    )
+
+    def _distances(self) -> NDArray[np.float64]:
+        t = np.arange(1, 100)
+        far: NDArray[np.float64] = np.sqrt(4 - 2 * np.cos(t) - 2 * np.cos(SPEED * t))
+        return far
+
+    def _stage(self) -> str:
+        far = self._distances()
+        low = int(far.argmin()) + 1
+        points = "L".join(f"{3 * t + 33} {130 - 40 * d:.1f}" for t, d in enumerate(far))
+        ticks = "".join(
+            f'<text x="{3 * t + 30}" y="147">{t}</text>' for t in (0, 25, 50, 75, 100)
+        )
+        y = 130 - 40 * far[low - 1]
+        return (
+            '<div class="dials three"><div>'
+            + hand("first hand, at the nearest double", low, ghost=0)
+            + "1.00 a word</div>\n<div>"
+            + hand("second hand, at the nearest double", SPEED * low, ghost=0)
+            + '<span class="now">0.01 a word</span></div></div>\n'
+            '<p class="legend">The hands of the nearest double, and'
+            ' <b class="target">dotted</b> those of word 0. Below: how far each word is'
+            " from word 0.</p>\n"
+            + picture(
+                "A jagged curve: the distance of the words 1 to 99 from word 0. A ring"
+                " marks its lowest point, a line the height to reach.",
+                340,
+                152,
+                '<path class="edge" d="M28 130.5h304"/>'
+                '<path class="target dots" stroke-width="2" d="M28 107.2h304"/>'
+                f'<path class="now" stroke-width="1.5" d="M{points}"/>'
+                f'<g class="now" transform="translate({3 * low + 30} {y:.1f})">'
+                '<circle class="target" stroke-width="3" r="7"/></g>\n'
+                f'<text class="muted" x="16" y="134">0</text>'
+                f'<text class="muted" x="16" y="54">2</text>{ticks}\n',
+            )
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        far = self._distances()
+        return [
+            ("nearest double", f"word {far.argmin() + 1}"),
+            ("its distance", number(far.min())),
+            ("best so far", number(far.min())),
+        ]
+
+    def _sentence(self) -> str:
+        return (
+            f"Word {self._distances().argmin() + 1} is close to word 0: both hands are"
+            " nearly home."
+        )
+
+    def _controls(self) -> str:
+        return slider("w", "speed of the second hand", 0.01, 0.99, 0.01, SPEED)

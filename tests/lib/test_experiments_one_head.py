@@ -1,0 +1,125 @@
+"""The model of one head, its turning part, and the surgery."""
+
+import numpy as np
+import pytest
+import torch
+
+from pe_lib import shift_matrix, sinusoidal_table
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.experiments import kept, one_head
+from pe_lib.experiments.one_head import OneHead, RotaryHead
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    """A generator of one seed."""
+    return torch.Generator().manual_seed(seed)
+
+
+def test_scores_between_codes_are_those_of_the_head_matrix() -> None:
+    """With words of size 0 the model's score is P_t . W P_s."""
+    model = OneHead(generator())
+    P = sinusoidal_table(9, 32)
+    expected = P @ one_head.head_matrix(model) @ P.T
+    found = model.scores(torch.zeros(9, 32)).detach().numpy()
+    assert np.abs(found - expected).max() < 1e-4
+    assert np.abs(expected).max() > 0.5
+
+
+def test_rotary_scores_are_those_of_the_library_and_depend_on_the_offset() -> None:
+    """Against apply_rotary; and one row of words everywhere gives equal diagonals."""
+    model = RotaryHead(generator())
+    x = torch.randn(7, 32, generator=generator(1))
+    query, key = (x @ W for W in (model.Wq, model.Wk))
+    t = np.arange(7)
+    expected = apply_rotary(query.detach(), t) @ apply_rotary(key.detach(), t).T
+    found = model.scores(x).detach().numpy()
+    assert np.abs(found - expected / np.sqrt(32)).max() < 1e-5
+    same = model.scores(x[:1].expand(7, 32)).detach().numpy()
+    for offset in range(-6, 7):
+        assert np.ptp(np.diagonal(same, offset)) < 1e-5
+    assert np.ptp(same) > 0.1
+
+
+def test_no_code_passes_through() -> None:
+    """The answer is made of words alone: with equal scores it is their mean."""
+    model = OneHead(generator())
+    words = torch.tensor([[3, 5, 5, 1]])
+    found = model(words, torch.zeros(4, 4))
+    expected = model.E[words].mean(dim=1) @ model.U.T
+    assert torch.allclose(found[0], expected.expand(4, 16), atol=1e-6)
+
+
+def test_turning_part_keeps_turns_and_is_the_nearest() -> None:
+    """It leaves T(k) alone, and what it erases has no share in any turn."""
+    T = shift_matrix(3, 32)
+    assert np.abs(one_head.turning_part(T) - T).max() < 1e-15
+    W = np.random.default_rng(0).standard_normal((32, 32))
+    erased = W - one_head.turning_part(W)
+    for k in range(5):
+        assert abs((erased * shift_matrix(k, 32)).sum()) < 1e-12
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4,)])
+def test_turning_part_refuses_other_shapes(shape: tuple[int, ...]) -> None:
+    """The message says what came."""
+    with pytest.raises(ValueError, match=r"W must be square.*got"):
+        one_head.turning_part(np.zeros(shape))
+
+
+def test_training_is_reproducible_and_leaves_torch_alone() -> None:
+    """Twice the same, and torch's own random state does not move."""
+    before = torch.get_rng_state()
+    first, second = (one_head.trained("added", 3, steps=5) for _ in range(2))
+    for name, value in first.state_dict().items():
+        assert torch.equal(value, second.state_dict()[name])
+    other = one_head.trained("added", 4, steps=5)
+    assert not torch.equal(first.E, other.E)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
+    """The shape of the result, with one seed."""
+    rows = one_head.measure(one_head.HEADS, seeds=1, test_lengths=(24, 96))
+    share = {(row.scheme, row.length): row.accuracy for row in rows}
+    assert [row.scheme for row in rows[::2]] == list(one_head.HEADS)
+    for scheme in ("added", "turning", "shift", "rotary"):
+        assert share[scheme, 24] > 0.99
+    assert share["added", 96] < 0.6 < 0.9 < share["rotary", 96]
+    assert share["shift", 96] > 0.99 and share["debris", 96] < 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"steps": 0}, "steps must be at least 1"),
+        ({"longest": 4}, "longest must be at least 5"),
+        ({"kind": "alibi"}, "kind must be 'added' or 'rotary'"),
+    ],
+)
+def test_bad_settings_are_refused(change: dict[str, int], message: str) -> None:
+    """Each error names the argument."""
+    with pytest.raises(ValueError, match=message):
+        one_head.trained(**({"kind": "added", "seed": 0} | change))
+
+
+def test_measure_refuses_an_unknown_scheme() -> None:
+    """Before anything is trained."""
+    with pytest.raises(ValueError, match=r"schemes must be .*'none'"):
+        one_head.measure(["none"], seeds=1, test_lengths=(24,))
+
+
+def test_weights_are_kept_with_four_digits(tmp_path) -> None:
+    """What comes back is what was written, and a changed digit is refused."""
+    model, path = OneHead(generator()), tmp_path / "weights.csv"
+    origin = {"command": "none", "made_from": "none", "seconds": 0.0}
+    kept.save_weights(model.state_dict(), path, **origin)
+    again = kept.load_weights(path)
+    assert list(again) == ["E", "Wq", "Wk", "U"]
+    for name, value in model.state_dict().items():
+        assert (again[name] - value).abs().max() < 0.00006
+    model.load_state_dict(again)
+    path.write_text(path.read_text().replace("0.1", "0.2", 1))
+    with pytest.raises(ValueError, match="path must hold the rows"):
+        kept.load_weights(path)
+    with pytest.raises(ValueError, match="weights must be matrices"):
+        kept.save_weights({"b": torch.zeros(3)}, path, **origin)

@@ -1,0 +1,182 @@
+"""Folds on the site: what is folded, what opens it, and what stands above all folds."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import manuscript
+import pytest
+import site_checks as checks
+from site_checks import Site
+
+BOOK = manuscript.read()
+SPINE = [page.name for page in BOOK.spine]
+PAGE = "book/sinusoidal/geometry"
+DEEPER = "deeper-how-many-dimensions-do-the-codes-use"
+CLAIM = "claim-first-few-dimensions"  # inside of it
+
+# How much of a page's first picture is seen at once: its share in so many screens.
+SCREENS = {1280: (800, 1), 390: (844, 2)}
+NEARLY_WHOLE = 0.85
+
+
+@pytest.mark.parametrize("name", [page.name for page in BOOK.notebooks])
+def test_every_role_is_folded(site: Site, name: str) -> None:
+    """As many folds of each kind as cells and sections ask for."""
+    page = BOOK.pages[name]
+    wanted = Counter(
+        {"explorer": "figure"}.get(cell.role, cell.role) for cell in page.code_cells
+    )
+    wanted["deeper"] = sum(section.is_deeper for section in page.sections)
+    html = site.path(site.url(name)).read_text(encoding="utf-8")
+    found = Counter(re.findall(r'<details class="fold fold-(\w+)"', html))
+    kinds = ("setup", "figure", "check", "deeper")
+    assert {k: found[k] for k in kinds} == {k: wanted[k] for k in kinds}
+    assert "<h2>Deeper:" not in html
+
+
+def test_both_editions_are_there(site: Site) -> None:
+    """The student's notebook and the author's."""
+    for page in BOOK.notebooks:
+        place = site.folder / "notebooks" / page.name.removeprefix("book/")
+        student = place.with_suffix(".ipynb").read_text(encoding="utf-8")
+        author = place.with_name(f"{place.name}-author.ipynb")
+        assert json.loads(student)["cells"]
+        assert "solution-start" not in student
+        assert "solution-start" in author.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def page(browser: Any, site: Site) -> Iterator[Any]:
+    """A chapter with folds."""
+    with checks.visit(browser, site, site.url(PAGE)) as seen:
+        yield seen.page
+
+
+def is_open(page: Any, target: str) -> bool:
+    """Whether nothing hides it, and it is in sight."""
+    return page.evaluate(
+        """id => {
+        const at = document.getElementById(id), { top } = at.getBoundingClientRect();
+        return at.checkVisibility() && at.closest("details")?.open !== false
+          && top > -1 && top < innerHeight; }""",
+        target,
+    )
+
+
+def opened(page: Any) -> int:
+    return page.locator("details.fold[open]").count()
+
+
+def test_all_is_folded_at_first(page: Any) -> None:
+    """And a heading in a summary is one, with its result beside it."""
+    assert opened(page) == 0
+    heading = page.get_by_role("heading", name="How many dimensions do the codes use?")
+    summary = page.locator(f"#{DEEPER} > details > summary")
+    assert heading.is_visible() and summary.locator("h2").count() == 1
+    assert len(summary.locator(".fold-result").inner_text()) > 20
+    assert not page.locator(f"#{CLAIM}").is_visible()
+
+
+@pytest.mark.parametrize("target", [DEEPER, CLAIM])
+def test_an_address_opens_what_it_leads_into(
+    browser: Any, site: Site, target: str
+) -> None:
+    """When the page is opened."""
+    with checks.visit(browser, site, f"{site.url(PAGE)}#{target}") as seen:
+        assert is_open(seen.page, target)
+        assert seen.page.locator(f"#{DEEPER} > details[open]").count() == 1
+        assert opened(seen.page) < seen.page.locator("details.fold").count()
+
+
+def test_a_link_opens_what_it_leads_into(page: Any) -> None:
+    """Once, and again after the reader has closed it."""
+    page.evaluate(
+        """id => document.querySelector("article p").insertAdjacentHTML(
+        "beforeend", `<a id="there" href="#${id}">there</a>`)""",
+        CLAIM,
+    )
+    for _ in range(2):
+        page.locator("#there").click()
+        page.wait_for_timeout(100)
+        assert is_open(page, CLAIM)
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = 0)")
+        assert not is_open(page, CLAIM)
+
+
+def test_one_button_opens_and_closes_all(page: Any) -> None:
+    """By the keyboard, and it says what it will do; answers stay folded."""
+    button = page.locator("button.open-folds")
+    every = page.locator("details.fold").count()
+    assert every > 3 and button.inner_text() == "Open all"
+    button.focus()
+    page.keyboard.press("Enter")
+    assert opened(page) == every
+    page.wait_for_function(
+        "document.querySelector('button.open-folds').textContent == 'Close all'"
+    )
+    assert page.locator("details.solution[open]").count() == 0
+    page.keyboard.press("Enter")
+    assert opened(page) == 0
+
+
+def test_the_printer_gets_all(page: Any) -> None:
+    """And afterwards the page is as it was."""
+    page.locator("details.fold > summary").first.click()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened(page) == page.locator("details.fold").count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened(page) == 1
+
+
+def test_folds_need_no_script(browser: Any, site: Site) -> None:
+    """They open by a click; the button, which would do nothing, is not shown."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.url(PAGE))
+    assert not page.locator("button.open-folds").is_visible()
+    assert not page.locator(f"#{CLAIM}").is_visible()
+    page.locator(f"#{DEEPER} > details > summary").click(position={"x": 5, "y": 5})
+    assert page.locator(f"#{CLAIM}").is_visible()
+    context.close()
+
+
+def out_of_sight(page: Any, width: int) -> str:
+    """What is wrong with where the first picture stands."""
+    height, screens = SCREENS[width]
+    place = page.evaluate(checks.script("first_picture"))
+    if place is None:
+        return "no picture"
+    top, bottom = place
+    share = (min(bottom, screens * height) - top) / (bottom - top)
+    if share < NEARLY_WHOLE:
+        return f"{max(share, 0):.0%} of the first picture in {screens} of {height} px"
+    return ""
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("name", SPINE)
+def test_picture_first(browser: Any, site: Site, name: str, width: int) -> None:
+    """Whole or nearly so in the first screen, on a phone within two."""
+    with checks.visit(browser, site, site.url(name), width) as seen:
+        assert out_of_sight(seen.page, width) == ""
+
+
+@pytest.mark.parametrize(
+    ("top", "fault"), [(100, ""), (440, ""), (520, "70%"), (900, "0%")]
+)
+def test_a_low_picture_is_seen(browser: Any, top: int, fault: str) -> None:
+    """The check knows a picture that begins too far down, or is not there."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_content(
+        "<style>body { margin: 0 }</style><main><article>"
+        f'<div style="height: {top}px"></div>'
+        '<figure style="margin: 0; height: 400px"></figure></article></main>'
+    )
+    found = out_of_sight(page, 1280)
+    page.set_content("<main><article>no picture</article></main>")
+    assert out_of_sight(page, 1280) == "no picture"
+    page.close()
+    assert bool(found) == bool(fault) and found.startswith(fault)
