@@ -145,12 +145,14 @@ def code_map(
     """Draw a table of sines and cosines in two inks, positions to the right.
 
     A row of sines runs from near-paper at -1 to blue at 1, a row of cosines to
-    orange. `layout`: "interleaved", "half_split", or "sines" if all columns are.
+    orange. `layout`: "interleaved", "cosine_first" (interleaved, each pair turned
+    round), "half_split", or "sines" if all columns are.
     """
     codes = np.asarray(table, dtype=float).T
     rows = np.arange(len(codes))
     sines = {
         "interleaved": rows % 2 == 0,
+        "cosine_first": rows % 2 == 1,
         "half_split": rows < (len(codes) + 1) // 2,
         "sines": rows >= 0,
     }
@@ -192,7 +194,8 @@ def label_lines(axes: Axes, *, room: float = 1.25) -> None:
     """Write the label of each line at its right end, and tell lines apart by dashes.
 
     Labels of lines that end together are moved apart by `room` letters' heights;
-    lines without a label stay as they are. Call it when limits and size are set.
+    lines without a label stay as they are, and so do dashes that a line has. Call
+    it when limits and size are set.
     """
     lines = [line for line in axes.lines if str(line.get_label())[:1] != "_"]
     step = (
@@ -201,8 +204,12 @@ def label_lines(axes: Axes, *, room: float = 1.25) -> None:
         / (axes.bbox.height * 72 / plt.rcParams["figure.dpi"])
     )
     axes.get_xlim(), axes.get_ylim()  # fixes the limits, which are found lazily
-    to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [to_axes.transform(np.asarray(line.get_xydata())[-1]) for line in lines]
+    ends = [
+        (line.get_transform() + axes.transAxes.inverted()).transform(
+            np.asarray(line.get_xydata())[-1]
+        )
+        for line in lines
+    ]
     order = sorted(range(len(lines)), key=lambda i: ends[i][1])
     heights = [float(ends[i][1]) for i in order]
     for i in range(1, len(heights)):
@@ -211,7 +218,8 @@ def label_lines(axes: Axes, *, room: float = 1.25) -> None:
         above = heights[i + 1] - step if i + 1 < len(heights) else 1.0
         heights[i] = min(heights[i], above)
     for i, y in zip(order, heights, strict=True):
-        lines[i].set_linestyle(DASHES[i % len(DASHES)])
+        if lines[i].get_linestyle() == "-":
+            lines[i].set_linestyle(DASHES[i % len(DASHES)])
         axes.annotate(
             str(lines[i].get_label()),
             (ends[i][0], round(y, 4)),

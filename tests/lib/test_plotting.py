@@ -200,7 +200,12 @@ def inks_of(image):
 
 @pytest.mark.parametrize(
     ("layout", "sines"),
-    [("interleaved", {0, 2, 4}), ("half_split", {0, 1, 2}), ("sines", set(range(5)))],
+    [
+        ("interleaved", {0, 2, 4}),
+        ("half_split", {0, 1, 2}),
+        ("cosine_first", {1, 3}),
+        ("sines", set(range(5))),
+    ],
 )
 def test_code_map_tells_sines_from_cosines(layout, sines):
     table = np.array([[-1, -1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
@@ -421,3 +426,17 @@ def test_seed_dots_shows_every_seed_and_the_line():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first on top
     plt.close(fig)
+
+
+def test_labels_of_levels_and_of_lines_that_have_dashes():
+    plotting.use_house_style()
+    figure, axes = plt.subplots()
+    axes.plot([0, 100], [0, 1], "o", label="dots")
+    axes.axhline(0.5, linestyle="--", label="level")
+    plotting.label_lines(axes)
+    figure.canvas.draw()
+    level = next(text for text in axes.texts if text.get_text() == "level")
+    x, y = axes.transAxes.transform(level.xy)
+    assert x == pytest.approx(axes.bbox.x1)
+    assert y == pytest.approx(axes.transData.transform((0, 0.5))[1], abs=0.1)
+    assert [line.get_linestyle() for line in axes.lines] == ["None", "--"]
