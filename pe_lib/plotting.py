@@ -26,6 +26,7 @@ with needs("matplotlib", by="pe_lib.plotting"):
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.patches import Circle, Rectangle
+    from matplotlib.ticker import NullFormatter
 
 INK = "#1d2126"
 PAPER = "#fdfcf9"
@@ -230,6 +231,22 @@ def label_lines(axes: Axes, *, room: float = 1.25) -> None:
             va="center",
             annotation_clip=False,
         )
+
+
+def powers_of_ten(axes: Axes) -> None:
+    """Write the ticks of logarithmic axes in letters of one size, as 10⁻³.
+
+    Matplotlib's own exponents are too small for a phone.
+    """
+    small = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+    def written(value: float, _place: float) -> str:
+        return "10" + str(round(np.log10(value))).translate(small)
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(written)
+            axis.set_minor_formatter(NullFormatter())
 
 
 def write_numbers(image: AxesImage, *, digits: int = 2) -> None:

@@ -440,3 +440,23 @@ def test_labels_of_levels_and_of_lines_that_have_dashes():
     assert x == pytest.approx(axes.bbox.x1)
     assert y == pytest.approx(axes.transData.transform((0, 0.5))[1], abs=0.1)
     assert [line.get_linestyle() for line in axes.lines] == ["None", "--"]
+
+
+def test_powers_of_ten_are_letters_of_one_size():
+    plotting.use_house_style()
+    figure, axes = plt.subplots()
+    axes.loglog([1e-3, 1e12], [1, 10])
+    plotting.powers_of_ten(axes)
+    axes.set_xticks([1e-3, 1, 1e12])
+    svg = as_a_notebook_stores_it(figure)
+    assert all(f">{label}</text>" in svg for label in ("10⁻³", "10⁰", "10¹²", "10¹"))
+    assert set(re.findall(r"font-size: ([0-9.]+)px", svg)) == {"12"}
+
+
+def test_axes_that_are_not_logarithmic_keep_their_numbers():
+    figure, axes = plt.subplots()
+    axes.semilogx([1, 10], [0, 25])
+    plotting.powers_of_ten(axes)
+    figure.canvas.draw()
+    assert "25" in [label.get_text() for label in axes.get_yticklabels()]
+    assert "10¹" in [label.get_text() for label in axes.get_xticklabels()]
