@@ -34,7 +34,7 @@ COLOURS = {
     plotting.SINE: f"var(--sine, {plotting.SINE})",
     plotting.COSINE: f"var(--cosine, {plotting.COSINE})",
     plotting.TARGET: f"var(--target, {plotting.TARGET})",
-    plotting.GREY: f"var(--muted, {plotting.GREY})",
+    plotting.GREY: f"var(--edge, {plotting.GREY})",
     plotting.GREEN: f"var(--yes, {plotting.GREEN})",
     plotting.RED: f"var(--above, {plotting.RED})",
 }
@@ -104,6 +104,12 @@ def inline_svg(source: str, *, prefix: str, label: str) -> str:
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
+    # Grey letters need more contrast than grey lines.
+    svg = re.sub(
+        f"(<text[^>]*fill: ){plotting.GREY}",
+        rf"\1var(--muted, {plotting.GREY.upper()})",
+        svg,
+    )
     for stored, shown in COLOURS.items():
         svg = svg.replace(stored, shown)
     attributes = (

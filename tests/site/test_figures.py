@@ -138,3 +138,11 @@ def test_colours_are_the_pages(axes):
     drawn = re.sub(r"var\([^)]*\)", "", inline(axes))
     assert not re.search("#[0-9a-f]{6}", drawn)
     assert figures.COLOURS[plotting.INK] == "currentColor"
+
+
+def test_grey_letters_have_more_contrast_than_grey_lines(axes):
+    axes.plot([0, 1], color=plotting.GREY)
+    axes.text(0, 0, "words", color=plotting.GREY)
+    svg = inline(axes)
+    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
+    assert "stroke: var(--edge" in svg

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import sys
-from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,16 +18,18 @@ sys.path.insert(0, str(ROOT / "book/_ext"))
 
 import chapters  # noqa: E402
 import figure_files  # noqa: E402
+import folds  # noqa: E402
 import katex_math  # noqa: E402
+import manuscript  # noqa: E402
 import page_addresses  # noqa: E402
 
 SITE = "https://example.org/book/"
 EXTENSIONS = [
     "chapters",
     "figure_files",
+    "frame",
     "katex_math",
     "page_addresses",
-    "unused_files",
 ]
 
 
@@ -52,8 +53,9 @@ def build(folder, extensions, page, **config):
             confoverrides={
                 "extensions": extensions,
                 "html_title": "A & B",
-                "templates_path": [str(ROOT / "book/_templates")],
-                "html_theme": "sphinx_book_theme",
+                "html_theme_path": [str(ROOT / "book")],
+                "html_theme": "_theme",
+                "html_static_path": [str(ROOT / "book/_static")],
                 **config,
             },
             status=None,
@@ -151,50 +153,32 @@ def test_what_no_reader_needs_is_gone(sites):
     out, _ = sites[""]
     names = {path.name for path in out.rglob("*")}
     assert not {name for name in names if name.endswith((".map", ".ttf"))}
-    assert not names & {"fontawesome", "fontawesome.js", "locales"}
-    assert "webpack-macros.html" not in names
+    assert not names & {"basic.css", "pygments.css", "sphinx-design.min.css"}
 
 
-def test_what_stays_is_as_its_authors_wrote_it(sites):
-    """No script and no style sheet of the theme is edited."""
-    out, _ = sites[""]
-    seen = 0
-    for package, theme in (("pydata_sphinx_theme",) * 2, ("sphinx_book_theme",) * 2):
-        static = files(package) / "theme" / theme / "static"
-        for path in [*(out / "_static").glob("s*/*.js"), *out.glob("_static/s*/*.css")]:
-            original = static / path.relative_to(out / "_static")
-            if original.is_file():
-                assert path.read_bytes() == original.read_bytes(), path
-                seen += 1
-    assert seen >= 5
-
-
-def test_every_button_of_the_theme_has_an_icon_that_needs_no_font(tmp_path):
-    """With a repository there are buttons that the book, without one, does not show."""
-    every = ["repository", "source", "edit_page", "issues", "download", "fullscreen"]
+@pytest.mark.parametrize("url", ["", "https://github.com/owner/name/"])
+def test_a_repository_is_offered_where_there_is_one(tmp_path, url):
+    """Links to Binder, to the source and to a form for mistakes; without one, none."""
     out, log = build(
         tmp_path,
         [name for name in EXTENSIONS if name != "page_addresses"],  # keeps the page
         PAGE,
         html_math_renderer="katex",
         html_theme_options={
-            "repository_url": "https://github.com/owner/name",
+            "repository_url": url,
+            "repository_branch": "main",
             "launch_buttons": {"binderhub_url": "https://mybinder.org"},
-            **{f"use_{name}_button": True for name in every},
         },
     )
     assert log == ""
     page = (out / "index.html").read_text("utf-8")
-    buttons = page[page.index('<div class="article-header-buttons">') :]
-    buttons = buttons[: buttons.index("<article")]
-    assert len(re.findall(r"<li><(?:a|button) ", buttons)) >= 6
-    for button in re.findall(r"<(?:a|button) .*?</(?:a|button)>", buttons, re.DOTALL):
-        assert '<svg class="icon' in button or "/images/logo_" in button
-    assert not re.search(r'class="(?:[^"]* )?fa[a-z]? ', page)
+    links = re.findall(r'href="(https:[^"]*)"', page)
+    assert len(links) == (2 if url else 0)
+    assert all(link.startswith("https://github.com/owner/name/") for link in links)
 
 
 def test_an_icon_that_nobody_drew_stops_the_build():
-    icons = Environment(loader=FileSystemLoader(ROOT / "book/_templates"))
+    icons = Environment(loader=FileSystemLoader(ROOT / "book/_theme"))
     draw = icons.get_template("icons.html").module.icon
     assert draw("menu").startswith('<svg class="icon"')
     with pytest.raises(UndefinedError):
@@ -242,6 +226,13 @@ def test_a_formula_is_drawn_for_the_eye_and_for_the_ear():
     assert "katex-display" in katex_math.draw(r"\omega_k", display=True)
 
 
+def test_sine_and_cosine_have_their_colours():
+    drawn = katex_math.draw(r"\sin^2 a + \cos b + \log c", display=False)
+    assert 'class="mop sine">sin<' in drawn
+    assert 'class="mop cosine">cos<' in drawn
+    assert 'class="mop">lo' in drawn
+
+
 def test_katex_and_its_style_sheet_are_of_one_version():
     script = katex_math.KATEX.read_text(encoding="utf-8")
     sheet = (ROOT / "book/_static/katex/katex.min.css").read_text(encoding="utf-8")
@@ -281,20 +272,6 @@ def test_a_description_is_whole_sentences(texts, about):
     assert len(found) <= page_addresses.LONGEST
 
 
-def test_without_a_repository_no_button_leads_to_somebody_elses():
-    options = {
-        "repository_url": "",
-        "launch_buttons": {"colab_url": "x"},
-        "use_issues_button": True,
-    }
-    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
-    assert "launch_buttons" not in options
-    assert not any(options.values())
-    options = {"repository_url": "https://x", "use_issues_button": True}
-    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
-    assert options == {"repository_url": "https://x", "use_issues_button": True}
-
-
 def some_chapters():
     """Three chapters: b needs a, c needs both."""
     return {
@@ -320,8 +297,103 @@ def test_the_map_draws_what_is_needed_directly(monkeypatch):
         ("b.html", "b &amp; co"),
         ("../q/c.html", "c &amp; co"),
     ]
-    assert "Core path. Builds on: b &amp; co." in drawn
+    assert "Part of the hour. Builds on: b &amp; co." in drawn
     assert "Needs no other chapter." in drawn
+
+
+def hour_page(name, title):
+    """A page of a made-up hour: 200 words below its title cell, so a minute."""
+    text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
+    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 200}", {})
+    return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
+
+
+def test_the_hour_for_the_templates(monkeypatch):
+    pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
+    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More"}
+    book = manuscript.Manuscript(ROOT, parts, pages, {})
+    monkeypatch.setattr(manuscript, "read", lambda: book)
+    chapters.hour.cache_clear()
+    try:
+        for name, index in (("p/b", 1), ("q/c", None), ("search", None)):
+            context = {"pathto": str}
+            monkeypatch.setattr(chapters, "chapters", some_chapters)
+            monkeypatch.setattr(chapters, "parts", dict)
+            chapters.tell_the_page(None, name, "", context, None)
+            assert context["hour_index"] == index
+            assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
+        stop = context["hour"][1]
+        assert (stop.title, stop.minutes, stop.answer) == ("p/b &amp; co", 1, "Me.")
+        assert stop.question.startswith("Who is <span class=")
+        assert stop.question.endswith("&amp; why?") and "katex" in stop.question
+    finally:
+        chapters.hour.cache_clear()
+
+
+# Folds
+
+
+def cell_node(*outputs):
+    """A cell as myst-nb leaves it."""
+    code = nodes.container("", nb_element="cell_code_source")
+    return nodes.container("", code, *outputs, nb_element="cell_code")
+
+
+def written(container):
+    """What it holds, tags as they are, the rest by kind."""
+    return "".join(
+        child["html"]
+        if isinstance(child, folds.tag)
+        else f"[{getattr(child, 'attributes', {}).get('nb_element') or child.astext()}]"
+        for child in container.children
+    ).replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "html"),
+    [
+        ({}, "[cell_code_source][out]"),
+        (
+            {"tags": ["setup"]},
+            '<details class="fold fold-setup"><summary>Set-up</summary>'
+            '<div class="fold-body">[cell_code_source][out]</div></details>',
+        ),
+        (
+            {"mystnb": {"figure": {"name": "fig-a"}}},
+            '[out]<details class="fold fold-figure"><summary>How this figure is drawn'
+            '</summary><div class="fold-body">[cell_code_source]</div></details>',
+        ),
+        (
+            {"checked": "`f` keeps $x$"},
+            '<details class="fold fold-check"><summary>[checked:][ ][f keeps x]'
+            '</summary><div class="fold-body">[cell_code_source][out]</div></details>',
+        ),
+        ({"checked": "it holds", "tags": ["check-a"]}, "[cell_code_source][out]"),
+    ],
+)
+def test_a_cell_folds_by_its_role(metadata, html):
+    container = cell_node(nodes.container("", nb_element="out"))
+    folds.fold_cell(container, manuscript.Cell("a", "code", "assert x", metadata))
+    assert written(container) == html
+
+
+def test_code_and_formulas_in_the_sentence_of_a_check():
+    kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
+    assert kinds == ["Text", "literal", "Text", "math", "Text"]
+
+
+def test_a_section_folds_under_its_result():
+    title, result = nodes.title("", "A"), nodes.paragraph("", "It is so.")
+    more = nodes.section("", nodes.title("", "In it"), ids=["in-it"])
+    section = nodes.section("", title, result, more, ids=["a"])
+    folds.fold_section(section)
+    assert written(section) == (
+        '<details class="fold fold-deeper"><summary>[A][It is so.]</summary>'
+        '<div class="fold-body">[In it]</div></details>'
+    )
+    bare = nodes.section("", nodes.title("", "A"), nodes.literal_block("", "x = 1"))
+    folds.fold_section(bare)
+    assert "<summary>[A]</summary>" in written(bare) and "[x = 1]" in written(bare)
 
 
 def test_a_chapter_says_where_the_reader_is(monkeypatch):
