@@ -14,7 +14,7 @@ from manuscript import DEEPER, EXERCISES, RECALL, Cell, Manuscript, Page, count_
 
 WORDS, LINES, MINUTES, HOUR, RESULT = 900, 45, 8, 75, 30
 AND_NOW = "**And now?**"
-SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=\S)")
+SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing in the whole hour, seen where they are easily misused.
 RESERVED = {
     r"\\omega_\{?[ikst]\b": "a hand is j",

@@ -155,3 +155,9 @@ def test_only_a_page_that_reads_files_goes_to_them():
     assert moving and all(
         (ROOT / name).parent.joinpath("data").is_dir() for name in moving
     )
+
+
+def test_make_lab_opens_the_first_chapter():
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
+    _, _, rest = recipe.partition("--LabApp.default_url=/lab/tree/")
+    assert ROOT / "book" / rest.split()[0] == BOOK.spine[0].path

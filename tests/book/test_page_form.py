@@ -180,6 +180,12 @@ def test_a_page_outside_the_main_text_may_be_long() -> None:
     assert list(page_form.ending(made, None)) == []
 
 
+def test_a_question_quoted_in_a_sentence_is_one() -> None:
+    """What goes on in small letters has not ended."""
+    made = page(deeper="## Deeper: more\n\n“Is it so?” is a question, e.g. here.")
+    assert list(page_form.deeper(made)) == []
+
+
 @pytest.mark.parametrize(("words", "faults"), [(890, 0), (940, 1)])
 def test_the_hour_is_measured(words: int, faults: int) -> None:
     """Seventeen pages of four and a half minutes are too much."""

@@ -173,7 +173,8 @@ def test_a_low_picture_is_seen(browser: Any, top: int, fault: str) -> None:
     page.set_content(
         "<style>body { margin: 0 }</style><main><article>"
         f'<div style="height: {top}px"></div>'
-        '<figure style="margin: 0; height: 400px"></figure></article></main>'
+        '<svg class="figure" style="display: block; height: 400px"></svg>'
+        '<p style="height: 300px">Its caption</p></article></main>'
     )
     found = out_of_sight(page, 1280)
     page.set_content("<main><article>no picture</article></main>")

@@ -19,7 +19,9 @@ sys.path.insert(0, str(ROOT / "book/_ext"))
 
 import chapters  # noqa: E402
 import figure_files  # noqa: E402
+import folds  # noqa: E402
 import katex_math  # noqa: E402
+import manuscript  # noqa: E402
 import page_addresses  # noqa: E402
 
 SITE = "https://example.org/book/"
@@ -320,8 +322,103 @@ def test_the_map_draws_what_is_needed_directly(monkeypatch):
         ("b.html", "b &amp; co"),
         ("../q/c.html", "c &amp; co"),
     ]
-    assert "Core path. Builds on: b &amp; co." in drawn
+    assert "Part of the hour. Builds on: b &amp; co." in drawn
     assert "Needs no other chapter." in drawn
+
+
+def hour_page(name, title):
+    """A page of a made-up hour: 200 words below its title cell, so a minute."""
+    text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
+    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 200}", {})
+    return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
+
+
+def test_the_hour_for_the_templates(monkeypatch):
+    pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
+    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More"}
+    book = manuscript.Manuscript(ROOT, parts, pages, {})
+    monkeypatch.setattr(manuscript, "read", lambda: book)
+    chapters.hour.cache_clear()
+    try:
+        for name, index in (("p/b", 1), ("q/c", None), ("search", None)):
+            context = {"pathto": str}
+            monkeypatch.setattr(chapters, "chapters", some_chapters)
+            monkeypatch.setattr(chapters, "parts", dict)
+            chapters.tell_the_page(None, name, "", context, None)
+            assert context["hour_index"] == index
+            assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
+        stop = context["hour"][1]
+        assert (stop.title, stop.minutes, stop.answer) == ("p/b &amp; co", 1, "Me.")
+        assert stop.question.startswith("Who is <span class=")
+        assert stop.question.endswith("&amp; why?") and "katex" in stop.question
+    finally:
+        chapters.hour.cache_clear()
+
+
+# Folds
+
+
+def cell_node(*outputs):
+    """A cell as myst-nb leaves it."""
+    code = nodes.container("", nb_element="cell_code_source")
+    return nodes.container("", code, *outputs, nb_element="cell_code")
+
+
+def written(container):
+    """What it holds, tags as they are, the rest by kind."""
+    return "".join(
+        child["html"]
+        if isinstance(child, folds.tag)
+        else f"[{getattr(child, 'attributes', {}).get('nb_element') or child.astext()}]"
+        for child in container.children
+    ).replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "html"),
+    [
+        ({}, "[cell_code_source][out]"),
+        (
+            {"tags": ["setup"]},
+            '<details class="fold fold-setup"><summary>Set-up</summary>'
+            '<div class="fold-body">[cell_code_source][out]</div></details>',
+        ),
+        (
+            {"mystnb": {"figure": {"name": "fig-a"}}},
+            '[out]<details class="fold fold-figure"><summary>How this figure is drawn'
+            '</summary><div class="fold-body">[cell_code_source]</div></details>',
+        ),
+        (
+            {"checked": "`f` keeps $x$"},
+            '<details class="fold fold-check"><summary>[checked:][ ][f keeps x]'
+            '</summary><div class="fold-body">[cell_code_source][out]</div></details>',
+        ),
+        ({"checked": "it holds", "tags": ["check-a"]}, "[cell_code_source][out]"),
+    ],
+)
+def test_a_cell_folds_by_its_role(metadata, html):
+    container = cell_node(nodes.container("", nb_element="out"))
+    folds.fold_cell(container, manuscript.Cell("a", "code", "assert x", metadata))
+    assert written(container) == html
+
+
+def test_code_and_formulas_in_the_sentence_of_a_check():
+    kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
+    assert kinds == ["Text", "literal", "Text", "math", "Text"]
+
+
+def test_a_section_folds_under_its_result():
+    title, result = nodes.title("", "A"), nodes.paragraph("", "It is so.")
+    more = nodes.section("", nodes.title("", "In it"), ids=["in-it"])
+    section = nodes.section("", title, result, more, ids=["a"])
+    folds.fold_section(section)
+    assert written(section) == (
+        '<details class="fold fold-deeper"><summary>[A][It is so.]</summary>'
+        '<div class="fold-body">[In it]</div></details>'
+    )
+    bare = nodes.section("", nodes.title("", "A"), nodes.literal_block("", "x = 1"))
+    folds.fold_section(bare)
+    assert "<summary>[A]</summary>" in written(bare) and "[x = 1]" in written(bare)
 
 
 def test_a_chapter_says_where_the_reader_is(monkeypatch):
