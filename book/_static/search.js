@@ -62,7 +62,7 @@ Search._performSearch = (query, terms, ...others) => {
 Search.htmlToText = (source, anchor) => {
   const page = new DOMParser().parseFromString(source, "text/html");
   const noSentence =
-    "pre, .cell_input, .cell_output, h1, h2, h3, h4, nav, .headerlink, script, style, " +
+    "pre, dt, .cell_input, .cell_output, .word, h1, h2, h3, h4, nav, .headerlink, script, style, " +
     "svg, button, figure img, .katex-html, annotation";
   const id = anchor && decodeURIComponent(anchor.slice(1));
   const found = (id && page.getElementById(id)) || page.querySelector("article");
