@@ -12,7 +12,7 @@ const IN_TITLE = 400;
 const IN_HEADING = 300;
 const CLOSENESS = 90; // of a title that has no other word
 const ANSWER = 1; // of two equals the one in the FAQ
-const LIBRARY = -100;
+const LIBRARY = -1000;
 const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal" };
 
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
