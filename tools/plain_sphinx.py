@@ -34,8 +34,6 @@ NOT_NEEDED = (
     "sphinx_comments",
     "sphinx_jupyterbook_latex",
     "sphinx_multitoc_numbering",
-    "sphinx_thebe",
-    "sphinx_togglebutton",
 )
 END = f"""
 # What this book adds to what Jupyter Book wrote.

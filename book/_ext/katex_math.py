@@ -9,15 +9,20 @@ a formula that KaTeX does not understand is a warning, and so fails the build.
 import html
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from py_mini_racer import JSEvalException, MiniRacer
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "katex.min.js"
+CLOSING = (".", ",", ";", ":", "!", "?", ")")
+SHORT = 40  # letters of TeX that need not break
+COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
 
 
 @cache
@@ -32,7 +37,12 @@ def engine() -> MiniRacer:
 def draw(tex: str, *, display: bool) -> str:
     """Return a formula as HTML for the eye and MathML for a screen reader."""
     options = {"displayMode": display, "throwOnError": True, "strict": "ignore"}
-    return str(engine().call("katex.renderToString", tex, options))
+    drawn = str(engine().call("katex.renderToString", tex, options))
+    for function, colour in COLOURS.items():
+        drawn = drawn.replace(
+            f'class="mop">{function}<', f'class="mop {colour}">{function}<'
+        )
+    return drawn
 
 
 def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
@@ -47,6 +57,8 @@ def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     drawn = _drawn(node.astext(), node, display=False)
+    if "after" in node:
+        drawn = f'<span class="unbroken">{drawn}{node["after"]}</span>'
     self.body.append(f'<span class="math">{drawn}</span>')
     raise nodes.SkipNode
 
@@ -61,8 +73,28 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+class TieStops(SphinxPostTransform):
+    """Keep a full stop or comma with the formula before it."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **_options: Any) -> None:
+        """Move it from the text into the formula, which draws it."""
+        for formula in self.document.findall(nodes.math):
+            text = formula.next_node(descend=False, siblings=True)
+            if (
+                isinstance(text, nodes.Text)
+                and text.startswith(CLOSING)
+                and len(formula.astext()) <= SHORT
+            ):
+                formula["after"] = text[0]
+                text.parent.replace(text, nodes.Text(text[1:]))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
+    app.add_post_transform(TieStops)
     app.add_css_file("katex/katex.min.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

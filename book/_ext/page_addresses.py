@@ -5,9 +5,8 @@ their canonical address (Sphinx does that), and the site gets a sitemap, social
 tags and a page for addresses that do not exist. Without it, only what is true
 at any address is written. Either way the site's root gets a short way in.
 
-``repository: url`` is the repository's address. Without it there are no buttons
-to launch a notebook, to see its source or to report a mistake: Jupyter Book
-would let them lead to its own repository.
+``repository: url`` is the repository's address; ``book/_theme/next.html`` makes of it
+the links that launch a notebook, show its source and report a mistake.
 """
 
 import html
@@ -16,19 +15,8 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
 
 LONGEST = 160
-
-
-def drop_buttons(_app: Sphinx, config: Config) -> None:
-    """Without a repository, offer nothing that needs one."""
-    options = config.html_theme_options
-    if not options.get("repository_url"):
-        for name in ("repository_url", "launch_buttons"):
-            options.pop(name, None)
-        for name in ("repository", "issues", "source", "edit_page"):
-            options[f"use_{name}_button"] = False
 
 
 def description(doctree: nodes.document) -> str:
@@ -170,7 +158,6 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx; the first page after Jupyter Book wrote its own."""
-    app.connect("config-inited", drop_buttons, priority=100)
     app.connect("html-page-context", head)
     app.connect("build-finished", write_files, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

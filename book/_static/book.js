@@ -1,7 +1,61 @@
-// A formula that scrolls in its box can be reached with the Tab key; one that fits is no
-// stop. Looked at again when its box changes: a fold opens, the window turns.
+// The frame: light or dark, the search, the list of pages, how much is read; and what
+// scrolls in its box can be reached with the Tab key. Without it all still works but the
+// first.
 "use strict";
 
+const root = document.documentElement;
+const find = (what) => document.querySelector(what);
+
+find(".mode-button").addEventListener("click", () => {
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const mode = root.dataset.theme === "dark" ? "light" : "dark";
+  root.dataset.theme = mode;
+  try {
+    if (mode === system) localStorage.removeItem("mode");
+    else localStorage.setItem("mode", mode);
+  } catch {
+    // Then it holds for this page.
+  }
+});
+
+const search = find("#search-dialog");
+const ask = (event) => {
+  event.preventDefault();
+  if (!search.open) search.showModal();
+};
+find(".search-button").addEventListener("click", ask);
+search.addEventListener("click", (event) => event.target === search && search.close());
+
+const menu = find(".menu");
+addEventListener("keydown", (event) => {
+  if (event.key === "k" && (event.ctrlKey || event.metaKey)) ask(event);
+  if (event.key !== "Escape") return;
+  for (const open of document.querySelectorAll(".menu[open], .hour > [open]")) {
+    open.open = false;
+    open.firstElementChild.focus();
+  }
+});
+addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
+
+const now = find(".rail .now");
+if (now) find(".rail").scrollTop = now.offsetTop - 150;
+
+const hour = find(".hour");
+if (hour) {
+  const text = find("article");
+  const { before, minutes } = hour.dataset;
+  const show = () => {
+    const box = text.getBoundingClientRect();
+    const way = Math.max(1, box.height - innerHeight);
+    const part = Math.min(1, Math.max(0, -box.top / way));
+    hour.querySelector(".now").style.setProperty("--f", part.toFixed(3));
+    hour.querySelector(".read").textContent = +before + Math.round(minutes * part);
+  };
+  addEventListener("scroll", show, { passive: true });
+  show();
+}
+
+// Looked at again when a box changes: a fold opens, the window turns.
 const boxes = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
@@ -9,5 +63,6 @@ const boxes = new ResizeObserver((entries) => {
   }
 });
 addEventListener("load", () => {
-  for (const box of document.querySelectorAll("div.math")) boxes.observe(box);
+  const scrolling = "div.math, pre, .scrolls";
+  for (const box of document.querySelectorAll(scrolling)) boxes.observe(box);
 });

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +158,7 @@ def test_missing_files(seen: Visit) -> None:
 
 
 def test_console(seen: Visit) -> None:
-    """Nothing in the console but two lines of the theme, named in site_checks.py."""
+    """Nothing in the console."""
     none(checks.console(seen))
 
 
@@ -195,6 +195,16 @@ def test_alt_texts(seen: Visit) -> None:
 def test_headings(seen: Visit) -> None:
     """One first heading, and no level left out."""
     none(checks.headings(seen))
+
+
+def test_heading_sizes(seen: Visit) -> None:
+    """The higher a heading, the larger, on phones too."""
+    none(checks.heading_sizes(seen))
+
+
+def test_frame(seen: Visit) -> None:
+    """Bar and progress are there, and large enough for a finger."""
+    none(checks.frame(seen))
 
 
 def test_description(seen: Visit) -> None:
@@ -267,6 +277,68 @@ def test_mode_of_the_system(at: Opener, mode: str) -> None:
     assert (sum(ink) > sum(paper) + 300) == (mode == "dark")
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_mode_switch(at: Opener, mode: str) -> None:
+    """The switch turns this page and the next; a second press undoes it."""
+    other = {"light": "dark", "dark": "light"}[mode]
+    page = at(CHAPTER, mode=mode).page
+    shown = "document.documentElement.dataset.theme"
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator(".mode-button").click()
+    assert page.evaluate(shown) == other
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    page.locator(".brand").click()
+    page.wait_for_url(f"**/{LANDING}.html")
+    assert page.evaluate(shown) == other
+    page.locator(".mode-button").click()
+    assert page.evaluate(shown) == mode
+    assert page.evaluate("localStorage.length") == 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_progress_through_the_hour(at: Opener, width: int) -> None:
+    """A segment a page, as wide as its minutes; this one fills; below is a list."""
+    spine = manuscript.read().spine
+    names = [page.name for page in spine]
+    page = at(CHAPTER, width=width).page
+    parts = page.locator(".hour .strip i")
+    widths = [part.bounding_box()["width"] for part in parts.all()]
+    each = [wide / chapter.minutes for wide, chapter in zip(widths, spine, strict=True)]
+    assert max(each) < 1.2 * min(each)
+    now = names.index(CHAPTER)
+    assert page.locator(".hour .strip .done").count() == now
+    read = "() => document.querySelector('.hour .read').textContent"
+    assert int(page.evaluate(read)) == sum(p.minutes for p in spine[:now])
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_timeout(100)
+    assert int(page.evaluate(read)) == sum(p.minutes for p in spine[: now + 1])
+    page.locator(".hour summary").click()
+    links = page.locator(".hour li a").all()
+    assert [link.evaluate("a => a.pathname") for link in links] == [
+        f"/{name}.html" for name in names
+    ]
+    assert all(link.is_visible() for link in links)
+
+
+def test_the_hour_leads_on(site: Site) -> None:
+    """Each page of the hour ends with the question of the next."""
+    spine = manuscript.read().spine
+    for page, following in pairwise(spine):
+        text = site.path(site.url(page.name)).read_text(encoding="utf-8")
+        block = text[text.index('<a class="next"') :].partition("</a>")[0]
+        assert f"{following.name.rpartition('/')[2]}.html" in block
+        assert f"{following.minutes} minutes" in block
+
+
+@pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/api", "search"])
+def test_narrow(browser: Any, site: Site, name: str) -> None:
+    """At 320 px, which is 1280 px at 400 %, nothing has to be scrolled sideways."""
+    page = browser.new_page(viewport={"width": 320, "height": 640})
+    page.goto(site.url(name))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.close()
+
+
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/claims", "search"])
 def test_from_a_folder(at: Opener, name: str) -> None:
     """Opened from disk, a page is complete and quiet."""
@@ -335,11 +407,11 @@ def test_keyboard(at: Opener, name: str, width: int) -> None:
 def test_menu_by_keyboard(at: Opener) -> None:
     """On a phone the list of chapters opens by keyboard, and closes again."""
     page = at(CHAPTER, width=390).page
-    links = page.locator(".bd-sidebar-primary a, #pst-primary-sidebar-modal a")
+    links = page.locator(".menu nav a")
     shown = "links => links.filter(e => e.checkVisibility(%s)).length"
     shown %= "{visibilityProperty: true}"
     assert links.evaluate_all(shown) == 0
-    page.locator("button.primary-toggle").first.focus()
+    page.locator(".menu > summary").focus()
     page.keyboard.press("Enter")
     page.wait_for_timeout(400)
     assert links.evaluate_all(shown) > 10

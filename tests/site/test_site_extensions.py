@@ -4,7 +4,6 @@ import io
 import json
 import re
 import sys
-from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,9 +27,9 @@ SITE = "https://example.org/book/"
 EXTENSIONS = [
     "chapters",
     "figure_files",
+    "frame",
     "katex_math",
     "page_addresses",
-    "unused_files",
 ]
 
 
@@ -54,8 +53,9 @@ def build(folder, extensions, page, **config):
             confoverrides={
                 "extensions": extensions,
                 "html_title": "A & B",
-                "templates_path": [str(ROOT / "book/_templates")],
-                "html_theme": "sphinx_book_theme",
+                "html_theme_path": [str(ROOT / "book")],
+                "html_theme": "_theme",
+                "html_static_path": [str(ROOT / "book/_static")],
                 **config,
             },
             status=None,
@@ -153,50 +153,32 @@ def test_what_no_reader_needs_is_gone(sites):
     out, _ = sites[""]
     names = {path.name for path in out.rglob("*")}
     assert not {name for name in names if name.endswith((".map", ".ttf"))}
-    assert not names & {"fontawesome", "fontawesome.js", "locales"}
-    assert "webpack-macros.html" not in names
+    assert not names & {"basic.css", "pygments.css", "sphinx-design.min.css"}
 
 
-def test_what_stays_is_as_its_authors_wrote_it(sites):
-    """No script and no style sheet of the theme is edited."""
-    out, _ = sites[""]
-    seen = 0
-    for package, theme in (("pydata_sphinx_theme",) * 2, ("sphinx_book_theme",) * 2):
-        static = files(package) / "theme" / theme / "static"
-        for path in [*(out / "_static").glob("s*/*.js"), *out.glob("_static/s*/*.css")]:
-            original = static / path.relative_to(out / "_static")
-            if original.is_file():
-                assert path.read_bytes() == original.read_bytes(), path
-                seen += 1
-    assert seen >= 5
-
-
-def test_every_button_of_the_theme_has_an_icon_that_needs_no_font(tmp_path):
-    """With a repository there are buttons that the book, without one, does not show."""
-    every = ["repository", "source", "edit_page", "issues", "download", "fullscreen"]
+@pytest.mark.parametrize("url", ["", "https://github.com/owner/name/"])
+def test_a_repository_is_offered_where_there_is_one(tmp_path, url):
+    """Links to Binder, to the source and to a form for mistakes; without one, none."""
     out, log = build(
         tmp_path,
         [name for name in EXTENSIONS if name != "page_addresses"],  # keeps the page
         PAGE,
         html_math_renderer="katex",
         html_theme_options={
-            "repository_url": "https://github.com/owner/name",
+            "repository_url": url,
+            "repository_branch": "main",
             "launch_buttons": {"binderhub_url": "https://mybinder.org"},
-            **{f"use_{name}_button": True for name in every},
         },
     )
     assert log == ""
     page = (out / "index.html").read_text("utf-8")
-    buttons = page[page.index('<div class="article-header-buttons">') :]
-    buttons = buttons[: buttons.index("<article")]
-    assert len(re.findall(r"<li><(?:a|button) ", buttons)) >= 6
-    for button in re.findall(r"<(?:a|button) .*?</(?:a|button)>", buttons, re.DOTALL):
-        assert '<svg class="icon' in button or "/images/logo_" in button
-    assert not re.search(r'class="(?:[^"]* )?fa[a-z]? ', page)
+    links = re.findall(r'href="(https:[^"]*)"', page)
+    assert len(links) == (2 if url else 0)
+    assert all(link.startswith("https://github.com/owner/name/") for link in links)
 
 
 def test_an_icon_that_nobody_drew_stops_the_build():
-    icons = Environment(loader=FileSystemLoader(ROOT / "book/_templates"))
+    icons = Environment(loader=FileSystemLoader(ROOT / "book/_theme"))
     draw = icons.get_template("icons.html").module.icon
     assert draw("menu").startswith('<svg class="icon"')
     with pytest.raises(UndefinedError):
@@ -244,6 +226,13 @@ def test_a_formula_is_drawn_for_the_eye_and_for_the_ear():
     assert "katex-display" in katex_math.draw(r"\omega_k", display=True)
 
 
+def test_sine_and_cosine_have_their_colours():
+    drawn = katex_math.draw(r"\sin^2 a + \cos b + \log c", display=False)
+    assert 'class="mop sine">sin<' in drawn
+    assert 'class="mop cosine">cos<' in drawn
+    assert 'class="mop">lo' in drawn
+
+
 def test_katex_and_its_style_sheet_are_of_one_version():
     script = katex_math.KATEX.read_text(encoding="utf-8")
     sheet = (ROOT / "book/_static/katex/katex.min.css").read_text(encoding="utf-8")
@@ -281,20 +270,6 @@ def test_a_description_is_whole_sentences(texts, about):
     found = page_addresses.description(paragraphs(*texts))
     assert found == about
     assert len(found) <= page_addresses.LONGEST
-
-
-def test_without_a_repository_no_button_leads_to_somebody_elses():
-    options = {
-        "repository_url": "",
-        "launch_buttons": {"colab_url": "x"},
-        "use_issues_button": True,
-    }
-    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
-    assert "launch_buttons" not in options
-    assert not any(options.values())
-    options = {"repository_url": "https://x", "use_issues_button": True}
-    page_addresses.drop_buttons(None, SimpleNamespace(html_theme_options=options))
-    assert options == {"repository_url": "https://x", "use_issues_button": True}
 
 
 def some_chapters():

@@ -78,20 +78,9 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.missing_files,
         (PAGE, end_of_main('<img src="../../_static/none.png" alt="not there">')),
     ),
-    "an icon of the font that is gone": (
-        checks.missing_files,
-        (PAGE, end_of_main('<i class="fa-solid fa-bars"></i>')),
-    ),
     "a word in the console": (
         checks.console,
         (PAGE, end_of_main("<script>console.log('here')</script>")),
-    ),
-    "another word of the theme": (
-        checks.console,
-        (
-            PAGE,
-            end_of_main("<script>console.log('[PST]: Empty')</script>"),
-        ),
     ),
     "an exception": (
         checks.console,
@@ -151,6 +140,18 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
     ),
     "a second h1": (checks.headings, (PAGE, end_of_main("<h1>Another</h1>"))),
     "a level left out": (checks.headings, (PAGE, end_of_main("<h2>A</h2><h4>B</h4>"))),
+    "an upside-down heading": (
+        checks.heading_sizes,
+        (SHEET, lambda css: css + "main h2 { font-size: 34px !important }"),
+    ),
+    "a small switch": (
+        checks.frame,
+        (SHEET, lambda css: css + ".mode-button { min-height: 0; height: 36px }"),
+    ),
+    "no way to the other pages": (
+        checks.frame,
+        (PAGE, swap('<details class="menu">', '<details class="menu" hidden>')),
+    ),
     "no title": (
         checks.description,
         (PAGE, swap("<title>[^<]*</title>", "<title></title>")),
@@ -172,7 +173,7 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
             PAGE,
             end_of_main(
                 "<style>#beside { all: initial !important; display: block !important }"
-                '</style><div id="beside" class="bd-header-article">beside</div>'
+                '</style><div id="beside" class="bar">beside</div>'
             ),
         ),
     ),

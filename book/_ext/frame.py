@@ -1,0 +1,96 @@
+"""What the templates of ``book/_theme`` need, and which files a page loads.
+
+Style sheets are the book's own and KaTeX's: what extensions bring is made for other
+themes. Scripts run after the first paint. Files that no page loads leave the site;
+what stays is as its authors wrote it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import manuscript
+from docutils import nodes
+from katex_math import COLOURS
+from sphinx.application import Sphinx
+
+STYLES = ("book.css", "katex.min.css")
+UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
+REMOVED = (
+    "basic.css",
+    "copybutton.css",
+    "design-tabs.js",
+    "exercise.css",
+    "mystnb.*.css",
+    "pygments.css",
+    "sphinx-design.min.css",
+    "*.png.map",
+    "file.png",
+    "minus.png",
+    "plus.png",
+)
+
+
+def tell_the_page(
+    app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Name all parts of the book with their pages, and the part of this page."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    contents = manuscript.read().contents
+    for name, part in contents.items():
+        if part and name in app.env.titles:
+            title = app.env.titles[name].astext()
+            parts.setdefault(part, []).append((name, title))
+    context["parts"] = list(parts.items())
+    context["part"] = contents.get(pagename, "")
+    context["part_pages"] = parts.get(context["part"], [])
+    context["titles"] = app.env.titles
+    for function, colour in COLOURS.items():
+        context["body"] = context.get("body", "").replace(
+            f'<span class="n">{function}</span>',
+            f'<span class="n {colour}">{function}</span>',
+        )
+
+
+def choose_files(
+    _app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Load what the page uses, and run its scripts after its first paint."""
+    unused = UNUSED_SCRIPTS if pagename != "search" else UNUSED_SCRIPTS[:1]
+    context["css_files"][:] = [
+        file for file in context["css_files"] if _named(file).endswith(STYLES)
+    ]
+    context["script_files"][:] = [
+        file for file in context["script_files"] if not _named(file).endswith(unused)
+    ]
+    for script in context["script_files"]:
+        script.attributes.pop("async", None)
+        script.attributes["defer"] = "defer"
+
+
+def _named(file: Any) -> str:
+    return str(file.filename or "").partition("?")[0]
+
+
+def remove_files(app: Sphinx, exception: Exception | None) -> None:
+    """Remove what no page loads."""
+    if exception or app.builder.format != "html":
+        return
+    for pattern in REMOVED:
+        for path in Path(app.outdir, "_static").glob(pattern):
+            path.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx, after the other extensions."""
+    app.connect("html-page-context", tell_the_page)
+    app.connect("html-page-context", choose_files, priority=900)
+    app.connect("build-finished", remove_files, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
