@@ -90,5 +90,4 @@ def explain(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("html-page-context", explain)
-    app.add_css_file("glossary.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
