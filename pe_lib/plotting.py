@@ -1,13 +1,15 @@
 """The house style, and the drawings that more than one chapter makes.
 
 Every figure uses one ink and one opaque paper colour, so that it reads well
-wherever it stands alone. The site turns the paper transparent and the ink into
-the colour of the text (``book/_ext/figures.py``). Data colours reach a contrast
-of 3:1 on the light page and on the dark one.
+wherever it stands alone. The site turns the paper transparent and gives ink,
+sine, cosine and target the colours of the page (``book/_ext/figures.py``). Data
+colours reach a contrast of 3:1 on the light page and on the dark one. A map is
+drawn in inks of growing opacity, so that more is more on either page.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,33 +20,44 @@ from pe_lib._extras import needs
 with needs("matplotlib", by="pe_lib.plotting"):
     import matplotlib.pyplot as plt
     from cycler import cycler
+    from matplotlib import colormaps
     from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-    from matplotlib.patches import Circle
+    from matplotlib.patches import Circle, Rectangle
+    from matplotlib.ticker import NullFormatter
 
-INK = "#20242b"
-PAPER = "#fdfdfd"
+INK = "#1d2126"
+PAPER = "#fdfcf9"
 
-BLUE = "#2f7fc1"
-ORANGE = "#c8641b"
+BLUE = "#2d78f0"
+ORANGE = "#d9650f"
+PURPLE = "#a6429a"
 GREEN = "#2a8f5c"
-PURPLE = "#a05fb8"
 GREY = "#7a7f87"
-SINE, COSINE = BLUE, ORANGE
+RED = "#cf3b3b"
+SINE, COSINE, TARGET = BLUE, ORANGE, PURPLE
 
-SIGNED = "RdBu_r"
-MAGNITUDE = "Blues"
+SIGNED = "house-signed"
+"""Colours of a signed map: none at 0, more red above, more blue below."""
+MAGNITUDE = "house-ink"
+"""Colours of a map from nothing to all: more ink is more."""
+FAINT = 0.06
+"""Opacity of the lowest square of a code's map, so that its place is seen."""
 
 WIDTH = 4.8
-"""Width of a figure in inches: fills a phone, and leaves 10 pixels to a letter."""
+"""Width of a figure in inches: fills a phone, and leaves 12 pixels to a letter."""
+
+DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (2, 2)))
+"""How the labelled lines of one figure differ besides their colours."""
 
 _STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.facecolor": PAPER,
     "axes.grid": False,
     "axes.labelcolor": INK,
-    "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, PURPLE, GREY]),
+    "axes.prop_cycle": cycler(color=[BLUE, ORANGE, PURPLE, GREEN, GREY]),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlecolor": INK,
@@ -57,11 +70,16 @@ _STYLE: Any = {
     # not depend on the processor in its last digit. Notebooks trim the margins.
     "figure.subplot.hspace": 0.4,
     "figure.subplot.wspace": 0.3,
+    # Matplotlib brings DejaVu Sans along and measures with it on every machine.
+    # Who lacks it sees Verdana, which is as wide; a page has a face of its own.
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
     "font.size": 12,
     "image.aspect": "auto",
     "image.cmap": SIGNED,
-    "image.interpolation": "nearest",
+    "image.interpolation": "none",  # one pixel a square: small, and sharp at any size
     "legend.frameon": False,
+    "legend.fontsize": 12,
     "lines.linewidth": 2,
     "savefig.facecolor": PAPER,
     "svg.fonttype": "none",
@@ -70,6 +88,28 @@ _STYLE: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
+
+
+def _inks(name: str, stops: Sequence[tuple[str, float]]) -> ListedColormap:
+    """A table of 256 colours from inks with opacities, spread over it evenly.
+
+    Halves of it may have different inks; no entry is a mixture of two. A quarter
+    is added to each channel, since matplotlib cuts bytes to whole ones.
+    """
+    rows: list[tuple[float, ...]] = []
+    for (ink, start), (_, end) in pairwise(stops):
+        rgb = [(int(ink[i : i + 2], 16) + 0.25) / 255 for i in (1, 3, 5)]
+        share = 256 // (len(stops) - 1)
+        rows += [(*rgb, opacity) for opacity in np.linspace(start, end, share)]
+    return ListedColormap(rows, name=name)
+
+
+_BELOW = [(BLUE, 1.0), (RED, 0.0), (RED, 1.0)]
+_TABLES = (_inks(SIGNED, _BELOW), _inks(MAGNITUDE, [(INK, 0.0), (INK, 1.0)]))
+_SINES = _inks("house-sines", [(SINE, FAINT), (SINE, 1.0)])
+_COSINES = _inks("house-cosines", [(COSINE, FAINT), (COSINE, 1.0)])
+for _table in _TABLES:
+    colormaps.register(_table, force=True)
 
 
 def use_house_style() -> None:
@@ -91,7 +131,8 @@ def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
     """Draw a table [length, d_model] with positions to the right, dimensions down.
 
     The picture is the transpose of the array: a row of the table is a column
-    of the picture. Colours run from -limit to limit.
+    of the picture. Colours run from -limit to limit: blue is below zero, red above.
+    For a table of sines and cosines take `code_map`.
     """
     image = axes.imshow(np.asarray(table).T, vmin=-limit, vmax=limit)
     axes.set(xlabel="position", ylabel="dimension")
@@ -99,25 +140,125 @@ def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
     return image
 
 
+def code_map(
+    axes: Axes, table: ArrayLike, *, layout: str = "interleaved"
+) -> list[AxesImage]:
+    """Draw a table of sines and cosines in two inks, positions to the right.
+
+    A row of sines runs from near-paper at -1 to blue at 1, a row of cosines to
+    orange. `layout`: "interleaved", "cosine_first" (interleaved, each pair turned
+    round), "half_split", or "sines" if all columns are.
+    """
+    codes = np.asarray(table, dtype=float).T
+    rows = np.arange(len(codes))
+    sines = {
+        "interleaved": rows % 2 == 0,
+        "cosine_first": rows % 2 == 1,
+        "half_split": rows < (len(codes) + 1) // 2,
+        "sines": rows >= 0,
+    }
+    if layout not in sines:
+        raise ValueError(f"layout must be one of {list(sines)}, got {layout!r}")
+    images = []
+    for cmap, mine in ((_SINES, sines[layout]), (_COSINES, ~sines[layout])):
+        if mine.any():
+            shown = np.ma.masked_array(codes, np.broadcast_to(~mine, codes.T.shape).T)
+            images.append(axes.imshow(shown, cmap=cmap, vmin=-1, vmax=1))
+    axes.set(xlabel="position", ylabel="dimension")
+    axes.spines[:].set_visible(False)
+    return images
+
+
+def hinton(axes: Axes, matrix: ArrayLike, *, limit: float | None = None) -> None:
+    """Draw a matrix as squares: the area is the size, hollow is negative.
+
+    An entry of size `limit`, by default the largest, fills its square. What
+    rounds to no area is blank.
+    """
+    values = np.asarray(matrix, dtype=float)
+    largest = np.abs(values).max() if limit is None else limit
+    sides = np.round(0.9 * np.sqrt(np.abs(values) / (largest or 1)), 2)
+    for (row, column), side in np.ndenumerate(sides):
+        if side:
+            corner = (column - side / 2, row - side / 2)
+            solid = values[row, column] > 0
+            square = Rectangle(corner, side, side, fill=bool(solid))
+            square.set(facecolor=INK, edgecolor=INK, linewidth=1)
+            axes.add_patch(square)
+    height, width = values.shape
+    axes.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5), aspect="equal")
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color(GREY)
+
+
+def label_lines(axes: Axes, *, room: float = 1.25) -> None:
+    """Write the label of each line at its right end, and tell lines apart by dashes.
+
+    Labels of lines that end together are moved apart by `room` letters' heights;
+    lines without a label stay as they are, and so do dashes that a line has. Call
+    it when limits and size are set.
+    """
+    lines = [line for line in axes.lines if str(line.get_label())[:1] != "_"]
+    step = (
+        room
+        * plt.rcParams["font.size"]
+        / (axes.bbox.height * 72 / plt.rcParams["figure.dpi"])
+    )
+    axes.get_xlim(), axes.get_ylim()  # fixes the limits, which are found lazily
+    ends = [
+        (line.get_transform() + axes.transAxes.inverted()).transform(
+            np.asarray(line.get_xydata())[-1]
+        )
+        for line in lines
+    ]
+    order = sorted(range(len(lines)), key=lambda i: ends[i][1])
+    heights = [float(ends[i][1]) for i in order]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + step)
+    for i in range(len(heights) - 1, -1, -1):
+        above = heights[i + 1] - step if i + 1 < len(heights) else 1.0
+        heights[i] = min(heights[i], above)
+    for i, y in zip(order, heights, strict=True):
+        if lines[i].get_linestyle() == "-":
+            lines[i].set_linestyle(DASHES[i % len(DASHES)])
+        axes.annotate(
+            str(lines[i].get_label()),
+            (ends[i][0], round(y, 4)),
+            xycoords="axes fraction",
+            xytext=(6, 0),
+            textcoords="offset points",
+            color=lines[i].get_color(),
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def powers_of_ten(axes: Axes) -> None:
+    """Write the ticks of logarithmic axes in letters of one size, as 10⁻³.
+
+    Matplotlib's own exponents are too small for a phone.
+    """
+    small = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+    def written(value: float, _place: float) -> str:
+        return "10" + str(round(np.log10(value))).translate(small)
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter(written)
+            axis.set_minor_formatter(NullFormatter())
+
+
 def write_numbers(image: AxesImage, *, digits: int = 2) -> None:
     """Write the number of each square of an image into it.
 
-    The letters are black or white, whichever stands out more, and not ink: the
-    square below them keeps its colour on a dark page.
+    The squares become paler, so that ink is read on each, on a dark page too.
     """
-    values = np.asarray(image.get_array())
-    red, green, blue, _ = np.moveaxis(np.asarray(image.to_rgba(values)) ** 2.2, -1, 0)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    for (row, column), value in np.ndenumerate(values):
-        image.axes.text(
-            column,
-            row,
-            f"{value:.{digits}f}",
-            color="#000000" if luminance[row, column] > 0.18 else "#ffffff",
-            ha="center",
-            va="center",
-            fontsize=11,
-        )
+    image.set_alpha(0.35)
+    values = np.ma.masked_array(image.get_array())
+    for row, column in np.argwhere(~np.ma.getmaskarray(values)):
+        text = f"{values[row, column]:.{digits}f}"
+        image.axes.text(column, row, text, ha="center", va="center")
 
 
 def attention_map(
@@ -135,7 +276,7 @@ def attention_map(
     axes.spines[:].set_color(GREY)
     if lag is not None:
         ends = np.array([max(lag, 0), len(weights) - 1 + min(lag, 0)])
-        axes.plot(ends - lag, ends, color=ORANGE, linewidth=1, linestyle=(0, (1, 2)))
+        axes.plot(ends - lag, ends, color=PURPLE, linewidth=1.5, linestyle=(0, (1, 2)))
     return image
 
 
@@ -168,8 +309,8 @@ def seed_dots(
     for row, values in enumerate(accuracies.values()):
         rounded = np.round(np.asarray(values, dtype=float), 2)
         heights = row + np.linspace(-0.25, 0.25, len(rounded))
-        axes.plot(rounded, heights, "o", color=BLUE, markersize=4, clip_on=False)
-    axes.axvline(chance, color=ORANGE, linestyle=":")
+        axes.plot(rounded, heights, "o", color=INK, markersize=4, clip_on=False)
+    axes.axvline(chance, color=GREY, linestyle=":")
     axes.set(xlim=(0, 1), xlabel="share of right answers")
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.set_yticks(range(len(accuracies)), list(accuracies))

@@ -27,6 +27,10 @@ SUMMARIES = {
     "explorer": "How this explorer is made",
 }
 KINDS = {"setup": "setup", "figure": "figure", "explorer": "figure", "check": "check"}
+DEEPER_ENTRY = re.compile(
+    r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',
+    re.DOTALL,
+)
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
@@ -123,10 +127,26 @@ class Folds(SphinxPostTransform):
             if page and container.get("nb_element") == "cell_code":
                 fold_cell(container, page.cells[container["cell_index"]])
                 adopt(container)
+        for container in list(self.document.findall(nodes.container)):
+            if "role-setup" in container["classes"]:
+                let_the_picture_lead(container)
         for section in list(self.document.findall(nodes.section)):
             if "deeper" in section["classes"]:
                 fold_section(section)
                 adopt(section)
+
+
+def let_the_picture_lead(setup: nodes.container) -> None:
+    """Move a set-up below the figure that follows it directly."""
+    siblings = setup.parent.children
+    place = siblings.index(setup)
+    for offset, sibling in enumerate(siblings[place + 1 :], place + 1):
+        if isinstance(sibling, nodes.container):
+            if "role-figure" in sibling["classes"]:
+                siblings.insert(offset, siblings.pop(place))
+            return
+        if not isinstance(sibling, nodes.Invisible):
+            return
 
 
 def adopt(element: nodes.Element) -> None:
@@ -146,13 +166,18 @@ def depart_tag(_self: HTML5Translator, _node: tag) -> None:
 
 def tell_the_page(
     _app: Sphinx,
-    _pagename: str,
+    pagename: str,
     _templatename: str,
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Whether the page has folds: then it has a button that opens all of them."""
+    """Whether the page has folds, which a button opens; in the hour the story alone.
+
+    There the contents leave out what is deeper.
+    """
     context["has_folds"] = doctree is not None and any(doctree.findall(tag))
+    if pagename in {page.name for page in manuscript.read().spine}:
+        context["toc"] = DEEPER_ENTRY.sub("", context.get("toc", ""))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

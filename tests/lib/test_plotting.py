@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import print_figure
-from matplotlib.colors import Normalize, to_hex
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib_inline.config import InlineBackend
 
 from pe_lib import plotting, sinusoidal_table
 
-DATA_COLOURS = ("BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SINE", "COSINE")
-PAGES = ("#ffffff", "#14181e", "#222832")  # light, dark, dark with the theme's surface
+DATA_COLOURS = ("BLUE", "ORANGE", "PURPLE", "GREEN", "GREY", "RED")
+PAGES = ("#fdfcf9", "#15181d")  # light, dark
+PHONE = 358  # pixels of a column on a phone of 390
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ def test_ink_and_paper_are_nobody_elses():
     """The site replaces these two colours: no data may wear them."""
     data = {getattr(plotting, name) for name in DATA_COLOURS}
     assert len({*data, plotting.INK, plotting.PAPER}) == len(data) + 2
-    assert len(data) == 5
+    assert len(data) == 6
     for colour in (*data, plotting.INK, plotting.PAPER):
         assert re.fullmatch("#[0-9a-f]{6}", colour)
 
@@ -149,6 +150,142 @@ def test_a_figure_wears_only_its_own_colours():
     assert found == {plotting.INK, plotting.PAPER, plotting.BLUE}
 
 
+def test_no_letter_of_a_figure_is_smaller_than_12_pixels_on_a_phone():
+    plotting.use_house_style()
+    figure, axes = plt.subplots(figsize=(plotting.WIDTH, 3))
+    axes.plot([1, 2], label="a line")
+    axes.set(title="title", xlabel="position", ylabel="value")
+    axes.legend()
+    plotting.write_numbers(plotting.heat_map(axes, [[0.1, 0.2]]))
+    svg = as_a_notebook_stores_it(figure)
+    width = float(re.search(r'viewBox="0 0 (\S+)', svg).group(1))
+    sizes = [float(size) for size in re.findall(r"font-size: ([0-9.]+)px", svg)]
+    assert len(sizes) > 8
+    assert min(sizes) * PHONE / width >= 12
+
+
+def test_text_is_text_measured_with_the_face_that_matplotlib_brings(caplog):
+    plotting.use_house_style()
+    svg = as_a_notebook_stores_it(figure_with_everything())
+    families = set(re.findall(r"<text[^>]*font-family: ([^;]*);", svg))
+    assert families == {"'DejaVu Sans', 'Verdana', sans-serif"}
+    assert ">position</text>" in svg
+    assert "findfont" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["SIGNED", "MAGNITUDE"])
+def test_more_ink_is_more(name):
+    """A table has one ink a side, whole colours, and opacity alone says how much."""
+    table = matplotlib.colormaps[getattr(plotting, name)]
+    colours = table(np.linspace(0, 1, 256), bytes=True)
+    below, above = colours[:128], colours[128:]
+    inks = {"SIGNED": ("BLUE", "RED"), "MAGNITUDE": ("INK", "INK")}[name]
+    for side, ink in zip((below, above), inks, strict=True):
+        shown = {"#" + bytes(colour[:3].tolist()).hex() for colour in side}
+        assert shown == {getattr(plotting, ink)}
+    assert (np.diff(above[:, 3].astype(int)) >= 0).all() and above[-1, 3] == 255
+    rising = below[:, 3].astype(int) * (-1 if name == "SIGNED" else 1)
+    assert (np.diff(rising) >= 0).all() and below[:, 3].min() == 0
+
+
+def inks_of(image):
+    """The ink and the opacity of each drawn square of an image, by (row, column)."""
+    values = image.get_array()
+    shown = image.to_rgba(values)
+    return {
+        tuple(at): (to_hex(shown[tuple(at)]), shown[tuple(at)][3])
+        for at in np.argwhere(~np.ma.getmaskarray(values))
+    }
+
+
+@pytest.mark.parametrize(
+    ("layout", "sines"),
+    [
+        ("interleaved", {0, 2, 4}),
+        ("half_split", {0, 1, 2}),
+        ("cosine_first", {1, 3}),
+        ("sines", set(range(5))),
+    ],
+)
+def test_code_map_tells_sines_from_cosines(layout, sines):
+    table = np.array([[-1, -1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
+    _, axes = plt.subplots()
+    drawn = {}
+    for image in plotting.code_map(axes, table, layout=layout):
+        drawn |= inks_of(image)
+    assert set(drawn) == set(np.ndindex(5, 3))
+    for (row, position), (ink, opacity) in drawn.items():
+        assert ink == (plotting.SINE if row in sines else plotting.COSINE)
+        lowest = plotting.FAINT
+        assert opacity == pytest.approx(
+            [lowest, 1, (1 + lowest) / 2][position], abs=0.01
+        )
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
+
+
+def test_code_map_names_the_layouts_it_knows():
+    _, axes = plt.subplots()
+    with pytest.raises(ValueError, match=r"layout must be .*half_split.*'split'"):
+        plotting.code_map(axes, np.eye(4), layout="split")
+
+
+def test_numbers_are_written_once_in_a_code_map():
+    _, axes = plt.subplots()
+    for image in plotting.code_map(axes, [[0.25, 1], [0.5, -1]]):
+        plotting.write_numbers(image, digits=1)
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written == {(0, 0): "0.2", (1, 0): "0.5", (0, 1): "1.0", (1, 1): "-1.0"}
+    assert len(axes.texts) == 4
+
+
+def test_hinton_squares_say_size_and_sign():
+    _, axes = plt.subplots()
+    plotting.hinton(axes, [[4, -1, 0], [1e-9, 0, -4]])
+    found = {
+        tuple(np.add(square.get_xy(), square.get_width() / 2).round(9)): (
+            square.get_width(),
+            square.get_fill(),
+        )
+        for square in axes.patches
+    }
+    assert found == {(0, 0): (0.9, True), (1, 0): (0.45, False), (2, 1): (0.9, False)}
+    assert (axes.get_xlim(), axes.get_ylim()) == ((-0.5, 2.5), (1.5, -0.5))
+
+
+def test_hinton_of_nothing_and_with_a_limit():
+    _, axes = plt.subplots()
+    plotting.hinton(axes, np.zeros((2, 2)))
+    assert not axes.patches
+    plotting.hinton(axes, [[1]], limit=4)
+    assert axes.patches[0].get_width() == 0.45
+
+
+def test_labels_stand_at_the_ends_of_their_lines_and_apart():
+    plotting.use_house_style()
+    figure, axes = plt.subplots(figsize=(plotting.WIDTH, 3))
+    ends = {"low": 0, "one": 1, "two": 1, "three": 1.01, "top": 2}
+    for label, end in ends.items():
+        axes.plot([0, 5, 6], [0, 0, end], label=label)
+    axes.plot([0, 6], [0.5, 0.5], color=plotting.GREY)  # a guide: no label
+    plotting.label_lines(axes)
+    figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert set(boxes) == set(ends)
+    heights = [boxes[label].y0 for label in sorted(ends, key=ends.get)]
+    assert np.diff(heights).min() >= 12  # no label over another
+    colours = {line.get_label(): line.get_color() for line in axes.lines[:5]}
+    assert {text.get_text(): text.get_color() for text in axes.texts} == colours
+    for label in ("low", "top"):  # which nobody pushes away
+        x, y = axes.transData.transform((6, ends[label]))
+        assert boxes[label].x0 == pytest.approx(x + 6, abs=2)
+        assert (boxes[label].y0 + boxes[label].y1) / 2 == pytest.approx(y, abs=13)
+    dashes = [
+        str(line.get_linestyle()) + str(line._dash_pattern) for line in axes.lines
+    ]
+    assert len(set(dashes[:5])) == 5
+    assert axes.lines[5].get_linestyle() == "-"
+
+
 def test_heat_map_draws_the_transpose():
     plotting.use_house_style()
     table = sinusoidal_table(12, 5)
@@ -186,16 +323,26 @@ def test_written_numbers_stand_in_their_squares():
     }
 
 
-@pytest.mark.parametrize("limit", [1, 0.5])
-def test_written_numbers_are_legible_on_every_square(limit):
-    plotting.use_house_style()
-    values = np.linspace(-1, 1, 201)[np.newaxis]
+@pytest.mark.parametrize("ink", ["INK", "BLUE", "ORANGE", "RED"])
+@pytest.mark.parametrize(("page", "text"), [PAGES, ("#15181d", "#ebe8e1")])
+def test_written_numbers_are_legible_on_the_darkest_square(page, text, ink):
+    """The square shows the ink at the opacity that the numbers leave it."""
+    letters = plotting.INK if page == plotting.PAPER else text
+    square = getattr(plotting, ink)
+    if ink == "INK":
+        square = letters  # ink is the colour of the page's text
     _, axes = plt.subplots()
-    plotting.write_numbers(plotting.heat_map(axes, values, limit=limit))
-    squares = plt.get_cmap(plotting.SIGNED)(Normalize(-limit, limit)(values[0]))
-    for text, square in zip(axes.texts, squares, strict=True):
-        # WCAG 2.2, success criterion 1.4.3: text, 4.5:1.
-        assert contrast(to_hex(text.get_color()), to_hex(square)) >= 4.5
+    image = plotting.heat_map(axes, [[1]])
+    plotting.write_numbers(image)
+    share = image.get_alpha()
+    channels = [
+        round(
+            share * int(square[i : i + 2], 16) + (1 - share) * int(page[i : i + 2], 16)
+        )
+        for i in (1, 3, 5)
+    ]
+    # WCAG 2.2, success criterion 1.4.3: text, 4.5:1.
+    assert contrast(letters, "#" + bytes(channels).hex()) >= 4.5
 
 
 def test_house_style_outside_a_notebook_starts_no_shell():
@@ -279,3 +426,37 @@ def test_seed_dots_shows_every_seed_and_the_line():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first on top
     plt.close(fig)
+
+
+def test_labels_of_levels_and_of_lines_that_have_dashes():
+    plotting.use_house_style()
+    figure, axes = plt.subplots()
+    axes.plot([0, 100], [0, 1], "o", label="dots")
+    axes.axhline(0.5, linestyle="--", label="level")
+    plotting.label_lines(axes)
+    figure.canvas.draw()
+    level = next(text for text in axes.texts if text.get_text() == "level")
+    x, y = axes.transAxes.transform(level.xy)
+    assert x == pytest.approx(axes.bbox.x1)
+    assert y == pytest.approx(axes.transData.transform((0, 0.5))[1], abs=0.1)
+    assert [line.get_linestyle() for line in axes.lines] == ["None", "--"]
+
+
+def test_powers_of_ten_are_letters_of_one_size():
+    plotting.use_house_style()
+    figure, axes = plt.subplots()
+    axes.loglog([1e-3, 1e12], [1, 10])
+    plotting.powers_of_ten(axes)
+    axes.set_xticks([1e-3, 1, 1e12])
+    svg = as_a_notebook_stores_it(figure)
+    assert all(f">{label}</text>" in svg for label in ("10⁻³", "10⁰", "10¹²", "10¹"))
+    assert set(re.findall(r"font-size: ([0-9.]+)px", svg)) == {"12"}
+
+
+def test_axes_that_are_not_logarithmic_keep_their_numbers():
+    figure, axes = plt.subplots()
+    axes.semilogx([1, 10], [0, 25])
+    plotting.powers_of_ten(axes)
+    figure.canvas.draw()
+    assert "25" in [label.get_text() for label in axes.get_yticklabels()]
+    assert "10¹" in [label.get_text() for label in axes.get_xticklabels()]

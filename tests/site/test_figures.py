@@ -1,0 +1,148 @@
+"""A stored figure in a page: its colours, its maps and its letters are the page's."""
+
+import base64
+import io
+import re
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+from pe_lib import plotting
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "book/_ext"))
+
+import figures  # noqa: E402
+
+
+@pytest.fixture
+def axes():
+    """One pair of axes in the house style, closed afterwards."""
+    plotting.use_house_style()
+    _, drawn = plt.subplots()
+    yield drawn
+    plt.close("all")
+
+
+def stored(axes):
+    """The SVG of a figure, as a notebook stores it."""
+    file = io.StringIO()
+    axes.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def inline(axes):
+    """The element that the page shows."""
+    return figures.inline_svg(stored(axes), prefix="fig-x", label='A "map"')
+
+
+def opacities(svg):
+    """The masks of a page's drawing by the colour behind each, one number a square."""
+    found = {}
+    for mask, fill in re.findall(r'<mask.*?base64,([^"]*)".*?fill: ([^"]*)"', svg):
+        picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(mask))))
+        assert (picture[..., 0] == 255).all()  # white: by light or by opacity, the same
+        found[fill] = picture[..., 1] / 255
+    return found
+
+
+def test_a_map_becomes_opacities_over_the_colour_of_the_page(axes):
+    plotting.attention_map(axes, [[1, 0], [0.25, 0.75]])
+    svg = inline(axes)
+    ((fill, mask),) = opacities(svg).items()
+    assert fill == "currentColor"
+    cell = mask.shape[0] // 2
+    assert cell >= 200  # enlarged here, where it stays sharp
+    assert mask[::cell, ::cell] == pytest.approx(
+        np.array([[1, 0], [0.25, 0.75]]), abs=1 / 128
+    )
+    for row, column in np.ndindex(2, 2):  # nothing is mixed at the edges
+        square = mask[
+            row * cell : (row + 1) * cell, column * cell : (column + 1) * cell
+        ]
+        assert np.ptp(square) == 0
+
+
+def test_a_map_of_two_inks_becomes_two_masks(axes):
+    axes.imshow([[-1, -0.5, 0, 0.5, 1]], vmin=-1, vmax=1)
+    found = opacities(inline(axes))
+    assert set(found) == {figures.COLOURS[plotting.BLUE], figures.COLOURS[plotting.RED]}
+    blue, red = (mask[0, ::102] for mask in found.values())
+    assert blue == pytest.approx([1, 0.5, 0, 0, 0], abs=0.01)
+    assert red == pytest.approx([0, 0, 0, 0.5, 1], abs=0.01)
+
+
+def test_sines_and_cosines_take_their_colours_from_the_page(axes):
+    plotting.code_map(axes, np.ones((3, 2)))
+    found = opacities(inline(axes))
+    assert [fill.split(",")[0] for fill in found] == ["var(--sine", "var(--cosine"]
+    sine, cosine = found.values()
+    assert (sine[0] == 1).all() and (sine[-1] == 0).all()
+    assert (cosine[0] == 0).all() and (cosine[-1] == 1).all()
+
+
+def test_the_same_map_is_the_same_bytes(axes):
+    plotting.heat_map(axes, np.linspace(-1, 1, 12).reshape(3, 4))
+    assert inline(axes) == inline(axes)
+
+
+def test_paler_squares_stay_paler(axes):
+    plotting.write_numbers(plotting.heat_map(axes, [[1]]))
+    assert 'opacity="0.35"' in inline(axes)
+
+
+def test_a_map_in_other_colours_is_a_warning_and_stays(axes, monkeypatch):
+    axes.imshow([[0, 1]], cmap="viridis")
+    heard = []
+    monkeypatch.setattr(
+        figures.logger, "warning", lambda text, *of: heard.append(text % of)
+    )
+    svg = inline(axes)
+    assert "<mask" not in svg and "<image" in svg
+    (said,) = heard
+    assert "pe_lib.plotting" in said and "#440154" in said
+
+
+def test_no_picture_of_a_map_is_left_on_a_page_of_one_colour(axes):
+    plotting.heat_map(axes, [[1, 2]])
+    svg = inline(axes)
+    outside = re.sub(r"<mask.*?</mask>", "", svg)
+    assert "<image" in svg and "<image" not in outside
+
+
+def test_ids_and_the_links_to_them_carry_the_name_of_the_figure(axes):
+    plotting.heat_map(axes, [[1, -1]])
+    svg = inline(axes)
+    ids = set(re.findall(r'\bid="([^"]*)"', svg))
+    links = set(re.findall(r'(?:href="#|url\(#)([^")]*)', svg))
+    assert links and links <= ids
+    assert all(name.startswith("fig-x-") for name in ids)
+    assert svg.startswith('<svg role="img" aria-label="A &quot;map&quot;"')
+
+
+def test_letters_are_the_pages_and_standing_alone_have_a_face(axes):
+    axes.set(title="a title", xlabel="x")
+    assert "font-family: 'DejaVu Sans', 'Verdana', sans-serif" in stored(axes)
+    svg = inline(axes)
+    assert "font-family" not in svg and "font:" not in svg
+    assert "font-size: 12px" in svg and ">a title</text>" in svg
+
+
+def test_colours_are_the_pages(axes):
+    for ink in ("INK", "BLUE", "ORANGE", "PURPLE", "GREY", "GREEN", "RED"):
+        axes.plot([0, 1], color=getattr(plotting, ink))
+    drawn = re.sub(r"var\([^)]*\)", "", inline(axes))
+    assert not re.search("#[0-9a-f]{6}", drawn)
+    assert figures.COLOURS[plotting.INK] == "currentColor"
+
+
+def test_grey_letters_have_more_contrast_than_grey_lines(axes):
+    axes.plot([0, 1], color=plotting.GREY)
+    axes.text(0, 0, "words", color=plotting.GREY)
+    svg = inline(axes)
+    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
+    assert "stroke: var(--edge" in svg
