@@ -715,11 +715,11 @@ def test_coats_by_mouse_and_keyboard(play):
     points[1].press("Home")
     P[1] = 0.3, 0.2
     plane = page.locator(".plane")
-    plane.scroll_into_view_if_needed()
-    box = plane.bounding_box()
-    scale = box["width"] / 300
 
     def drag(step):
+        plane.scroll_into_view_if_needed()
+        box = plane.bounding_box()
+        scale = box["width"] / 300
         for t, point in enumerate(points):
             goal = np.array([np.sin(step(t)), np.cos(step(t))])
             at = point.locator(".solid").bounding_box()
@@ -734,6 +734,8 @@ def test_coats_by_mouse_and_keyboard(play):
     assert coats_show(page, P, 5) == ["yes", "yes"]
     assert "doubles" in page.locator("output").inner_text()
     assert not page.locator(".reached").is_visible()
+    page.get_by_role("button", name="Start again").press("Enter")
+    page.wait_for_function("document.querySelector('dd').textContent == '63 %'")
     drag(lambda t: 0.7 * t)
     assert coats_show(page, P, 5) == ["yes", "yes"]
     assert page.locator(".reached").is_visible()
