@@ -2,13 +2,11 @@
 
 Every chapter opens with a block that names what one needs; its place in _toc.yml says
 whether it belongs to the hour, and its length how long it takes. From these come the
-map of the book (``{chapter-map}`` in a page), the quiet line above a chapter for those
-whom a search brought there, what ties a chapter to the previous and the next, and the
-stops of the hour with their questions.
+quiet line above a chapter for those whom a search brought there, what ties a chapter to
+the previous and the next, and the stops of the hour with their questions.
 """
 
 import html
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +17,6 @@ import manuscript
 from docutils import nodes
 from katex_math import draw
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 FORMULA = re.compile(r"\$([^$]+)\$")
 
@@ -69,69 +66,7 @@ def chapters() -> dict[str, Chapter]:
     }
 
 
-def direct_needs() -> dict[str, list[str]]:
-    """What each chapter needs, without what those chapters need already."""
-    book = chapters()
-
-    @cache
-    def all_needs(name: str) -> frozenset[str]:
-        return frozenset(book[name].needs).union(*map(all_needs, book[name].needs))
-
-    return {
-        name: [
-            need
-            for need in chapter.needs
-            if not any(need in all_needs(other) for other in chapter.needs)
-        ]
-        for name, chapter in book.items()
-    }
-
-
-class ChapterMap(SphinxDirective):
-    """All chapters in reading order; arcs tie each to those it builds on."""
-
-    def run(self) -> list[nodes.Node]:
-        """Note the chapters as sources of this page, and draw them."""
-        for name in chapters():
-            self.env.note_dependency(str(manuscript.read().pages[name].path))
-        own = os.path.dirname(self.env.docname)  # noqa: PTH120
-        return [nodes.raw("", draw_map(own), format="html")]
-
-
-def draw_map(folder: str) -> str:
-    """Return the map as HTML, with links from a page in `folder`."""
-    book, direct = chapters(), direct_needs()
-    rows = {name: row for row, name in enumerate(book)}
-    arcs, items = [], []
-    for name, chapter in book.items():
-        for need in direct[name]:
-            start, end = rows[need] + 0.5, rows[name] + 0.5
-            reach = 40 - min(36, 7 * (end - start))
-            level = "core" if chapter.in_hour and book[need].in_hour else "deeper"
-            arcs.append(
-                f'<path class="{level}" d="M40 {start} '
-                f'C{reach:g} {start} {reach:g} {end} 40 {end}"/>'
-            )
-        needs = "; ".join(book[need].title for need in direct[name])
-        items.append(
-            f'<li class="{"core" if chapter.in_hour else "deeper"}">'
-            f'<a href="{os.path.relpath(name, folder)}.html">'
-            f"{_text(chapter.title)}</a> "
-            f'<span class="time">{chapter.minutes} min</span>'
-            '<span class="visually-hidden">. '
-            f"{'Part of the hour. ' if chapter.in_hour else ''}"
-            f"{'Builds on: ' + _text(needs) if needs else 'Needs no other chapter'}."
-            "</span></li>"
-        )
-    return (
-        '<div class="chapter-map">\n'
-        f'<svg viewBox="0 0 40 {len(book)}" preserveAspectRatio="none" '
-        f'aria-hidden="true">{"".join(arcs)}</svg>\n'
-        f"<ol>\n{chr(10).join(items)}\n</ol>\n</div>\n"
-    )
-
-
-def _text(markdown: str) -> str:
+def text(markdown: str) -> str:
     """A line in HTML, without its links and its marks of emphasis and code."""
     unlinked = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
     words = FORMULA.split(unlinked)
@@ -148,15 +83,15 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     first = next(iter(book.values()))
     if name not in book:
         part = parts().get(name)
-        begin = f'<a href="{pathto(first.name)}">{_text(first.title)}</a>'
-        return f"{_text(part)}. The book starts with {begin}." if part else ""
+        begin = f'<a href="{pathto(first.name)}">{text(first.title)}</a>'
+        return f"{text(part)}. The book starts with {begin}." if part else ""
     number = list(book).index(name) + 1
-    place = f"Chapter {number} of {len(book)}: {_text(book[name].part)}."
+    place = f"Chapter {number} of {len(book)}: {text(book[name].part)}."
     if name == first.name:
         return f'{place} <a href="{pathto("book/index")}">What this book is</a>.'
     return (
         f'{place} New here? Start with <a href="{pathto(first.name)}">'
-        f"{_text(first.title)}</a>."
+        f"{text(first.title)}</a>."
     )
 
 
@@ -184,10 +119,10 @@ def hour() -> list[Stop]:
     return [
         Stop(
             page.name,
-            _text(page.title),
-            _text(page.question),
+            text(page.title),
+            text(page.question),
             page.minutes,
-            _text(page.answer[:1].upper() + page.answer[1:]),
+            text(page.answer[:1].upper() + page.answer[1:]),
         )
         for page in manuscript.read().spine
     ]
@@ -214,6 +149,5 @@ def tell_the_page(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_directive("chapter-map", ChapterMap)
     app.connect("html-page-context", tell_the_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

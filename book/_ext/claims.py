@@ -6,6 +6,7 @@ the anchor ``#claim-<id>`` and a line below it that names the claim. In
 repeated claims first, the rest folded, all grouped by question.
 """
 
+import html
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -18,6 +19,32 @@ from sphinx.transforms import SphinxTransform
 
 MOST_REPEATED = 12
 PLACEHOLDER = "{{ claims }}"
+
+
+SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
+    "true": ("yes", '<circle cx="8" cy="8" r="7.5"/><path d="M4.5 8.2 7 10.7l4.5-5"/>'),
+    "true if": (
+        "part",
+        '<circle cx="8" cy="8" r="7"/><path d="M8 1v14a7 7 0 0 1 0-14"/>',
+    ),
+    "not as stated": ("no", '<path d="M1 1h14v14H1z"/><path d="m5 5 6 6m0-6-6 6"/>'),
+    "open": ("open", '<circle cx="8" cy="8" r="6.5"/>'),
+}
+
+
+def kind(verdict: str) -> str:
+    """Which of the four verdicts it is: one may go on with its condition."""
+    return next(name for name in reversed(list(SHAPES)) if verdict.startswith(name))
+
+
+def badge(verdict: str) -> str:
+    """The verdict with its shape and colour, as HTML."""
+    colour, shape = SHAPES[kind(verdict)]
+    words = html.escape(verdict[0].upper() + verdict[1:])
+    return (
+        f'<span class="badge {colour}"><svg viewBox="0 0 16 16" aria-hidden="true">'
+        f"{shape}</svg> {words}</span>"
+    )
 
 
 def ledger(claims: Mapping[str, Claim]) -> str:

@@ -1,23 +1,82 @@
-// Sphinx's search, adapted: from a folder (file://) no page may read another, so
-// no excerpts there; an excerpt shows a formula once, not also as TeX; a heading
-// that says what was asked comes before pages that use its words; and no words are
-// kept for the next page, where they would be marked.
+// Sphinx's search, adapted. First pages with the words in their title, then headings
+// that have them, then pages that have them somewhere, at last the library's names.
+// Excerpts show sentences: no code, and a formula once, not also as TeX. From a folder
+// (file://) no page may read another, so there are none. And no words are kept for the
+// next page, where they would be marked.
 "use strict";
 
 if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+addEventListener("load", () => localStorage.removeItem("sphinx_highlight_terms"));
+
+const IN_TITLE = 400;
+const IN_HEADING = 300;
+const CLOSENESS = 90; // of a title that has no other word
+const ANSWER = 1; // of two equals the one in the FAQ
+const LIBRARY = -1000;
+const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal" };
+
+const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+
+const lean = (page) =>
+  page.endsWith("/faq") ? ANSWER : page.endsWith("/api") ? LIBRARY : 0;
+
+const titlesWith = (asked) => {
+  const { alltitles, docnames, filenames, titles } = Search._index;
+  return Object.entries(alltitles).flatMap(([title, places]) => {
+    const words = wordsOf(title);
+    const has = (start) => words.some((word) => word.startsWith(start));
+    if (!asked.length || !asked.every(has)) return [];
+    const closeness = (CLOSENESS * asked.length) / words.length;
+    return places.map(([file, id]) => {
+      const isPage = titles[file] === title;
+      const heading = title.trim().replace(/^\((.*)\)$/, "Exercise: $1");
+      const name = isPage ? title : `${titles[file]} > ${heading}`;
+      const score = (isPage ? IN_TITLE : IN_HEADING) + closeness + lean(docnames[file]);
+      return [docnames[file], name, id ? `#${id}` : "", null, score, filenames[file]];
+    });
+  });
+};
+
+Scorer.score = ([page, , , ofLibrary, score]) =>
+  score + (ofLibrary ? LIBRARY : lean(page));
+
+// Sphinx shows the last one first.
+const sphinxSearch = Search._performSearch;
+Search._performSearch = (query, terms, ...others) => {
+  const stem = (word) => new Stemmer().stemWord(word);
+  const stemMeant = new Map(Object.entries(MEANT).map((pair) => pair.map(stem)));
+  const words = new Set([...terms].map((word) => stemMeant.get(word) ?? word));
+  const asked = wordsOf(query)
+    .filter((word) => !stopwords.includes(word))
+    .map((word) => MEANT[word] ?? word);
+  const best = new Map();
+  for (const result of [...sphinxSearch(query, words, ...others), ...titlesWith(asked)]) {
+    const place = result[0] + result[2];
+    if (!(best.get(place)?.[4] > result[4])) best.set(place, result);
+  }
+  return [...best.values()].toSorted(
+    ([, a, , , worse], [, b, , , better]) => worse - better || b.localeCompare(a),
+  );
+};
 
 Search.htmlToText = (source, anchor) => {
   const page = new DOMParser().parseFromString(source, "text/html");
-  page
-    .querySelectorAll(".headerlink, script, style, svg, nav, .katex-html, annotation")
-    .forEach((element) => element.remove());
+  const noSentence =
+    "pre, dt, .cell_input, .cell_output, .word, h1, h2, h3, h4, nav, .headerlink, script, style, " +
+    "svg, button, figure img, .katex-html, annotation";
   const id = anchor && decodeURIComponent(anchor.slice(1));
   const found = (id && page.getElementById(id)) || page.querySelector("article");
-  return found ? found.textContent : "";
+  found?.querySelectorAll(noSentence).forEach((element) => element.remove());
+  return found ? found.textContent.replace(/\s+/g, " ") : "";
 };
 
-const asked = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase();
-Scorer.score = ([, title, , , score]) =>
-  score + (asked && title.toLowerCase().includes(asked) ? 50 : 0);
-
-addEventListener("load", () => localStorage.removeItem("sphinx_highlight_terms"));
+// Sphinx cuts 120 letters before a word that was asked, through words and all.
+const sphinxSummary = Search.makeSearchSummary;
+Search.makeSearchSummary = (...given) => {
+  const summary = sphinxSummary(...given);
+  if (summary)
+    summary.textContent = summary.textContent
+      .replace(/^\.{3}\S*\s/, "… ")
+      .replace(/\s\S*\.{3}$/, " …");
+  return summary;
+};

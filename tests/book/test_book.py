@@ -19,7 +19,7 @@ import pytest
 from manuscript import ROOT, Claim, Page
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from prose_numbers import masked, uses
+from prose_numbers import uses
 
 import pe_lib
 
@@ -165,15 +165,6 @@ def test_metadata_is_the_same_on_every_machine(page: Page) -> None:
         assert set(cell.metadata) <= {"tags", "mystnb", "checked"}
 
 
-def linked_notebooks(page: Page, text: str) -> list[Page]:
-    """The chapters that a text on a page links to, also by a claim."""
-    links = manuscript.NOTEBOOK_LINK.findall(text)
-    claims = re.findall(r"\{ref\}`[^`]*<claim-(\S+)>`", text)
-    return [BOOK.pages[page.named(link)] for link in links] + [
-        BOOK.settled[claim][0] for claim in claims
-    ]
-
-
 # Claims
 
 
@@ -228,44 +219,7 @@ def test_claim_ranks_are_unique() -> None:
     assert sorted(ranks) == list(range(1, len(ranks) + 1))
 
 
-# The questions
-
-FIRST_QUESTIONS = [  # the landing page links to these
-    "faq-why-sine-and-cosine",
-    "faq-why-10000",
-    "faq-why-add",
-    "faq-extrapolate",
-    "faq-which-one",
-]
-PLANNED: set[str] = set()  # chapters that an answer of the FAQ waits for
-QUESTIONS: list[tuple[str, str, str]] = re.findall(
-    r"^\((faq-\S+)\)=\n## ([^\n]+)\n(.+?)(?=^\(faq-|\Z)",
-    BOOK.pages["book/reference/faq"].text,
-    re.DOTALL | re.MULTILINE,
-)
-
-
-def test_every_question_is_listed() -> None:
-    """The list at the top of the FAQ is its headings, in their order."""
-    text = BOOK.pages["book/reference/faq"].text
-    links = re.findall(r"^- \[(.+)\]\(#(\S+)\)$", text, re.MULTILINE)
-    assert links == [(title, label) for label, title, _ in QUESTIONS]
-    assert len(QUESTIONS) == text.count("\n## ")
-    assert [label for label, _, _ in QUESTIONS][:5] == FIRST_QUESTIONS
-
-
-@pytest.mark.parametrize(
-    "answer", [text for *_, text in QUESTIONS], ids=[label for label, *_ in QUESTIONS]
-)
-def test_answer_is_short_and_open_where_it_says_so(answer: str) -> None:
-    """It fits a phone, links to a cell, and waits only for what does not exist."""
-    opened = re.findall(r"^% open: (.+)$", answer, re.MULTILINE)
-    prose = re.sub(r"^(% open: .+|- )", "", answer, flags=re.MULTILINE)
-    words = masked(prose)[0].split()
-    assert 60 <= len(words) <= 135
-    assert linked_notebooks(BOOK.pages["book/reference/faq"], answer)
-    assert set(opened) <= PLANNED
-    assert [name for name in opened if f"book/{name}" in BOOK.listed] == []
+# The questions (their form: test_questions.py)
 
 
 def test_nn_transformer_adds_no_positions() -> None:

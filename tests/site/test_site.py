@@ -24,6 +24,18 @@ WIDTHS = (1280, 390)
 LANDING = PAGES[0]
 CHAPTER = "book/sinusoidal/formula"
 FAQ = "book/reference/faq.html"
+API = "book/reference/api.html"
+FOUND_FIRST = {
+    "RoPE": "book/beyond/rotary.html",
+    "rotary": "book/beyond/rotary.html",
+    "BERT": f"{FAQ}#which-do-bert",
+    "positional embedding": f"{FAQ}#what-is-a-positional-encoding",
+    "why 10000": f"{FAQ}#why-10000",
+    "extrapolate": f"{FAQ}#does-it-extrapolate",
+    "sinusoidal": "book/sinusoidal/formula.html",
+    "rotation": "book/sinusoidal/rotation.html",
+    "shift_matrix": "book/sinusoidal/attention_head.html",
+}
 
 WALKED = (LANDING, CHAPTER, "book/failures/criteria", "book/reference/claims")
 
@@ -337,20 +349,34 @@ def test_from_a_folder(at: Opener, name: str) -> None:
 
 @pytest.mark.parametrize("folder", [False, True], ids=["served", "from a folder"])
 def test_search_answers(at: Opener, folder: bool) -> None:
-    """The question that most people bring leads to its answer."""
-    seen = at("search", query="?q=why+10000", folder=folder)
-    found = checks.found_by_search(seen.page)
-    assert found and FAQ in found[0], found
-    seen.page.locator("#search-results ul.search li > a").first.click()
-    seen.page.wait_for_url(f"**/{FAQ}*")
-    assert seen.page.locator("#faq-why-10000").count() == 1
-    none(checks.external_requests(seen) + checks.console(seen))
+    """What people ask leads first to where it is answered; the library comes last."""
+    for query, place in FOUND_FIRST.items():
+        seen = at("search", query=f"?q={query.replace(' ', '+')}", folder=folder)
+        found = checks.found_by_search(seen.page)
+        assert found and place in found[0], (query, found[:3])
+        of_library = [API in link for link in found]
+        assert of_library == sorted(of_library), (query, found)
+        assert any(of_library) or query != "shift_matrix"
+        none(checks.external_requests(seen) + checks.console(seen))
 
 
-def test_search_finds_chapters(at: Opener) -> None:
-    """A word from one chapter finds that chapter."""
-    found = checks.found_by_search(at("search", query="?q=rotation").page)
-    assert any("book/sinusoidal/rotation.html" in link for link in found), found
+def test_search_leads_there(at: Opener) -> None:
+    """From the first result to the answer."""
+    page = at("search", query="?q=why+10000").page
+    checks.found_by_search(page)
+    page.locator("#search-results ul.search li > a").first.click()
+    page.wait_for_url(f"**/{FAQ}*")
+    assert page.locator("#faq-why-10000").count() == 1
+
+
+def test_search_shows_sentences(at: Opener) -> None:
+    """Excerpts are cut between words, and hold no code."""
+    page = at("search", query="?q=shift_matrix").page
+    checks.found_by_search(page)
+    page.wait_for_function("document.querySelectorAll('.search .context').length > 5")
+    excerpts = page.locator("#search-results .context").all_inner_texts()
+    scraps = re.compile(r"import |assert |np\.|# |^\.\.\.|\.\.\.$")
+    assert not list(filter(scraps.search, excerpts))
 
 
 def test_search_finds_nothing(at: Opener) -> None:

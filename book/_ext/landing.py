@@ -1,0 +1,116 @@
+"""What the landing page shows of the book: its moving image, the hour, the claims.
+
+``{explorer} Hands`` puts an explorer of ``pe_lib`` on a page without code.
+``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all other chapters by part.
+``{claims}`` makes cards of the claims whose ids are its lines.
+"""
+
+import html
+import os
+from itertools import groupby
+from typing import ClassVar
+
+import chapters
+import claims
+import manuscript
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from pe_lib import explorers
+
+
+class OnThePage(SphinxDirective):
+    """What all of them have in common: a page they depend on, and HTML."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Note what the page is made from, and write it."""
+        book = manuscript.read()
+        for name in chapters.chapters():
+            self.env.note_dependency(str(book.pages[name].path))
+        for path in manuscript.visible(book.root / "book", "claims/*.yml"):
+            self.env.note_dependency(str(path))
+        return [nodes.raw("", self.html(), format="html")]
+
+    def html(self) -> str:
+        """What stands on the page."""
+        raise NotImplementedError
+
+    def address(self, name: str) -> str:
+        """From this page to a page of _toc.yml."""
+        here = os.path.dirname(self.env.docname)  # noqa: PTH120
+        return f"{os.path.relpath(name, here)}.html"
+
+
+class ShownExplorer(OnThePage):
+    """An explorer by its name, in its first state."""
+
+    required_arguments: ClassVar[int] = 1
+
+    def html(self) -> str:
+        """Its card."""
+        card: str = getattr(explorers, self.arguments[0])()._repr_html_()
+        return f'<div class="cell_output">{card}</div>'
+
+
+class TheHour(OnThePage):
+    """The pages of the hour in order, each with its minutes."""
+
+    def html(self) -> str:
+        """A numbered list."""
+        items = (
+            f'<li><a href="{self.address(stop.name)}">{stop.title}</a> '
+            f'<span class="time">{stop.minutes} min</span></li>'
+            for stop in chapters.hour()
+        )
+        return f'<ol class="the-hour">{"".join(items)}</ol>'
+
+
+class TheRest(OnThePage):
+    """All chapters beside the hour, by part."""
+
+    def html(self) -> str:
+        """A line for each part."""
+        rest = [c for c in chapters.chapters().values() if not c.in_hour]
+        parts = (
+            f"<p><b>{html.escape(part)}.</b> "
+            + " · ".join(
+                f'<a href="{self.address(c.name)}">{chapters.text(c.title)}</a>'
+                for c in members
+            )
+            + "</p>"
+            for part, members in groupby(rest, key=lambda c: c.part)
+        )
+        return f'<div class="the-rest">{"".join(parts)}</div>'
+
+
+class ClaimCards(OnThePage):
+    """Claims as cards: the sentence, its verdict, and the way to its check."""
+
+    def html(self) -> str:
+        """A card for each id."""
+        book = manuscript.read()
+        ledger = self.address("book/reference/claims")
+        cards = []
+        for key in filter(None, self.content):
+            if key not in book.claims:
+                raise self.error(f"no claim has the id {key!r}")
+            said = chapters.text(book.claims[key].claim)
+            cards.append(
+                f'<article class="claim-card"><p class="said">{said}</p>'
+                f"<p>{claims.badge(book.claims[key].verdict)}</p>"
+                f'<p><a href="{ledger}#ledger-{key}">Why, and the check'
+                f'<span class="visually-hidden"> of: {said}</span></a></p></article>'
+            )
+        return f'<div class="claim-cards">{"".join(cards)}</div>'
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("explorer", ShownExplorer)
+    app.add_directive("the-hour", TheHour)
+    app.add_directive("the-rest", TheRest)
+    app.add_directive("claims", ClaimCards)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,37 @@
+// A word's meaning where it stands: under the mouse, by keyboard, at a first tap (the
+// second one follows the link). Escape, a scroll or a tap elsewhere takes it away.
+"use strict";
+for (const link of document.querySelectorAll('a[aria-describedby^="word-"]')) {
+  const note = document.getElementById(link.getAttribute("aria-describedby"));
+  if (!note?.showPopover) continue;
+  const isOpen = () => note.matches(":popover-open");
+  const hide = () => isOpen() && note.hidePopover();
+  const show = () => {
+    if (isOpen()) return;
+    note.showPopover();
+    const at = link.getClientRects()[0];
+    const { width, height } = note.getBoundingClientRect();
+    const below = at.bottom + height < innerHeight;
+    note.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
+    note.style.top = `${below ? at.bottom + 2 : at.top - height - 2}px`;
+  };
+  const leave = () =>
+    setTimeout(() => {
+      if (!link.matches(":hover, :focus-visible") && !note.matches(":hover")) hide();
+    }, 150);
+  link.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && show());
+  link.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && leave());
+  note.addEventListener("pointerleave", leave);
+  link.addEventListener("focus", () => link.matches(":focus-visible") && show());
+  link.addEventListener("blur", leave);
+  link.addEventListener("click", (event) => {
+    if (event.pointerType !== "touch" || isOpen()) return;
+    event.preventDefault();
+    show();
+  });
+  addEventListener("keydown", ({ key }) => key === "Escape" && hide());
+  addEventListener("scroll", hide, { passive: true });
+  addEventListener("pointerdown", ({ target }) => {
+    if (!link.contains(target) && !note.contains(target)) hide();
+  });
+}
