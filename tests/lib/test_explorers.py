@@ -623,7 +623,7 @@ def test_straight_line_says_why(play):
     page = play(explorers.StraightLine())
     reached = page.locator(".reached")
     for tries in range(1, 7):
-        move(slider(page, "a, how steep"), -1)
+        move(slider(page, "slope"), -1)
         assert page.locator("dd").last.text_content() == str(tries)
         assert reached.is_visible() == (tries == 6)
 
