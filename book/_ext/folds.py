@@ -25,8 +25,15 @@ SUMMARIES = {
     "setup": "Set-up",
     "figure": "How this figure is drawn",
     "explorer": "How this explorer is made",
+    "exercise-check": "The check of your answer",
 }
-KINDS = {"setup": "setup", "figure": "figure", "explorer": "figure", "check": "check"}
+KINDS = {
+    "setup": "setup",
+    "figure": "figure",
+    "explorer": "figure",
+    "check": "check",
+    "exercise-check": "setup",
+}
 DEEPER_ENTRY = re.compile(
     r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',
     re.DOTALL,

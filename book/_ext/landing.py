@@ -1,7 +1,7 @@
 """What the landing page shows of the book: its moving image, the hour, the claims.
 
 ``{explorer} Hands`` puts an explorer of ``pe_lib`` on a page without code.
-``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` the other chapters by part.
+``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all else by part.
 ``{claims}`` makes cards of the claims whose ids are its lines.
 """
 

@@ -86,8 +86,10 @@ class Cell:
         """What it is to a reader: the idea is open on the site, the others fold."""
         if self.kind == "markdown":
             return "text"
-        if self.tagged("solution-") or self.tagged("check-"):
+        if self.tagged("solution-"):
             return "exercise"
+        if self.tagged("check-"):
+            return "exercise-check"
         if "setup" in self.tagged(""):
             return "setup"
         if any('<div class="pe-explorer' in table for table in self.tables):

@@ -25,7 +25,7 @@ LOUDNESS = 0.7
 BATCH, RATE, TEST_TEXTS = 32, 0.01, 64
 SHARPNESS = 10
 """By how much the shift matrix is multiplied in its surgery."""
-HEADS = ("added", "turning", "debris", "shift", "rotary")
+HEADS = ("added", "codes", "turning", "debris", "shift", "rotary")
 
 
 class OneHead(nn.Module):
@@ -185,9 +185,9 @@ def measure(
 ) -> list[Score]:
     """Train models of each seed, and test heads of them at each length.
 
-    "added" and "rotary" are the models as trained. "turning", "debris" and "shift"
-    are the added model with the scores of codes alone, through the turning part of
-    its W, through the rest of W, and through 10 T(1).
+    "added" and "rotary" are the models as trained. "codes", "turning", "debris" and
+    "shift" are the added model with the scores of codes alone, through its W, the
+    turning part of W, the rest of W, and 10 T(1).
 
     Raises ValueError for an unknown name in `schemes`.
     """
@@ -214,6 +214,7 @@ def _tested(
     W = head_matrix(models["added"])
     turning = turning_part(W)
     heads = {
+        "codes": W,
         "turning": turning,
         "debris": W - turning,
         "shift": SHARPNESS * shift_matrix(1, WIDTH),
