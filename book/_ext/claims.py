@@ -2,12 +2,11 @@
 
 ``book/claims/<part>.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
 the anchor ``#claim-<id>`` and a line below it that names the claim. In
-``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: the most
-repeated claims first, the rest folded, all grouped by question.
+``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: one list, the most
+repeated claims first. ``claims.js`` filters it; without script all of it is there.
 """
 
 import html
-from collections import defaultdict
 from collections.abc import Mapping
 
 import manuscript
@@ -17,7 +16,6 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-MOST_REPEATED = 12
 PLACEHOLDER = "{{ claims }}"
 
 
@@ -48,23 +46,8 @@ def badge(verdict: str) -> str:
 
 
 def ledger(claims: Mapping[str, Claim]) -> str:
-    """The page's text: groups by question, the rest of them folded."""
-    by_repetition = sorted(claims.values(), key=lambda claim: claim.rank)
-    first, rest = by_repetition[:MOST_REPEATED], by_repetition[MOST_REPEATED:]
-    text = _groups(first)
-    if rest:
-        text += f"\n:::::{{dropdown}} {len(rest)} more\n{_groups(rest)}\n:::::\n"
-    return text
-
-
-def _groups(claims: list[Claim]) -> str:
-    groups = defaultdict[str, list[Claim]](list)
-    for claim in claims:
-        groups[claim.question].append(claim)
-    return "\n".join(
-        f"::::{{rubric}} {question}\n::::\n" + "\n".join(_entry(c) for c in group)
-        for question, group in groups.items()
-    )
+    """The page's text: one list, the most repeated first, each with its verdict."""
+    return "\n".join(map(_entry, sorted(claims.values(), key=lambda c: c.rank)))
 
 
 def _entry(claim: Claim) -> str:
@@ -77,10 +60,20 @@ def _entry(claim: Claim) -> str:
     }
     return (
         f"(ledger-{claim.id})=\n"
-        f"{claim.claim}{said_by}\n"
-        f": **{claim.verdict[0].upper()}{claim.verdict[1:]}.** {claim.why} "
-        f"{checks[claim.settled_by]}\n"
+        f"::::{{div}} claim-entry {SHAPES[kind(claim.verdict)][0]}\n"
+        f"{{verdict}}`{claim.verdict}`\n\n"
+        f"{claim.claim}{said_by}\n\n"
+        f"{claim.why} {checks[claim.settled_by]}\n\n"
+        f"[{claim.question}](#ledger-{claim.id})\n"
+        "::::\n"
     )
+
+
+def verdict_role(
+    _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """``{verdict}`true if ...``` is a badge."""
+    return [nodes.raw("", badge(text), format="html")], []
 
 
 def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
@@ -113,7 +106,7 @@ class ClaimAnchors(SphinxTransform):
         """The line below the cell: the claim, its verdict, a link to the ledger."""
         link = pending_xref(
             "",
-            nodes.inline("", claim.verdict),
+            nodes.raw("", badge(claim.verdict), format="html"),
             refdomain="std",
             reftype="ref",
             reftarget=f"ledger-{claim.id}",
@@ -121,7 +114,7 @@ class ClaimAnchors(SphinxTransform):
             refwarn=True,
             refdoc=self.env.docname,
         )
-        said = nodes.Text(f"Claim: {claim.claim} Verdict: ")
+        said = nodes.Text(f"People say: “{claim.claim}” ")
         return nodes.paragraph("", "", said, link, classes=["claim"])
 
 
@@ -129,4 +122,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("source-read", insert_ledger)
     app.add_transform(ClaimAnchors)
+    app.add_role("verdict", verdict_role)
+    app.add_js_file("claims.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
