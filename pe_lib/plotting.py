@@ -82,6 +82,7 @@ _STYLE: Any = {
     "legend.fontsize": 12,
     "lines.linewidth": 2,
     "savefig.facecolor": PAPER,
+    "savefig.pad_inches": 0.08,  # a full width stays below a phone's column
     "svg.fonttype": "none",
     "svg.hashsalt": "positional encodings, checked",
     "text.color": INK,

@@ -21,7 +21,7 @@
     <p><output></output> <button type="reset" hidden>Show all</button></p>`;
   const { word, topic } = form.elements;
   const topics = entries.map(topicOf);
-  for (const name of [...new Set(topics)].sort()) {
+  for (const name of [...new Set(topics)].toSorted()) {
     topic.add(new Option(`${name} (${count(topics, name)})`, name));
   }
   const buttons = [...form.querySelectorAll("[role=group] button")];

@@ -74,6 +74,17 @@ def test_figures_are_described(page: Page) -> None:
             assert len(svg) <= 150_000
 
 
+@each_notebook
+def test_letters_of_figures_are_read_on_a_phone(page: Page) -> None:
+    """In a column of 358 pixels no letter is smaller than 12; none is an outline."""
+    for cell in page.code_cells:
+        for svg in cell.drawings:
+            width = float(re.findall(r'viewBox="0 0 ([0-9.]+)', svg)[0])
+            letters = [float(size) for size in re.findall(r"font-size: ([0-9.]+)", svg)]
+            assert min(letters, default=12) * 358 / width >= 12, cell.figure
+            assert 'id="DejaVu' not in svg, cell.figure
+
+
 def test_figure_names_are_unique() -> None:
     """A link to a figure leads to one figure."""
     names = [

@@ -213,7 +213,7 @@ def test_roles() -> None:
         ("figure", lambda c: replace(c, metadata=FIGURE | {"tags": ["claim-a"]})),
         ("explorer", lambda c: replace(c, outputs=explorer)),
         ("check", lambda c: replace(c, metadata=CHECK)),
-        ("exercise-check", lambda c: replace(c, metadata=CHECK | {"tags": ["check-a"]})),
+        ("exercise-check", lambda c: replace(c, metadata={"tags": ["check-a"]})),
         ("exercise", lambda c: replace(c, metadata=FIGURE | {"tags": ["solution-a"]})),
         ("text", lambda c: replace(c, kind="markdown")),
     ]

@@ -1,7 +1,8 @@
-"""The list of claims and the landing page: all there without script, filtered with it."""
+"""The list of claims and the landing page: whole without script, filtered with it."""
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import claims
@@ -41,12 +42,12 @@ def test_each_verdict_has_its_badge(verdict: str, kind: str) -> None:
     """A shape of its own beside the words."""
     assert claims.kind(verdict) == kind
     drawn = claims.badge(verdict)
-    assert claims.SHAPES[kind][1] in drawn and f" {verdict[1:]}</span>" in drawn
+    assert claims.SHAPES[kind][1] in drawn and f"{verdict[1:]}</span>" in drawn
     assert len({shape for _, shape in claims.SHAPES.values()}) == len(claims.SHAPES)
 
 
 def test_without_script_all_claims_are_there(site: Site, browser: Any) -> None:
-    """The most repeated first, each with its badge, and no filter that would not work."""
+    """The most repeated first, each with its badge; no filter that would not work."""
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(site.url(LEDGER))
@@ -109,5 +110,68 @@ def test_the_landing_page_lists_the_hour(site: Site, browser: Any) -> None:
         assert page.locator(".claim-card .badge").count() == 5
         slider = page.locator(".pe-hands input[type=range]")
         said = page.locator(".pe-hands output")
-        slider.evaluate("s => { s.value = 3; s.dispatchEvent(new Event('input')); }")
+        slider.fill("3")
         assert "word 3" in said.inner_text().lower()
+
+
+def test_the_sentence_on_top_counts_the_files() -> None:
+    """All of them, by verdict; what is open, where anything is."""
+    first = next(iter(BOOK.claims.values()))
+    verdicts = ["true", "true", "true if so", "not as stated"]
+    few = {str(i): replace(first, verdict=v) for i, v in enumerate(verdicts)}
+    said, marks = claims.summary(few).split("\n\n")
+    assert (
+        said
+        == "**Of 4 sentences 2 hold as they stand**, 1 under a condition, 1 do not."
+    )
+    assert [marks.count(f"badge {kind}") for kind in WORDS] == [2, 1, 1, 0]
+    few["4"] = replace(first, verdict="open")
+    assert ", 1 cannot be decided yet." in claims.summary(few)
+
+
+def test_the_badge_below_a_cell_is_drawn(site: Site, browser: Any) -> None:
+    """With its shape, and its words as the link to the list."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(site.url("book/sinusoidal/rotation"))
+        notes = page.locator("p.claim")
+        drawn = page.locator("p.claim > .badge:has(> svg):has(> a[href*='#ledger-'])")
+        assert notes.count() == drawn.count() > 0
+        assert not any("<" in said for said in notes.all_text_contents())
+
+
+def test_counts_follow_the_other_filters(page: Any) -> None:
+    """A button says how many it would show; one more button shows all again."""
+    page.fill(".claim-filter input", "sine")
+    entries = page.locator(".claim-entry:visible")
+    found = entries.count()
+    for kind in ("no", "part", ""):
+        button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
+        said = int(button.locator("b").inner_text())
+        button.click()
+        assert entries.count() == said > 0
+    assert found == said < len(BOOK.claims)
+    page.click(".claim-filter [type=reset]")
+    assert entries.count() == len(BOOK.claims)
+    assert page.locator(".claim-filter [type=reset]").is_hidden()
+    assert page.input_value(".claim-filter input") == ""
+
+
+def test_a_deep_link_is_in_sight_and_marked(site: Site, browser: Any) -> None:
+    """It opens at its claim, which says so; its own link keeps the filter."""
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        page.goto(f"{site.url(LEDGER)}#ledger-no-direction")
+        page.wait_for_load_state("load")
+        mark = """[...document.querySelectorAll(".claim-entry")].filter((entry) =>
+            getComputedStyle(entry, "::before").content.includes("You came")
+            && getComputedStyle(entry).borderLeftStyle === "solid")
+            .map((entry) => [entry.id, entry.getBoundingClientRect().top])"""
+        ((name, top),) = page.evaluate(mark)
+        assert name == "ledger-no-direction" and 0 <= top < 400
+        page.locator(".claim-filter button[value='no']").click()
+        link = page.locator(".claim-entry:visible > p:last-child a").nth(3)
+        link.click()
+        assert page.locator(".claim-entry:visible").count() < len(BOOK.claims)
+        ((name, _),) = page.evaluate(mark)
+        assert name == page.evaluate("location.hash.slice(1)") != "ledger-no-direction"
