@@ -66,7 +66,7 @@ def capital(text: str) -> str:
 def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: one list, the most repeated first, each with its verdict."""
     entries = map(_entry, sorted(claims.values(), key=lambda c: c.rank))
-    return "\n".join([summary(claims), *entries])
+    return "\n".join([summary(claims), filters(claims), *entries])
 
 
 def summary(claims: Mapping[str, Claim]) -> str:
@@ -83,6 +83,51 @@ def summary(claims: Mapping[str, Claim]) -> str:
         for name, (colour, _) in SHAPES.items()
     )
     return f'{said}.\n\n<div class="claim-marks" aria-hidden="true">{marks}</div>\n'
+
+
+WORDS = {"true": "True", "true if": "True, if"}
+
+
+def filters(claims: Mapping[str, Claim]) -> str:
+    """What ``claims.js`` brings to life; a page without script does not show it."""
+    count = Counter(kind(claim.verdict) for claim in claims.values())
+    topics = Counter(claim.question for claim in claims.values())
+    all_of_them = len(claims)
+    buttons = [("", "All", all_of_them)] + [
+        (
+            colour,
+            f'<span class="badge {colour}">{drawing(name).strip()}</span>'
+            + WORDS.get(name, capital(name)),
+            count[name],
+        )
+        for name, (colour, _) in SHAPES.items()
+        if count[name]
+    ]
+    return "\n".join(
+        [
+            '<form class="claim-filter" role="search" aria-label="Claims">',
+            '<label>Word <input type="search" name="word" autocomplete="off"></label>',
+            '<label>Topic <select name="topic" autocomplete="off">',
+            '<option value="">All topics</option>',
+            *(
+                f'<option value="{html.escape(topic)}">'
+                f"{html.escape(topic)} ({topics[topic]})</option>"
+                for topic in sorted(topics)
+            ),
+            "</select></label>",
+            '<div role="group" aria-label="Verdict">',
+            *(
+                f'<button type="button" value="{colour}" '
+                f'aria-pressed="{str(not colour).lower()}">{name} <b>{many}</b>'
+                "</button>"
+                for colour, name, many in buttons
+            ),
+            "</div>",
+            f"<p><output>{all_of_them} of {all_of_them} claims</output> "
+            '<button type="reset" hidden>Show all</button></p>',
+            "</form>\n",
+        ]
+    )
 
 
 def _entry(claim: Claim) -> str:

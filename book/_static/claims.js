@@ -2,28 +2,10 @@
 "use strict";
 {
   const entries = [...document.querySelectorAll(".claim-entry")];
-  const verdicts = [["", "All"], ["yes", "True"], ["part", "True, if"], ["no", "Not as stated"], ["open", "Open"]];
+  const form = document.querySelector(".claim-filter");
   const is = (entry, kind) => !kind || entry.classList.contains(kind);
   const topicOf = (entry) => entry.lastElementChild.firstChild.data.trim();
-  const mark = (kind) => document.querySelector(`.claim-marks .${kind || "none"}`)?.outerHTML ?? "";
-  const count = (list, item) => list.filter((each) => each === item).length;
-
-  const form = document.createElement("form");
-  form.className = "claim-filter";
-  form.setAttribute("role", "search");
-  form.setAttribute("aria-label", "Claims");
-  form.innerHTML = `<label>Word <input type="search" name="word" autocomplete="off"></label>
-    <label>Topic <select name="topic"><option value="">All topics</option></select></label>
-    <div role="group" aria-label="Verdict">${verdicts
-      .filter(([kind]) => entries.some((entry) => is(entry, kind)))
-      .map(([kind, name]) => `<button type="button" value="${kind}">${mark(kind)}${name} <b></b></button>`)
-      .join("")}</div>
-    <p><output></output> <button type="reset" hidden>Show all</button></p>`;
   const { word, topic } = form.elements;
-  const topics = entries.map(topicOf);
-  for (const name of [...new Set(topics)].toSorted()) {
-    topic.add(new Option(`${name} (${count(topics, name)})`, name));
-  }
   const buttons = [...form.querySelectorAll("[role=group] button")];
   const output = form.querySelector("output");
   const all = form.querySelector("[type=reset]");
@@ -85,6 +67,6 @@
     });
   }
 
-  show();
-  entries[0].before(form);
+  form.classList.add("works"); // where style sheets cannot ask for scripts
+  lead();
 }
