@@ -27,22 +27,26 @@ each("coats", (root, controls, form) => {
     });
     while (text.length < n) text.push(on(text.at(-1)));
     const miss = Math.sqrt(error / (size || 1)), fits = size > 1e-9 && miss <= 0.05;
-    const found = text.filter(([x, y], t) => "" + highest(text.map(([u, v]) => u * x + v * y)) == t).length;
-    box.innerHTML = lamp("every word finds itself", found == n ? "yes" : "no") + lamp("one matrix moves them on", fits ? "yes" : "no");
+    const norms = text.map((p) => Math.hypot(...p)), top = Math.max(...norms);
+    const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, loud = spread <= 0.1;
+    const apart = P.every(([x, y], t) => P.every(([u, v], s) => s == t || Math.hypot(u - x, v - y) > 0.22));
+    box.innerHTML = lamp("all equally loud", loud ? "yes" : "no") + lamp("one matrix moves them on", fits ? "yes" : "no");
     show(
       root,
       [
         "M" + P.map(place).join("L"),
         text.slice(5).map((p) => `M${place(p)}h0`).join(""),
         ...P.map((p) => `translate(${place(p)})`),
-        `${found} of ${n}`,
+        `${Math.round(100 * spread)} %`,
         `${Math.round(100 * miss)} %`,
       ],
-      found == n
-        ? fits ? `Both lamps are lit, for ${n} words.` : "Every word finds itself, but no one matrix moves them on."
-        : fits ? "One matrix moves them on, but not every word finds itself."
-        : "Not every word finds itself, and no matrix moves them on.",
-      found == n && fits,
+      loud
+        ? fits
+          ? apart ? `Both lamps are lit, for ${n} words.` : "Both lamps are lit, but two codes are doubles, or nearly."
+          : "They are equally loud, but no one matrix moves them on."
+        : fits ? "One matrix moves them on, but they are not equally loud."
+        : "They are not equally loud, and no one matrix moves them on.",
+      loud && fits && apart,
     );
     points.forEach((point, t) =>
       point.setAttribute("aria-label", `code ${t} at ${P[t].map((x) => fixed(x)).join(", ")}; the arrow keys move it`));

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from pe_lib.explorers._explorer import (
     AGAIN,
     Explorer,
-    highest,
     lamp,
     number,
     picture,
@@ -16,27 +15,32 @@ from pe_lib.explorers._explorer import (
 )
 
 POINTS = ((0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3))
-NEAR = 0.05
+LOUD, NEAR = 0.1, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coats(Explorer):
     """Five codes to drag, and two lamps.
 
-    The first lamp: for each word the largest dot product is that with itself. The
-    second: the 2 by 2 matrix that fits best takes each code to the next one, with an
-    error of at most 5 % of their size (root mean square). With more than five words
-    that matrix continues the text.
+    The first lamp: the smallest norm is at most 10 % below the largest. The second:
+    the 2 by 2 matrix that fits best takes each code to the next one, with an error of
+    at most 5 % of their size (root mean square). With more than five words that matrix
+    continues the text. Both lamps and no two points that overlap: that is the goal,
+    and near a circle in even steps. (Exactly equal norms and an exact matrix leave five
+    different codes nothing else: two ellipses around the origin share four points.)
 
     Examples
     --------
     >>> print(Coats())
-    Not every word finds itself, and no matrix moves them on.
+    They are not equally loud, and no one matrix moves them on.
     """
 
     _name = "coats"
     _title = "Five coats"
-    _goal = "Drag the five codes until both lamps are lit. What shape is it?"
+    _goal = (
+        "Keep the five codes apart, and drag them until both lamps are lit. What shape"
+        " is it?"
+    )
     _reached = (
         "You have built a clock.",
         "Near a circle, in even steps. Add words: the more there are, the rounder it"
@@ -44,14 +48,15 @@ class Coats(Explorer):
     )
     _styles = ("explorer.css", "coats.css")
 
-    def _state(self) -> tuple[NDArray[np.float64], list[bool], float]:
+    def _state(self) -> tuple[NDArray[np.float64], float, float]:
         P = np.array(POINTS, dtype=float)
         move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
         miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / np.mean(P**2))
-        return P, [highest(P @ p) == [t] for t, p in enumerate(P)], float(miss)
+        norms = np.linalg.norm(P, axis=1)
+        return P, float(1 - norms.min() / norms.max()), float(miss)
 
     def _stage(self) -> str:
-        P, found, miss = self._state()
+        P, spread, miss = self._state()
         places = 150 + 110 * P * (1, -1)
         line = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         points = "".join(
@@ -61,7 +66,7 @@ class Coats(Explorer):
             f'<text y="4.5">{t}</text></g>\n'
             for t, (x, y) in enumerate(places)
         )
-        return f'<div class="lamps">{self._lamps(found, miss)}</div>\n' + picture(
+        return f'<div class="lamps">{self._lamps(spread, miss)}</div>\n' + picture(
             "The plane with the codes of five words as numbered points, and a line"
             " from each to the next.",
             300,
@@ -73,20 +78,20 @@ class Coats(Explorer):
         )
 
     @staticmethod
-    def _lamps(found: list[bool], miss: float) -> str:
-        return lamp("every word finds itself", "yes" if all(found) else "no") + lamp(
+    def _lamps(spread: float, miss: float) -> str:
+        return lamp("all equally loud", "yes" if spread <= LOUD else "no") + lamp(
             "one matrix moves them on", "yes" if miss <= NEAR else "no"
         )
 
     def _tally(self) -> list[tuple[str, str]]:
-        _, found, miss = self._state()
+        _, spread, miss = self._state()
         return [
-            ("words that find themselves", f"{sum(found)} of {len(found)}"),
+            ("the quietest is below the loudest by", f"{number(100 * spread, 0)} %"),
             ("the matrix misses by", f"{number(100 * miss, 0)} %"),
         ]
 
     def _sentence(self) -> str:
-        return "Not every word finds itself, and no matrix moves them on."
+        return "They are not equally loud, and no one matrix moves them on."
 
     def _controls(self) -> str:
         return slider("n", "words", 5, 40, 1, 5) + AGAIN

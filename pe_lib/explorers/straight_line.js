@@ -6,7 +6,8 @@ each("straight-line", (root, controls, form) => {
     form.oninput();
   };
   return () => {
-    const a = +controls.a.value, b = +controls.b.value, scores = range(5).map((s) => a * s + b);
+    const slope = +controls.slope.value, height = +controls.height.value;
+    const scores = range(5).map((s) => slope * s + height);
     const tops = scores.map((x) => (110 - 10 * x).toFixed(1)), at = highest(scores);
     show(
       root,

@@ -9,7 +9,7 @@ WORDS = ("New", "York", "beats", "old", "York")
 
 @dataclass(frozen=True, kw_only=True)
 class StraightLine(Explorer):
-    """What counting lets a head do for one query: scores ``a * s + b``.
+    """What counting lets a head do for one query: scores ``slope * s + height``.
 
     Whatever the matrix is, the scores of query 4 over the keys 0 to 4 are a straight
     line. Slope and height are the reader's.
@@ -25,8 +25,8 @@ class StraightLine(Explorer):
     _goal = "York at 4 looks for old: make the bar of old the tallest."
     _reached = (
         "Nobody can, and now you know why.",
-        "The five scores lie on one straight line, whatever a and b are. A straight"
-        " line is highest at an end, and old stands inside.",
+        "The five scores lie on one straight line, whatever its slope and height. A"
+        " straight line is highest at an end, and old stands inside.",
     )
 
     def _stage(self) -> str:
@@ -56,6 +56,6 @@ class StraightLine(Explorer):
         return "York, key 4, is the tallest: an end."
 
     def _controls(self) -> str:
-        return slider("a", "a, how steep", -2, 2, 0.5, 1) + slider(
-            "b", "b, how high", -2, 2, 0.5, 0
+        return slider("slope", "slope", -2, 2, 0.5, 1) + slider(
+            "height", "height", -2, 2, 0.5, 0
         )

@@ -14,7 +14,7 @@ SPEED = 0.01
 class TwoHands(Explorer):
     """The distance of each of 99 words to word 0, for two hands.
 
-    The first turns by one radian a word, the second by what the reader sets. The
+    The fast one turns by one radian a word, the slow one by what the reader sets. The
     first setting, 0.01, is the second speed of four numbers with base 10,000.
 
     Examples
@@ -26,7 +26,7 @@ class TwoHands(Explorer):
     _name = "two-hands"
     _title = "Two hands"
     _goal = (
-        "Choose the speed of the second hand so that the nearest double of word 0 is"
+        "Choose the speed of the slow hand so that the nearest double of word 0 is"
         " as far away as you can."
     )
     _reached = (
@@ -50,9 +50,9 @@ class TwoHands(Explorer):
         y = 130 - 40 * far[low - 1]
         return (
             '<div class="dials three"><div>'
-            + hand("first hand, at the nearest double", low, ghost=0)
+            + hand("fast hand, at the nearest double", low, ghost=0)
             + "1.00 a word</div>\n<div>"
-            + hand("second hand, at the nearest double", SPEED * low, ghost=0)
+            + hand("slow hand, at the nearest double", SPEED * low, ghost=0)
             + '<span class="now">0.01 a word</span></div></div>\n'
             '<p class="legend">The hands of the nearest double, and'
             ' <b class="target">dotted</b> those of word 0. Below: how far each word is'
@@ -67,6 +67,7 @@ class TwoHands(Explorer):
                 f'<path class="now" stroke-width="1.5" d="M{points}"/>'
                 f'<g class="now" transform="translate({3 * low + 30} {y:.1f})">'
                 '<circle class="target" stroke-width="3" r="7"/></g>\n'
+                '<text class="muted" x="300" y="122">goal: 0.57</text>'
                 f'<text class="muted" x="16" y="134">0</text>'
                 f'<text class="muted" x="16" y="54">2</text>{ticks}\n',
             )
@@ -87,4 +88,4 @@ class TwoHands(Explorer):
         )
 
     def _controls(self) -> str:
-        return slider("w", "speed of the second hand", 0.01, 0.99, 0.01, SPEED)
+        return slider("w", "speed of the slow hand", 0.01, 0.99, 0.01, SPEED)

@@ -3,14 +3,14 @@
   const root = document.querySelector(".pe-explorer");
   const form = root.querySelector("form"),
     seen = [];
-  for (let a = -2; a <= 2; a += 0.5)
-    for (let b = -2; b <= 2; b += 0.5) {
-      form.elements.a.value = a;
-      form.elements.b.value = b;
+  for (let slope = -2; slope <= 2; slope += 0.5)
+    for (let height = -2; height <= 2; height += 0.5) {
+      form.elements.slope.value = slope;
+      form.elements.height.value = height;
       form.dispatchEvent(new Event("input"));
       const bars = root.querySelector("path.now").getAttribute("d");
       const scores = root.querySelector("dd").textContent;
-      seen.push([a, b, scores, bars, root.querySelector(".line").textContent]);
+      seen.push([slope, height, scores, bars, root.querySelector(".line").textContent]);
     }
   return seen;
 };
