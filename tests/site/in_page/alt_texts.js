@@ -11,7 +11,7 @@
     if (unseen(e) || inner(e)) continue;
     const label = e.getAttribute("aria-label") || "";
     // A hand or a plane of an explorer is a control: its name is short.
-    if (e.closest(".pe-explorer") && (e.matches(".hand") || e.querySelector("[role=slider]")) && label)
+    if (e.closest(".pe-explorer") && (e.matches(".hand, .plane") || e.querySelector("[role=slider]")) && label)
       continue;
     if (e.getAttribute("role") !== "img" || label.length <= shortest)
       faults.push(`svg without alt text: ${e.outerHTML.slice(0, 120)}`);
