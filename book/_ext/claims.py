@@ -7,7 +7,9 @@ repeated claims first. ``claims.js`` filters it; without script all of it is the
 """
 
 import html
+from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import manuscript
 from docutils import nodes
@@ -35,19 +37,97 @@ def kind(verdict: str) -> str:
     return next(name for name in reversed(list(SHAPES)) if verdict.startswith(name))
 
 
+def drawing(verdict: str) -> str:
+    """The verdict's shape."""
+    shape = SHAPES[kind(verdict)][1]
+    return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg> '
+
+
 def badge(verdict: str) -> str:
     """The verdict with its shape and colour, as HTML."""
-    colour, shape = SHAPES[kind(verdict)]
-    words = html.escape(verdict[0].upper() + verdict[1:])
-    return (
-        f'<span class="badge {colour}"><svg viewBox="0 0 16 16" aria-hidden="true">'
-        f"{shape}</svg> {words}</span>"
+    colour = SHAPES[kind(verdict)][0]
+    words = html.escape(capital(verdict))
+    return f'<span class="badge {colour}">{drawing(verdict)}{words}</span>'
+
+
+def badge_node(verdict: str, words: nodes.Node) -> nodes.inline:
+    """The same on a page of the book: its words are text, which the search finds."""
+    shape = nodes.raw("", drawing(verdict), format="html")
+    return nodes.inline(
+        "", "", shape, words, classes=["badge", SHAPES[kind(verdict)][0]]
     )
+
+
+def capital(text: str) -> str:
+    """The text, with a large first letter."""
+    return text[:1].upper() + text[1:]
 
 
 def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: one list, the most repeated first, each with its verdict."""
-    return "\n".join(map(_entry, sorted(claims.values(), key=lambda c: c.rank)))
+    entries = map(_entry, sorted(claims.values(), key=lambda c: c.rank))
+    return "\n".join([summary(claims), filters(claims), *entries])
+
+
+def summary(claims: Mapping[str, Claim]) -> str:
+    """How many claims have which verdict, first in words and then as marks."""
+    count = Counter(kind(claim.verdict) for claim in claims.values())
+    said = (
+        f"**Of {len(claims)} sentences {count['true']} hold as they stand**, "
+        f"{count['true if']} under a condition, {count['not as stated']} do not"
+    )
+    if count["open"]:
+        said += f", {count['open']} cannot be decided yet"
+    marks = "".join(
+        f'<span class="badge {colour}">{drawing(name).strip()}</span>' * count[name]
+        for name, (colour, _) in SHAPES.items()
+    )
+    return f'{said}.\n\n<div class="claim-marks" aria-hidden="true">{marks}</div>\n'
+
+
+WORDS = {"true": "True", "true if": "True, if"}
+
+
+def filters(claims: Mapping[str, Claim]) -> str:
+    """What ``claims.js`` brings to life; a page without script does not show it."""
+    count = Counter(kind(claim.verdict) for claim in claims.values())
+    topics = Counter(claim.question for claim in claims.values())
+    all_of_them = len(claims)
+    buttons = [("", "All", all_of_them)] + [
+        (
+            colour,
+            f'<span class="badge {colour}">{drawing(name).strip()}</span>'
+            + WORDS.get(name, capital(name)),
+            count[name],
+        )
+        for name, (colour, _) in SHAPES.items()
+        if count[name]
+    ]
+    return "\n".join(
+        [
+            '<form class="claim-filter" role="search" aria-label="Claims">',
+            '<label>Word <input type="search" name="word" autocomplete="off"></label>',
+            '<label>Topic <select name="topic" autocomplete="off">',
+            '<option value="">All topics</option>',
+            *(
+                f'<option value="{html.escape(topic)}">'
+                f"{html.escape(topic)} ({topics[topic]})</option>"
+                for topic in sorted(topics)
+            ),
+            "</select></label>",
+            '<div role="group" aria-label="Verdict">',
+            *(
+                f'<button type="button" value="{colour}" '
+                f'aria-pressed="{str(not colour).lower()}">{name} <b>{many}</b>'
+                "</button>"
+                for colour, name, many in buttons
+            ),
+            "</div>",
+            f"<p><output>{all_of_them} of {all_of_them} claims</output> "
+            '<button type="reset" hidden>Show all</button></p>',
+            "</form>\n",
+        ]
+    )
 
 
 def _entry(claim: Claim) -> str:
@@ -64,7 +144,7 @@ def _entry(claim: Claim) -> str:
         f"{{verdict}}`{claim.verdict}`\n\n"
         f"{claim.claim}{said_by}\n\n"
         f"{claim.why} {checks[claim.settled_by]}\n\n"
-        f"[{claim.question}](#ledger-{claim.id})\n"
+        f"{claim.question} [Link to this sentence](#ledger-{claim.id})\n"
         "::::\n"
     )
 
@@ -73,7 +153,7 @@ def verdict_role(
     _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """``{verdict}`true if ...``` is a badge."""
-    return [nodes.raw("", badge(text), format="html")], []
+    return [badge_node(text, nodes.Text(capital(text)))], []
 
 
 def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
@@ -106,7 +186,7 @@ class ClaimAnchors(SphinxTransform):
         """The line below the cell: the claim, its verdict, a link to the ledger."""
         link = pending_xref(
             "",
-            nodes.raw("", badge(claim.verdict), format="html"),
+            nodes.inline("", capital(claim.verdict)),
             refdomain="std",
             reftype="ref",
             reftarget=f"ledger-{claim.id}",
@@ -115,7 +195,20 @@ class ClaimAnchors(SphinxTransform):
             refdoc=self.env.docname,
         )
         said = nodes.Text(f"People say: “{claim.claim}” ")
-        return nodes.paragraph("", "", said, link, classes=["claim"])
+        verdict = badge_node(claim.verdict, link)
+        return nodes.paragraph("", "", said, verdict, classes=["claim"])
+
+
+def add_filter(
+    app: Sphinx,
+    _pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Load the filter where there is a list."""
+    if "claim-entry" in context.get("body", ""):
+        app.add_js_file("claims.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -123,5 +216,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", insert_ledger)
     app.add_transform(ClaimAnchors)
     app.add_role("verdict", verdict_role)
-    app.add_js_file("claims.js", loading_method="defer")
+    app.connect("html-page-context", add_filter)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,7 +32,7 @@ KINDS = {
     "figure": "figure",
     "explorer": "figure",
     "check": "check",
-    "exercise-check": "setup",
+    "exercise-check": "answer",
 }
 DEEPER_ENTRY = re.compile(
     r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',

@@ -1,52 +1,72 @@
 // The list of claims, filtered by word, verdict and topic; without script all of it shows.
-const entries = [...document.querySelectorAll(".claim-entry")];
-if (entries.length > 0) {
-  const verdicts = [["", "All"], ["yes", "True"], ["part", "True, if"], ["no", "Not as stated"], ["open", "Open"]];
-  const count = (kind) => entries.filter((entry) => !kind || entry.classList.contains(kind)).length;
-  const topicOf = (entry) => entry.lastElementChild.textContent.trim();
-  const topics = [...new Set(entries.map(topicOf))].toSorted();
-  const form = document.createElement("form");
-  form.className = "claim-filter";
-  form.setAttribute("role", "search");
-  form.setAttribute("aria-label", "Claims");
-  form.innerHTML = `<label>Word <input type="search" name="word" autocomplete="off"></label>
-    <label>Topic <select name="topic"><option value="">All topics</option></select></label>
-    <div role="group" aria-label="Verdict">${verdicts
-      .filter(([kind]) => count(kind) > 0)
-      .map(([kind, name]) => `<button type="button" aria-pressed="${!kind}" value="${kind}">${name} ${count(kind)}</button>`)
-      .join("")}</div>
-    <output aria-live="polite"></output>`;
-  for (const topic of topics) form.elements.topic.add(new Option(topic));
-  entries[0].before(form);
-  const buttons = [...form.querySelectorAll("button")];
+"use strict";
+{
+  const entries = [...document.querySelectorAll(".claim-entry")];
+  const form = document.querySelector(".claim-filter");
+  const is = (entry, kind) => !kind || entry.classList.contains(kind);
+  const topicOf = (entry) => entry.lastElementChild.firstChild.data.trim();
+  const { word, topic } = form.elements;
+  const buttons = [...form.querySelectorAll("[role=group] button")];
+  const output = form.querySelector("output");
+  const all = form.querySelector("[type=reset]");
   let kind = "";
+
   const show = () => {
-    const word = form.elements.word.value.trim().toLowerCase();
-    let shown = 0;
-    for (const entry of entries) {
-      const fits =
-        (!kind || entry.classList.contains(kind)) &&
-        (!form.elements.topic.value || topicOf(entry) === form.elements.topic.value) &&
-        (!word || entry.textContent.toLowerCase().includes(word));
-      entry.hidden = !fits;
-      shown += fits;
+    const wanted = word.value.trim().toLowerCase();
+    const found = entries.filter(
+      (entry) =>
+        (!topic.value || topicOf(entry) === topic.value) &&
+        (!wanted || entry.textContent.toLowerCase().includes(wanted)),
+    );
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(button.value === kind));
+      button.lastElementChild.textContent = found.filter((entry) => is(entry, button.value)).length;
     }
-    form.querySelector("output").textContent = `${shown} of ${entries.length} claims`;
+    const shown = new Set(found.filter((entry) => is(entry, kind)));
+    for (const entry of entries) entry.hidden = !shown.has(entry);
+    output.textContent = `${shown.size} of ${entries.length} claims`;
+    all.hidden = shown.size === entries.length;
   };
+  const reset = () => {
+    kind = word.value = topic.value = "";
+    show();
+  };
+
   for (const button of buttons) {
     button.addEventListener("click", () => {
       kind = button.value;
-      for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
       show();
     });
   }
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
-  // An address that leads to a hidden claim shows all of them again.
-  addEventListener("hashchange", () => {
-    form.reset();
-    buttons[0].click();
-    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    reset();
+    word.focus();
   });
-  show();
+
+  // An address that leads to a hidden claim shows all of them again.
+  const lead = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target?.closest(".claim-entry[hidden]")) return;
+    reset();
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", lead);
+
+  // Its link marks a claim, and is ready to be pasted.
+  for (const link of document.querySelectorAll(".claim-entry > p:last-child a")) {
+    link.addEventListener("click", () => {
+      navigator.clipboard?.writeText(link.href).then(
+        () => {
+          output.textContent = link.textContent = "Link copied";
+        },
+        () => {}, // then the address bar has it
+      );
+    });
+  }
+
+  form.classList.add("works"); // where style sheets cannot ask for scripts
+  lead();
 }

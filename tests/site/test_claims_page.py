@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import claims
@@ -53,7 +54,7 @@ def test_without_script_all_claims_are_there(site: Site, browser: Any) -> None:
         entries = page.locator(".claim-entry")
         assert entries.count() == page.locator(".claim-entry .badge").count()
         assert entries.count() == len(BOOK.claims)
-        assert page.locator(".claim-filter").count() == 0
+        assert page.locator(".claim-filter").is_hidden()
         first = min(BOOK.claims.values(), key=lambda claim: claim.rank)
         assert first.claim[:30] in entries.first.inner_text()
         assert entries.last.is_visible()
@@ -64,7 +65,8 @@ def test_buttons_count_what_they_show(page: Any) -> None:
     count = Counter(colour(claim.verdict) for claim in BOOK.claims.values())
     for kind, number in count.items():
         button = page.locator(f".claim-filter button[value='{kind}']")
-        assert button.inner_text() == f"{WORDS[kind]} {number}"
+        said = " ".join(button.inner_text().split())
+        assert said == f"{WORDS[kind]} {number}"
         button.click()
         assert button.get_attribute("aria-pressed") == "true"
         assert page.locator(".claim-entry:visible").count() == number
@@ -111,3 +113,67 @@ def test_the_landing_page_lists_the_hour(site: Site, browser: Any) -> None:
         said = page.locator(".pe-hands output")
         slider.fill("3")
         assert "word 3" in said.inner_text().lower()
+
+
+def test_the_sentence_on_top_counts_the_files() -> None:
+    """All of them, by verdict; what is open, where anything is."""
+    first = next(iter(BOOK.claims.values()))
+    verdicts = ["true", "true", "true if so", "not as stated"]
+    few = {str(i): replace(first, verdict=v) for i, v in enumerate(verdicts)}
+    said, marks = claims.summary(few).split("\n\n")
+    assert (
+        said
+        == "**Of 4 sentences 2 hold as they stand**, 1 under a condition, 1 do not."
+    )
+    assert [marks.count(f"badge {kind}") for kind in WORDS] == [2, 1, 1, 0]
+    few["4"] = replace(first, verdict="open")
+    assert ", 1 cannot be decided yet." in claims.summary(few)
+
+
+def test_the_badge_below_a_cell_is_drawn(site: Site, browser: Any) -> None:
+    """With its shape, and its words as the link to the list."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(site.url("book/sinusoidal/rotation"))
+        notes = page.locator("p.claim")
+        drawn = page.locator("p.claim > .badge:has(> svg):has(> a[href*='#ledger-'])")
+        assert notes.count() == drawn.count() > 0
+        assert not any("<" in said for said in notes.all_text_contents())
+
+
+def test_counts_follow_the_other_filters(page: Any) -> None:
+    """A button says how many it would show; one more button shows all again."""
+    page.fill(".claim-filter input", "sine")
+    entries = page.locator(".claim-entry:visible")
+    found = entries.count()
+    for kind in ("no", "part", ""):
+        button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
+        said = int(button.locator("b").inner_text())
+        button.click()
+        assert entries.count() == said > 0
+    assert found == said < len(BOOK.claims)
+    page.click(".claim-filter [type=reset]")
+    assert entries.count() == len(BOOK.claims)
+    assert page.locator(".claim-filter [type=reset]").is_hidden()
+    assert page.input_value(".claim-filter input") == ""
+
+
+def test_a_deep_link_is_in_sight_and_marked(site: Site, browser: Any) -> None:
+    """It opens at its claim, which says so; its own link keeps the filter."""
+    phone = {"width": 390, "height": 844}
+    with browser.new_context(viewport=phone, reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{site.url(LEDGER)}#ledger-no-direction")
+        page.wait_for_load_state("load")
+        mark = """[...document.querySelectorAll(".claim-entry")].filter((entry) =>
+            getComputedStyle(entry, "::before").content.includes("You came")
+            && getComputedStyle(entry).boxShadow !== "none")
+            .map((entry) => [entry.id, entry.getBoundingClientRect().top])"""
+        ((name, top),) = page.evaluate(mark)
+        assert name == "ledger-no-direction" and 0 <= top < 400
+        page.locator(".claim-filter button[value='no']").click()
+        link = page.locator(".claim-entry:visible > p:last-child a").nth(3)
+        link.click()
+        assert page.locator(".claim-entry:visible").count() < len(BOOK.claims)
+        ((name, _),) = page.evaluate(mark)
+        assert name == page.evaluate("location.hash.slice(1)") != "ledger-no-direction"

@@ -284,23 +284,6 @@ def some_chapters():
     }
 
 
-def test_the_map_draws_what_is_needed_directly(monkeypatch):
-    monkeypatch.setattr(chapters, "chapters", some_chapters)
-    assert chapters.direct_needs() == {"p/a": [], "p/b": ["p/a"], "q/c": ["p/b"]}
-    drawn = chapters.draw_map("p")
-    assert re.findall(r"M40 (\S+) C.* 40 (\S+)\"", drawn.replace("/><", "/>\n<")) == [
-        ("0.5", "1.5"),
-        ("1.5", "2.5"),
-    ]
-    assert re.findall(r'<a href="(.+?)">(.+?)</a>', drawn) == [
-        ("a.html", "a &amp; co"),
-        ("b.html", "b &amp; co"),
-        ("../q/c.html", "c &amp; co"),
-    ]
-    assert "Part of the hour. Builds on: b &amp; co." in drawn
-    assert "Needs no other chapter." in drawn
-
-
 def hour_page(name, title):
     """A page of a made-up hour: 200 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
@@ -368,7 +351,11 @@ def written(container):
             '<details class="fold fold-check"><summary>[checked:][ ][f keeps x]'
             '</summary><div class="fold-body">[cell_code_source][out]</div></details>',
         ),
-        ({"checked": "it holds", "tags": ["check-a"]}, "[cell_code_source][out]"),
+        (
+            {"checked": "it holds", "tags": ["check-a"]},
+            '<details class="fold fold-answer"><summary>The check of your answer'
+            '</summary><div class="fold-body">[cell_code_source][out]</div></details>',
+        ),
     ],
 )
 def test_a_cell_folds_by_its_role(metadata, html):
