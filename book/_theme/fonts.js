@@ -11,8 +11,14 @@
     link.href = `${root.dataset.content_root}_static/${font}.woff2`;
     document.head.append(link);
   };
-  const text = ["serif", "serif-italic", "serif-display", "code"].map((name) => `fonts/${name}`);
-  const formulas = ["katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic"];
+  const needed = [
+    {%- for font, mark in (
+      ("fonts/serif", ""), ("fonts/serif-italic", ""), ("fonts/serif-display", ""), ("fonts/code", ""),
+      ("katex/fonts/KaTeX_Main-Regular", 'class="katex"'),
+      ("katex/fonts/KaTeX_Math-Italic", 'class="katex"'),
+      ("katex/fonts/KaTeX_Size1-Regular", "small-op"),
+    ) if mark in (body or "") %}"{{ font }}", {% endfor -%}
+  ];
   if (location.protocol === "file:") {
     root.style.display = "none";
     addEventListener("DOMContentLoaded", async () => {
@@ -21,6 +27,6 @@
       root.style.removeProperty("display");
     });
   } else {
-    [...text, ...({{ ('class="katex"' in (body or ""))|tojson }} ? formulas : [])].forEach(fetchEarly);
+    needed.forEach(fetchEarly);
   }
 }
