@@ -38,7 +38,9 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
 
 
 def test_both_editions_are_there(site: Site) -> None:
-    """The student's notebook and the author's."""
+    """The student's notebook and the author's, and whoever teaches has a list."""
+    listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
+    assert listed.count(".ipynb\" download>") == 2 * len(BOOK.notebooks)
     for page in BOOK.notebooks:
         place = site.folder / "notebooks" / page.name.removeprefix("book/")
         student = place.with_suffix(".ipynb").read_text(encoding="utf-8")
