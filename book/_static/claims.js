@@ -13,7 +13,7 @@
 
   // Each word is looked for, under all names that people give it.
   const names = [
-    ["rope", "rotary", "rotat"],
+    ["rope", "rotary"],
     ["pe", "positional encoding", "encoding", "code"],
     ["embedding", "encoding", "embedd"],
     ["sin", "sine"],
