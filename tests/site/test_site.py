@@ -35,6 +35,23 @@ FOUND_FIRST = {
     "sinusoidal": "book/sinusoidal/formula.html",
     "rotation": "book/sinusoidal/rotation.html",
     "shift_matrix": "book/sinusoidal/attention_head.html",
+    # Whole questions.
+    "why 10000 in positional encoding": f"{FAQ}#why-10000",
+    "why sine and cosine in the transformer": f"{FAQ}#why-sine-and-cosine",
+    "RoPE vs sinusoidal": f"{FAQ}#rope-or-sinusoid",
+    "what is the difference between RoPE and sinusoidal": f"{FAQ}#rope-or-sinusoid",
+    "is positional embedding learned or fixed in BERT": f"{FAQ}#learned-or-fixed",
+    "why add instead of concat": f"{FAQ}#why-add",
+    "why not just use the numbers of positions": f"{FAQ}#why-not-just-number",
+    "does positional encoding work for longer sequences": f"{FAQ}#does-it-extrapolate",
+    "which positional encoding does GPT use": f"{FAQ}#which-do-bert",
+    "which positional encoding should I use": f"{FAQ}#which-should-i-use",
+    "does nn.Transformer add positional encoding": f"{FAQ}#does-nn-transformer",
+    "do I need it in a causal decoder": f"{FAQ}#does-a-causal-model",
+    "how to read the heat map": f"{FAQ}#how-do-i-read",
+    "must the dimension be even or odd": f"{FAQ}#must-d-be-even",
+    "what about padding tokens": f"{FAQ}#what-about-padding",
+    "are all positional encodings unique": f"{FAQ}#is-every-code-unique",
 }
 
 # Pages that are checked wide in every respect; `make axe` looks at all of them.
