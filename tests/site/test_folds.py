@@ -132,7 +132,8 @@ def test_the_printer_gets_all_but_answers(page: Any) -> None:
     assert page.locator(".printed i").inner_text() == page.url
     page.emulate_media(media="print")
     shown = "all => all.filter(e => e.checkVisibility()).length"
-    answers = ".solution, .fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
+    answers = ".solution, .fold-answer, .fold-figure, "
+    answers += ".sd-dropdown .sd-summary-content p"
     assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
     assert page.locator("details.solution").evaluate_all(shown) == 0
     assert page.locator(f"#{CLAIM}").is_visible()
