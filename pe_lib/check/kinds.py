@@ -147,7 +147,7 @@ def takes_heads(probe: Probe) -> Kind | None:
                 output = probe.call(probe.make(), *given, *arguments)
                 return output[0] if tensors == 2 else output
 
-            for axis in (2, 1):
+            for axis in (2, 1, 0):
                 try:
                     if _is_turn(apply, x, axis):
                         return _of_heads(probe, tensors, axis, bool(arguments))
@@ -157,19 +157,23 @@ def takes_heads(probe: Probe) -> Kind | None:
 
 
 def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
-    other = 3 - axis
-
     def call(module: nn.Module, rows: Tensor) -> Any:
-        x = rows.unsqueeze(0).unsqueeze(other)
+        shape = [1, 1, 1, rows.shape[-1]]
+        shape[axis] = len(rows)
+        x = rows.reshape(shape)
         where = [torch.arange(len(rows))[None]] if asks else []
         with torch.no_grad():
             output = module(*(x.clone() for _ in range(tensors)), *where)
-        return (output[0] if tensors == 2 else output).select(other, 0).select(0, 0)
+        return (output[0] if tensors == 2 else output).reshape(rows.shape)
 
-    words = {2: "[batch, heads, length, dim]", 1: "[batch, length, heads, dim]"}[axis]
+    words = (
+        "[length, batch, heads, dim]",
+        "[batch, length, heads, dim]",
+        "[batch, heads, length, dim]",
+    )[axis]
     name = "turns queries and keys" if tensors == 2 else "turns x"
-    return Kind(name, f"linear, mixes columns, changes along {words}", "rotary",
-                probe, call)  # fmt: skip
+    evidence = f"linear, mixes columns, changes along {words}"
+    return Kind(name, evidence, "rotary", probe, call)
 
 
 def returns_bias(probe: Probe) -> Kind | None:

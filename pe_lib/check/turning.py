@@ -255,7 +255,7 @@ def accuracy(turner: Turner) -> Findings:
     if not turner.layout:
         return
     speeds = _ideal(np.abs(turner.speeds), turner.probe.d_model)
-    if speeds is None:
+    if speeds is None or _longer_is_other(turner):
         return
     first = [a for a, _ in turner.pairs]
     row = torch.zeros(turner.probe.d_model)
@@ -286,6 +286,38 @@ def accuracy(turner: Turner) -> Findings:
             "accuracy", f"Largest error before position {'; '.join(told)}.",
             "float32 angles lose a digit a power of ten.",
         )  # fmt: skip
+
+
+def length(turner: Turner) -> Findings:
+    """Do the first words of a long text turn as those of a short one?"""
+    longer = _longer_is_other(turner)
+    if longer:
+        yield Finding.fact(
+            "length",
+            f"A text of {longer:,} is turned by other angles from its first word on.",
+            "Frequencies that depend on the length: keys that stay in a cache as a "
+            "shorter text had them no longer fit the queries.",
+        )
+    else:
+        yield Finding.fact(
+            "length",
+            "A longer text changes nothing at its first words.",
+            "Keys may stay in a cache.",
+        )
+
+
+def _longer_is_other(turner: Turner) -> int:
+    """The first length that changes how the beginning turns; 0 if none does."""
+    row = noise(1, turner.probe.d_model)
+    usual = turner.turn(row.repeat(COUNT, 1))
+    for longer in FAR:
+        try:
+            turned = turner.turn(row.repeat(longer, 1))[:COUNT]
+        except Exception:  # longer than it takes: no fault
+            return 0
+        if not close(turned, usual):
+            return longer
+    return 0
 
 
 def _ideal(speeds: Array, dim: int) -> Array | None:
@@ -375,6 +407,7 @@ ROTARY_CHECKS: dict[str, Callable[[Turner], Findings]] = {
     "relative": relative,
     "pairing": pairing,
     "frequencies": frequencies,
+    "length": length,
     "accuracy": accuracy,
     "half": half,
     "history": history,

@@ -120,6 +120,21 @@ class Stretched(Rotary):
         return torch.arange(length)[:, None].double() * self.speeds
 
 
+class Dynamic(Rotary):
+    """Slower for a longer text, and nothing remembered."""
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        base = 10_000.0 * max(1, length / 64) ** (self.dim / (self.dim - 2))
+        return angles(range(length), self.dim, base)
+
+
+class LengthFirst(OneTensor):
+    """[length, batch, heads, dim]."""
+
+    def axis(self, x):  # noqa: ARG002
+        return 0
+
+
 # faults
 
 
@@ -193,6 +208,8 @@ ROTARY_SOUND = {
     "cosines and sines": CosSin,
     "cosines and sines of pairs": CosSinHalf,
     "partial": Partial,
+    "dynamic": Dynamic,
+    "length first": LengthFirst,
     "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
 }
 
@@ -305,6 +322,7 @@ def facts(build, check):
         (Partial, "frequencies", "Base 10000, exponent 2j/8."),
         (ROTARY_SOUND["interpolated"], "frequencies", "interpolated 8 times"),
         (lambda d: Stretched(d, lambda old: ntk(old, 4)), "frequencies", "Base "),
+        (Dynamic, "length", "A text of 1,000 is turned by other angles"),
         (Alibi, "slopes", "as in Press et al. (2022)"),
         (AlibiRows, "offset", "All queries get the same row"),
         (T5, "buckets", "T5's 32 buckets up to distance 128, for both directions."),
