@@ -63,7 +63,7 @@ each("dial", (root, controls, form) => {
   };
   reset();
   controls.text.onclick = () => {
-    const pool = range(128).map((word) => [Math.random(), word]).sort((a, b) => a[0] - b[0]).map(([, word]) => word);
+    const pool = range(128).map((word) => [Math.random(), word]).toSorted((a, b) => a[0] - b[0]).map(([, word]) => word);
     const size = 5 + Math.floor(4 * Math.random()), from = Math.floor(8 * Math.random());
     const again = from + size + 2 + Math.floor((30 - from - 2 * size) * Math.random());
     take(range(32).map((t) => pool[t >= again && t < again + size ? t - again + from : t]), from, again, size);
