@@ -185,7 +185,8 @@ class TwoLayers(nn.Module):
 
     def _heads(self, x: Tensor) -> Tensor:
         """From [count, n, width] to [count, heads, n, width / heads]."""
-        return x.unflatten(-1, (len(self.settings.slopes), -1)).transpose(1, 2)
+        heads = len(self.settings.slopes)
+        return x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
 
     def _scores(
         self,

@@ -6,7 +6,7 @@ times as long. T(k) has all sizes 1 and phases k omega_j.
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -241,7 +241,7 @@ def tables(
         first, last = models[0], models[-1]
         result[f"head {seed}"] = head_matrix(last)
         texts = test_texts(32, seed)
-        rows = {
+        rows: dict[str, Iterable[float]] = {
             "right": [share_named(each, texts) for each in models],
             "fresh": _energy(first),
             "words": _energy(last),
@@ -256,7 +256,8 @@ def tables(
         for name, row in rows.items():
             found.setdefault(name, []).append([float(value) for value in row])
         if seed == 0:
-            for step, each in zip([*STOPS, settings.steps], models, strict=True):
+            steps = [step for step in STOPS if step < settings.steps]
+            for step, each in zip([*steps, settings.steps], models, strict=True):
                 with torch.no_grad():
                     seen = each(texts.words[:1], _begin(texts)[:1]).weights[0]
                 result[f"map {step}"] = seen[0, 0, :SEEN, :SEEN].double().numpy()
@@ -288,7 +289,8 @@ def _spread(model: TwoLayers, texts: Texts) -> list[float]:
 def _heard(model: TwoLayers, texts: Texts, hands: int) -> float:
     """How often x . T(1) x, of so many hands, is largest one back; x is word + code."""
     d = model.settings.width
-    T = of_hands(np.arange(d // 2) < hands, hands_of(shift_matrix(1, d))[1])
+    sizes = (np.arange(d // 2) < hands).astype(np.float64)
+    T = of_hands(sizes, hands_of(shift_matrix(1, d))[1])
     x = model.E.detach().double().numpy()[texts.words]
     x = x + sinusoidal(np.arange(x.shape[1]), d)
     scores = x @ T @ x.swapaxes(1, 2)

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib.experiments import surgery
+from pe_lib.experiments import induction, surgery
 from pe_lib.experiments.kept import (
     Settings,
     fingerprint,
@@ -175,14 +175,13 @@ OTHERS: dict[str, dict[str, Any]] = {
     "learned": SLOW | {"places": "learned"},
     "rotary with biases": SLOW | {"places": "rotary_biased"},
     "rotary": SLOW | {"places": "rotary"},
-    "alibi": SLOW | {"places": "alibi", "slopes": (1 / 16, 1 / 256)},
     "alibi, one steep": SLOW | {"places": "alibi", "slopes": (1.0, 0.004)},
     "none": SLOW | {"places": "none"},
 }
-"""Models of two layers beside those of the chapter, five seeds each."""
+"""Models of two layers beside those of the chapter, three seeds each."""
 FIFTEEN: dict[str, Any] = {"seeds": 15, "test_lengths": (32, 64, 128)}
 DIALS = ["as trained", *(f"30 T({k})" for k in range(5))]
-TWO_LAYERS: dict[str, dict[str, dict[str, Any]]] = {
+TWO_LAYERS: dict[str, dict[str, Settings]] = {
     "dial": {
         f"{start}{told}": FIFTEEN | told_of | {"model": {"last_start": last}}
         for start, last in (("starts 0 to 500", 500), ("start 0", 0))
@@ -202,8 +201,8 @@ TWO_LAYERS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "dial_others": {
         f"{name}{told}": {
-            "seeds": 5,
-            "test_lengths": (32, 64, 128),
+            "seeds": 3,
+            "test_lengths": (32, 128),
             "schemes": ["as trained"],
             "model": model,
             "what": what,
@@ -213,7 +212,7 @@ TWO_LAYERS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Rows of surgery.measure: models of two layers, trained and operated on."""
-RUNS |= TWO_LAYERS
+RUNS.update(TWO_LAYERS)
 OPENED: dict[str, Settings] = {
     "dial_tables": {"seeds": 15, "model": {}},
     "dial_weights": {"seed": 0},
@@ -254,7 +253,7 @@ def make(name: str) -> float:
     if name == "dial_tables":
         weights = surgery.tables(**OPENED[name], folder=MODELS)
     elif name == "dial_weights":
-        weights = surgery.course(0, surgery.Settings(), MODELS)[-1]
+        weights = surgery.course(0, induction.Settings(), MODELS)[-1]
     elif name in WEIGHTS:
         weights = trained(**WEIGHTS[name]).state_dict()
     elif name in TWO_LAYERS:
