@@ -1,6 +1,6 @@
 """The runs behind the chapters of experiments, kept beside this file as CSV.
 
-    python book/experiments/data/runs.py                     all: 10 minutes of a core
+    python book/experiments/data/runs.py                     all: 16 minutes of a core
     python book/experiments/data/runs.py masked bases        some of them
 
 Names are the keys of RUNS and WEIGHTS. A run takes one thread, so that it does not
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pe_lib.experiments import stretched
 from pe_lib.experiments.kept import (
     Settings,
     fingerprint,
@@ -159,10 +160,44 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
+RATES = {100: 0.01, 10_000: 0.01, 500_000: 0.01}
+"""For each base of a stretched reader the rate that "stretched_rates" chooses."""
+RUNS["stretched_rates"] = {
+    f"base_{base}": {
+        "schemes": ["0.002", "0.005", "0.01"],
+        "base": base,
+        "seeds": 3,
+        "test_lengths": (64,),
+    }
+    for base in RATES
+}
+RUNS["stretched"] = {
+    f"base_{base}": {
+        "schemes": [
+            f"{task}/{rule}"
+            for task in stretched.TASKS
+            for rule in (stretched.RULES if base == 10_000 else ["none"])
+        ],
+        "base": base,
+        "rate": rate,
+        "seeds": 10,
+        "test_lengths": (64, 128, 256, 512),
+    }
+    for base, rate in RATES.items()
+}
+STRETCHED = {
+    "stretched": stretched.measure,
+    "stretched_rates": stretched.choose,
+    "stretched_reader": stretched.one_reader,
+}
+"""Names that pe_lib.experiments.stretched makes, and how."""
 ONE_HEAD = {"one_back"}
 """Names whose rows come from one_head.measure and not from training.train."""
-WEIGHTS: dict[str, Settings] = {"one_back_weights": {"kind": "added", "seed": 0}}
-"""Models of one head that are kept themselves: the arguments of one_head.trained."""
+WEIGHTS: dict[str, Settings] = {
+    "one_back_weights": {"kind": "added", "seed": 0},
+    "stretched_reader": {"base": 10_000, "rate": RATES[10_000], "seed": 0},
+}
+"""Models that are kept themselves: the arguments of one_head.trained or one_reader."""
 
 
 def path(name: str) -> Path:
@@ -177,6 +212,8 @@ def command(name: str) -> str:
 
 def made_from(name: str) -> str:
     """The fingerprint of what decides the rows of one name."""
+    if name in STRETCHED:
+        return stretched.fingerprint(RUNS.get(name) or {name: WEIGHTS[name]})
     if name in WEIGHTS:
         return one_head_fingerprint({name: WEIGHTS[name]})
     if name in ONE_HEAD:
@@ -189,9 +226,13 @@ def make(name: str) -> float:
     torch.set_num_threads(1)
     begin = time.monotonic()
     if name in WEIGHTS:
-        weights = trained(**WEIGHTS[name]).state_dict()
+        weights = (
+            STRETCHED[name](**WEIGHTS[name])
+            if name in STRETCHED
+            else trained(**WEIGHTS[name]).state_dict()
+        )
     else:
-        rows = measure if name in ONE_HEAD else train
+        rows = STRETCHED.get(name, measure if name in ONE_HEAD else train)
         runs = {run: rows(**settings) for run, settings in RUNS[name].items()}
     seconds = time.monotonic() - begin
     origin: dict[str, Any] = {
