@@ -141,7 +141,7 @@ def apply_rotary(
         them if left out.
     frequencies : array_like [K], optional
         Radians per position of each pair, in the place of those that follow from
-        `base`: from 0 (the pair stands still) to 2 pi. The first 2 K numbers turn.
+        `base`: from 0 (the pair stands still) to pi. The first 2 K numbers turn.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def pair_speeds(
 
 
 def as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
-    """Return `frequencies` [K] of a head, each from 0 to one turn a position."""
+    """Return `frequencies` [K] of a head, each from 0 to half a turn a position."""
     speeds = as_reals("frequencies", value)
     if speeds.ndim != 1 or not 1 <= len(speeds) <= head_dim // 2:
         raise ValueError(
@@ -245,7 +245,7 @@ def as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
     bad = speeds[~np.isfinite(speeds)]
     if bad.size:
         raise ValueError(f"frequencies must be finite, got {bad[0]}")
-    bad = speeds[(speeds < 0) | (speeds > 2 * np.pi)]
+    bad = speeds[(speeds < 0) | (speeds > np.pi)]
     if bad.size:
-        raise ValueError(f"frequencies must lie within 0 and 2 pi, got {bad[0]:g}")
+        raise ValueError(f"frequencies must lie within 0 and pi, got {bad[0]:g}")
     return speeds
