@@ -42,19 +42,12 @@ class _Turn(torch.autograd.Function):
         """Keep the angles."""
         _, turns, ctx.layout, ctx.sign = inputs
         ctx.save_for_backward(turns)
-        ctx.save_for_forward(turns)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         """Turn the gradient back."""
         (turns,) = ctx.saved_tensors
         return _Turn.apply(gradient, turns, ctx.layout, -ctx.sign), None, None, None  # type: ignore[no-untyped-call]
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Any:
-        """A turn is linear: the tangent turns as x does."""
-        (turns,) = ctx.saved_tensors
-        return _Turn.apply(tangent, turns, ctx.layout, ctx.sign)  # type: ignore[no-untyped-call]
 
     @staticmethod
     def vmap(

@@ -65,7 +65,7 @@ class RotaryEmbedding(nn.Module):
 
     >>> turns = rotary.turns_at(torch.tensor([0, 1, 2, 3, 4, 5, 0, 1, 2, 3]))
     >>> again, _ = rotary(queries, keys, turns=turns)
-    >>> torch.equal(again[..., :6, :], turned[0][..., :6, :])
+    >>> torch.allclose(again[..., :6, :], turned[0][..., :6, :], atol=1e-6)
     True
     """
 
@@ -200,12 +200,15 @@ class RotaryEmbedding(nn.Module):
         return codes_at(positions, offset, self._columns, dtype)
 
     def _turn(self, name: str, x: Tensor, turns: Tensor) -> Tensor:
-        rows = turns.shape[:-1]
-        fitting = [[x.shape[-2]], [x.shape[0], x.shape[-2]]][: x.ndim - 1]
-        if list(rows) not in fitting:
+        rows, length = turns.shape[:-1], x.shape[-2]
+        each = len(rows) == 2 and x.ndim > 2
+        if not (rows == (x.shape[0], length) if each else rows == (length,)):
+            allowed = f"[{length}]"
+            if x.ndim > 2:
+                allowed += f" or [{x.shape[0]}, {length}]"
             raise ValueError(
-                f"positions must have shape {' or '.join(map(str, fitting))}, as these "
-                f"{name} have, got {list(rows)}"
+                f"positions must have shape {allowed}, as these {name} have, got "
+                f"{list(rows)}"
             )
         if turns.shape[-1] != self.rotary_dim:
             raise ValueError(
@@ -215,7 +218,7 @@ class RotaryEmbedding(nn.Module):
             raise TypeError(
                 f"turns must be float64 for float64 {name}, got {turns.dtype}"
             )
-        if len(rows) == 2:
+        if each:
             turns = turns[(slice(None), *[None] * (x.ndim - 3))]
         return turn(x, turns.to(x.device), self.layout)
 
