@@ -160,11 +160,11 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
-RATES = {100: 0.01, 10_000: 0.01, 500_000: 0.01}
+RATES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
 """For each base of a stretched reader the rate that "stretched_rates" chooses."""
 RUNS["stretched_rates"] = {
     f"base_{base}": {
-        "schemes": ["0.002", "0.005", "0.01"],
+        "schemes": ["0.005", "0.01", "0.02"],
         "base": base,
         "seeds": 3,
         "test_lengths": (64,),
