@@ -88,14 +88,18 @@ def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
     width, length = turns.shape[-1], x.shape[-2]
     if x.stride(-1) != 1:
         x = x.contiguous()
+    whole = width == x.shape[-1] and x.dtype == turns.dtype and _is_complex(x)
+    if whole and layout == "interleaved":  # one pass, and no block
+        hands = _as_complex(turns)
+        turned = _as_complex(x) * (hands if sign == 1 else hands.conj())
+        return torch.view_as_real(turned).flatten(-2)
     out = torch.empty_like(x)
     out[..., width:] = x[..., width:]
     if not x.numel():
         return out
-    rows = max(16, BLOCK * length // x.numel())
-    shorter = x.dtype in HALF_BYTES
-    rows = min(length, 2 * rows if shorter else rows)
-    write = _write_neighbours if layout == "interleaved" else _write_halves
+    shorter, neighbours = x.dtype in HALF_BYTES, layout == "interleaved"
+    rows = min(length, max(16, BLOCK * (1 + shorter) * length // x.numel()))
+    write = _write_neighbours if neighbours else _write_halves
     shape = (*x.shape[:-2], rows, width)
     scratch = [torch.empty(shape, dtype=turns.dtype) for _ in range(2 * shorter)]
     for start in range(0, length, rows):
