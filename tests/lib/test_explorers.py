@@ -668,7 +668,7 @@ def test_two_hands_everywhere(play):
         assert word == f"word {far.argmin() + 1}"
         assert abs(float(distance) - far.min()) < 0.0051
         np.testing.assert_allclose(numbers(path)[1::2], 130 - 40 * far, atol=0.051)
-        assert reached == (far.min() > 0.57) == (hundredths == 39)
+        assert reached == (far.min() >= 0.58) == (hundredths == 39)
 
 
 def test_move_both_words(play):
@@ -781,17 +781,22 @@ AXE = Axe()
 
 
 @each_kind
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(play, kind, scheme):
-    """In both colours, contrast included; and nothing is wider than a small phone."""
+def test_axe_finds_nothing(play, kind):
+    """In both colours; nothing is wider than a small phone, moves, or asks on paper."""
     page = play(kind(), reduced_motion="reduce", viewport={"width": 320, "height": 640})
-    page.add_style_tag(content=f":root {{ color-scheme: {scheme} }}")
+    moving = "[...document.querySelectorAll('*')].map(x => getComputedStyle(x))"
+    assert page.evaluate(f"{moving}.every((x) => x.transitionDuration == '0s')")
     page.locator(".reached").evaluate("x => (x.hidden = false)")
-    found = AXE.run(
-        page, options={"rules": {"page-has-heading-one": {"enabled": False}}}
-    )
-    assert found.violations_count == 0, found.generate_report()
+    for scheme, options in (
+        ("light", {"rules": {"page-has-heading-one": {"enabled": False}}}),
+        ("dark", {"runOnly": ["color-contrast"]}),  # all else is as it was
+    ):
+        page.add_style_tag(content=f":root {{ color-scheme: {scheme} }}")
+        found = AXE.run(page, options=options)
+        assert found.violations_count == 0, found.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.emulate_media(media="print")
+    assert page.locator("form").is_hidden() and page.locator(".stage").is_visible()
 
 
 def test_the_page_says_the_colours(play):
@@ -859,15 +864,6 @@ def test_without_a_script_it_is_a_true_picture(play, kind):
     page = play(kind(), java_script_enabled=False)
     assert page.locator(".stage").is_visible() and sentence(page) == str(kind())
     assert page.locator("form").is_hidden()
-
-
-@each_kind
-def test_print_and_reduced_motion(play, kind):
-    page = play(kind(), reduced_motion="reduce")
-    moving = "[...document.querySelectorAll('*')].map(x => getComputedStyle(x))"
-    assert page.evaluate(f"{moving}.every((x) => x.transitionDuration == '0s')")
-    page.emulate_media(media="print")
-    assert page.locator("form").is_hidden() and page.locator(".stage").is_visible()
 
 
 def test_touch_moves_a_slider(play):
