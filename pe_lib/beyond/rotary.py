@@ -192,7 +192,7 @@ def apply_rotary(
             f"positions must have shape {around} or its last axes, for vectors of "
             f"shape {given.shape}, got {positions.shape}"
         )
-    speeds, steps = pair_speeds(head_dim, base, rotary_dim, frequencies)
+    speeds, steps = _pair_speeds(head_dim, base, rotary_dim, frequencies)
     integers = np.rint(positions)
     fractions = positions - integers
     hands = phasors_of(
@@ -208,7 +208,7 @@ def apply_rotary(
     return round_once(turned, given.dtype)
 
 
-def pair_speeds(
+def _pair_speeds(
     head_dim: int,
     base: float,
     rotary_dim: int | None,
@@ -219,7 +219,7 @@ def pair_speeds(
         rotary_dim = as_rotary_dim(rotary_dim, head_dim)
         speeds = angular_frequencies(rotary_dim, base=base)
         return speeds, steps_in_units(rotary_dim, base, "paper")
-    speeds = as_frequencies(frequencies, head_dim)
+    speeds = _as_frequencies(frequencies, head_dim)
     if base != BASE:
         raise ValueError(
             f"base must be left out where frequencies are given, got {base:g}"
@@ -234,7 +234,7 @@ def pair_speeds(
     return speeds, frequencies_in_units(tuple(speeds.tolist()))
 
 
-def as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
+def _as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
     """Return `frequencies` [K] of a head, each from 0 to half a turn a position."""
     speeds = as_reals("frequencies", value)
     if speeds.ndim != 1 or not 1 <= len(speeds) <= head_dim // 2:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_base, as_choice, as_integer
-from pe_lib.beyond.rotary import BASE, pair_speeds
+from pe_lib.beyond.rotary import BASE, _pair_speeds
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import as_offset, with_float64
@@ -87,7 +87,7 @@ class RotaryEmbedding(nn.Module):
         self.base = as_base(base)
         self.layout = as_choice("layout", layout, LAYOUTS)
         self._given = frequencies is not None
-        speeds, steps = pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
+        speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
         self.rotary_dim = 2 * len(speeds)
         # Cosines stand where the first numbers of the pairs stand, sines second.
         cosines, sines = layout_columns(self.rotary_dim, self.layout)
