@@ -28,6 +28,7 @@ STATES = [
     explorers.Rotation(position=40, offset=-24),
     explorers.Rotation(offset=22),
     explorers.Rotation(offset=0),
+    explorers.MoveBoth(position=104, back=0),
     explorers.DotProduct(d_model=2, base=2),
     explorers.DotProduct(d_model=512, base=1_000_000),
     explorers.HeatMap(base=256, position=31),
@@ -126,6 +127,8 @@ def test_wrong_arguments_are_refused(kind, wrong):
         (explorers.Rotation, "position", 0, 40),
         (explorers.Rotation, "offset", -24, 24),
         (explorers.HeatMap, "position", 0, 31),
+        (explorers.MoveBoth, "position", 4, 104),
+        (explorers.MoveBoth, "back", 0, 4),
         (explorers.Hands, "position", 0, 17),
         (explorers.Hands, "back", 1, 3),
         (explorers.Dial, "k", 0, 4),
@@ -738,6 +741,26 @@ def test_two_hands_everywhere(play):
         assert abs(float(distance) - far.min()) < 0.0051
         np.testing.assert_allclose(numbers(path)[1::2], 130 - 40 * far, atol=0.051)
         assert reached == (far.min() >= 0.58) == (hundredths == 39)
+
+
+def test_move_both_words(play):
+    """Eight places, all five gaps: the score of pe_lib's vectors, and the drawing."""
+    u, v = np.array([1.0, 1, 0, 1]), np.array([-1.0, 1, 1, 0])
+    states = [explorers.MoveBoth(position=t, back=2) for t in (9, 104)]
+    page = play(explorers.MoveBoth(), states[0])
+    for t in (4, 5, 9, 25, 26, 50, 99, 104):
+        for back in range(5):
+            slider(page, "move both: the query at").fill(str(t))
+            slider(page, "how far back the key stands").fill(str(back))
+            at, key, score = page.locator("dl").first.locator("dd").all_text_contents()
+            assert (int(at), int(key)) == (t, t - back)
+            right = shift_matrix(t, 4) @ u @ shift_matrix(t - back, 4) @ v
+            assert abs(numbers(score)[0] - right) < 0.00005 + 1e-9
+            assert page.locator(".reached").first.is_visible() == (back != 1)
+    slider(page, "move both: the query at").fill("9")
+    assert "score stayed" in page.locator(".line").first.text_content()
+    slider(page, "how far back the key stands").fill("2")
+    assert same_drawing(page)
 
 
 def coats_show(page, P, n):

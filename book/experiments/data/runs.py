@@ -1,6 +1,6 @@
 """The runs behind the chapters of experiments, kept beside this file as CSV.
 
-    python book/experiments/data/runs.py                     all: 10 minutes of a core
+    python book/experiments/data/runs.py                     all: 16 minutes of a core
     python book/experiments/data/runs.py masked bases        some of them
 
 Names are the keys of RUNS and WEIGHTS. A run takes one thread, so that it does not
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib.experiments import induction, surgery
+from pe_lib.experiments import induction, stretched, surgery
 from pe_lib.experiments.kept import (
     Settings,
     fingerprint,
@@ -161,10 +161,44 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
+RATES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
+"""For each base of a stretched reader the rate that "stretched_rates" chooses."""
+RUNS["stretched_rates"] = {
+    f"base_{base}": {
+        "schemes": ["0.005", "0.01", "0.02"],
+        "base": base,
+        "seeds": 3,
+        "test_lengths": (64,),
+    }
+    for base in RATES
+}
+RUNS["stretched"] = {
+    f"base_{base}": {
+        "schemes": [
+            f"{task}/{rule}"
+            for task in stretched.TASKS
+            for rule in (stretched.RULES if base == 10_000 else ["none"])
+        ],
+        "base": base,
+        "rate": rate,
+        "seeds": 10,
+        "test_lengths": (64, 128, 256, 512),
+    }
+    for base, rate in RATES.items()
+}
+STRETCHED = {
+    "stretched": stretched.measure,
+    "stretched_rates": stretched.choose,
+    "stretched_reader": stretched.one_reader,
+}
+"""Names that pe_lib.experiments.stretched makes, and how."""
 ONE_HEAD = {"one_back"}
 """Names whose rows come from one_head.measure and not from training.train."""
-WEIGHTS: dict[str, Settings] = {"one_back_weights": {"kind": "added", "seed": 0}}
-"""Models of one head that are kept themselves: the arguments of one_head.trained."""
+WEIGHTS: dict[str, Settings] = {
+    "one_back_weights": {"kind": "added", "seed": 0},
+    "stretched_reader": {"base": 10_000, "rate": RATES[10_000], "seed": 0},
+}
+"""Models that are kept themselves: the arguments of one_head.trained or one_reader."""
 
 SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
 OTHERS: dict[str, dict[str, Any]] = {
@@ -239,6 +273,8 @@ def made_from(name: str) -> str:
         return surgery_fingerprint(RUNS[name])
     if name in OPENED:
         return surgery_fingerprint({name: OPENED[name]})
+    if name in STRETCHED:
+        return stretched.fingerprint(RUNS.get(name) or {name: WEIGHTS[name]})
     if name in WEIGHTS:
         return one_head_fingerprint({name: WEIGHTS[name]})
     if name in ONE_HEAD:
@@ -255,14 +291,18 @@ def make(name: str) -> float:
     elif name == "dial_weights":
         weights = surgery.course(0, induction.Settings(), MODELS)[-1]
     elif name in WEIGHTS:
-        weights = trained(**WEIGHTS[name]).state_dict()
+        weights = (
+            STRETCHED[name](**WEIGHTS[name])
+            if name in STRETCHED
+            else trained(**WEIGHTS[name]).state_dict()
+        )
     elif name in TWO_LAYERS:
         runs = {
             run: surgery.measure(**settings, folder=MODELS)
             for run, settings in RUNS[name].items()
         }
     else:
-        rows = measure if name in ONE_HEAD else train
+        rows = STRETCHED.get(name, measure if name in ONE_HEAD else train)
         runs = {run: rows(**settings) for run, settings in RUNS[name].items()}
     seconds = time.monotonic() - begin
     origin: dict[str, Any] = {
