@@ -45,7 +45,7 @@ def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> Paired:
 def best_rates(
     runs: Mapping[str, Sequence[Score]],
 ) -> dict[str, dict[str, float]]:
-    """For each group and scheme the rate with the highest mean score.
+    """For each group and scheme the rate with the highest mean score of all queries.
 
     The runs are named ``group @ rate``. Of equal ones the first counts.
 
@@ -57,6 +57,8 @@ def best_rates(
     for run, rows in runs.items():
         group, rate = run.rsplit(" @ ", 1)
         for row in rows:
+            if row.queries != "all":
+                continue
             of_scheme = means.setdefault(group, {}).setdefault(row.scheme, {})
             of_scheme.setdefault(float(rate), []).append(row.accuracy)
     return {

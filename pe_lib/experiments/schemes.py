@@ -160,9 +160,9 @@ SCHEMES: dict[str, Scheme] = {
     ),
     "rotary": Scheme(rotary=True),
     "t5": Scheme(bias="t5", label="T5 bias"),
-    "t5_fast": Scheme(bias="t5", t5_scale=8, label="T5 bias, fast"),
-    "alibi": Scheme(bias="alibi", label="ALiBi, gentle"),
-    "alibi_steep": Scheme(bias="alibi", slopes=(1 / 2, 1 / 4), label="ALiBi, steep"),
+    "t5_fast": Scheme(bias="t5", t5_scale=8, label="T5 bias, ×8"),
+    "alibi": Scheme(bias="alibi", label="ALiBi 1/16, 1/256"),
+    "alibi_steep": Scheme(bias="alibi", slopes=(1 / 2, 1 / 4), label="ALiBi 1/2, 1/4"),
 }
 """The schemes by key.
 

@@ -86,6 +86,10 @@ def next_character(text: str) -> Task:
     def draw(
         length: int, count: int, generator: torch.Generator
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        if len(tokens) <= length:
+            raise ValueError(
+                f"text must be longer than {length} characters, got {len(tokens)}"
+            )
         first = torch.randint(len(tokens) - length, (count, 1), generator=generator)
         windows = tokens[first + torch.arange(length + 1)]
         return windows[:, :-1], windows[:, 1:]

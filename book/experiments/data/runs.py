@@ -4,10 +4,10 @@
     python book/experiments/data/runs.py masked freedom      some of them
     torchrun --nproc-per-node 4 book/experiments/data/runs.py    on four cores
 
-Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows how far
-it is, and goes on where it was stopped: what is done lies in the folder `parts`. With
-torchrun the runs are dealt out to processes, or to machines that share the folder.
-Each takes one thread, so that no result depends on how many there are.
+Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
+how far it is, and goes on where it was stopped: what is done lies in the folder
+`parts`. With torchrun the runs are dealt out to processes, or to machines that share
+the folder. Each takes one thread, so that no result depends on how many there are.
 
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
