@@ -176,11 +176,16 @@ GROUPS: dict[str, dict[str, Settings]] = {
         task: {"task": task, "schemes": ALL} | special for task, special in SIX.items()
     },
     "start_token": {
-        "place": {
+        "without": {
+            "task": "place",
+            "schemes": ["rotary", "t5_fast", "alibi_steep"],
+            "steps": 1200,
+        },
+        "with": {
             "task": after_a_start(TASKS["place"]),
-            "schemes": [name for name in ALL if name not in ("counting", "normalized")],
-            "steps": 400,
-        }
+            "schemes": ["rotary", "t5_fast", "alibi_steep"],
+            "steps": 1200,
+        },
     },
     "learned_or_fixed": {
         f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std}
