@@ -1,7 +1,4 @@
-"""Train every scheme and every seed at once on a task, and test them.
-
-Members of one seed see the same sequences. All losses are trained in one go.
-"""
+"""Train every scheme and every seed at once on a task, and test them."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,13 +30,9 @@ BLOCK = 8
 class Score:
     """One row of the result: a member's share of right answers at one length.
 
-    Attributes
-    ----------
-    start : int
-        The position of the first token of the tests.
-    queries : str
-        Which queries were asked: "all", those "inside" the longest trained length,
-        those "beyond" it, or a block of positions such as "24-31".
+    ``start`` is the position of the first token of the tests, ``queries`` which
+    queries were asked: "all", those "inside" the longest trained length, those
+    "beyond" it, or a block of positions such as "24-31".
     """
 
     task: str
@@ -100,20 +93,15 @@ def train(
     test_starts : sequence of int
         Where the tests begin.
     by_query : bool
-        Also score queries inside and beyond the longest trained length apart, and
-        in blocks of 8 positions. Not for pooled tasks.
+        Also score queries inside and beyond apart, and in blocks of 8 positions.
 
     Returns
     -------
     list of Score
-        One row for each scheme, seed, test length and start, in this order; with
-        ``by_query`` more of each.
+        One row for each scheme, seed, length and start; with ``by_query`` more.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, unknown or out of range, or there is
-        nothing to train or to test. All before anything is trained.
+    Raises TypeError or ValueError if an argument is of the wrong kind, unknown or out
+    of range, all before anything is trained.
 
     Examples
     --------
