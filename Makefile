@@ -36,7 +36,7 @@ test: $(READY)  ## prove the library and the book, every output of every noteboo
 	$(BIN)/python -m pytest
 
 check: lint  ## the fast loop: style, the core, the book's lint, the changed notebooks
-	$(BIN)/python -m pytest -q --core -k "not students_edition_fails" tests/lib tests/book \
+	$(BIN)/python -m pytest -q --core tests/lib tests/book \
 		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
 
 worlds: $(READY)  ## prove the NumPy part on other Pythons and NumPys, and on 32-bit integers

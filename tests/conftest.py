@@ -16,15 +16,28 @@ from typing import Any
 
 import pytest
 from built_site import CHROMIUM_OPTIONS, NO_BROWSER, Build, build, find_browser, serve
-from site_checks import Site
+from site_checks import PHONE, Site
 
 
-def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """Without a browser skip its tests before anything is built for them."""
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Leave out what two widths show alike; without a browser skip what needs one."""
+    twice = [
+        item for item in items if item.get_closest_marker("phone") and is_wide(item)
+    ]
+    if twice:
+        config.hook.pytest_deselected(items=twice)
+        set_aside = set(twice)
+        items[:] = [item for item in items if item not in set_aside]
     if find_browser() is None:
         for item in items:
             if "browser" in getattr(item, "fixturenames", ()):
                 item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+
+
+def is_wide(item: Any) -> bool:
+    """Whether a test opens the wide page of one that is checked as on a phone."""
+    name, width = item.callspec.params["seen"]
+    return width != PHONE and name not in item.module.SAMPLE
 
 
 @pytest.fixture(scope="module")

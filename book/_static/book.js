@@ -37,6 +37,9 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
 
+// A page opens where its address leads; later it glides there.
+addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: true });
+
 const now = find(".rail .now");
 if (now) find(".rail").scrollTop = now.offsetTop - 150;
 

@@ -1,5 +1,5 @@
 // Folds open by themselves when an address, a link or a search hit leads into them, and
-// for the printer; one button opens and closes all folds of a page.
+// for the printer (but answers stay folded: a handout); one button opens and closes all folds of a page.
 "use strict";
 {
   const folds = [...document.querySelectorAll("details.fold")];
@@ -43,8 +43,11 @@
 
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = folds.filter((fold) => !fold.open);
+    opened = folds.filter((fold) => !fold.open && fold.matches(".fold-deeper, .fold-check"));
     for (const fold of opened) fold.open = true;
+    for (const address of document.querySelectorAll(".printed i:empty")) {
+      address.textContent = location.href.replace(/#.*/, "");
+    }
   });
   addEventListener("afterprint", () => {
     for (const fold of opened) fold.open = false;

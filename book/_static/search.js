@@ -13,8 +13,13 @@ const IN_HEADING = 300;
 const CLOSENESS = 90; // of a title that has no other word
 const ANSWER = 1; // of two equals the one in the FAQ
 const LIBRARY = -1000;
-const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal" };
+const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal", sin: "sine",
+  cos: "cosine", learnable: "learned", trainable: "learned", learnt: "learned", sequence: "text",
+  sequences: "texts", sum: "add", concat: "concatenating", fp16: "half", float16: "half", odd: "even",
+  decoder: "causal", picture: "image", llama2: "llama", normalize: "divide", pytorch: "nn" };
+const NAMES = ["posit", "encod", "embed", "transform"]; // nearly every question is about it
 
+const stemmed = (word) => new Stemmer().stemWord(MEANT[word] ?? word);
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
 
 const lean = (page) =>
@@ -37,6 +42,30 @@ const titlesWith = (asked) => {
   });
 };
 
+// Whole questions: the FAQ's by the share of the words that they hold, rare words first.
+const questionsWith = (query) => {
+  const { alltitles, docnames, filenames, titles } = Search._index;
+  const asked = wordsOf(query).filter((word) => !stopwords.includes(word));
+  const questions = Object.entries(alltitles).flatMap(([title, places]) =>
+    places
+      .filter(([file]) => docnames[file].endsWith("/faq") && title.endsWith("?"))
+      .map(([file, id]) => ({ title, file, id, words: wordsOf(title).map(stemmed) })),
+  );
+  const stems = [...new Set(asked.map(stemmed))];
+  if (stems.length < 2) return [];
+  const weights = stems.map((stem) => {
+    const known = questions.filter(({ words }) => words.includes(stem)).length;
+    return (known ? 1 / known : 0.3) * (NAMES.includes(stem) ? 0.2 : 1);
+  });
+  const total = weights.reduce((a, b) => a + b);
+  return questions.flatMap(({ title, file, id, words }) => {
+    const held = weights.filter((_, i) => words.includes(stems[i])).reduce((a, b) => a + b, 0);
+    if (held < total / 2) return [];
+    const score = IN_HEADING + (1.5 * CLOSENESS * held) / total;
+    return [[docnames[file], `${titles[file]} > ${title}`, `#${id}`, null, score, filenames[file]]];
+  });
+};
+
 Scorer.score = ([page, , , ofLibrary, score]) =>
   score + (ofLibrary ? LIBRARY : lean(page));
 
@@ -50,7 +79,11 @@ Search._performSearch = (query, terms, ...others) => {
     .filter((word) => !stopwords.includes(word))
     .map((word) => MEANT[word] ?? word);
   const best = new Map();
-  for (const result of [...sphinxSearch(query, words, ...others), ...titlesWith(asked)]) {
+  for (const result of [
+    ...sphinxSearch(query, words, ...others),
+    ...titlesWith(asked),
+    ...questionsWith(query),
+  ]) {
     const place = result[0] + result[2];
     if (!(best.get(place)?.[4] > result[4])) best.set(place, result);
   }

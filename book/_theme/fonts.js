@@ -1,17 +1,32 @@
-// The fonts of nearly every page, early, so that no line moves when they come.
-// From a folder a browser refuses to fetch them this way, and needs no hurry.
-if (location.protocol !== "file:") {
-  const formulas = {{ ('class="katex"' in (body or ""))|tojson }};
-  const katex = ["katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic"];
-  const text = ["serif", "serif-italic", "serif-display", "code"].map((name) => `fonts/${name}`);
-  const fonts = [...text, ...(formulas ? katex : [])];
-  for (const font of fonts) {
+// The faces of the text come early or not at all ("optional" in the style sheets): no
+// line moves for them. From a folder nothing can be fetched early, and waiting is short.
+{
+  const root = document.documentElement;
+  const fetchEarly = (font) => {
     const link = document.createElement("link");
     link.rel = "preload";
     link.as = "font";
     link.type = "font/woff2";
     link.crossOrigin = "anonymous";
-    link.href = `${document.documentElement.dataset.content_root}_static/${font}.woff2`;
+    link.href = `${root.dataset.content_root}_static/${font}.woff2`;
     document.head.append(link);
+  };
+  const needed = [
+    {%- for font, mark in (
+      ("fonts/serif", ""), ("fonts/serif-italic", ""), ("fonts/serif-display", ""), ("fonts/code", ""),
+      ("katex/fonts/KaTeX_Main-Regular", 'class="katex"'),
+      ("katex/fonts/KaTeX_Math-Italic", 'class="katex"'),
+      ("katex/fonts/KaTeX_Size1-Regular", "small-op"),
+    ) if mark in (body or "") %}"{{ font }}", {% endfor -%}
+  ];
+  if (location.protocol === "file:") {
+    root.style.display = "none";
+    addEventListener("DOMContentLoaded", async () => {
+      const early = [...document.fonts].filter((face) => face.display === "optional");
+      await Promise.allSettled(early.map((face) => face.load()));
+      root.style.removeProperty("display");
+    });
+  } else {
+    needed.forEach(fetchEarly);
   }
 }

@@ -21,7 +21,7 @@ each("two-hands", (root, controls) => {
         (near < 0.05 ? "as good as word 0: both hands are home."
           : near > 0.4 ? "the nearest, and well away from word 0."
           : "close to word 0: both hands are nearly home."),
-      near > 0.57,
+      near >= 0.58,
     );
   };
 });

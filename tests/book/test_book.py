@@ -3,22 +3,16 @@
 import ast
 import importlib
 import inspect
-import json
-import os
 import pkgutil
 import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
-import editions
 import manuscript
-import nbformat
 import numpy as np
 import pytest
 from manuscript import ROOT, Claim, Page
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from prose_numbers import uses
 
 import pe_lib
@@ -148,6 +142,7 @@ def test_outputs_are_fit_to_print(page: Page) -> None:
         for html in cell.tables:
             assert html.startswith(allowed)
             limit = 20_480 if "pe-explorer" in html[:40] else 6144
+            limit += 16_500 if "pe-dial" in html[:40] else 0  # a model's weights
             assert len(html.encode()) <= limit
 
 
@@ -277,65 +272,6 @@ def test_exercises_have_their_form(page: Page) -> None:
             ("check", label),
         ]
     ]
-
-
-def nothing_but_zeros(source: str) -> str:
-    """A wrong solution: the names of the right one, each of them zero."""
-    names = []
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef):
-            names.append(f"{node.name} = lambda *arguments: 0")
-        names += [
-            f"{name.id} = 0"
-            for name in ast.walk(node)
-            if isinstance(node, ast.Assign)
-            and isinstance(name, ast.Name)
-            and isinstance(name.ctx, ast.Store)
-        ]
-    return "\n".join(names)
-
-
-@each_notebook
-def test_students_edition_fails_its_checks(page: Page) -> None:
-    """Without its solution an exercise is not solved, by accident or by zeros.
-
-    The edition runs once; its end, from the first exercise on, once more with wrong
-    answers.
-    """
-    author = nbformat.read(page.path, as_version=4)
-    student = json.dumps(editions.both(page)["student"])
-    edition = nbformat.reads(student, as_version=4)
-    first = next(i for i, cell in enumerate(author.cells) if is_solution(cell))
-    again = author.cells[first:]
-    for cell in filter(is_solution, again):
-        cell.source = nothing_but_zeros(cell.source)
-        assert cell.source
-    for number, cell in enumerate(again):
-        cell.id = f"again-{number}"
-    edition.cells += again
-    client = NotebookClient(
-        edition,
-        timeout=120,
-        allow_errors=True,
-        resources={"metadata": {"path": str(page.path.parent)}},
-    )
-    client.execute(env={**os.environ, "MPLBACKEND": "agg"})  # draws no picture
-    for cell in edition.cells:
-        failed = any(o.output_type == "error" for o in cell.get("outputs", []))
-        tags = cell.metadata.get("tags", [])
-        assert failed == any(tag.startswith("check-") for tag in tags), cell.source
-
-
-def is_solution(cell: nbformat.NotebookNode) -> bool:
-    """Whether the student's edition has a stub in its place."""
-    return any(tag.startswith("solution-") for tag in cell.metadata.get("tags", []))
-
-
-def test_the_students_edition_would_notice() -> None:
-    """The test above sees errors at all."""
-    cell = nbformat.v4.new_code_cell("assert undefined_name")
-    with pytest.raises(CellExecutionError):
-        NotebookClient(nbformat.v4.new_notebook(cells=[cell])).execute()
 
 
 # The formulas that everything stands on

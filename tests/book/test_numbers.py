@@ -8,6 +8,7 @@ One line for each number without a proof:
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -226,6 +227,7 @@ def test_a_number_is_proved_in_its_own_section() -> None:
 # The book, falsified
 
 
+@cache
 def proved() -> list[tuple[Passage, Use]]:
     """Every number of the book that has a proof or a reason now."""
     every = [passage for each in PAGES for passage in numbers.passages(each)]
@@ -238,13 +240,19 @@ def proved() -> list[tuple[Passage, Use]]:
     ]
 
 
+@cache
+def red(passage: Passage) -> list[Use]:
+    """The numbers of a passage that the lint names as it is."""
+    return [use for _, use in numbers.unproved(BOOK, [passage])]
+
+
 def turns_red(passage: Passage, start: int, end: int, text: str) -> bool:
     """Whether the lint notices if a stretch of a passage is replaced."""
     source = passage.source[:start] + text + passage.source[end:]
     grown = len(source) - len(passage.source)
     before = {
         (use.number.start + grown * (use.number.start > start), use.number)
-        for _, use in numbers.unproved(BOOK, [passage])
+        for use in red(passage)
     }
     return any(
         not any(

@@ -119,7 +119,7 @@ def best_by_counting(name, length):
     return hits / asked
 
 
-@pytest.mark.parametrize("length", [6, 16, 31])
+@pytest.mark.parametrize("length", [6, 31])
 @pytest.mark.parametrize("name", ["copy", "reverse", "place", "previous"])
 def test_the_best_without_order(name, length):
     # "copy" asks three tokens less; hits of 3,000 sequences scatter by 1 % or less.

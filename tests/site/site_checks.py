@@ -30,7 +30,8 @@ WHOLE_SITE = 40_000 * KB
 LAYOUT_SHIFT = 0.02
 SHORTEST_ALT = 40
 TARGET = 44  # px, for a finger
-HEIGHTS = {1280: 900, 390: 844}
+PHONE = 390
+HEIGHTS = {1280: 900, PHONE: 844}
 
 
 def pages() -> list[str]:

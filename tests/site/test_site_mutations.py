@@ -398,8 +398,10 @@ def test_later_loads(tmp_path: Path) -> None:
 def test_no_browser_is_said() -> None:
     """Where there is none, the tests are skipped and the summary says so."""
     test = ["tests/site/test_site.py", "-k", "test_root_leads_in"]
+    quick = ["-q", "-o", "addopts=", "-p", "no:cacheprovider"]
+    quick += ["-p", "no:nbval", "-p", "no:xdist"]
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", *test],
+        [sys.executable, "-m", "pytest", *quick, *test],
         cwd=ROOT,
         env={**os.environ, "PATH": "", "CHROMIUM": ""},
         capture_output=True,

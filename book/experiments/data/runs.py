@@ -18,13 +18,15 @@ each chapter a part of one run is trained again and compared.
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from pe_lib.experiments import induction, surgery
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
     Settings,
@@ -35,6 +37,7 @@ from pe_lib.experiments.kept import (
     save,
     save_rows,
     save_weights,
+    surgery_fingerprint,
 )
 from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
@@ -258,6 +261,62 @@ ONE_HEAD = {"one_back"}
 WEIGHTS: dict[str, Settings] = {"one_back_weights": {"kind": "added", "seed": 0}}
 """Models of one head that are kept themselves: the arguments of one_head.trained."""
 
+SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
+OTHERS: dict[str, dict[str, Any]] = {
+    "louder words": {"loudness": 1.4},
+    "words a little louder": {"loudness": 1.0},
+    "width 16": {"width": 16},
+    "width 64": {"width": 64, "rate": 0.01},
+    "learned": SLOW | {"places": "learned"},
+    "rotary with biases": SLOW | {"places": "rotary_biased"},
+    "rotary": SLOW | {"places": "rotary"},
+    "alibi, one steep": SLOW | {"places": "alibi", "slopes": (1.0, 0.004)},
+    "none": SLOW | {"places": "none"},
+}
+"""Models of two layers beside those of the chapter, three seeds each."""
+FIFTEEN: dict[str, Any] = {"seeds": 15, "test_lengths": (32, 64, 128)}
+DIALS = ["as trained", *(f"30 T({k})" for k in range(5))]
+TWO_LAYERS: dict[str, dict[str, Settings]] = {
+    "dial": {
+        f"{start}{told}": FIFTEEN | told_of | {"model": {"last_start": last}}
+        for start, last in (("starts 0 to 500", 500), ("start 0", 0))
+        for told, told_of in (
+            ("", {"schemes": list(surgery.HEADS)}),
+            (": looks", {"schemes": ["as trained"], "what": "looks"}),
+        )
+    }
+    | {
+        f"{after} after": {
+            "seeds": 15,
+            "test_lengths": (32,),
+            "schemes": DIALS,
+            "after": after,
+        }
+        for after in range(5)
+    },
+    "dial_others": {
+        f"{name}{told}": {
+            "seeds": 3,
+            "test_lengths": (32, 128),
+            "schemes": ["as trained"],
+            "model": model,
+            "what": what,
+        }
+        for name, model in OTHERS.items()
+        for told, what in (("", "names"), (": looks", "looks"))
+    },
+}
+"""Rows of surgery.measure: models of two layers, trained and operated on."""
+RUNS.update(TWO_LAYERS)
+OPENED: dict[str, Settings] = {
+    "dial_tables": {"seeds": 15, "model": {}},
+    "dial_weights": {"seed": 0},
+}
+"""What is inside them: surgery.tables, and the parameters of one model."""
+WEIGHTS |= OPENED
+MODELS = FOLDER / ".models"
+"""Trained models of two layers: a run that was broken off goes on from them."""
+
 
 def path(name: str) -> Path:
     """Where the results of one name are kept; of `rates/name` the rates'."""
@@ -272,6 +331,10 @@ def command(name: str) -> str:
 
 def made_from(name: str) -> str:
     """The fingerprint of what decides the rows of one name."""
+    if name in TWO_LAYERS:
+        return surgery_fingerprint(RUNS[name])
+    if name in OPENED:
+        return surgery_fingerprint({name: OPENED[name]})
     if name in WEIGHTS:
         return one_head_fingerprint({name: WEIGHTS[name]})
     if name in TEXTS:
@@ -306,7 +369,12 @@ def make(name: str) -> None:
             save_rows(rows, path(name), **origin(name, time.process_time() - begin))
     elif name in WEIGHTS:
         begin = time.process_time()
-        weights = trained(**WEIGHTS[name]).state_dict()
+        if name == "dial_tables":
+            weights = surgery.tables(**OPENED[name], folder=MODELS)
+        elif name == "dial_weights":
+            weights = surgery.course(0, induction.Settings(), MODELS)[-1]
+        else:
+            weights = trained(**WEIGHTS[name]).state_dict()
         if RANK == 0:
             seconds = time.process_time() - begin
             save_weights(weights, path(name), **origin(name, seconds))
@@ -328,11 +396,19 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
     }
 
 
+def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
+    """What makes the rows of a name, and what their fingerprint is."""
+    if name in ONE_HEAD:
+        return measure, one_head_fingerprint
+    if name in TWO_LAYERS:
+        return partial(surgery.measure, folder=MODELS), surgery_fingerprint
+    return train, fingerprint
+
+
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     """Make the runs of one file that are not there yet, and join them."""
     (FOLDER / "parts").mkdir(exist_ok=True)
-    one_head = name in ONE_HEAD
-    digest = one_head_fingerprint if one_head else fingerprint
+    run_of, digest = engine(name)
     parts = {
         run: FOLDER / "parts" / f"{digest({run: settings})}.csv"
         for run, settings in runs.items()
@@ -342,7 +418,7 @@ def make_file(name: str, runs: Mapping[str, Settings]) -> None:
         if number % WORLD == RANK and not parts[run].exists():
             show(name, sum(part.exists() for part in parts.values()), len(runs), begin)
             began = time.process_time()
-            rows = (measure if one_head else train)(**settings)
+            rows = run_of(**settings)
             save(
                 {run: rows},
                 parts[run],
