@@ -102,11 +102,7 @@ def save_weights(
     made_from: str,
     seconds: float,
 ) -> None:
-    """Write the matrices of a model as CSV, a row of a matrix a line, four digits.
-
-    The lines above and the arguments are those of :func:`save`. Raises ValueError
-    for a tensor that is not a matrix.
-    """
+    """Write matrices as CSV, a row of one a line, four digits, else as :func:`save`."""
     rows = []
     for name, matrix in weights.items():
         if matrix.ndim != 2:
