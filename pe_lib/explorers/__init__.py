@@ -11,6 +11,7 @@ the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
 from pe_lib.explorers.coats import Coats
+from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.hands import Hands
 from pe_lib.explorers.heat_map import HeatMap
@@ -25,6 +26,7 @@ from pe_lib.explorers.two_hands import TwoHands
 
 __all__ = [
     "Coats",
+    "Dial",
     "DotProduct",
     "Hands",
     "HeatMap",
