@@ -1,10 +1,13 @@
 """The command line: ``python -m pe_lib check package.module:Class``.
 
 Prints a report about somebody's positional encoding module. The exit status is 0
-if nothing is wrong, 1 if something is, 2 if the module could not be run.
+if nothing is wrong, 1 if something is, 2 if the module could not be run or is of a
+kind that is not checked.
 """
 
 import argparse
+import ast
+import functools
 import importlib
 import json
 import sys
@@ -25,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m pe_lib",
         description="Check a positional encoding written for PyTorch.",
-        epilog="Exit status: 0 nothing wrong, 1 something wrong, 2 it could not run.",
+        epilog="Exit status: 0 nothing wrong, 1 something is, 2 nothing was checked.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="run a module through all checks")
@@ -35,12 +38,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="a class or function that makes the module from d_model alone",
     )
     check.add_argument("--d-model", type=int, default=64, help="width (64)")
+    check.add_argument(
+        "--arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="an argument for the class; VALUE as Python writes it, or a word",
+    )
+    check.add_argument("--ignore", metavar="CHECK", action="append", default=[])
+    check.add_argument(
+        "--positions", metavar="NAME", help="forward's argument for them"
+    )
+    check.add_argument("--offset", metavar="NAME", help="forward's first position")
     check.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
     try:
         from pe_lib.nn import check_encoding
 
-        report = check_encoding(_load(given.target), d_model=given.d_model)
+        report = check_encoding(
+            _with_arguments(_load(given.target), given.arg),
+            d_model=given.d_model,
+            ignore=given.ignore,
+            positions=given.positions,
+            offset=given.offset,
+        )
     except Exception as error:
         print(f"could not run: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
@@ -60,6 +81,20 @@ def _load(target: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def _with_arguments(build: Any, given: Sequence[str]) -> Any:
+    """The object, called with these arguments beside the width."""
+    arguments = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (equals and name.isidentifier()):
+            raise ValueError(f"--arg must be NAME=VALUE, got {text!r}")
+        try:
+            arguments[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):  # a word
+            arguments[name] = value
+    return functools.partial(build, **arguments) if arguments else build
 
 
 if __name__ == "__main__":

@@ -29,6 +29,11 @@ ANSWER = re.compile(
     r"^:::\{solution-start\} \S+\n(?::\w+:.*\n)*:::(?:\n|\Z)", re.MULTILINE
 )
 END = re.compile(r"^:::\{solution-end\}\n:::(?:\n|\Z)", re.MULTILINE)
+FENCE = re.compile(
+    r"^:{3,}\{([\w-]+)\} *(.*)\n((?::[\w-]+:.*\n)*)|^:{3,}(?:\n|\Z)", re.MULTILINE
+)
+ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
+ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 FOLDER = "notebooks"
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
@@ -63,6 +68,7 @@ def students(notebook: Notebook) -> Notebook:
     for cell in edition["cells"]:
         if cell["cell_type"] == "markdown":
             text, inside = _without_answers(_source(cell), inside=inside)
+            text = plain(text)
             if text.strip():
                 kept.append(cell | {"source": _lines(text)})
             continue
@@ -73,6 +79,17 @@ def students(notebook: Notebook) -> Notebook:
         elif not inside:
             kept.append(_not_run(cell) if _labels(cell, "check-") else cell)
     return edition | {"cells": kept}
+
+
+def plain(text: str) -> str:
+    """Markdown that every viewer shows: a box is a bold title above its text."""
+
+    def title(fence: re.Match[str]) -> str:
+        name, words, _ = fence.groups(default="")
+        kind = "Exercise. " if name == "exercise" else ""
+        return f"**{kind}{words}**\n\n" if words else ""
+
+    return ROLE.sub(r"[\1]", ANCHOR.sub("", FENCE.sub(title, text))).strip("\n")
 
 
 def findable(notebook: Notebook, hint: str, folder: str = "") -> Notebook:
@@ -128,8 +145,9 @@ def _without_answers(text: str, *, inside: bool) -> tuple[str, bool]:
 
 
 def _stub(solution: str, check: str) -> str:
-    """A comment with the names that the check asks for."""
-    used = {n.id for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)}
+    """A comment with the names that the check asks for, and does not set itself."""
+    names = [n for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)]
+    used = {n.id for n in names} - {n.id for n in names if isinstance(n.ctx, ast.Store)}
     asked = [f"#     {spelled}" for name, spelled in _defined(solution) if name in used]
     if not asked:
         return "# Write your answer here."

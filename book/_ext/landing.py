@@ -2,6 +2,7 @@
 
 ``{explorer} Hands`` puts an explorer of ``pe_lib`` on a page without code.
 ``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all else by part.
+``{the-notebooks}`` lists every chapter's two editions.
 ``{claims}`` makes cards of the claims whose ids are its lines.
 """
 
@@ -12,6 +13,7 @@ from typing import ClassVar
 
 import chapters
 import claims
+import editions
 import manuscript
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -42,6 +44,10 @@ class OnThePage(SphinxDirective):
         """From this page to a page of _toc.yml."""
         here = os.path.dirname(self.env.docname)  # noqa: PTH120
         return f"{os.path.relpath(name, here)}.html"
+
+    def file(self, place: str) -> str:
+        """From this page to another file of the site."""
+        return os.path.relpath(place, os.path.dirname(self.env.docname))  # noqa: PTH120
 
 
 class ShownExplorer(OnThePage):
@@ -86,6 +92,26 @@ class TheRest(OnThePage):
         return f'<div class="the-rest">{"".join(parts)}</div>'
 
 
+class TheNotebooks(OnThePage):
+    """Every chapter with its two editions."""
+
+    def html(self) -> str:
+        """A row for each chapter."""
+        rows = []
+        for chapter in chapters.chapters().values():
+            title = chapters.text(chapter.title)
+            links = "".join(
+                f'<td><a href="{self.file(place)}" download>{edition}'
+                f'<span class="visually-hidden">: {title}</span></a></td>'
+                for edition, place in editions.addresses(chapter.name).items()
+            )
+            page = f'<a href="{self.address(chapter.name)}">{title}</a>'
+            rows.append(f"<tr><td>{page}</td>{links}</tr>")
+        head = "<tr><th>Page</th><th>Student's</th><th>Author's</th></tr>"
+        table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+        return f'<div class="scrolls">{table}</div>'
+
+
 class ClaimCards(OnThePage):
     """Claims as cards: the sentence, its verdict, and the way to its check."""
 
@@ -112,5 +138,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("explorer", ShownExplorer)
     app.add_directive("the-hour", TheHour)
     app.add_directive("the-rest", TheRest)
+    app.add_directive("the-notebooks", TheNotebooks)
     app.add_directive("claims", ClaimCards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

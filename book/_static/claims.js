@@ -11,12 +11,34 @@
   const all = form.querySelector("[type=reset]");
   let kind = "";
 
+  // Each word is looked for, under all names that people give it.
+  const names = [
+    ["rope", "rotary"],
+    ["pe", "positional encoding", "encoding", "code"],
+    ["embedding", "encoding", "embedd"],
+    ["sin", "sine"],
+    ["cos", "cosine"],
+    ["sinusoid", "sinusoidal"],
+    ["bert", "learned", "bert"],
+    ["longer", "extrapolat", "longer"],
+    ["extrapolation", "extrapolat", "longer"],
+    ["concat", "concatenat"],
+    ["10000", "10,000"],
+  ];
+  const textOf = new Map(entries.map((entry) => [entry, entry.textContent.toLowerCase()]));
+  const has = (entry, asked) => {
+    const text = textOf.get(entry);
+    const [, ...others] = names.find(([name]) => name === asked) ?? [];
+    if (!others.length) return text.includes(asked.replace(/(.{3})s$/, "$1"));
+    return others.some((form) => text.includes(form)) || text.split(/[^a-z]+/).includes(asked);
+  };
+
   const show = () => {
-    const wanted = word.value.trim().toLowerCase();
+    const wanted = word.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     const found = entries.filter(
       (entry) =>
         (!topic.value || topicOf(entry) === topic.value) &&
-        (!wanted || entry.textContent.toLowerCase().includes(wanted)),
+        wanted.every((each) => has(entry, each)),
     );
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.value === kind));

@@ -1,28 +1,38 @@
 """Checks that tell whether somebody's positional encoding module is right.
 
-A check looks at one property of a module and yields findings. The checks are
-independent of one another; :func:`check_encoding` runs them all.
+First it is found out what a module is; each kind has checks of its own. A check looks
+at one property and yields findings. The checks are independent of one another;
+:func:`check_encoding` runs all that apply.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 from pe_lib._arguments import as_callable, as_integer
-from pe_lib.check import shapes, state, values
-from pe_lib.check.probe import Build, CannotCallError, Probe, make_probe, undisturbed
+from pe_lib.check import consistency, shapes, state, training, values
+from pe_lib.check.biases import BIAS_CHECKS, Bias
+from pe_lib.check.find import find_kind
+from pe_lib.check.kinds import Kind
+from pe_lib.check.probe import Build, CannotCallError, Probe, undisturbed
 from pe_lib.check.report import Finding, Findings, Report, first_line
+from pe_lib.check.turning import ROTARY_CHECKS, Turner
 
 Check = Callable[[Probe], Findings]
 
 CHECKS: dict[str, Check] = {
     "axes": shapes.axes,
+    "batches": consistency.batches,
     "convention": values.convention,
+    "apart": consistency.apart,
     "widths": shapes.widths,
     "length": shapes.length,
+    "prefix": consistency.prefix,
     "dtype": values.dtype,
     "accuracy": values.accuracy,
     "half": values.half,
     "positions": state.positions,
     "offset": state.offset,
+    "rows": consistency.rows,
     "device": state.device,
     "meta": state.meta,
     "state_dict": state.state_dict,
@@ -30,39 +40,57 @@ CHECKS: dict[str, Check] = {
     "history": state.history,
     "input": state.input_,
     "gradient": state.gradient,
+    "training": training.training,
 }
 
+OUT_OF_SCOPE = "Nothing was checked: this kind is out of the checker's scope."
 
-def check_encoding(build: Build, *, d_model: int = 64) -> Report:
-    """Run a positional encoding module through all checks.
 
-    It is called with zeros, so that what comes back is the encoding, whether the
-    module adds it to its input or returns it alone. Nothing in the module is changed,
-    and no random state.
+def check_encoding(
+    build: Build,
+    *,
+    d_model: int = 64,
+    ignore: Collection[str] = (),
+    positions: str | None = None,
+    offset: str | None = None,
+) -> Report:
+    """Run a positional encoding module through all checks that apply.
+
+    What it is is found by calling it: whether it adds an encoding to x or returns it,
+    takes positions instead of x, turns x or queries and keys (rotary), returns cosines
+    and sines, or a bias for the scores. Nothing in the module is changed, and no
+    random state.
 
     Parameters
     ----------
     build : callable
         From a width to a new torch.nn.Module, whose forward takes x, a float tensor
-        [batch, length, d_model] or with these axes in another order. A module with
+        [batch, length, d_model] or with these axes in another order. For rotary the
+        width is that of a head, for a bias the number of heads. A module with
         another signature wants a small wrapper.
     d_model : int
         The width to look at, at least 1. Some checks try others as well.
+    ignore : collection of str
+        Checks that are left out, by name.
+    positions, offset : str, optional
+        The names of forward's arguments for positions and for the first position,
+        where they are not among the usual ones.
 
     Returns
     -------
     Report
         ``report.ok``: whether nothing is wrong. ``report.findings``: what was found,
         each with its reason and, where it is wrong, the way to fix it.
-        ``report.convention``: the published convention. ``print(report)`` prints it.
-        An exception in the module is a finding as well.
+        ``report.kind``: what it does. ``report.convention``: the published convention.
+        ``print(report)`` prints it. An exception in the module is a finding as well.
 
     Raises
     ------
     TypeError
-        If `build` cannot be called or `d_model` is not an integer.
+        If `build` cannot be called, `d_model` is not an integer, or `ignore` is one
+        word and no collection of words.
     ValueError
-        If `d_model` is below 1.
+        If `d_model` is below 1, or there is no check of a name in `ignore`.
 
     Examples
     --------
@@ -73,29 +101,97 @@ def check_encoding(build: Build, *, d_model: int = 64) -> Report:
     >>> report.ok, report.wrong[0].check
     (False, 'axes')
     """
-    as_callable("build", build)
-    d_model = as_integer("d_model", d_model, at_least=1)
+    bare, ignore = _as_probe(build, d_model, ignore, positions, offset)
     name = getattr(build, "__name__", type(build).__name__)
     with undisturbed():
         try:
-            probe = make_probe(build, d_model)
+            name = type(bare.make()).__name__
+            kind = find_kind(bare)
         except Exception as error:
-            return Report(name, d_model, None, (_cannot_call(error, d_model),))
-        findings = tuple(found for key in CHECKS for found in _run(key, probe))
+            found = (_cannot_call(error, bare.d_model),)
+            return Report(name, bare.d_model, "", None, found)
+        checks, subject = _that_apply(kind)
+        findings = [
+            found
+            for key, check in checks.items()
+            if key not in ignore
+            for found in _run(key, check, subject)
+        ]
+        if not checks:
+            findings = [Finding.fact("scope", OUT_OF_SCOPE, f"Seen: {kind.evidence}.")]
         try:
-            name = type(probe.make()).__name__
-            match = probe.match
+            match = kind.probe.match if kind.checks == "code" and kind.probe else None
         except Exception:  # the checks have said so
             match = None
     convention = match.convention if match else None
-    return Report(name, d_model, convention, findings)
+    return Report(name, bare.d_model, kind.name, convention, tuple(findings))
 
 
-def _run(name: str, probe: Probe) -> list[Finding]:
+def names_of_checks(
+    build: Build,
+    *,
+    d_model: int = 64,
+    ignore: Collection[str] = (),
+    positions: str | None = None,
+    offset: str | None = None,
+) -> tuple[str, ...]:
+    """The checks that apply to a module; none if it cannot be called.
+
+    Parameters and errors as in :func:`check_encoding`.
+    """
+    bare, ignore = _as_probe(build, d_model, ignore, positions, offset)
+    with undisturbed():
+        try:
+            checks, _ = _that_apply(find_kind(bare))
+        except Exception:  # the report says why
+            return ()
+    return tuple(name for name in checks if name not in ignore)
+
+
+def _as_probe(
+    build: Build,
+    d_model: int,
+    ignore: Collection[str],
+    positions: str | None,
+    offset: str | None,
+) -> tuple[Probe, Collection[str]]:
+    as_callable("build", build)
+    d_model = as_integer("d_model", d_model, at_least=1)
+    probe = Probe(
+        build, d_model, "batch", takes_positions=positions, takes_offset=offset
+    )
+    return probe, _as_checks(ignore)
+
+
+def _as_checks(ignore: Collection[str]) -> Collection[str]:
+    if isinstance(ignore, str):
+        raise TypeError(f"ignore must be a collection of names, got {ignore!r}")
+    known = {*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS}
+    for name in ignore:
+        if name not in known:
+            raise ValueError(
+                f"ignore must hold names of checks ({', '.join(sorted(known))}), "
+                f"got {name!r}"
+            )
+    return ignore
+
+
+def _that_apply(kind: Kind) -> tuple[dict[str, Callable[[Any], Findings]], Any]:
+    """The checks of a kind, and what they look at."""
+    if kind.checks == "code":
+        return CHECKS, kind.probe
+    if kind.checks and kind.probe is not None and kind.call is not None:
+        if kind.checks == "rotary":
+            return ROTARY_CHECKS, Turner(kind.probe, kind.call)
+        return BIAS_CHECKS, Bias(kind.probe, kind.call)
+    return {}, None
+
+
+def _run(name: str, check: Callable[[Any], Findings], subject: Any) -> list[Finding]:
     """What one check finds; if it raises, that is the finding."""
     findings: list[Finding] = []
     try:
-        findings += CHECKS[name](probe)
+        findings += check(subject)
     except Exception as error:
         findings.append(
             Finding.wrong(
@@ -120,5 +216,5 @@ def _cannot_call(error: Exception, d_model: int) -> Finding:
         what,
         "Nothing else can be checked.",
         "Wrap it: a module that is built from d_model alone and whose forward takes "
-        "x, zeros of shape [2, 5, d_model], and returns x + encoding or the encoding.",
+        "x, a tensor [2, 5, d_model], and returns x + encoding or the encoding.",
     )

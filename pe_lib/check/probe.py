@@ -27,8 +27,22 @@ AXES = {
     "channels": "[batch, d_model, length]",
     "unbatched": "[length, d_model]",
 }
-POSITIONS = ("positions", "position_ids", "pos", "position")
-OFFSETS = ("offset", "start", "start_index", "start_pos", "past_key_values_length")
+POSITIONS = (
+    "positions",
+    "position_ids",
+    "pos",
+    "position",
+    "cache_position",
+    "input_pos",
+)
+OFFSETS = (
+    "offset",
+    "start",
+    "start_index",
+    "start_pos",
+    "past_key_values_length",
+    "step",
+)
 PROBE = 5  # a length unlike the batch of 2
 NARROW = 8  # the width at which long inputs are tried
 
@@ -57,6 +71,10 @@ class Probe:
         Its parameters were all alike and have been drawn at random for the checks.
     alike : bool
         All positions get the same encoding; `by_batch`: sequences of a batch differ.
+    level : float
+        Every number of the input; not 0 for a module that takes zeros for padding.
+    takes_positions, takes_offset : str or None
+        The names of these arguments of forward, where they are not the usual ones.
     """
 
     build: Build
@@ -67,6 +85,9 @@ class Probe:
     filled: bool = False
     alike: bool = False
     by_batch: bool = False
+    level: float = 0.0
+    takes_positions: str | None = None
+    takes_offset: str | None = None
 
     @cached_property
     def first(self) -> nn.Module:
@@ -79,6 +100,14 @@ class Probe:
             return copy.deepcopy(self.first)
         except Exception:  # not everything can be copied
             return self.build_anew()
+
+    def filled_at_random(self) -> nn.Module:
+        """The module with random parameters, so that no two rows are alike."""
+        module = self.make()
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.copy_(noise(*parameter.shape))
+        return module
 
     def build_anew(self, seed: int = 0) -> nn.Module:
         """A module from the caller's own hands, ready to be used."""
@@ -95,18 +124,18 @@ class Probe:
                         parameter.normal_()
         return module.eval()
 
-    def zeros(self, length: int, batch: int = 2, **kind: Any) -> Tensor:
-        """An input without content."""
+    def blank(self, length: int, batch: int = 2, **kind: Any) -> Tensor:
+        """An input without content: one number everywhere."""
         shape = {
             "batch": (batch, length, self.d_model),
             "sequence": (length, batch, self.d_model),
             "channels": (batch, self.d_model, length),
             "unbatched": (length, self.d_model),
         }[self.axes]
-        return torch.zeros(shape, **{"dtype": torch.float32, **kind})
+        return torch.full(shape, self.level, **{"dtype": torch.float32, **kind})
 
     def rows(self, output: Any, length: int) -> Tensor:
-        """The encodings [length, d_model] in an output for zeros."""
+        """The encodings [length, d_model] in an output for a blank input."""
         if not isinstance(output, Tensor):
             raise TypeError(f"returned {type(output).__name__}, not a tensor")
         rows = output.detach()
@@ -117,21 +146,21 @@ class Probe:
         if rows.shape != (length, self.d_model):
             raise ValueError(
                 f"returned shape {list(output.shape)} for x of shape "
-                f"{list(self.zeros(length, device='meta').shape)}"
+                f"{list(self.blank(length, device='meta').shape)}"
             )
-        return rows
+        return rows - self.gain * self.level if self.level and self.gain else rows
 
-    def call(self, module: nn.Module, x: Tensor, **arguments: Any) -> Any:
+    def call(self, module: nn.Module, *inputs: Any, **arguments: Any) -> Any:
         """The output of a module, without gradients."""
         with torch.no_grad():
-            return module(x, **arguments)
+            return module(*inputs, **arguments)
 
     def codes(
         self, module: nn.Module, length: int | None = None, /, **arguments: Any
     ) -> Tensor:
         """The encodings of the first positions, from a float32 input."""
         length = self.length if length is None else length
-        x = self.zeros(length, batch=2 if length <= LONG[0] else 1)
+        x = self.blank(length, batch=2 if length <= LONG[0] else 1)
         return self.rows(self.call(module, x, **arguments), length)
 
     def at_width(self, d_model: int) -> "Probe":
@@ -183,29 +212,35 @@ class Probe:
     @cached_property
     def positions(self) -> str | None:
         """The name of the argument that takes positions."""
-        return self._offered(POSITIONS)
+        return self._offered(self.takes_positions, POSITIONS)
 
     @cached_property
     def offset(self) -> str | None:
         """The name of the argument that takes the first position."""
-        return self._offered(OFFSETS)
+        return self._offered(self.takes_offset, OFFSETS)
 
-    def _offered(self, names: tuple[str, ...]) -> str | None:
+    def _offered(self, given: str | None, usual: tuple[str, ...]) -> str | None:
+        if given is not None:
+            return given
         offered = inspect.signature(self.make().forward).parameters
-        return next((name for name in names if name in offered), None)
+        return next((name for name in usual if name in offered), None)
 
 
-def make_probe(build: Build, d_model: int) -> Probe:
-    """Find out how a module wants its input."""
-    probe = Probe(build, d_model, "batch")
-    module = probe.make()
+def noise(*shape: int, seed: int = 1) -> Tensor:
+    """Random numbers, the same each time."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def oriented(probe: Probe) -> Probe:
+    """Find out how a module that takes x wants its axes."""
+    module, d_model = probe.make(), probe.d_model
     cause: Exception | None = None
     for length in (PROBE, *_lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
             tried = replace(probe, axes=axes, fixed=None if length == PROBE else length)
             try:
-                output = tried.call(module, tried.zeros(length))
-                return _oriented(tried, output, length)
+                output = tried.call(module, tried.blank(length))
+                return _by_output(tried, output, length)
             except Exception as error:
                 cause = cause or error
     raise CannotCallError from cause
@@ -218,25 +253,26 @@ def _lengths_in(module: nn.Module, d_model: int) -> list[int]:
     return sorted(n for n in sizes if n not in (1, d_model) and n <= LONG[2])[:4]
 
 
-def _oriented(probe: Probe, output: Any, length: int) -> Probe:
+def _by_output(probe: Probe, output: Any, length: int) -> Probe:
     """Batch or sequence first? Whichever axis the encodings differ along."""
     d_model = probe.d_model
     if not isinstance(output, Tensor):
         raise TypeError(f"returned {type(output).__name__}, not a tensor")
     if probe.axes == "batch":
         if output.shape in {(2, d_model), (2, 1, d_model)}:
-            return _finished(replace(probe, axes="sequence"))
+            return finished(replace(probe, axes="sequence"))
         if output.shape == (2, length, d_model):
             down, across = differ(output, 1), differ(output, 0)
             if across and not down:
-                return _finished(replace(probe, axes="sequence"))
+                return finished(replace(probe, axes="sequence"))
             finite = bool(torch.isfinite(output).all())
             probe = replace(probe, by_batch=across and down and finite)
     probe.rows(output, length)
-    return _finished(probe)
+    return finished(probe)
 
 
-def _finished(probe: Probe) -> Probe:
+def finished(probe: Probe) -> Probe:
+    """Look whether positions are told apart, and how much of x comes back."""
     length = probe.fixed or PROBE
     codes = probe.codes(probe.make(), length)
     if not differ(codes, 0):
@@ -253,9 +289,10 @@ def _finished(probe: Probe) -> Probe:
 def _gain(probe: Probe, length: int) -> float | None:
     """How much of x is in the output, if it is a multiple of x plus an encoding."""
     module = probe.make()
-    zeros = probe.zeros(length)
-    x = torch.randn(zeros.shape, generator=torch.Generator().manual_seed(1))
-    change = probe.call(module, x.clone()) - probe.call(module, zeros)
+    blank = probe.blank(length)
+    x = noise(*blank.shape)
+    change = probe.call(module, x.clone()) - probe.call(module, blank)
+    x = x - probe.level
     if change.shape != x.shape:
         return None if change.any() else 0.0
     gain = float((change * x).sum() / (x * x).sum())

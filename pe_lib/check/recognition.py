@@ -30,6 +30,8 @@ class Match:
         By what its encodings are multiplied.
     nearest : Convention
         The nearest one in use, and `gap` the largest difference from it.
+    degrees : bool
+        Whether it is a published convention with its angles in degrees.
     waves, paired : bool
         Whether every column is a wave of one frequency; whether sine and cosine of
         each frequency are both there, so that all encodings are equally long.
@@ -41,6 +43,7 @@ class Match:
     gap: float
     waves: bool
     paired: bool
+    degrees: bool = False
 
 
 def recognize(codes: Array) -> Match:
@@ -59,7 +62,10 @@ def recognize(codes: Array) -> Match:
             others, key=lambda fit: (fit[0][0] > 3e-5, _digits(fit[1].base))
         )
         return Match(found, scale, nearest, gap, waves, paired)
-    return Match(None, scale, nearest, gap, waves, paired)
+    degrees = paired and any(
+        _fit(codes, c, unit=math.pi / 180)[0] < MATCH for c in _published(d_model)
+    )
+    return Match(None, scale, nearest, gap, waves, paired, degrees)
 
 
 def scale_of(codes: Array, convention: Convention) -> float | None:
@@ -155,11 +161,13 @@ def _with_other_bases(codes: Array) -> Iterator[Convention]:
                 yield replace(convention, base=float(f"{base:.{figures}g}"))
 
 
-def _fit(codes: Array, convention: Convention) -> tuple[float, float]:
+def _fit(
+    codes: Array, convention: Convention, unit: float = 1.0
+) -> tuple[float, float]:
     """The largest difference from scale times the convention's table, and the scale."""
     rows = np.arange(len(codes)) + convention.start
     held = convention.columns(codes.shape[1])
-    angles = np.outer(rows, [float(speed) for _, speed in held])
+    angles = unit * np.outer(rows, [float(speed) for _, speed in held])
     cosines = np.array([wave == "cosine" for wave, _ in held])
     ideal = np.where(cosines, np.cos(angles), np.sin(angles))
     scale = float(np.sum(codes * ideal) / np.sum(ideal**2))

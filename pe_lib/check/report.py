@@ -41,7 +41,7 @@ class Finding:
     def as_text(self, width: int = 40) -> str:
         """The finding in lines of at most `width` characters."""
         if self.severity == "fact":
-            parts = [f"fact: {self.check}", self.what]
+            parts = [f"fact: {self.check}", f"{self.what} {self.why}"]
         else:
             parts = [
                 f"WRONG: {self.check}",
@@ -69,6 +69,8 @@ class Report:
         The module's class.
     d_model : int
         The width at which it was looked at; some checks also take others.
+    kind : str
+        What it does, "adds the encoding to x" for instance; empty if nobody knows.
     convention : Convention or None
         The published convention that it implements.
     findings : tuple of Finding
@@ -77,6 +79,7 @@ class Report:
 
     name: str
     d_model: int
+    kind: str
     convention: Convention | None
     findings: tuple[Finding, ...]
 
@@ -92,8 +95,8 @@ class Report:
 
     @property
     def ran(self) -> bool:
-        """Whether the module could be built and called at all."""
-        return all(found.check != "call" for found in self.findings)
+        """Whether it could be built and called, and is in scope."""
+        return all(found.check not in ("call", "scope") for found in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
@@ -101,6 +104,7 @@ class Report:
         return {
             "name": self.name,
             "d_model": self.d_model,
+            "kind": self.kind,
             "ok": self.ok,
             "ran": self.ran,
             "convention": None if convention is None else asdict(convention),
@@ -114,6 +118,7 @@ class Report:
         return "\n".join(
             [
                 _wrapped(f"{self.name}, d_model = {self.d_model}", width),
+                *([_wrapped(f"It {self.kind}.", width)] if self.kind else []),
                 *(found.as_text(width) for found in (*self.wrong, *facts)),
                 count,
             ]

@@ -25,7 +25,7 @@ def device(probe: Probe) -> Findings:
     for device in devices:
         try:
             module = probe.make().to(device)
-            output = probe.call(module, probe.zeros(probe.length, device=device))
+            output = probe.call(module, probe.blank(probe.length, device=device))
             if output.device.type != device:
                 stays.append(f"the output is on {output.device.type}")
             elif device == "cuda" and not close(
@@ -156,11 +156,11 @@ def determinism(probe: Probe) -> Findings:
 def history(probe: Probe) -> Findings:
     """Does an answer depend on earlier calls?"""
     usual = probe.codes(probe.make())
-    half = probe.zeros(probe.length, dtype=torch.bfloat16)
+    half = probe.blank(probe.length, dtype=torch.bfloat16)
     calls: dict[str, Callable[[nn.Module], Any]] = {
         "x in bfloat16": lambda module: probe.call(module, half),
         "another batch": lambda module: probe.call(
-            module, probe.zeros(probe.length, batch=3)
+            module, probe.blank(probe.length, batch=3)
         ),
     }
     if probe.fixed is None:
@@ -198,7 +198,7 @@ def history(probe: Probe) -> Findings:
 def input_(probe: Probe) -> Findings:
     """Is x left as it was?"""
     x = torch.randn(
-        probe.zeros(probe.length).shape, generator=torch.Generator().manual_seed(2)
+        probe.blank(probe.length).shape, generator=torch.Generator().manual_seed(2)
     )
     given = x.clone()
     probe.call(probe.make(), given)
@@ -217,7 +217,7 @@ def gradient(probe: Probe) -> Findings:
     """Does the gradient reach x? What is trained?"""
     module = probe.make()
     if probe.gain != 0:
-        x = probe.zeros(probe.length).requires_grad_()
+        x = probe.blank(probe.length).requires_grad_()
         output = module(x)
         if output.requires_grad:
             output.sum().backward()
@@ -273,7 +273,7 @@ def positions(probe: Probe) -> Findings:
     can = []
     both = torch.stack([order, order.flip(0)]) + first
     try:
-        output = probe.call(module, probe.zeros(probe.length), **{name: both})
+        output = probe.call(module, probe.blank(probe.length), **{name: both})
         second = output[:, 1] if probe.axes == "sequence" else output[1]
         can += ["per batch"] if close(second, usual) else []
     except Exception:  # then it does not

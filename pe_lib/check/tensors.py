@@ -1,5 +1,7 @@
 """Tensors as the checks look at them: compared, counted, named."""
 
+from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,13 +30,32 @@ def differ(codes: Tensor, axis: int) -> bool:
 
 
 def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
-    """Tensors that are neither parameter nor buffer, by name."""
+    """Tensors that are neither parameter nor buffer, by name.
+
+    Those in lists, tuples and dicts of the module, and in closures of its functions.
+    """
     return {
-        f"{prefix}.{name}".lstrip("."): value
+        f"{prefix}.{name}".lstrip("."): tensor
         for prefix, part in module.named_modules()
-        for name, value in vars(part).items()
-        if isinstance(value, Tensor)
+        for attribute, value in vars(part).items()
+        if attribute not in ("_parameters", "_buffers", "_modules")
+        for name, tensor in _held(attribute, value, depth=3)
     }
+
+
+def _held(name: str, value: Any, depth: int) -> Iterator[tuple[str, Tensor]]:
+    """The tensors in a value, with a name each."""
+    if isinstance(value, Tensor):
+        yield name, value
+    elif depth and isinstance(value, list | tuple):
+        for i, part in enumerate(value):
+            yield from _held(f"{name}[{i}]", part, depth - 1)
+    elif depth and isinstance(value, dict):
+        for key, part in value.items():
+            yield from _held(f"{name}[{key!r}]", part, depth - 1)
+    elif depth and isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            yield from _held(f"{name}()", cell.cell_contents, depth - 1)
 
 
 def name_of(kind: torch.dtype) -> str:

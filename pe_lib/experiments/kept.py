@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib.experiments import model, one_head, training
+from pe_lib.experiments import induction, model, one_head, surgery, training
 from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, WIDTH, Context
 from pe_lib.experiments.tasks import TASKS, Task
@@ -192,6 +192,17 @@ def one_head_fingerprint(runs: Mapping[str, Settings]) -> str:
     """
     parts = [program(one_head), _numbers(sinusoidal(np.arange(64), one_head.WIDTH))]
     parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
+    return _digest("\n".join(parts))
+
+
+def surgery_fingerprint(runs: Mapping[str, Settings]) -> str:
+    """The same for :func:`pe_lib.experiments.surgery.measure` and `tables`.
+
+    >>> first = surgery_fingerprint({"a": {"seeds": 1}})
+    >>> first == surgery_fingerprint({"a": {"seeds": 2}})
+    False
+    """
+    parts = [program(induction), program(surgery), one_head_fingerprint(runs)]
     return _digest("\n".join(parts))
 
 

@@ -17,12 +17,22 @@ AND_NOW = "**And now?**"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing in the whole hour, seen where they are easily misused.
 RESERVED = {
-    r"\\omega_\{?[ikst]\b": "a hand is j",
+    r"\\(omega|lambda)_\{?[a-ik-z]\b": "a hand is j",
+    r"\b([Pp]air|[Hh]and|[Dd]ial)s? \$?[ikst]\b": "a hand is j",
     r"(?<![\w.])2( ?\* ?)?[kst](?= ?/ ?d(_model)?\b)": "a hand is j",
     r"(?<!\w)T_(\{[kst]\}|[kst]\b)": "a shift is T(k)",
-    r"(?<!\w)(P|PE)_\{?pos": "a position is t",
+    r"(?<!\w)(P|PE)_\{?(pos|[ijkmnpqx]\b)": "a position is t",
+    r"\bPE\b(?!_)": "a code is P_t, the table P",
+    r"\$(pos|\\delta|\\Delta|\\tau)\$": "a position is t, an offset k",
+    r"P_s *(\^\\top|\\cdot) *W *P_t": "a score is P_t . W P_s",
     r"\bfor k in (np\.|torch\.)?a?range\((K|d // 2|d/2|hands)\)": "a hand is j",
 }
+LENGTH = re.compile(
+    r"\blength of (an?|the|each|every|its) (code|vector|query|key)s?\b|"
+    r"\blength of the vectors\b|\b(shortest|longest) (code|vector)\b|"
+    r"\b(codes?|vectors?)( \w+){0,2} equally long\b|"
+    r"\b(codes?|vectors?) of (equal|unit|the same) length\b"
+)
 
 
 def lengths(page: Page) -> Iterator[str]:
@@ -133,6 +143,16 @@ def reserved(page: Page) -> Iterator[str]:
     for section in page.main:
         for part in section.parts:
             yield from _misused(part)
+
+
+def norms(page: Page) -> Iterator[str]:
+    """Vectors that have a length: that is for texts. In captions too."""
+    for cell in page.cells:
+        texts = [cell.source] if cell.kind == "markdown" else [cell.checked]
+        if cell.figure:
+            texts += [cell.figure.caption, cell.figure.alt]
+        for match in LENGTH.finditer("\n".join(texts)):
+            yield f"{cell.id}: {match[0]!r}, but a vector has a norm"
 
 
 def _misused(part: Cell) -> Iterator[str]:

@@ -63,17 +63,31 @@ def test_answers_are_out_and_all_else_stays():
     assert sources(edition) == [
         "# Title",
         "import numpy",
-        ":::{exercise} Try. Build, 5 minutes\n:label: a\n\nWrite `f`.\n:::",
+        "**Exercise. Try. Build, 5 minutes**\n\n\nWrite `f`.",
         "# Write your answer here. The check below asks for\n#     f(x, *, y=2)",
         "Not the answer.",
         "assert f(3) == 3",
-        ":::{exercise} Again. Prove, 5 minutes\n:label: b\n\nSay.\n:::",
+        "**Exercise. Again. Prove, 5 minutes**\n\n\nSay.",
         "# Write your answer here. The check below asks for\n"
         "#     g\n#     class C(int)",
         "assert g and C",
     ]
     outputs = [c["outputs"] for c in edition["cells"] if c["cell_type"] == "code"]
     assert [bool(found) for found in outputs] == [True, *[False] * 4]
+
+
+def test_a_check_asks_for_nothing_that_it_sets():
+    cells = [code("f = 1\nx = 2", "solution-a"), code("x = f\nassert x", "check-a")]
+    edition = editions.students({"cells": cells})
+    assert sources(edition)[0].splitlines()[1:] == ["#     f"]
+
+
+def test_plain_markdown_has_no_marks_of_myst():
+    text = "(a)=\n# T\n\n::::{admonition} Theorem\n:class: x\n\nBy {cite}`v17`.\n::::"
+    assert editions.plain(text) == "# T\n\n**Theorem**\n\n\nBy [v17]."
+    for page in BOOK.notebooks:
+        for source in sources(editions.both(page)["student"]):
+            assert ":::" not in source and "{cite" not in source
 
 
 def test_a_check_that_names_nothing_leaves_a_plain_stub():
@@ -106,7 +120,7 @@ def test_no_chapter_lets_an_answer_through(page):
         assert text in author and text not in student
     assert "solution-" not in student and student.count("# Write your answer") >= 2
     for exercise in page.exercises:
-        assert exercise.text in student
+        assert editions.plain(exercise.text) in student
 
 
 def find(where, hint="HOW", **options):

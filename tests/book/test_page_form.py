@@ -78,6 +78,12 @@ def test_reserved_letters(page: Page) -> None:
     none(page_form.reserved(page))
 
 
+@each_notebook
+def test_norms(page: Page) -> None:
+    """A text has a length, a vector a norm."""
+    none(page_form.norms(page))
+
+
 # The checks themselves, on a page that is right and then is not
 
 FIGURE = {"mystnb": {"figure": {"name": "fig-a"}}}
@@ -116,6 +122,7 @@ def every_fault(made: Page) -> Iterator[str]:
         page_form.checked,
         page_form.only_asserts,
         page_form.reserved,
+        page_form.norms,
     ):
         yield from check(made)
     yield from page_form.ending(made, page("book/part/b"))
@@ -165,6 +172,15 @@ def code(source: str, **metadata: object) -> Cell:
         ({"idea": "Column $P_{t,2k+1}$ and $10^{-2k/d}$."}, "a hand is j"),
         ({"idea": "The matrix $T_k$."}, "a shift is T(k)"),
         ({"idea": r"$PE_{pos}$"}, "a position is t"),
+        ({"idea": "The code $P_i$."}, "a position is t"),
+        ({"idea": r"The round $\lambda_{m}$."}, "a hand is j"),
+        ({"idea": "Hand $k$ turns."}, "a hand is j"),
+        ({"idea": "The PE is added."}, "the table P"),
+        ({"idea": r"By $\delta$ words."}, "an offset k"),
+        ({"idea": r"$P_s \cdot W P_t$"}, "a score is"),
+        ({"idea": "The length of a code."}, "a vector has a norm"),
+        ({"deeper": "## Deeper: more\n\nTwo vectors of equal length."}, "has a norm"),
+        ({"check": code("assert x", checked="all codes are equally long")}, "a norm"),
     ],
 )
 def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:

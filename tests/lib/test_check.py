@@ -16,7 +16,8 @@ from torch.nn import functional
 from pe_lib import conventions, sinusoidal
 from pe_lib.check import check_encoding, longest
 from pe_lib.check.conformance import CHECKS
-from pe_lib.check.probe import AXES, CannotCallError, make_probe, undisturbed
+from pe_lib.check.find import find_kind
+from pe_lib.check.probe import AXES, CannotCallError, Probe, undisturbed
 from pe_lib.check.recognition import Convention, recognize, table
 from pe_lib.check.report import Finding, Report
 
@@ -162,34 +163,6 @@ class SpeedsOfItsOwn(Table):
         k = torch.arange((d_model + 1) // 2).double()
         angle = torch.arange(self.length)[:, None] * torch.exp(-2 * k)
         return torch.stack([angle.sin(), angle.cos()], 2).flatten(1)[:, :d_model]
-
-
-SOUND = {
-    "computed": Sound,
-    "table": Table,
-    "code alone": CodeAlone,
-    "sequence first": SequenceFirst,
-    "channels first": ChannelsFirst,
-    "unbatched": Unbatched,
-    "scaled": Scaled,
-    "learned": Learned,
-    "learned from zero": LearnedFromZero,
-    "speeds of its own": SpeedsOfItsOwn,
-    "even widths only": refusing_odd(Table),
-    **{
-        f"{c.spacing} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
-        for c in (
-            Convention("", None, spacing="endpoint", layout="half_split"),
-            Convention("", None, spacing="endpoint", layout="half_split", start=2),
-            Convention("", None, first_pair=1, start=1),
-            Convention("", None, first="cosine"),
-            Convention("", None, layout="half_split", first="cosine"),
-            Convention("", None, base=100.0, first_pair=1),
-            Convention("", None, base=500_000.0),
-            Convention("", None, base=100.0, layout="half_split"),
-        )
-    },
-}
 
 
 # The faults
@@ -421,6 +394,185 @@ class HalfTheGradient(Sound):
         return super().forward(x / 2 + x.detach() / 2)
 
 
+class BatchAsLength(Sound):
+    """Looks for the length at the wrong axis where the batch is the longer one."""
+
+    def forward(self, x):
+        if x.shape[0] <= x.shape[1]:
+            return super().forward(x)
+        return x + self.code(np.arange(x.shape[0]))[: x.shape[0], None].to(x)
+
+
+class FromTheMiddle(Sound):
+    def forward(self, x):
+        return x + self.code(np.arange(x.shape[-2]) - x.shape[-2] // 2).to(x)
+
+
+class FromTheEnd(Sound):
+    def forward(self, x):
+        return x + self.code(np.arange(x.shape[-2])[::-1].copy()).to(x)
+
+
+class Normalised(Sound):
+    """A share of the text: another promise, and no fault."""
+
+    def forward(self, x):
+        share = np.arange(x.shape[-2]) / max(x.shape[-2] - 1, 1)
+        return x + torch.tensor(share)[:, None].to(x)
+
+
+class OneSpeed(Table):
+    def table(self, d_model):
+        angle = torch.arange(self.length).double()[:, None]
+        waves = torch.stack([angle.sin(), angle.cos()], 2).flatten(1)
+        return waves.repeat(1, (d_model + 1) // 2)[:, :d_model]
+
+
+class InDegrees(Table):
+    def table(self, d_model):
+        angle = np.arange(self.length)[:, None] * 1e4 ** (
+            -2 * np.arange((d_model + 1) // 2) / d_model
+        )
+        waves = np.stack([np.sin(np.radians(angle)), np.cos(np.radians(angle))], 2)
+        return torch.tensor(waves.reshape(self.length, -1)[:, :d_model]).float()
+
+
+class DropsTheCode(Sound):
+    def __init__(self, d_model):
+        super().__init__(d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return x + self.dropout(self.code(np.arange(x.shape[-2])).to(x))
+
+
+class DropsTheSum(DropsTheCode):
+    def forward(self, x):
+        return self.dropout(x + self.code(np.arange(x.shape[-2])).to(x))
+
+
+class DropsInPlace(Table):
+    def forward(self, x):
+        rows = self.pe[: x.shape[-2]]
+        return x + functional.dropout(rows, 0.1, self.training, inplace=True).to(
+            x.dtype
+        )
+
+
+class OnlyAtEvaluation(Sound):
+    def forward(self, x):
+        return x if self.training else super().forward(x)
+
+
+class KeepsItsGraph(Learned):
+    kept = None
+
+    def forward(self, x):
+        if self.kept is None or len(self.kept) != x.shape[-2]:
+            self.kept = self.rows(torch.arange(x.shape[-2])) * 1.0
+        return x + self.kept
+
+
+class PaddingAtZero(Learned):
+    def __init__(self, d_model):
+        super().__init__(d_model)
+        self.rows = nn.Embedding(512, d_model, padding_idx=0)
+
+
+class InAList(Table):
+    def keep(self, rows):
+        self.rows = [rows]
+
+    def forward(self, x):
+        return x + self.rows[0][: x.shape[-2]].to(x.dtype)
+
+
+class WithProjection(Sound):
+    """Works on float32 alone, as every linear layer."""
+
+    def __init__(self, d_model):
+        super().__init__(d_model)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            self.linear = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        return self.linear(x) + self.code(np.arange(x.shape[-2])).to(x)
+
+
+class MasksPadding(Sound):
+    """What is zero is padding, and gets no position."""
+
+    def forward(self, x):
+        words = (x != 0).any(-1, keepdim=True)
+        return x + words * self.code(np.arange(x.shape[-2])).to(x)
+
+
+class ScaledSum(Sound):
+    def forward(self, x):
+        return 0.5 * super().forward(x)
+
+
+class TrainedSinusoid(Table):
+    def keep(self, rows):
+        self.pe = nn.Parameter(rows)
+
+
+class OffByTwo(Learned):
+    """As BART: the first two rows are for something else."""
+
+    def forward(self, x):
+        return x + self.rows(torch.arange(x.shape[-2]) + 2)
+
+
+class TrainedScale(Table):
+    """A number to train, no table; and a table that is a frozen parameter."""
+
+    def keep(self, rows):
+        self.scale = nn.Parameter(torch.ones(()))
+        self.pe = nn.Parameter(rows, requires_grad=False)
+
+    def forward(self, x):
+        return x + self.scale.to(x.dtype) * self.pe[: x.shape[-2]].to(x.dtype)
+
+
+SOUND = {
+    "computed": Sound,
+    "table": Table,
+    "code alone": CodeAlone,
+    "sequence first": SequenceFirst,
+    "channels first": ChannelsFirst,
+    "unbatched": Unbatched,
+    "scaled": Scaled,
+    "learned": Learned,
+    "learned from zero": LearnedFromZero,
+    "speeds of its own": SpeedsOfItsOwn,
+    "normalised": Normalised,
+    "from the end": FromTheEnd,
+    "dropout after the sum": DropsTheSum,
+    "a projection": WithProjection,
+    "padding masked": MasksPadding,
+    "a scaled sum": ScaledSum,
+    "trained sinusoid": TrainedSinusoid,
+    "trained scale": TrainedScale,
+    "rows from two on": OffByTwo,
+    "even widths only": refusing_odd(Table),
+    **{
+        f"{c.spacing} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
+        for c in (
+            Convention("", None, spacing="endpoint", layout="half_split"),
+            Convention("", None, spacing="endpoint", layout="half_split", start=2),
+            Convention("", None, first_pair=1, start=1),
+            Convention("", None, first="cosine"),
+            Convention("", None, layout="half_split", first="cosine"),
+            Convention("", None, base=100.0, first_pair=1),
+            Convention("", None, base=500_000.0),
+            Convention("", None, base=100.0, layout="half_split"),
+        )
+    },
+}
+
+
 # check: the module with the fault, words of the finding, a module without
 FAULTS = [
     ("axes", OneForAll, "same encoding", Sound),
@@ -456,6 +608,18 @@ FAULTS = [
     ("input", WritesInX, "changes x itself", Sound),
     ("gradient", Detaches, "does not reach x", Sound),
     ("gradient", HalfTheGradient, "does not reach x", Scaled),
+    ("batches", BatchAsLength, "A batch of 11 gets other", Sound),
+    ("prefix", FromTheMiddle, "The first 2 of 64 positions", FromTheEnd),
+    ("prefix", FromTheMiddle, "a text of 2 words", Normalised),
+    ("apart", OneSpeed, "172 and 882 are the nearest", Sound),
+    ("apart", OneSpeed, "of the distance", Counting),
+    ("convention", InDegrees, "taken for degrees", SpeedsOfItsOwn),
+    ("rows", PaddingAtZero, "Position 0 is row 0 of rows.weight, which gets", OffByTwo),
+    ("training", DropsTheCode, "hits the encoding alone (about 1", DropsTheSum),
+    ("training", DropsInPlace, "change the encodings for ever", DropsTheSum),
+    ("training", OnlyAtEvaluation, "nothing is added to x", Sound),
+    ("training", KeepsItsGraph, "The second step fails", Learned),
+    ("device", InAList, "plain attributes: rows[0]", Table),
 ]
 
 
@@ -463,6 +627,11 @@ FAULTS = [
 def report_of(build):
     """The report, made once a module."""
     return check_encoding(build, d_model=16)
+
+
+def make_probe(build, d_model):
+    """How a module is asked for its encodings."""
+    return find_kind(Probe(build, d_model, "batch")).probe
 
 
 def found_by(check, build):
@@ -683,6 +852,42 @@ def odd(build):
     return next(f.why for f in report.findings if f.check == "widths")
 
 
+@pytest.mark.parametrize(
+    ("build", "check", "words"),
+    [
+        (FromTheEnd, "prefix", "counts from the end"),
+        (Normalised, "prefix", "divides by the length"),
+        (ScaledSum, "convention", "times 0.5, as x is: the sum is scaled"),
+        (TrainedSinusoid, "convention", "as trained weights: it may change"),
+        (OffByTwo, "rows", "row t + 2 of rows.weight; 2 of 512 rows are never taken"),
+        (Learned, "rows", "Position t is row t of rows.weight."),
+        (DropsTheSum, "training", "Dropout after the sum, of about 1"),
+        (WithProjection, "dtype", "refuses bfloat16 x"),
+    ],
+)
+def test_unusual_designs_are_named(build, check, words):
+    assert words in facts(build, check)
+
+
+def test_a_trained_scale_is_no_trained_table():
+    assert "trained weights" in facts(TrainedSinusoid, "convention")
+    assert "trained weights" not in facts(TrainedScale, "convention")
+
+
+@pytest.mark.parametrize(
+    ("build", "kind"),
+    [
+        (Sound, "adds the encoding to x"),
+        (CodeAlone, "returns the encoding"),
+        (Scaled, "adds the encoding to a multiple of x"),
+        (WithProjection, "mixes x with the encoding"),
+        (MasksPadding, "adds the encoding to x"),
+    ],
+)
+def test_its_kind_is_told(build, kind):
+    assert report_of(build).kind == kind
+
+
 def test_an_attribute_that_is_moved_in_each_call_is_a_fact():
     assert found_by("device", MovedInEachCall) == []
     assert "plain attribute" in facts(MovedInEachCall, "device")
@@ -795,6 +1000,7 @@ def test_a_report_takes_less_than_five_seconds(build, monkeypatch):
 REPORT = Report(
     "Module",
     64,
+    "adds the encoding to x",
     Convention("a module", None),
     (
         Finding.fact("axes", "x is [batch, length, d_model].", "So it is."),
@@ -806,8 +1012,9 @@ REPORT = Report(
 def test_the_report_says_what_why_and_how_to_mend():
     assert str(REPORT) == (
         "Module, d_model = 64\n"
+        "It adds the encoding to x.\n"
         "WRONG: meta\n  It is lost.\n  Why: It is needed.\n  Fix: Keep it.\n"
-        "fact: axes\n  x is [batch, length, d_model].\n"
+        "fact: axes\n  x is [batch, length, d_model]. So it\n  is.\n"
         "1 wrong, 1 facts"
     )
     assert not REPORT.ok and REPORT.ran

@@ -70,6 +70,24 @@ def test_a_module_that_cannot_be_called_is_status_2_with_a_report(capsys):
     assert "WRONG: call" in out and "build(64) raised TypeError" in out
 
 
+def test_arguments_for_the_class_and_checks_left_out(capsys):
+    learned = ["pe_lib.nn:LearnedPositionalEmbedding", "--d-model", "16"]
+    assert run(capsys, *learned)[0] == 2  # it wants max_length
+    assert run(capsys, *learned, "--arg", "max_length=32")[0] == 0
+    assert run(capsys, WRONG, "--ignore", "axes")[0] == 0
+    status, _, err = run(capsys, WRONG, "--ignore", "axis")
+    assert status == 2 and "got 'axis'" in err
+    status, _, err = run(capsys, *learned, "--arg", "max_length:32")
+    assert status == 2 and "--arg must be NAME=VALUE, got 'max_length:32'" in err
+
+
+def test_an_argument_of_forward_is_named(capsys):
+    _, out, _ = run(capsys, SOUND, "--d-model", "16", "--offset", "offset")
+    assert "offset is right" in out
+    status, out, _ = run(capsys, SOUND, "--d-model", "16", "--positions", "places")
+    assert status == 1 and "unexpected keyword argument 'places'" in out
+
+
 @pytest.mark.parametrize("arguments", [[], ["check"], ["bake"]])
 def test_bad_usage_is_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit_:

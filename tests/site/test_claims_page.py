@@ -88,6 +88,20 @@ def test_word_and_topic_filter_together(page: Any) -> None:
     assert shown.count() == len(expected) > 0
 
 
+def test_each_word_counts_under_all_its_names(page: Any) -> None:
+    """In any order, whole or begun, by the name that the reader knows."""
+    shown = page.locator(".claim-entry:visible")
+
+    def found(word: str) -> list[str]:
+        page.fill(".claim-filter input", word)
+        return shown.all_inner_texts()
+
+    assert found("rotary") and set(found("rotary")) <= set(found("RoPE"))
+    assert found("learned table") == found("table learned") != []
+    assert found("codes") and found("PE") and found("extrapolation")
+    assert not found("rope xylophone")
+
+
 def test_an_address_shows_its_claim_in_spite_of_the_filter(page: Any) -> None:
     """A link to a claim that the filter hides shows it."""
     page.locator(".claim-filter button[value='no']").click()

@@ -38,7 +38,9 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
 
 
 def test_both_editions_are_there(site: Site) -> None:
-    """The student's notebook and the author's."""
+    """The student's notebook and the author's, and whoever teaches has a list."""
+    listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
+    assert listed.count('.ipynb" download>') == 2 * len(BOOK.notebooks)
     for page in BOOK.notebooks:
         place = site.folder / "notebooks" / page.name.removeprefix("book/")
         student = place.with_suffix(".ipynb").read_text(encoding="utf-8")
@@ -132,7 +134,9 @@ def test_the_printer_gets_all_but_answers(page: Any) -> None:
     assert page.locator(".printed i").inner_text() == page.url
     page.emulate_media(media="print")
     shown = "all => all.filter(e => e.checkVisibility()).length"
-    answers = ".solution, .fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
+    answers = (
+        ".solution, .fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
+    )
     assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
     assert page.locator("details.solution").evaluate_all(shown) == 0
     assert page.locator(f"#{CLAIM}").is_visible()

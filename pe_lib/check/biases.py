@@ -1,0 +1,172 @@
+"""The checks of modules that return a bias for the scores: ALiBi, T5 and their like."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pe_lib.beyond.bias import alibi_slopes, t5_buckets
+from pe_lib.check.kinds import Call
+from pe_lib.check.probe import Probe
+from pe_lib.check.report import Finding, Findings
+from pe_lib.check.tensors import as_numpy
+
+COUNT = 200  # positions; past T5's largest distance of 128
+MASKED = -1e4  # and below: a mask, not a bias
+CLOSE = 1e-3
+
+
+@dataclass(frozen=True)
+class Bias:
+    """A module that returns a bias, and how it is called."""
+
+    probe: Probe
+    call: Call
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """[heads, query, key]; what a mask hides is NaN."""
+        module = self.probe.make()
+        if all(not parameter.any() for parameter in module.parameters()):
+            module = self.probe.filled_at_random()
+        bias = as_numpy(self.call(module, torch.empty(COUNT, 1)))
+        return np.where(bias > MASKED, bias, np.nan)
+
+    @cached_property
+    def by_offset(self) -> NDArray[np.float64]:
+        """[heads, key - query + COUNT - 1]: the mean of each diagonal."""
+        offsets = range(1 - COUNT, COUNT)
+        return np.array(
+            [
+                [self._mean(np.diagonal(head, k)) for k in offsets]
+                for head in self.values
+            ]
+        )
+
+    @staticmethod
+    def _mean(diagonal: NDArray[np.float64]) -> float:
+        return float(diagonal.mean())  # NaN where a mask hides it
+
+    @cached_property
+    def past(self) -> NDArray[np.float64]:
+        """[heads, distance] for keys before the query, from distance 0 on."""
+        return self.by_offset[:, COUNT - 1 :: -1]
+
+
+def offset(bias: Bias) -> Findings:
+    """Does it depend on the offset alone?"""
+    spread = max(
+        float(np.ptp(diagonal))
+        for head in bias.values
+        for k in range(1 - COUNT, COUNT)
+        if not np.isnan(diagonal := np.diagonal(head, k)).any()
+    )
+    size = float(np.nanmax(np.abs(bias.values)))
+    rows = [head - head[:, :1] for head in bias.values]
+    as_rows = all(np.nanmax(np.abs(row - row[-1])) < CLOSE * size for row in rows)
+    if spread < CLOSE * size:
+        yield Finding.fact(
+            "offset", "The bias depends on the offset alone.", "As it should."
+        )
+    elif as_rows:
+        yield Finding.fact(
+            "offset",
+            "All queries get the same row, up to a number of their own.",
+            "The softmax cannot see that number: as good as the offset alone under a "
+            "causal mask, where keys are before the query.",
+        )
+    else:
+        yield Finding.wrong(
+            "offset",
+            f"The same offset gets values that differ by up to {spread:.3g}.",
+            "What is far apart is then not the same at the beginning and the end.",
+            "Compute it from key position minus query position.",
+        )
+
+
+def slopes(bias: Bias) -> Findings:
+    """A straight line in each head? Which slopes?"""
+    lines = np.diff(bias.past, axis=1)
+    size = np.nanmax(np.abs(lines))
+    if np.isnan(lines).any() or np.ptp(lines, axis=1).max() > CLOSE * size or not size:
+        return
+    slope = -lines.mean(axis=1)
+    if (slope < 0).any():
+        yield Finding.wrong(
+            "slopes",
+            f"In {int((slope < 0).sum())} of {len(slope)} heads the bias grows with "
+            "the distance.",
+            "The farthest word wins: the distance has the wrong sign.",
+            "-slope * distance.",
+        )
+        return
+    heads = len(slope)
+    paper = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
+    known = {
+        "as in Press et al. (2022)": alibi_slopes(heads),
+        "the paper's formula, whatever the number of heads": paper,
+    }
+    name = next((n for n, s in known.items() if np.allclose(slope, s, rtol=CLOSE)), "")
+    yield Finding.fact(
+        "slopes",
+        f"ALiBi: {heads} slopes from {slope.max():.4g} to {slope.min():.4g}, "
+        f"{name or 'of its own'}.",
+        "A head of slope m looks about 1/m words back; other slopes are another model.",
+    )
+
+
+def buckets(bias: Bias) -> Findings:
+    """Steps? Which buckets?"""
+    known = bias.by_offset
+    offsets = np.arange(1 - COUNT, COUNT)
+    seen = np.asarray(np.isfinite(known).all(axis=0))
+    same = np.asarray((np.abs(np.diff(known, axis=1)) < 1e-9).all(axis=0))
+    if not same[seen[1:] & seen[:-1]].any():
+        return
+    for number, distance, causal in itertools.product(
+        (32, 16, 64, 8), (128, 64, 256, 20), (True, False)
+    ):
+        if distance <= number // (2 if causal else 4):
+            continue
+        bucket = t5_buckets(
+            offsets, num_buckets=number, max_distance=distance, causal=causal
+        )
+        for way, given in (("", bucket), (" (keys and queries swapped)", bucket[::-1])):
+            if _agree(known[:, seen], given[seen]):
+                yield _told(number, distance, causal=causal, way=way)
+                return
+    edges = offsets[1:][~same & seen[1:] & seen[:-1]]
+    yield Finding.fact(
+        "buckets",
+        f"Steps of its own, at offsets {', '.join(map(str, edges[:12]))} ...",
+        "T5's weights fit T5's steps alone.",
+    )
+
+
+def _agree(values: NDArray[np.float64], bucket: NDArray[np.int64]) -> bool:
+    """Whether offsets have one value exactly where they share a bucket."""
+    named = np.unique(np.round(values, 6), axis=1, return_inverse=True)[1].ravel()
+    both = np.unique(np.stack([named, bucket]), axis=1).shape[1]
+    return bool(both == len(np.unique(named)) == len(np.unique(bucket)))
+
+
+def _told(number: int, distance: int, *, causal: bool, way: str) -> Finding:
+    direction = "for a causal mask" if causal else "for both directions"
+    text = f"T5's {number} buckets up to distance {distance}, {direction}{way}."
+    if way:
+        return Finding.wrong(
+            "buckets", text, "What is before is treated as what is after.",
+            "The offset is the key's position minus the query's.",
+        )  # fmt: skip
+    return Finding.fact("buckets", text, "Weights fit these steps alone.")
+
+
+BIAS_CHECKS: dict[str, Callable[[Bias], Findings]] = {
+    "offset": offset,
+    "slopes": slopes,
+    "buckets": buckets,
+}

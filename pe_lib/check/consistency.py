@@ -1,0 +1,179 @@
+"""The checks that compare one row, length or batch with another."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib.check.probe import PROBE, Probe
+from pe_lib.check.report import Finding, Findings
+from pe_lib.check.tensors import as_numpy, close
+
+NEAR = 1 / 64  # of the usual distance between neighbours
+MANY = 1000  # positions among which the nearest two are looked for
+
+
+def batches(probe: Probe) -> Findings:
+    """Are the encodings the same for one sentence, and for more than words?"""
+    if probe.axes == "unbatched" or probe.alike:
+        return
+    length = probe.fixed or PROBE
+    usual = probe.codes(probe.make(), length)
+    for batch in (1, length, 2 * length + 1):
+        module = probe.make()
+        output = probe.call(module, probe.blank(length, batch=batch))
+        if not close(probe.rows(output, length), usual):
+            yield Finding.wrong(
+                "batches",
+                f"A batch of {batch} gets other encodings than a batch of 2.",
+                "With as many sentences as words the axes are confused, and no error "
+                "says so.",
+                "Take the length from the axis of the sequence, x.size(1) if the batch "
+                "comes first.",
+            )
+            return
+    yield Finding.fact(
+        "batches",
+        f"Batches of 1, 2, {length} and {2 * length + 1} get the same encodings.",
+        "The size of a batch is no property of a sentence.",
+    )
+
+
+def prefix(probe: Probe) -> Findings:
+    """Do the first positions of a long text get what those of a short one get?"""
+    if probe.fixed is not None or probe.alike:
+        return
+    module, length = probe.make(), probe.length
+    whole = probe.codes(module, length)
+    parts = {n: probe.codes(module, n) for n in (2, 3, length // 2) if n < length}
+    changed = [n for n, part in parts.items() if not close(part, whole[:n])]
+    if not changed:
+        yield Finding.fact(
+            "prefix",
+            "A longer text changes nothing at its first positions.",
+            "Words that are decoded one by one keep their encodings.",
+        )
+    elif all(close(part, whole[-n:]) for n, part in parts.items()):
+        yield Finding.fact(
+            "prefix",
+            "It counts from the end of the text.",
+            "Each further word changes the encodings of all words before it.",
+        )
+    elif close(probe.codes(module, 3), probe.codes(module, 5)[::2]):
+        yield Finding.fact(
+            "prefix",
+            "It divides by the length of the text.",
+            "One step means something else in each text, and each further word "
+            "changes the encodings of all words before it.",
+        )
+    else:
+        yield Finding.wrong(
+            "prefix",
+            f"The first {changed[0]} of {length} positions get other encodings than a "
+            f"text of {changed[0]} words.",
+            "What a position is depends on how long the text is; decoding word by word "
+            "gives other results than training.",
+            "Compute row t from t alone.",
+        )
+
+
+def apart(probe: Probe) -> Findings:
+    """How near do the codes of two positions come?"""
+    if probe.alike or probe.d_model < 4:
+        return
+    count = probe.fixed or min(MANY, probe.longest.length)
+    codes = as_numpy(probe.codes(probe.make(), count))
+    if count < 3 or not np.isfinite(codes).all():
+        return
+    squares = np.sum(codes**2, axis=1)
+    distances = np.maximum(squares[:, None] + squares - 2 * codes @ codes.T, 0) ** 0.5
+    usual = float(np.median(np.diagonal(distances, offset=1)))
+    rows, columns = np.triu_indices(count, k=1)
+    at = int(np.argmin(distances[rows, columns]))
+    left, right, least = rows[at], columns[at], distances[rows[at], columns[at]]
+    what = (
+        f"Of {count:,} positions {left} and {right} are the nearest: "
+        f"{least / usual if usual else 0:.2g} of the distance between neighbours."
+    )
+    if right - left > 1 and least < NEAR * usual:
+        yield Finding.wrong(
+            "apart",
+            what,
+            "In 16 bits, or with any noise, the model takes one for the other.",
+            "Give the pairs different frequencies, the slowest far slower than a "
+            "turn a text.",
+        )
+    else:
+        yield Finding.fact("apart", what, "What is near is hard to tell apart.")
+
+
+def rows(probe: Probe) -> Findings:
+    """Where the encodings are rows of a parameter: which, and are all trained?"""
+    if probe.alike or probe.axes not in ("batch", "unbatched"):
+        return
+    module = probe.filled_at_random()
+    found = _table_of(probe, module)
+    if found is None:
+        return
+    name, table, taken = found
+    length = len(taken)
+    unused = len(table) - length
+    shift = int(taken[0])
+    in_order = bool((taken == torch.arange(length) + shift).all())
+    if not in_order:
+        yield Finding.fact(
+            "rows",
+            f"Positions take rows {_some(taken)} of {name}.",
+            "An order of its own.",
+        )
+    untrained = _untrained(probe, module, name, taken)
+    if untrained:
+        yield Finding.wrong(
+            "rows",
+            f"Position {untrained[0]} is row {int(taken[untrained[0]])} of {name}, "
+            "which gets no gradient.",
+            "That position keeps its first encoding for ever.",
+            "No padding_idx in a table of positions, or one that no position takes.",
+        )
+    if in_order:
+        more = f"; {unused} of {len(table):,} rows are never taken" if unused else ""
+        yield Finding.fact(
+            "rows",
+            f"Position t is row t{f' + {shift}' if shift else ''} of {name}{more}.",
+            "A checkpoint of a table that begins at another row is off by as many."
+            if shift or unused
+            else "As one expects.",
+        )
+
+
+def _table_of(probe: Probe, module: nn.Module) -> tuple[str, Tensor, Tensor] | None:
+    """The parameter whose rows the encodings are, and the rows taken."""
+    length = probe.fixed or min(probe.longest.length, 4096)
+    try:
+        codes = probe.codes(module, length)
+    except Exception:  # longer than this width allows
+        codes = probe.codes(module)
+    for name, parameter in module.named_parameters():
+        if parameter.ndim < 2 or not parameter.requires_grad:
+            continue
+        table = parameter.detach().reshape(-1, parameter.shape[-1])
+        if table.shape[-1] != probe.d_model or len(table) < len(codes):
+            continue
+        taken = torch.cdist(codes.double(), table.double()).argmin(1)
+        if close(codes, table[taken]):
+            return name, table, taken
+    return None
+
+
+def _untrained(probe: Probe, module: nn.Module, name: str, taken: Tensor) -> list[int]:
+    """The positions whose rows get no gradient."""
+    output = module(probe.blank(len(taken), batch=1))
+    output.sum().backward()
+    gradient = module.get_parameter(name).grad
+    if gradient is None:
+        return []
+    moved = gradient.reshape(-1, gradient.shape[-1]).abs().sum(1) > 0
+    return [t for t, row in enumerate(taken.tolist()) if not moved[row]]
+
+
+def _some(taken: Tensor) -> str:
+    return ", ".join(map(str, taken[:4].tolist())) + ", ..."

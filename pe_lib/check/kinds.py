@@ -1,0 +1,230 @@
+"""Kinds of modules, and those that turn vectors or return a bias."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pe_lib.check.probe import Probe, noise
+from pe_lib.check.tensors import close, differ
+
+BATCH, HEADS, LENGTH = 2, 3, 5
+
+Call = Callable[[nn.Module, Tensor], Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a module does with its input.
+
+    Attributes
+    ----------
+    name : str
+        What it does, in the words of a sentence that begins with "It".
+    evidence : str
+        What was seen.
+    checks : "code", "rotary", "bias" or ""
+        The family of checks that applies; none if it is out of their scope.
+    probe : Probe or None
+        How to ask for its encodings, where it has some.
+    call : callable or None
+        A rotary or bias module as a function of plain tensors.
+    """
+
+    name: str
+    evidence: str
+    checks: str = ""
+    probe: Probe | None = None
+    call: Call | None = None
+
+
+def turning(probe: Probe) -> Kind | None:
+    """One that turns x itself: linear, and norms are kept up to one factor."""
+    if probe.axes not in ("batch", "sequence", "unbatched"):
+        return None
+    length = probe.fixed or LENGTH
+    vector = noise(1, probe.d_model)[0]
+    for axis in (1, 0):
+        shape = [BATCH, BATCH, probe.d_model]
+        shape[axis] = length
+        x = vector.expand(shape).clone()
+        if not _is_turn(lambda x: probe.call(probe.make(), x.clone()), x, axis):
+            continue
+        other = 1 - axis
+
+        def call(module: nn.Module, rows: Tensor, other: int = other) -> Any:
+            stacked = rows.unsqueeze(other)
+            with torch.no_grad():
+                return module(stacked).select(other, 0)
+
+        words = ("[length, batch, dim]", "[batch, length, dim]")[axis]
+        return Kind(
+            "turns x", f"linear, mixes columns, changes along {words}", "rotary",
+            probe, call,
+        )  # fmt: skip
+    return None
+
+
+def _is_turn(apply: Callable[[Tensor], Any], x: Tensor, axis: int) -> bool:
+    """Whether it is linear, changes along an axis, and mixes columns."""
+    turned = apply(x)
+    if not isinstance(turned, Tensor) or turned.shape != x.shape:
+        return False
+    if not differ(turned, axis) or not close(apply(-x), -turned):
+        return False
+    for column in range(x.shape[-1]):
+        alone = torch.zeros_like(x)
+        alone[..., column] = 1.0
+        others = apply(alone)
+        others[..., column] = 0.0
+        if others.abs().max() > 1e-4:
+            return True
+    return False
+
+
+def from_pair(probe: Probe, output: Any, arguments: tuple[Any, ...]) -> Kind | None:
+    """Two tables, cosines and sines; else nothing that we know."""
+    first, second = output
+    if not (isinstance(first, Tensor) and first.shape == second.shape):
+        return None
+    squares = first.double() ** 2 + second.double() ** 2
+    if float(squares.std()) > 1e-3 * float(squares.mean()):
+        return None
+    cosine_first = bool((first.reshape(-1, first.shape[-1])[0] > 0.5).all())
+
+    def call(module: nn.Module, rows: Tensor) -> Any:
+        given = rows.unsqueeze(0)
+        with torch.no_grad():
+            pair = module(given, *(torch.arange(len(rows))[None] for _ in arguments))
+        cosine, sine = pair if cosine_first else pair[::-1]
+        tables = (
+            part.reshape(-1, part.shape[-1])[: len(rows)] for part in (cosine, sine)
+        )
+        return turned_by(rows, *tables)
+
+    return Kind(
+        "returns cosines and sines",
+        "two tables whose squares add up to one number",
+        "rotary", probe, call,
+    )  # fmt: skip
+
+
+def turned_by(rows: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Rows turned by tables [length, dim] or [length, dim / 2]."""
+    half = rows.shape[-1] // 2
+    if cosine.shape[-1] == 2 * half and torch.equal(cosine[:, :half], cosine[:, half:]):
+        cosine, sine = cosine[:, :half], sine[:, :half]
+    elif cosine.shape[-1] == 2 * half:
+        first, second = rows[:, 0::2], rows[:, 1::2]
+        pairs = torch.stack(
+            [
+                first * cosine[:, 0::2] - second * sine[:, 0::2],
+                first * sine[:, 1::2] + second * cosine[:, 1::2],
+            ],
+            -1,
+        )
+        return pairs.flatten(-2)
+    width = cosine.shape[-1]
+    first, second = rows[:, :width], rows[:, width : 2 * width]
+    turned = (first * cosine - second * sine, first * sine + second * cosine)
+    return torch.cat([*turned, rows[:, 2 * width :]], -1)
+
+
+def takes_heads(probe: Probe) -> Kind | None:
+    """A forward that takes queries, or queries and keys, of four axes."""
+    vector = noise(1, probe.d_model)[0]
+    x = vector.expand(BATCH, HEADS, LENGTH, probe.d_model).clone()
+    for tensors in (2, 1):
+        for arguments in positions_beside(probe, x, taken=tensors):
+
+            def apply(
+                x: Tensor, tensors: int = tensors, arguments: Any = arguments
+            ) -> Any:
+                given = [x.clone() for _ in range(tensors)]
+                output = probe.call(probe.make(), *given, *arguments)
+                return output[0] if tensors == 2 else output
+
+            for axis in (2, 1, 0):
+                try:
+                    if _is_turn(apply, x, axis):
+                        return _of_heads(probe, tensors, axis, bool(arguments))
+                except Exception:  # another form may do
+                    break
+    return None
+
+
+def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
+    def call(module: nn.Module, rows: Tensor) -> Any:
+        shape = [1, 1, 1, rows.shape[-1]]
+        shape[axis] = len(rows)
+        x = rows.reshape(shape)
+        where = [torch.arange(len(rows))[None]] if asks else []
+        with torch.no_grad():
+            output = module(*(x.clone() for _ in range(tensors)), *where)
+        return (output[0] if tensors == 2 else output).reshape(rows.shape)
+
+    words = (
+        "[length, batch, heads, dim]",
+        "[batch, length, heads, dim]",
+        "[batch, heads, length, dim]",
+    )[axis]
+    name = "turns queries and keys" if tensors == 2 else "turns x"
+    evidence = f"linear, mixes columns, changes along {words}"
+    return Kind(name, evidence, "rotary", probe, call)
+
+
+def returns_bias(probe: Probe) -> Kind | None:
+    """A forward that returns a number a head and pair of positions."""
+    forms: tuple[Callable[[int], tuple[Any, ...]], ...] = (
+        lambda n: (n,),
+        lambda n: (n, n),
+        lambda n: (torch.zeros(1, probe.d_model, n, n),),
+    )
+    for form in forms:
+        try:
+            output = probe.call(probe.filled_at_random(), *form(LENGTH))
+        except Exception:  # another form may do
+            continue
+        if not isinstance(output, Tensor) or output.shape[-2:] != (LENGTH, LENGTH):
+            continue
+        if not differ(output, -1):
+            continue  # the same for all keys: nothing that a softmax would see
+
+        def call(
+            module: nn.Module,
+            rows: Tensor,
+            form: Callable[[int], tuple[Any, ...]] = form,
+        ) -> Any:
+            with torch.no_grad():
+                bias = module(*form(len(rows)))
+            return bias.reshape(-1, len(rows), len(rows))
+
+        return Kind(
+            "returns a bias for the scores",
+            f"{name_of_input(form(LENGTH)[0])} gives {list(output.shape)}",
+            "bias", probe, call,
+        )  # fmt: skip
+    return None
+
+
+def name_of_input(given: Any) -> str:
+    if isinstance(given, Tensor):
+        return f"a tensor {list(given.shape)}"
+    return f"the length {given}"
+
+
+def positions_beside(
+    probe: Probe, x: Tensor, taken: int = 1
+) -> Iterator[tuple[Tensor, ...]]:
+    """Nothing; and positions, where forward asks for one argument more than x."""
+    yield ()
+    parameters = inspect.signature(probe.make().forward).parameters.values()
+    needed = [
+        p for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+    ]
+    if len(needed) == taken + 1:
+        yield (torch.arange(x.shape[-2])[None],)
+        yield (torch.arange(x.shape[-2]),)

@@ -1,0 +1,431 @@
+"""The checker on rotary modules, biases, and what it does not check."""
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pe_lib.beyond.bias import alibi_bias, t5_buckets
+from pe_lib.beyond.scaling import by_parts, interpolate, llama3, ntk
+from pe_lib.check import check_encoding
+from pe_lib.check.report import Report
+
+DIM = 16
+
+
+def angles(positions, dim=DIM, base=10_000.0):
+    """Radians [length, dim / 2], in float64."""
+    speeds = base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    return torch.as_tensor(positions, dtype=torch.float64)[:, None] * speeds
+
+
+def in_halves(x):
+    first, second = x.chunk(2, -1)
+    return torch.cat([-second, first], -1)
+
+
+def in_neighbours(x):
+    return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+
+
+class Rotary(nn.Module):
+    """Sound, for queries and keys [batch, heads, length, dim]; faults by subclasses."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles(range(length), self.dim)
+
+    def tables(self, x, length):
+        angle = self.angles(length, x.dtype)
+        return torch.cat([angle, angle], -1)
+
+    def turned(self, x, length):
+        angle = self.tables(x, length)
+        shape = [1] * x.ndim
+        shape[-1], shape[self.axis(x)] = angle.shape[-1], length
+        angle = angle.reshape(shape)
+        return x * angle.cos().to(x) + self.half(x) * angle.sin().to(x)
+
+    def half(self, x):
+        return in_halves(x)
+
+    def axis(self, x):
+        return x.ndim - 2
+
+    def forward(self, q, k):
+        length = q.shape[self.axis(q)]
+        return self.turned(q, length), self.turned(k, length)
+
+
+class Interleaved(Rotary):
+    def tables(self, x, length):
+        return self.angles(length, x.dtype).repeat_interleave(2, -1)
+
+    def half(self, x):
+        return in_neighbours(x)
+
+
+class OneTensor(Rotary):
+    def forward(self, x):
+        return self.turned(x, x.shape[self.axis(x)])
+
+
+class HeadsLast(Rotary):
+    """[batch, length, heads, dim]."""
+
+    def axis(self, x):
+        return x.ndim - 3
+
+
+class CosSin(Rotary):
+    """As transformers: x and position ids in, cosines and sines out."""
+
+    def forward(self, x, position_ids):
+        angle = angles(position_ids[0], self.dim)
+        angle = torch.cat([angle, angle], -1)[None]
+        return angle.cos().to(x), angle.sin().to(x)
+
+
+class CosSinHalf(Rotary):
+    """From a length alone, one column a pair."""
+
+    def forward(self, length):
+        if isinstance(length, torch.Tensor):
+            raise TypeError("length must be an integer")
+        angle = angles(range(length), self.dim)
+        return angle.cos().float(), angle.sin().float()
+
+
+class Partial(Rotary):
+    def turned(self, x, length):
+        width = self.dim // 2
+        part = Rotary(width)
+        return torch.cat([part.turned(x[..., :width], length), x[..., width:]], -1)
+
+
+class Stretched(Rotary):
+    """Other frequencies."""
+
+    def __init__(self, dim, rule):
+        super().__init__(dim)
+        old = 10_000.0 ** (-np.arange(0, dim, 2) / dim)
+        self.speeds = torch.tensor(rule(old))
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return torch.arange(length)[:, None].double() * self.speeds
+
+
+class Dynamic(Rotary):
+    """Slower for a longer text, and nothing remembered."""
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        base = 10_000.0 * max(1, length / 64) ** (self.dim / (self.dim - 2))
+        return angles(range(length), self.dim, base)
+
+
+class LengthFirst(OneTensor):
+    """[length, batch, heads, dim]."""
+
+    def axis(self, x):  # noqa: ARG002
+        return 0
+
+
+# faults
+
+
+class MixedLayouts(Rotary):
+    """Cosines for neighbours, rotation for halves."""
+
+    def tables(self, x, length):
+        return self.angles(length, x.dtype).repeat_interleave(2, -1)
+
+
+class Grows(Rotary):
+    def turned(self, x, length):
+        row = torch.arange(length)[:, None] * 0.01 + 1
+        return super().turned(x, length) * row.to(x)
+
+
+class CountsFromTheQuery(Rotary):
+    """Its positions are squares: no shift of the text leaves a score alone."""
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles([t * t / 8 for t in range(length)], self.dim)
+
+
+class CountsInHalf(Rotary):
+    def angles(self, length, dtype):
+        return angles(torch.arange(length).to(dtype), self.dim)
+
+
+class SpeedsInABuffer(Rotary):
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.register_buffer("speeds", angles([1], dim)[0].float())
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return torch.arange(length)[:, None] * self.speeds.float()
+
+
+class PositionsInHalf(Rotary):
+    """Counts as far as float16 does, 2048, and then in steps."""
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles(torch.arange(length).half(), self.dim)
+
+
+class Remembers(Rotary):
+    """Dynamic scaling that never scales back."""
+
+    longest = 64
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        self.longest = max(length, self.longest)
+        base = 10_000.0 * (self.longest / 64) ** (self.dim / (self.dim - 2))
+        return angles(range(length), self.dim, base)
+
+
+ROTARY_FAULTS = [
+    ("norm", MixedLayouts, "The norm of a vector changes"),
+    ("norm", Grows, "The norm of a vector changes"),
+    ("relative", MixedLayouts, "Two words the same way apart"),
+    ("relative", CountsFromTheQuery, "Two words the same way apart"),
+    ("half", CountsInHalf, "With x in bfloat16 position 257"),
+    ("half", SpeedsInABuffer, "After .bfloat16() position"),
+    ("accuracy", PositionsInHalf, "10,000: 9.6e-01"),
+    ("history", Remembers, "After a text of 20,000 the same text"),
+]
+ROTARY_SOUND = {
+    "halves": Rotary,
+    "neighbours": Interleaved,
+    "one tensor": OneTensor,
+    "heads last": HeadsLast,
+    "cosines and sines": CosSin,
+    "cosines and sines of pairs": CosSinHalf,
+    "partial": Partial,
+    "dynamic": Dynamic,
+    "length first": LengthFirst,
+    "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
+}
+
+
+class Alibi(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = heads
+
+    def forward(self, length):
+        return torch.from_numpy(alibi_bias(length, self.heads)).float()
+
+
+class AlibiOnScores(Alibi):
+    def forward(self, scores):
+        return scores + super().forward(scores.shape[-1]).to(scores)
+
+
+class AlibiRows(Alibi):
+    """As BLOOM: one row for all queries, right under a causal mask."""
+
+    def forward(self, length):
+        bias = super().forward(length)
+        return bias[:, -1:].expand(-1, length, -1)
+
+
+class T5(nn.Module):
+    causal = False
+
+    def __init__(self, heads):
+        super().__init__()
+        self.table = nn.Embedding(32, heads)
+
+    def offsets(self, queries, keys):
+        return np.arange(keys) - np.arange(queries)[:, None]
+
+    def forward(self, queries, keys):
+        buckets = t5_buckets(self.offsets(queries, keys), causal=self.causal)
+        return self.table(torch.from_numpy(buckets)).permute(2, 0, 1)[None]
+
+
+class T5Causal(T5):
+    causal = True
+
+
+class FarWins(Alibi):
+    def forward(self, length):
+        return -super().forward(length)
+
+
+class FromTheBeginning(Alibi):
+    """The product of the positions: no offset at all."""
+
+    def forward(self, length):
+        at = torch.arange(length)
+        return torch.ones(self.heads, 1, 1) * -(at[:, None] * at) / length
+
+
+class QueryMinusKey(T5Causal):
+    def offsets(self, queries, keys):
+        return -super().offsets(queries, keys)
+
+
+BIAS_FAULTS = [
+    ("slopes", FarWins, "In 16 of 16 heads the bias grows"),
+    ("offset", FromTheBeginning, "The same offset gets values"),
+    ("buckets", QueryMinusKey, "keys and queries swapped"),
+]
+BIAS_SOUND = {
+    "alibi": Alibi, "on scores": AlibiOnScores, "rows": AlibiRows, "t5": T5,
+    "t5 causal": T5Causal,
+}  # fmt: skip
+
+
+@functools.cache
+def report_of(build):
+    return check_encoding(build, d_model=DIM)
+
+
+@pytest.mark.parametrize(
+    ("check", "build", "words"),
+    [
+        pytest.param(*f, id=f"{f[0]}-{f[1].__name__}")
+        for f in ROTARY_FAULTS + BIAS_FAULTS
+    ],
+)
+def test_a_fault_is_found(check, build, words):
+    found = [f.what for f in report_of(build).wrong if f.check == check]
+    assert any(words in what for what in found), str(report_of(build))
+
+
+@pytest.mark.parametrize("name", [*ROTARY_SOUND, *BIAS_SOUND])
+def test_sound_ones_are_left_in_peace(name):
+    report = report_of({**ROTARY_SOUND, **BIAS_SOUND}[name])
+    assert report.ok and report.ran, str(report)
+
+
+def facts(build, check):
+    return " ".join(f.what for f in report_of(build).findings if f.check == check)
+
+
+@pytest.mark.parametrize(
+    ("build", "check", "words"),
+    [
+        (Rotary, "pairing", "half-split"),
+        (Interleaved, "pairing", "interleaved"),
+        (Partial, "pairing", "half-split: "),
+        (Partial, "pairing", "8 of 16 numbers stand still"),
+        (Rotary, "frequencies", "Base 10000."),
+        (Partial, "frequencies", "Base 10000, exponent 2j/8."),
+        (ROTARY_SOUND["interpolated"], "frequencies", "interpolated 8 times"),
+        (lambda d: Stretched(d, lambda old: ntk(old, 4)), "frequencies", "Base "),
+        (Dynamic, "length", "A text of 1,000 is turned by other angles"),
+        (Alibi, "slopes", "as in Press et al. (2022)"),
+        (AlibiRows, "offset", "All queries get the same row"),
+        (T5, "buckets", "T5's 32 buckets up to distance 128, for both directions."),
+        (T5Causal, "buckets", "up to distance 128, for a causal mask."),
+    ],
+)
+def test_what_it_is_is_told(build, check, words):
+    assert words in facts(build, check)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (lambda old: by_parts(old, 8, 2048, ramp="index"), "YaRN's program, 8 times"),
+        (lambda old: by_parts(old, 8, 2048), "YaRN's paper, 8 times 2,048"),
+        (lambda old: llama3(old, 8, 8192), "Llama 3.1's rule, 8 times 8,192"),
+    ],
+)
+def test_rules_by_parts_are_recognised(rule, words):
+    report = check_encoding(lambda d: Stretched(d, rule), d_model=64)
+    assert report.ok
+    (found,) = [f.what for f in report.findings if f.check == "frequencies"]
+    assert words in found
+
+
+class Appends(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = d_model
+
+    def forward(self, x):
+        return torch.cat(
+            [x, torch.arange(x.shape[1]).expand(len(x), -1)[..., None]], -1
+        )
+
+
+class Convolves(nn.Module):
+    """Conditional positions: a convolution over the words."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.conv = nn.Conv1d(
+            d_model, d_model, 3, padding=1, groups=d_model, bias=False
+        )
+
+    def forward(self, x):
+        return x + self.conv(x.transpose(1, 2)).transpose(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("build", "kind"),
+    [(Appends, "appends the encoding to x"), (Convolves, "from the words around it")],
+)
+def test_what_is_out_of_scope_is_no_fault(build, kind):
+    report = report_of(build)
+    assert report.ok and not report.ran and kind in report.kind
+    (finding,) = report.findings
+    assert (finding.check, finding.severity) == ("scope", "fact")
+
+
+class Timesteps(nn.Module):
+    """As in diffusion models: numbers in, codes out."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = d_model
+
+    def forward(self, timesteps):
+        if timesteps.ndim != 1:
+            raise ValueError(f"timesteps must have one axis, got {timesteps.ndim}")
+        angle = angles(timesteps, self.d_model)
+        return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+def test_codes_of_positions_are_checked_through_their_positions():
+    report = report_of(Timesteps)
+    assert report.kind == "takes positions, no x"
+    assert report.convention.layout == "half_split"
+
+
+def test_a_check_can_be_ignored_and_an_argument_named():
+    assert not report_of(MixedLayouts).ok
+    assert check_encoding(MixedLayouts, d_model=DIM, ignore=["norm", "relative"]).ok
+    with pytest.raises(ValueError, match=r"ignore must hold names .*, got 'norms'"):
+        check_encoding(Grows, ignore=["norms"])
+    with pytest.raises(TypeError, match=r"ignore must be a collection .*, got 'norm'"):
+        check_encoding(Grows, ignore="norm")
+
+
+def test_one_line_gives_one_test_a_check():
+    from pe_lib.check.pytest import encoding_tests
+
+    test = encoding_tests(MixedLayouts, d_model=DIM)
+    (mark,) = test.pytestmark
+    assert mark.args[0] == "check" and "relative" in mark.args[1]
+    with pytest.raises(pytest.fail.Exception, match="WRONG: relative"):
+        test("relative")
+    test("frequencies")
+    out = encoding_tests(Appends, d_model=DIM)
+    with pytest.raises(pytest.skip.Exception, match="out of the checker's scope"):
+        out(out.pytestmark[0].args[1][0])
+
+
+def test_the_kind_is_in_the_dictionary():
+    assert report_of(Rotary).as_dict()["kind"] == "turns queries and keys"
+    assert Report("M", 4, "", None, ()).as_dict()["kind"] == ""
