@@ -46,7 +46,9 @@ def clipped_offsets(length: int, clip: int) -> NDArray[np.int64]:
     length = as_integer("length", length, at_least=1)
     clip = as_integer("clip", clip, at_least=0)
     positions = np.arange(length)
-    return np.clip(positions - positions[:, np.newaxis], -clip, clip)
+    offsets = positions - positions[:, np.newaxis]
+    clipped: NDArray[np.int64] = np.clip(offsets, -clip, clip)
+    return clipped
 
 
 def skew(by_offset: ArrayLike) -> NDArray[np.float64]:
