@@ -21,6 +21,8 @@ from pe_lib.check.report import Report
 with needs("pytest", by="pe_lib.check.pytest"):
     import pytest
 
+__all__ = ["encoding_tests"]
+
 
 def encoding_tests(
     build: Build,
@@ -40,7 +42,7 @@ def encoding_tests(
     Parameters
     ----------
     build, d_model, ignore, positions, offset
-        As in :func:`pe_lib.check.check_encoding`, which also raises.
+        As in :func:`pe_lib.nn.check_encoding`, which also raises.
 
     Returns
     -------
