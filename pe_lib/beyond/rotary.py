@@ -38,10 +38,10 @@ def rotary_frequencies(
 
     .. math::
 
-       \omega_j = b^{-2j/r}, \quad j < r/2 \qquad\text{(exponent over rotary_dim)}
+       \omega_j = b^{-2j/r}, \quad j < r/2 \qquad\text{(exponent over } r)
 
        \omega_j = b^{-2j/d}, \quad j < r/2, \quad\text{then } d/2 - r/2
-       \text{ zeros} \qquad\text{(exponent over head_dim)}
+       \text{ zeros} \qquad\text{(exponent over } d)
 
     with b the base, d = `head_dim` and r = `rotary_dim`. Two encodings are called
     partial rotary. GPT-J, GPT-NeoX and Phi turn the first r numbers of a head as if

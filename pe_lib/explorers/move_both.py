@@ -79,8 +79,9 @@ class MoveBoth(Explorer):
         names = ("first hands, 1 a word", "second hands, 0.01 a word")
         both = zip(names, *self._angles(), self._gaps(), strict=True)
         dials = "".join(
-            f"<div>{hand(name, query, before=key, legs=False)}{name}: "
-            f'<span class="now">{gap}</span></div>\n'
+            "<div>"
+            + hand(f"query and key, {name}", query, before=key, legs=False)
+            + f'{name}: <span class="now">{gap}</span></div>\n'
             for name, query, key, gap in both
         )
         return (

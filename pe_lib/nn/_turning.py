@@ -144,4 +144,4 @@ def _is_complex(x: Tensor) -> bool:
 
 
 def _as_complex(x: Tensor) -> Tensor:
-    return torch.view_as_complex(x.view(*x.shape[:-1], -1, 2))
+    return torch.view_as_complex(x.view(*x.shape[:-1], x.shape[-1] // 2, 2))

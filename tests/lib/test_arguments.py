@@ -398,6 +398,10 @@ BAD = {
         for end in ("source", "target")
     },
     "num_heads": COUNTS,
+    "rule": [
+        ("formula", ValueError, "'program' or 'paper'", "'formula'"),
+        (None, ValueError, "'program' or 'paper'", "None"),
+    ],
     "alibi_bias.length": COUNTS,
     "t5_buckets.offsets": [*NUMBERS, ([1, 1.5], ValueError, "whole numbers", "1.5")],
     "num_buckets": [
