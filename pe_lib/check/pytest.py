@@ -40,7 +40,7 @@ def encoding_tests(
     Parameters
     ----------
     build, d_model, ignore, positions, offset
-        As in :func:`pe_lib.check.check_encoding`, which also raises.
+        As in :func:`pe_lib.nn.check_encoding`, which also raises.
 
     Returns
     -------
