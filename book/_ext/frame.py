@@ -48,8 +48,12 @@ def tell_the_page(
     context["part"] = contents.get(pagename, "")
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
+    # The corner of a table heads nothing.
+    context["body"] = context.get("body", "").replace(
+        '<th class="head"><p></p></th>', "<td></td>"
+    )
     for function, colour in COLOURS.items():
-        context["body"] = context.get("body", "").replace(
+        context["body"] = context["body"].replace(
             f'<span class="n">{function}</span>',
             f'<span class="n {colour}">{function}</span>',
         )
