@@ -135,7 +135,7 @@ def test_the_puzzle_asks_first(site: Site, browser: Any, script: bool) -> None:
     with browser.new_context(java_script_enabled=script) as context:
         page = context.new_page()
         page.goto(site.url("book/index"))
-        assert page.locator("#fig-look-three-back").is_hidden()
+        assert page.locator(".puzzle svg.figure").is_hidden()
         guesses, said = page.locator(".guess button"), page.locator(".guess output")
         if script:
             guesses.first.click()
@@ -147,7 +147,7 @@ def test_the_puzzle_asks_first(site: Site, browser: Any, script: bool) -> None:
         else:
             assert guesses.first.is_hidden()
             page.locator("details.puzzle > summary").click()
-        assert page.locator("#fig-look-three-back").is_visible()
+        assert page.locator(".puzzle svg.figure").is_visible()
 
 
 def test_on_a_phone_the_first_claim_is_in_sight(page: Any) -> None:
