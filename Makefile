@@ -65,7 +65,7 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
 
-kept: $(READY)  ## train the kept results of the experiments again (10 minutes of a quiet core)
+kept: $(READY)  ## train the kept results that are missing or out of date (all: 40 minutes of a core)
 	$(BIN)/python book/experiments/data/runs.py
 
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
@@ -74,6 +74,7 @@ bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/tables.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forward.py
+	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/rotary.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/conformance.py
 
 lighthouse: book  ## measure pages as a phone loads them (needs Node and Chromium)

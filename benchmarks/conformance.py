@@ -22,8 +22,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.biases import BIAS_CHECKS
 from pe_lib.check.conformance import CHECKS
 from pe_lib.check.report import Report
+from pe_lib.check.turning import ROTARY_CHECKS
 from pe_lib.nn import SinusoidalPositionalEncoding, check_encoding
 
 D_MODEL = 64
@@ -128,6 +130,85 @@ def speecht5() -> Build:
     return lambda d_model: peer.SpeechT5ScaledPositionalEncoding(0.0, d_model)
 
 
+def llama(kind: str, **settings: float) -> Callable[[], Build]:
+    """Llama's rotary tables with a rule for longer texts, trained on 2048 positions."""
+
+    def load() -> Build:
+        peer = importlib.import_module(HUB.format("llama"))
+        config = importlib.import_module("transformers").LlamaConfig
+        rule = {"rope_type": kind, "rope_theta": 10_000.0, **settings}
+
+        def build(head_dim: int) -> nn.Module:
+            made: nn.Module = peer.LlamaRotaryEmbedding(
+                config(
+                    hidden_size=2 * head_dim,
+                    num_attention_heads=2,
+                    head_dim=head_dim,
+                    max_position_embeddings=2048,
+                    rope_parameters=rule,
+                )
+            )
+            return made
+
+        return build
+
+    return load
+
+
+def labml_rotary() -> Any:
+    """The class as it is."""
+    return importlib.import_module(
+        "labml_nn.transformers.rope"
+    ).RotaryPositionalEmbeddings
+
+
+def rotary_embedding_torch() -> Build:
+    """Hand over queries and keys one after the other."""
+    peer = importlib.import_module("rotary_embedding_torch").RotaryEmbedding
+
+    class Both(nn.Module):
+        def __init__(self, dim: int) -> None:
+            super().__init__()
+            self.inner = peer(dim)
+
+        def forward(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+            """Both, turned."""
+            turn = self.inner.rotate_queries_or_keys
+            return turn(q), turn(k)
+
+    return Both
+
+
+def x_transformers_rotary() -> Build:
+    """Hand over the frequencies, as its attention does."""
+    peer = importlib.import_module("x_transformers.x_transformers")
+
+    class Both(nn.Module):
+        def __init__(self, dim: int) -> None:
+            super().__init__()
+            self.inner = peer.RotaryEmbedding(dim)
+
+        def forward(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+            """Both, turned."""
+            angles, scale = self.inner.forward_from_seq_len(q.shape[-2])
+            turn = peer.apply_rotary_pos_emb
+            return turn(q, angles, scale), turn(k, angles, scale)
+
+    return Both
+
+
+def x_transformers_alibi() -> Build:
+    """Take as many heads as are asked for."""
+    peer = importlib.import_module("x_transformers.x_transformers")
+    return lambda heads: peer.AlibiPositionalBias(heads, heads)
+
+
+def x_transformers_t5() -> Build:
+    """Take its defaults, under a causal mask."""
+    peer = importlib.import_module("x_transformers.x_transformers")
+    return lambda heads: peer.RelativePositionBias(1.0, causal=True, heads=heads)
+
+
 PEERS: dict[str, Callable[[], Build]] = {
     "pe_lib": lambda: SinusoidalPositionalEncoding,
     "labml-nn": labml_nn,
@@ -138,26 +219,43 @@ PEERS: dict[str, Callable[[], Build]] = {
     "transformers fsmt": fsmt,
     "transformers pegasus": pegasus,
     "transformers speecht5": speecht5,
+    "transformers llama": llama("default"),
+    "transformers llama dynamic": llama("dynamic", factor=4.0),
+    "transformers llama yarn": llama("yarn", factor=4.0),
+    "labml-nn rotary": labml_rotary,
+    "rotary-embedding-torch": rotary_embedding_torch,
+    "x-transformers rotary": x_transformers_rotary,
+    "x-transformers ALiBi": x_transformers_alibi,
+    "x-transformers T5": x_transformers_t5,
 }
 
 
 def table(reports: dict[str, Report]) -> list[str]:
-    """One line a check, one column a module: x where something is wrong."""
+    """One line a check, one column a module: x where something is wrong.
+
+    A blank is a check that does not apply.
+    """
     letters = {name: chr(ord("A") + i) for i, name in enumerate(reports)}
     lines = [f"  {letter}  {name}" for name, letter in letters.items()]
     lines += ["", "  " + " ".join(letters.values())]
-    for check in CHECKS:
-        marks = [
-            "x" if any(found.check == check for found in report.wrong) else "."
-            for report in reports.values()
-        ]
+    for check in dict.fromkeys([*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS]):
+        marks = [_mark(check, report) for report in reports.values()]
         lines.append("  " + " ".join(marks) + f"  {check}")
     return lines
 
 
+def _mark(check: str, report: Report) -> str:
+    severities = {f.severity for f in report.findings if f.check == check}
+    return "x" if "wrong" in severities else "." if severities else " "
+
+
 def details(name: str, report: Report) -> list[str]:
     """What the module is, and what was found wrong."""
-    told = [f.what for f in report.findings if f.check in ("axes", "convention")]
+    names = ("axes", "convention", "pairing", "frequencies", "slopes", "buckets")
+    told = [f"It {report.kind}."] if report.kind else []
+    told += [
+        f.what for f in report.findings if f.check in names and f.severity == "fact"
+    ]
     told += [f"x {found.check}: {found.what}" for found in report.wrong]
     shape = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ")
     return ["", name, *map(shape.fill, told)]
@@ -183,7 +281,8 @@ def results() -> list[str]:
         *(f"{name} {version(name)}" for name in packages),
         *missing,
         "",
-        "Where the checker finds something to fix (x) and where it does not (.)",
+        "Where the checker finds something to fix (x) and where it does not (.);",
+        "a blank is a question that does not apply",
         *table(reports),
         f"(a report took {min(seconds.values()):.1f} to "
         f"{max(seconds.values()):.1f} s of processor time)",

@@ -103,6 +103,20 @@ def as_even_width(
     return width
 
 
+def as_rotary_dim(rotary_dim: Any, head_dim: int) -> int:
+    """Return how many numbers of a head turn: an even number; None is all."""
+    if rotary_dim is None:
+        if head_dim % 2:
+            raise ValueError(f"head_dim must be even, got {head_dim}")
+        return head_dim
+    width = as_integer("rotary_dim", rotary_dim, at_least=2)
+    if width % 2 or width > head_dim:
+        raise ValueError(
+            f"rotary_dim must be even and at most head_dim = {head_dim}, got {width}"
+        )
+    return width
+
+
 def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """Return `value` as an array of one of the dtypes that pe_lib rounds to."""
     array = _as_array(name, value)

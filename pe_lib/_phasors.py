@@ -6,6 +6,7 @@ turns: an unsigned 64-bit product drops what overflows, the complete turns.
 """
 
 import decimal
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,18 +30,31 @@ def _steps_in_units(
 
     The frequencies are those of :func:`angular_frequencies`, to sixty digits.
     """
-    frequencies = decimal_frequencies(d_model, base, spacing)
+    return _in_units(decimal_frequencies(d_model, base, spacing))
+
+
+def _in_units(
+    frequencies: Sequence[decimal.Decimal],
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     whole, rest = np.empty(len(frequencies), np.uint64), np.empty(len(frequencies))
     with decimal.localcontext(DIGITS):
         radian = 2**64 / (2 * decimal.Decimal(PI))
         for k, frequency in enumerate(frequencies):
             units = frequency * radian
-            whole[k], rest[k] = int(units), float(units % 1)
+            whole[k], rest[k] = int(units) % 2**64, float(units % 1)
     whole.flags.writeable = rest.flags.writeable = False  # every caller gets the same
     return whole, rest
 
 
 steps_in_units = lru_cache(maxsize=64)(_steps_in_units)
+
+
+@lru_cache(maxsize=64)
+def frequencies_in_units(
+    frequencies: tuple[float, ...],
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """The same for any frequencies, each taken as exactly the float64 that it is."""
+    return _in_units([decimal.Decimal(frequency) for frequency in frequencies])
 
 
 def phasors_at(
@@ -56,7 +70,19 @@ def phasors_at(
     The error is at most 4e-16. At an integer it is also small beside sine and
     cosine, however near to zero they are.
     """
-    whole, rest = steps_in_units(d_model, base, spacing)
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
+    steps = steps_in_units(d_model, base, spacing)
+    return phasors_of(integers, steps, frequencies, fractions)
+
+
+def phasors_of(
+    integers: NDArray[np.signedinteger[Any]],
+    steps: tuple[NDArray[np.uint64], NDArray[np.float64]],
+    frequencies: NDArray[np.float64],
+    fractions: NDArray[np.float64] | None = None,
+) -> NDArray[np.complex128]:
+    """The same, for hands that move by `steps`, in units, or by `frequencies`."""
+    whole, rest = steps
     # Elsewhere NumPy's own integers have 32 bits: WebAssembly, small processors.
     integers = integers.astype(np.int64, copy=False)[..., np.newaxis]
     phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
@@ -68,7 +94,6 @@ def phasors_at(
     angle += integers * rest + beyond
     angle *= RADIANS
     if fractions is not None:
-        frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
         angle += fractions[..., np.newaxis] * frequencies
     hands = np.empty(angle.shape, np.complex128)
     np.sin(angle, out=hands.real)

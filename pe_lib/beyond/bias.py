@@ -7,22 +7,32 @@ the words.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import LARGEST_POSITION, as_flag, as_integer, as_offsets
+from pe_lib._arguments import (
+    LARGEST_POSITION,
+    as_choice,
+    as_flag,
+    as_integer,
+    as_offsets,
+)
+
+RULES = ("program", "paper")
 
 
-def alibi_slopes(num_heads: int) -> NDArray[np.float64]:
+def alibi_slopes(num_heads: int, *, rule: str = "program") -> NDArray[np.float64]:
     r"""How steeply ALiBi punishes distance in each head.
 
     .. math:: m_h = 2^{-8h/n}, \qquad h = 1, \ldots, n
 
     Press et al. (2022), section 3, for n heads where n is a power of two. Where it
     is not, the authors' program takes the slopes of the next lower power of two,
-    then every other slope of twice as many heads.
+    then every other slope of twice as many heads; and others compute the formula.
 
     Parameters
     ----------
     num_heads : int
         At least 1.
+    rule : {"program", "paper"}
+        The formula as it stands is "paper". The two agree at powers of two.
 
     Returns
     -------
@@ -31,9 +41,9 @@ def alibi_slopes(num_heads: int) -> NDArray[np.float64]:
     Raises
     ------
     TypeError
-        If `num_heads` is not an integer.
+        If an argument has a wrong type.
     ValueError
-        If it is below 1.
+        If `num_heads` is below 1, or there is no such rule.
 
     Examples
     --------
@@ -41,15 +51,23 @@ def alibi_slopes(num_heads: int) -> NDArray[np.float64]:
     array([0.25      , 0.0625    , 0.015625  , 0.00390625])
     >>> 1 / alibi_slopes(8)
     array([  2.,   4.,   8.,  16.,  32.,  64., 128., 256.])
+    >>> alibi_slopes(3).round(4)
+    array([0.0625, 0.0039, 0.25  ])
+    >>> alibi_slopes(3, rule="paper").round(4)
+    array([0.1575, 0.0248, 0.0039])
     """
     num_heads = as_integer("num_heads", num_heads, at_least=1)
+    if as_choice("rule", rule, RULES) == "paper":
+        return _geometric(num_heads)
     power = 2 ** (num_heads.bit_length() - 1)
     slopes = _geometric(power)
     between = _geometric(2 * power)[::2]
     return np.concatenate([slopes, between[: num_heads - power]])
 
 
-def alibi_bias(length: int, num_heads: int) -> NDArray[np.float64]:
+def alibi_bias(
+    length: int, num_heads: int, *, rule: str = "program"
+) -> NDArray[np.float64]:
     r"""What ALiBi adds to the scores: the distance times minus the slope.
 
     .. math:: b_{h,t,s} = -m_h\,|t - s|
@@ -64,6 +82,8 @@ def alibi_bias(length: int, num_heads: int) -> NDArray[np.float64]:
         At least 1.
     num_heads : int
         At least 1.
+    rule : {"program", "paper"}
+        Which slopes, see :func:`alibi_slopes`.
 
     Returns
     -------
@@ -73,9 +93,9 @@ def alibi_bias(length: int, num_heads: int) -> NDArray[np.float64]:
     Raises
     ------
     TypeError
-        If an argument is not an integer.
+        If an argument has a wrong type.
     ValueError
-        If one is below 1.
+        If a number is below 1, or there is no such rule.
 
     Examples
     --------
@@ -89,7 +109,8 @@ def alibi_bias(length: int, num_heads: int) -> NDArray[np.float64]:
     length = as_integer("length", length, at_least=1)
     positions = np.arange(length)
     nearness = -np.abs(positions[:, np.newaxis] - positions)
-    bias: NDArray[np.float64] = np.multiply.outer(alibi_slopes(num_heads), nearness)
+    slopes = alibi_slopes(num_heads, rule=rule)
+    bias: NDArray[np.float64] = np.multiply.outer(slopes, nearness)
     return bias
 
 

@@ -13,19 +13,96 @@ from pe_lib._arguments import (
     as_base,
     as_choice,
     as_float_array,
+    as_integer,
     as_positions,
+    as_reals,
+    as_rotary_dim,
     round_once,
 )
+from pe_lib._phasors import frequencies_in_units, phasors_of, steps_in_units
+from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.sinusoidal import sinusoidal
+
+EXPONENTS = ("rotary_dim", "head_dim")
+BASE = 10_000.0
+
+
+def rotary_frequencies(
+    head_dim: int,
+    *,
+    base: float = BASE,
+    rotary_dim: int | None = None,
+    exponent: str = "rotary_dim",
+) -> NDArray[np.float64]:
+    r"""How fast each pair of a head turns, fastest first.
+
+    .. math::
+
+       \omega_j = b^{-2j/r}, \quad j < r/2 \qquad\text{(exponent over } r)
+
+       \omega_j = b^{-2j/d}, \quad j < r/2, \quad\text{then } d/2 - r/2
+       \text{ zeros} \qquad\text{(exponent over } d)
+
+    with b the base, d = `head_dim` and r = `rotary_dim`. Two encodings are called
+    partial rotary. GPT-J, GPT-NeoX and Phi turn the first r numbers of a head as if
+    they were a head of width r, and leave the others out: the first formula. The
+    second keeps the speeds of the whole head and lets its slow pairs stand still
+    (Barbero et al. 2024 call it p-RoPE). Where r = d the two are one.
+
+    Parameters
+    ----------
+    head_dim : int
+        Width of a head, at least 1; even where `rotary_dim` is left out or the
+        exponent is over head_dim.
+    base : float
+        As in :func:`pe_lib.angular_frequencies`.
+    rotary_dim : int, optional
+        How many numbers of a head turn: even, from 2 to `head_dim`; all of them if
+        left out.
+    exponent : "rotary_dim" or "head_dim"
+        Which of the two formulas.
+
+    Returns
+    -------
+    array [rotary_dim / 2] or [head_dim / 2], float64
+        Radians per position; 0 for a pair that stands still.
+
+    Raises
+    ------
+    TypeError
+        If `head_dim` or `rotary_dim` is no integer, or `base` no single number.
+    ValueError
+        If one is out of range or odd, or `exponent` is neither of the two.
+
+    Examples
+    --------
+    Half of eight numbers turn, by either rule. The second pair is a hundred times
+    slower than the first, or ten times:
+
+    >>> rotary_frequencies(8, rotary_dim=4)
+    array([1.  , 0.01])
+    >>> rotary_frequencies(8, rotary_dim=4, exponent="head_dim")
+    array([1. , 0.1, 0. , 0. ])
+    """
+    head_dim = as_integer("head_dim", head_dim, at_least=1)
+    base = as_base(base)
+    rotary_dim = as_rotary_dim(rotary_dim, head_dim)
+    if as_choice("exponent", exponent, EXPONENTS) == "rotary_dim":
+        return angular_frequencies(rotary_dim, base=base)
+    as_rotary_dim(None, head_dim)
+    frequencies = angular_frequencies(head_dim, base=base)
+    frequencies[rotary_dim // 2 :] = 0
+    return frequencies
 
 
 def apply_rotary(
     vectors: ArrayLike,
     positions: ArrayLike,
     *,
-    base: float = 10_000.0,
+    base: float = BASE,
     layout: str = "interleaved",
+    rotary_dim: int | None = None,
+    frequencies: ArrayLike | None = None,
 ) -> NDArray[Any]:
     r"""Turn queries or keys by the angles of their positions.
 
@@ -37,38 +114,50 @@ def apply_rotary(
        \begin{pmatrix} x_{2j} \\ x_{2j+1} \end{pmatrix}
 
     Su et al. (2021), equations 14 and 15, with the frequencies of
-    :func:`pe_lib.angular_frequencies` for the width of a head. A dot product of two
-    rotated vectors depends on the difference of their positions alone. The
-    rotation is the shift matrix T(-t): rotary and the sinusoid are the same turn,
-    here of the words, there of the codes.
+    :func:`rotary_frequencies`. A dot product of two rotated vectors depends on the
+    difference of their positions alone. The rotation is the shift matrix T(-t):
+    rotary and the sinusoid are the same turn, here of the words, there of the codes.
+    (It is T(t) for whoever reads each pair as cosine, sine.)
 
     Parameters
     ----------
     vectors : array_like [..., head_dim] of a float dtype
-        Queries or keys of one head each; an even width.
+        Queries or keys of one head each.
     positions : array_like
-        Of the shape of `vectors` without its last axis, or of the last axes of
-        that shape: [length] for vectors [batch, heads, length, head_dim]; a single
-        number turns all vectors alike.
+        Real numbers of size at most 2**31, of the shape of `vectors` without its
+        last axis, or of the last axes of that shape: [length] for vectors
+        [batch, heads, length, head_dim]; a single number turns all vectors alike.
     base : float
         As in :func:`pe_lib.angular_frequencies`.
     layout : "interleaved" or "half_split"
-        Which two numbers are a pair: neighbours, as in the paper, or number j of
-        the first and number j of the second half, as in Llama. Weights that were
-        trained with one are wrong for the other.
+        Which two numbers are a pair: neighbours, as in the paper and in Meta's
+        Llama, or number j of the first and number j of the second half, as in
+        GPT-NeoX and Hugging Face's Llama. Weights that were trained with one are
+        wrong for the other: see
+        :func:`pe_lib.conventions.convert_rotary_weight`.
+    rotary_dim : int, optional
+        Only the first so many numbers of each vector turn, with frequencies
+        b**(-2j / rotary_dim), in a layout of their own; an even number. All of
+        them if left out.
+    frequencies : array_like [K], optional
+        Radians per position of each pair, in the place of those that follow from
+        `base`: from 0 (the pair stands still) to pi. The first 2 K numbers turn.
 
     Returns
     -------
     array [..., head_dim] of the dtype of `vectors`
-        Computed in float64 and rounded once.
+        Computed in float64 and rounded once; complete turns are dropped exactly, so
+        that the angle is as exact at position 2**31 as at 1.
 
     Raises
     ------
     TypeError
-        If `vectors` are no floats or `positions` no real numbers.
+        If `vectors` are no floats, or `positions` or `frequencies` no real numbers.
     ValueError
-        If the width is odd, the shapes do not fit, a position is NaN, infinite or
-        beyond 2**31, `base` is not above 1, or `layout` is unknown.
+        If the width that turns is odd or wider than `vectors`, the shapes do not
+        fit, a position is NaN, infinite or beyond 2**31, `base` is not above 1,
+        `layout` is unknown, or `frequencies` stand beside a `base` or a
+        `rotary_dim` that says otherwise.
 
     Examples
     --------
@@ -76,10 +165,20 @@ def apply_rotary(
 
     >>> apply_rotary([1.0, 0.0, 1.0, 0.0], 1).round(4)
     array([0.5403, 0.8415, 1.    , 0.01  ])
+
+    Two words turn together, and their score stays:
+
+    >>> u, v = [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 1.0, 0.0]
+    >>> for t, s in ((1, 0), (4, 3), (104, 103)):
+    ...     float((apply_rotary(u, t) @ apply_rotary(v, s)).round(4))
+    1.6729
+    1.6729
+    1.6729
     """
     given = as_float_array("vectors", vectors)
     head_dim = given.shape[-1] if given.ndim else 0
-    if not head_dim or head_dim % 2:
+    width = rotary_dim is None and frequencies is None
+    if not head_dim or (width and head_dim % 2):
         raise ValueError(
             "vectors must have shape [..., head_dim] with an even head_dim, got "
             f"{given.shape}"
@@ -93,12 +192,60 @@ def apply_rotary(
             f"positions must have shape {around} or its last axes, for vectors of "
             f"shape {given.shape}, got {positions.shape}"
         )
-    columns = layout_columns(head_dim, layout)
-    codes = sinusoidal(positions, head_dim, base=base)
-    sin, cos = codes[..., 0::2], codes[..., 1::2]
-    turned = np.empty(given.shape)
-    exact = given.astype(np.float64)
-    first, second = exact[..., columns[0]], exact[..., columns[1]]
-    turned[..., columns[0]] = first * cos - second * sin
-    turned[..., columns[1]] = first * sin + second * cos
+    speeds, steps = _pair_speeds(head_dim, base, rotary_dim, frequencies)
+    integers = np.rint(positions)
+    fractions = positions - integers
+    hands = phasors_of(
+        integers.astype(np.int64), steps, speeds, fractions if fractions.any() else None
+    )
+    sin, cos = hands.real, hands.imag
+    turned = given.astype(np.float64)
+    turning = turned[..., : 2 * len(speeds)]
+    ends = layout_columns(2 * len(speeds), layout)
+    first, second = (turning[..., columns].copy() for columns in ends)
+    turning[..., ends[0]] = first * cos - second * sin
+    turning[..., ends[1]] = first * sin + second * cos
     return round_once(turned, given.dtype)
+
+
+def _pair_speeds(
+    head_dim: int,
+    base: float,
+    rotary_dim: int | None,
+    frequencies: ArrayLike | None,
+) -> tuple[NDArray[np.float64], tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+    """The frequency of each pair that turns, and its steps as `phasors_of` has them."""
+    if frequencies is None:
+        rotary_dim = as_rotary_dim(rotary_dim, head_dim)
+        speeds = angular_frequencies(rotary_dim, base=base)
+        return speeds, steps_in_units(rotary_dim, base, "paper")
+    speeds = _as_frequencies(frequencies, head_dim)
+    if base != BASE:
+        raise ValueError(
+            f"base must be left out where frequencies are given, got {base:g}"
+        )
+    if rotary_dim is not None and as_integer("rotary_dim", rotary_dim) != 2 * len(
+        speeds
+    ):
+        raise ValueError(
+            f"rotary_dim must be {2 * len(speeds)} where {len(speeds)} frequencies are "
+            f"given, or left out, got {rotary_dim}"
+        )
+    return speeds, frequencies_in_units(tuple(speeds.tolist()))
+
+
+def _as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
+    """Return `frequencies` [K] of a head, each from 0 to half a turn a position."""
+    speeds = as_reals("frequencies", value)
+    if speeds.ndim != 1 or not 1 <= len(speeds) <= head_dim // 2:
+        raise ValueError(
+            f"frequencies must have shape [K] with K from 1 to head_dim / 2 = "
+            f"{head_dim / 2:g}, got {speeds.shape}"
+        )
+    bad = speeds[~np.isfinite(speeds)]
+    if bad.size:
+        raise ValueError(f"frequencies must be finite, got {bad[0]}")
+    bad = speeds[(speeds < 0) | (speeds > np.pi)]
+    if bad.size:
+        raise ValueError(f"frequencies must lie within 0 and pi, got {bad[0]:g}")
+    return speeds

@@ -142,6 +142,9 @@ def by_parts(
     YaRN is this and :func:`temperature`. With ``fast=4`` and "turns" it is the rule
     of Llama 3.1, without a temperature.
 
+    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
+    the same if the other arguments are not as above.
+
     Parameters
     ----------
     frequencies : array_like [pairs]
@@ -154,9 +157,6 @@ def by_parts(
     slow, fast : float
         Turns within the trained length, 0 < slow < fast.
     ramp : "turns" or "index"
-
-    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
-    the same if the other arguments are not as above.
 
     Examples
     --------
@@ -210,15 +210,15 @@ def longrope(frequencies: ArrayLike, factors: ArrayLike) -> NDArray[np.float64]:
     nothing computes them from the length. They can also leave the first positions
     of a text as they were, which this does not do.
 
+    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
+    the same if `factors` are not as above.
+
     Parameters
     ----------
     frequencies : array_like [pairs]
         As in :func:`interpolate`.
     factors : array_like [pairs]
         Above 0 and finite, one for each pair.
-
-    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
-    the same if `factors` are not as above.
 
     Examples
     --------
@@ -264,15 +264,15 @@ def unseen_angles(
     for one that made it, since it has seen all angles. Above 1 there are unseen
     ones. (Angles of single pairs; their combinations are new in any case.)
 
+    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
+    ValueError if the shapes differ or a pair turns that stood still in training.
+
     Parameters
     ----------
     old, new : array_like [pairs]
         Frequencies in training and now.
     trained_length, length : int
         L and n, at least 1.
-
-    Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
-    ValueError if the shapes differ or a pair turns that stood still in training.
 
     Examples
     --------

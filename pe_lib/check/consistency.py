@@ -153,6 +153,8 @@ def _table_of(probe: Probe, module: nn.Module) -> tuple[str, Tensor, Tensor] | N
     except Exception:  # longer than this width allows
         codes = probe.codes(module)
     for name, parameter in module.named_parameters():
+        if parameter.ndim < 2 or not parameter.requires_grad:
+            continue
         table = parameter.detach().reshape(-1, parameter.shape[-1])
         if table.shape[-1] != probe.d_model or len(table) < len(codes):
             continue

@@ -21,6 +21,8 @@ from pe_lib.check.report import Report
 with needs("pytest", by="pe_lib.check.pytest"):
     import pytest
 
+__all__ = ["encoding_tests"]
+
 
 def encoding_tests(
     build: Build,

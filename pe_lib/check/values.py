@@ -29,7 +29,11 @@ def convention(probe: Probe) -> Findings:
         scale = "" if abs(match.scale - 1) < 1e-3 else f", times {match.scale:.4g}"
         if scale and probe.gain and abs(probe.gain - match.scale) < 1e-3:
             scale += ", as x is: the sum is scaled"
-        if any(parameter.requires_grad for parameter in probe.make().parameters()):
+        table_size = 2 * probe.d_model  # a trained scale is no trained table
+        if any(
+            parameter.requires_grad and parameter.numel() >= table_size
+            for parameter in probe.make().parameters()
+        ):
             scale += ", as trained weights: it may change"
         yield Finding.fact(
             "convention",

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib.experiments import model, one_head, training
+from pe_lib.experiments import induction, model, one_head, surgery, training
 from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, WIDTH, Context
 from pe_lib.experiments.tasks import TASKS, Task
@@ -35,6 +35,8 @@ Settings = Mapping[str, Any]
 """The arguments of :func:`pe_lib.experiments.training.train` for one run."""
 
 _COLUMNS = ["run", "task", "scheme", "seed", "length", "accuracy"]
+_SPLIT = ["start", "queries"]
+"""Columns that a file has if its scores are split by them."""
 
 
 def save(
@@ -50,29 +52,46 @@ def save(
     Accuracies keep four digits. The lines tell the command, how long it took, the
     date, the versions, the kind of machine, the fingerprint, and a hash of the rows.
 
-    Parameters
-    ----------
-    runs : mapping of str to sequence of Score
-    path : str or Path
-    command : str
-        What makes the file again.
-    made_from : str
-        The :func:`fingerprint` of the settings.
-    seconds : float
-        How long it took.
+    ``command`` makes the file again, ``made_from`` is the :func:`fingerprint` of the
+    settings, ``seconds`` is how long it took.
 
     Raises ValueError if there are no scores.
     """
     if not any(runs.values()):
         raise ValueError("runs must have scores, got none")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    split = len({(r.start, r.queries) for rows in runs.values() for r in rows}) > 1
+    rows = [_COLUMNS + _SPLIT * split]
     for run, scores in runs.items():
         for row in scores:
-            of_row = (row.task, row.scheme, row.seed, row.length)
-            writer.writerow([run, *of_row, f"{row.accuracy:.4f}"])
+            of_row = [run, row.task, row.scheme, str(row.seed), str(row.length)]
+            where = [str(row.start), row.queries] * split
+            rows.append([*of_row, f"{row.accuracy:.4f}", *where])
+    save_rows(rows, path, command=command, made_from=made_from, seconds=seconds)
+
+
+def save_rows(
+    rows: Iterable[Sequence[str]],
+    path: str | Path,
+    *,
+    command: str,
+    made_from: str,
+    seconds: float,
+) -> None:
+    """Write rows of any kind as CSV, the names of their columns first.
+
+    The lines above and the arguments are those of :func:`save`.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
     _write(text.getvalue(), path, command, made_from, seconds)
+
+
+def load_rows(path: str | Path) -> list[dict[str, str]]:
+    """Read what :func:`save_rows` wrote, a dictionary for each row.
+
+    Raises ValueError if the rows are not those that were written.
+    """
+    return list(csv.DictReader(io.StringIO(_rows(path))))
 
 
 def save_weights(
@@ -83,19 +102,14 @@ def save_weights(
     made_from: str,
     seconds: float,
 ) -> None:
-    """Write the matrices of a model as CSV, a row of a matrix a line, four digits.
-
-    The lines above and the arguments are those of :func:`save`. Raises ValueError
-    for a tensor that is not a matrix.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    """Write matrices as CSV, a row of one a line, four digits, else as :func:`save`."""
+    rows = []
     for name, matrix in weights.items():
         if matrix.ndim != 2:
             raise ValueError(f"weights must be matrices, got {name} {matrix.shape}")
         for row in matrix.tolist():
-            writer.writerow([name, *(f"{value:.4f}" for value in row)])
-    _write(text.getvalue(), path, command, made_from, seconds)
+            rows.append([name, *(f"{value:.4f}" for value in row)])
+    save_rows(rows, path, command=command, made_from=made_from, seconds=seconds)
 
 
 def load_weights(path: str | Path) -> dict[str, torch.Tensor]:
@@ -115,13 +129,15 @@ def load(path: str | Path) -> dict[str, list[Score]]:
     Raises ValueError if the rows are not those that were written.
     """
     runs: dict[str, list[Score]] = {}
-    for row in csv.DictReader(io.StringIO(_rows(path))):
+    for row in load_rows(path):
         score = Score(
             row["task"],
             row["scheme"],
             int(row["seed"]),
             int(row["length"]),
             float(row["accuracy"]),
+            int(row.get("start", 0)),
+            row.get("queries", "all"),
         )
         runs.setdefault(row["run"], []).append(score)
     return runs
@@ -132,21 +148,28 @@ def load_header(path: str | Path) -> dict[str, str]:
     return _parts(path)[0]
 
 
-def by_scheme(scores: Iterable[Score], length: int) -> dict[str, NDArray[np.float64]]:
+def by_scheme(
+    scores: Iterable[Score], length: int, *, queries: str = "all", start: int = 0
+) -> dict[str, NDArray[np.float64]]:
     """The accuracies at one length: an array over the seeds for each scheme.
 
     >>> rows = [Score("copy", "none", 0, 16, 0.25), Score("copy", "none", 1, 16, 0.5)]
     >>> by_scheme(rows, 16)
     {'none': array([0.25, 0.5 ])}
 
-    Raises ValueError if there is no row of that length.
+    ``queries`` and ``start`` choose the rows of scores that are split by them.
+
+    Raises ValueError if there is no row of that kind.
     """
     found: dict[str, list[float]] = {}
     for row in scores:
-        if row.length == length:
+        if (row.length, row.queries, row.start) == (length, queries, start):
             found.setdefault(row.scheme, []).append(row.accuracy)
     if not found:
-        raise ValueError(f"scores must have rows of length {length}, got none")
+        raise ValueError(
+            f"scores must have rows of length {length}, queries {queries!r} and start "
+            f"{start}, got none"
+        )
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -160,10 +183,14 @@ def largest_gap(live: Iterable[Score], kept: Iterable[Score]) -> float:
     >>> largest_gap([Score("copy", "none", 0, 16, 0.5)], kept)
     0.25
     """
-    known = {(row.task, row.scheme, row.seed, row.length): row for row in kept}
+
+    def key_of(row: Score) -> tuple[object, ...]:
+        return row.task, row.scheme, row.seed, row.length, row.start, row.queries
+
+    known = {key_of(row): row for row in kept}
     gaps = []
     for row in live:
-        key = (row.task, row.scheme, row.seed, row.length)
+        key = key_of(row)
         if key not in known:
             raise ValueError(f"kept must have the rows of live, got none for {key}")
         gaps.append(abs(row.accuracy - known[key].accuracy))
@@ -192,6 +219,17 @@ def one_head_fingerprint(runs: Mapping[str, Settings]) -> str:
     """
     parts = [program(one_head), _numbers(sinusoidal(np.arange(64), one_head.WIDTH))]
     parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
+    return _digest("\n".join(parts))
+
+
+def surgery_fingerprint(runs: Mapping[str, Settings]) -> str:
+    """The same for :func:`pe_lib.experiments.surgery.measure` and `tables`.
+
+    >>> first = surgery_fingerprint({"a": {"seeds": 1}})
+    >>> first == surgery_fingerprint({"a": {"seeds": 2}})
+    False
+    """
+    parts = [program(induction), program(surgery), one_head_fingerprint(runs)]
     return _digest("\n".join(parts))
 
 
@@ -240,7 +278,7 @@ def _decided_by(settings: Settings) -> str:
     lengths = sorted({*given["train_lengths"], *given["test_lengths"]})
     context = _probe(trained, lengths[-1])
     parts = [repr(sorted(given.items())), repr((task.name, task.answers))]
-    parts += [repr((task.pooled, task.causal))]
+    parts += [repr((task.pooled, task.causal, task.tokens))]
     for length in lengths:
         drawn = task.draw(length, 3, torch.Generator().manual_seed(length))
         parts += [_numbers(values) for values in drawn]

@@ -26,7 +26,7 @@ from torch.nn import functional
 from pe_lib._arguments import as_reals
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, rotations
-from pe_lib.experiments.tasks import NUM_TOKENS, Task
+from pe_lib.experiments.tasks import Task
 
 HEADS, HIDDEN = 2, 64
 HEAD_DIM = WIDTH // HEADS
@@ -46,8 +46,9 @@ class PositionTerms(NamedTuple):
         Complex numbers of size 1, by which pairs of query and key are multiplied.
     bias : Tensor [members, HEADS, length, length]
         Added to the scores; minus infinity where a token must not look.
-    is_t5 : Tensor [members, 1, 1]
-        1 where the member's own numbers for each bucket are added, else 0.
+    t5_scale : Tensor [members, 1, 1]
+        By what the member's own numbers for each bucket are multiplied before they
+        are added; 0 where they are not.
     bucket_one_hot : Tensor [BUCKETS, length * length]
         In which bucket each pair of query and key falls.
     """
@@ -56,7 +57,7 @@ class PositionTerms(NamedTuple):
     is_learned: Tensor
     turns: Tensor
     bias: Tensor
-    is_t5: Tensor
+    t5_scale: Tensor
     bucket_one_hot: Tensor
 
 
@@ -73,8 +74,8 @@ def position_terms(
     of shape [length, WIDTH], or its slopes not one for each head.
     """
 
-    def members(of_schemes: list[bool]) -> Tensor:
-        """A flag for each scheme as 0 or 1 for each member, [members, 1, 1]."""
+    def members(of_schemes: Sequence[float]) -> Tensor:
+        """A number or flag for each scheme, for each member, [members, 1, 1]."""
         flags = torch.tensor(of_schemes).float().repeat_interleave(len(contexts))
         return flags[:, None, None]
 
@@ -100,7 +101,7 @@ def position_terms(
         is_learned=members([scheme.learned for scheme in schemes]),
         turns=turns[:, None, :, None].to(torch.complex64),
         bias=bias.float(),
-        is_t5=members([scheme.bias == "t5" for scheme in schemes]),
+        t5_scale=members([s.t5_scale * (s.bias == "t5") for s in schemes]),
         bucket_one_hot=functional.one_hot(buckets.flatten(), BUCKETS).T.float(),
     )
 
@@ -135,14 +136,17 @@ class Ensemble(nn.Module):
         token_std: float,
         trained_length: int,
         lengths: Iterable[int],
+        first_seed: int = 0,
+        reach: int = 0,
     ) -> None:
         super().__init__()
         self.task, self.seeds, self.layers = task, seeds, layers
+        self.numbers = range(first_seed, first_seed + seeds)
         self.schemes = list(schemes)
         self.members = len(self.schemes) * seeds
         lengths = sorted(lengths)
-        longest = lengths[-1]
-        random = [torch.Generator().manual_seed(seed) for seed in range(seeds)]
+        longest = max(reach, lengths[-1])
+        random = [torch.Generator().manual_seed(seed) for seed in self.numbers]
 
         def normal(rows: int, columns: int, std: float) -> nn.Parameter:
             """One random matrix a seed, the same one for every scheme."""
@@ -160,7 +164,7 @@ class Ensemble(nn.Module):
             "up": (WIDTH, HIDDEN),
             "down": (HIDDEN, WIDTH),
         }
-        self.tokens = normal(NUM_TOKENS, WIDTH, token_std)
+        self.tokens = normal(task.tokens, WIDTH, token_std)
         self.weight, self.bias = nn.ParameterDict(), nn.ParameterDict()
         for layer in range(layers):
             for name, (rows, columns) in shapes.items():
@@ -169,6 +173,8 @@ class Ensemble(nn.Module):
         self.answer = normal(WIDTH, task.answers, WIDTH**-0.5)
         self.answer_bias = zeros(1, task.answers)
         self.bucket_bias = normal(HEADS, BUCKETS, WIDTH**-0.5)
+        scales = torch.tensor([scheme.t5_scale for scheme in self.schemes])
+        self.bucket_bias.data /= scales.repeat_interleave(seeds)[:, None, None]
         self.contexts = [
             Context(
                 trained_length,
@@ -191,11 +197,19 @@ class Ensemble(nn.Module):
             )
             for length in lengths
         }
+        codes = [
+            no_code if scheme.learned else encoded(scheme, longest, context)
+            for scheme in self.schemes
+            for context in self.contexts
+        ]
+        self._codes = torch.stack(codes)
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Logits [members, positions or sequences, answers].
 
         tokens: [seeds, sequences, length], the same for all schemes of a seed.
+        start: the position of the first token. From 1 on the codes are rows of the
+        table of the longest length.
         """
         _, count, length = tokens.shape
         terms = self._terms[length]
@@ -203,11 +217,13 @@ class Ensemble(nn.Module):
         joined = (self.members, count * length, WIDTH)
         heads = (self.members, count, length, HEADS, HEAD_DIM)
 
-        one_hot = functional.one_hot(tokens.flatten(1), NUM_TOKENS).float()
+        one_hot = functional.one_hot(tokens.flatten(1), self.task.tokens).float()
         one_hot = one_hot.repeat(len(self.schemes), 1, 1)
-        codes = terms.codes + terms.is_learned * self.table[:, :length]
+        rows = slice(start, start + length)
+        codes = self._codes[:, rows] if start else terms.codes
+        codes = codes + terms.is_learned * self.table[:, rows]
         x = ((one_hot @ self.tokens).view(apart) + codes[:, None]).view(joined)
-        learned = (self.bucket_bias @ terms.bucket_one_hot) * terms.is_t5
+        learned = (self.bucket_bias @ terms.bucket_one_hot) * terms.t5_scale
         bias = (terms.bias + learned.view_as(terms.bias))[:, None]
         for layer in range(self.layers):
             y = functional.layer_norm(x, (WIDTH,))

@@ -71,7 +71,7 @@ class RotaryHead(OneHead):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        query, key = _turned(x @ self.Wq), _turned(x @ self.Wk)
+        query, key = turned(x @ self.Wq), turned(x @ self.Wk)
         scores: Tensor = query @ key.mT / WIDTH**0.5
         return scores
 
@@ -81,7 +81,7 @@ def _codes(n: int) -> Tensor:
     return torch.from_numpy(sinusoidal(np.arange(n), WIDTH, dtype=np.float32))
 
 
-def _turned(x: Tensor) -> Tensor:
+def turned(x: Tensor) -> Tensor:
     """Rows of x [..., n, 32], each turned by its position, as rotary turns them."""
     unit = np.zeros((x.shape[-2], WIDTH))
     unit[:, 0::2] = 1

@@ -6,7 +6,7 @@ without order scores is :func:`best_without_order`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -34,6 +34,8 @@ class Task:
         The shortest length at which the question makes sense; the longest is 1024.
     answers : int
         How many different answers there are.
+    tokens : int
+        How many different tokens there are.
     pooled : bool
         One answer a sequence, to be read off the mean over its positions; otherwise
         one answer a token.
@@ -45,6 +47,7 @@ class Task:
     question: str
     shortest: int
     answers: int = NUM_TOKENS
+    tokens: int = NUM_TOKENS
     pooled: bool = False
     causal: bool = False
     sequences: _Draw = field(repr=False, kw_only=True)
@@ -76,6 +79,34 @@ class Task:
                 f"{self.name!r}, got {length}"
             )
         return length
+
+
+def after_a_start(task: Task) -> Task:
+    """The same question with one token more in front, the same in every sequence.
+
+    The start token is number ``task.tokens``, which no sequence has. It has no
+    answer, and every question means the sequence behind it.
+
+    >>> task = after_a_start(TASKS["place"])
+    >>> tokens, answers = task.draw(8, 1, torch.Generator().manual_seed(0))
+    >>> int(tokens[0, 0]), bool(answers[0] == tokens[0, 1 + 5])
+    (16, True)
+    """
+
+    def draw(length: int, count: int, generator: torch.Generator) -> _Pair:
+        tokens, answers = task.sequences(length - 1, count, generator)
+        tokens = functional.pad(tokens, (1, 0), value=task.tokens)
+        if not task.pooled:
+            answers = functional.pad(answers, (1, 0), value=NO_ANSWER)
+        return tokens, answers
+
+    return replace(
+        task,
+        name=f"{task.name}_after_start",
+        shortest=task.shortest + 1,
+        tokens=task.tokens + 1,
+        sequences=draw,
+    )
 
 
 def best_without_order(task: str, length: int) -> float:

@@ -1,12 +1,9 @@
-r"""Train every scheme and every seed at once on a task, and test them.
-
-The members of an ensemble see the same sequences if they have the same seed. The
-sum of their losses is trained in one go.
-"""
+"""Train every scheme and every seed at once on a task, and test them."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,21 +17,31 @@ from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, Scheme
 from pe_lib.experiments.tasks import NO_ANSWER, TASKS, Task
 
 RATE, WARM_UP = 0.01, 50
-SEQUENCES = 16
+SEQUENCES = 8
 """Sequences in a step of training, for each member."""
-TEST_TOKENS = 16_384
-"""Tokens on which each member is tested, at each length."""
+TEST_TOKENS, TEST_SEQUENCES = 8_192, 512
+"""On so many tokens each member is tested at each length, or on so many sequences
+where there is one answer a sequence."""
+BLOCK = 8
+"""Queries in a block, where scores are split by the position of the query."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """One row of the result: a member's share of right answers at one length."""
+    """One row of the result: a member's share of right answers at one length.
+
+    ``start`` is the position of the first token of the tests, ``queries`` which
+    queries were asked: "all", those "inside" the longest trained length, those
+    "beyond" it, or a block of positions such as "24-31".
+    """
 
     task: str
     scheme: str
     seed: int
     length: int
     accuracy: float
+    start: int = 0
+    queries: str = "all"
 
 
 def train(
@@ -48,13 +55,17 @@ def train(
     layers: int = 1,
     token_std: float = ENCODING_RMS,
     examples: int | None = None,
+    rate: float | Mapping[str, float] = RATE,
+    first_seed: int = 0,
+    train_starts: int = 0,
+    test_starts: Sequence[int] = (0,),
+    by_query: bool = False,
 ) -> list[Score]:
     """Train every scheme with every seed on a task, and test them.
 
-    A pre-LN transformer of width 32 with 2 heads for each member; Adam at 0.01
-    with warm-up and cosine decay, 16 sequences a step. A run is reproducible bit
-    for bit on one machine with one number of threads, and leaves torch's global
-    random state alone.
+    A pre-LN transformer of width 32 with 2 heads for each member; Adam with warm-up
+    and cosine decay, 8 sequences a step. A run is reproducible bit for bit on one
+    machine with one number of threads, and leaves torch's random state alone.
 
     Parameters
     ----------
@@ -67,29 +78,30 @@ def train(
         Each step draws its length from this range, both ends included.
     test_lengths : sequence of int
     seeds : int
-        How many: seeds 0, 1, 2 ...
+        How many: seeds 0, 1, 2 ... if ``first_seed`` is 0.
     layers : int
         At least 1.
     token_std : float
-        Standard deviation of the tokens' vectors at the start. The default makes
-        them as loud as a sinusoid.
+        Standard deviation of the tokens' vectors at the start; as loud as a sinusoid.
     examples : int or None
         Train on so many sequences only, of one length, instead of fresh ones.
+    rate : float or mapping of keys to float
+        Adam's learning rate, for all schemes or for each.
+    first_seed : int
+    train_starts : int
+        Each step draws the position of its first token from 0 to this number.
+    test_starts : sequence of int
+        Where the tests begin.
+    by_query : bool
+        Also score queries inside and beyond apart, and in blocks of 8 positions.
 
     Returns
     -------
     list of Score
-        One row for each scheme, seed and test length, in this order.
+        One row for each scheme, seed, length and start; with ``by_query`` more.
 
-    Raises
-    ------
-    TypeError
-        If a count or a length is no integer, `token_std` no number, or a scheme
-        in a mapping no Scheme.
-    ValueError
-        If the task or a scheme is unknown, a length is outside the task's range,
-        a count is below 1, or there is nothing to train or to test. All before
-        anything is trained.
+    Raises TypeError or ValueError if an argument is of the wrong kind, unknown or out
+    of range, all before anything is trained.
 
     Examples
     --------
@@ -114,6 +126,15 @@ def train(
                 "train_lengths must be one length where examples are counted, got "
                 f"{(shortest, longest)}"
             )
+    if by_query and chosen.pooled:
+        raise ValueError(f"by_query must be False for the task {chosen.name!r}")
+    rates = [_as_positive("rate", value) for value in _as_rates(rate, members)]
+    first_seed = as_integer("first_seed", first_seed, at_least=0)
+    train_starts = as_integer("train_starts", train_starts, at_least=0)
+    starts = [
+        as_integer("test_starts", n, at_least=0)
+        for n in _as_list(test_starts, "test_starts")
+    ]
     model = Ensemble(
         chosen,
         members.values(),
@@ -122,38 +143,96 @@ def train(
         token_std=std,
         trained_length=longest,
         lengths={*range(shortest, longest + 1), *tested},
+        first_seed=first_seed,
+        reach=max(train_starts + longest, max(starts) + max(tested)),
     )
-    fit(model, steps, (shortest, longest), examples)
-    accuracy = {n: accuracy_at(model, n) for n in tested}
-    return [
-        Score(chosen.name, name, seed, n, float(accuracy[n][i, seed]))
-        for i, name in enumerate(members)
-        for seed in range(seeds)
-        for n in tested
-    ]
+    fit(
+        model,
+        steps,
+        (shortest, longest),
+        examples,
+        rates=rates,
+        starts=train_starts,
+    )
+    rows = []
+    for n in tested:
+        for start in starts:
+            right, asked = answers_at(model, n, start)
+            groups = _groups(n, longest) if by_query else {"all": slice(None)}
+            for queries, part in groups.items():
+                if asked[part].sum() == 0:
+                    continue
+                shares = (right[..., part].sum(-1) / asked[part].sum()).numpy()
+                rows += [
+                    ((i, j), Score(chosen.name, name, seed, n, share, start, queries))
+                    for i, name in enumerate(members)
+                    for j, seed in enumerate(model.numbers)
+                    for share in [float(shares[i, j])]
+                ]
+    return [row for _, row in sorted(rows, key=lambda row: row[0])]
+
+
+def _groups(length: int, trained: int) -> dict[str, slice]:
+    """The queries that are scored together, by name."""
+    groups = {
+        "all": slice(None),
+        "inside": slice(trained),
+        "beyond": slice(trained, length),
+    }
+    for first in range(0, length, BLOCK):
+        last = min(first + BLOCK, length) - 1
+        groups[f"{first}-{last}"] = slice(first, last + 1)
+    return groups
 
 
 def fit(
-    model: Ensemble, steps: int, lengths: tuple[int, int], examples: int | None
-) -> None:
-    """Train a model in place; each step draws its length from a range."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
-    random = [torch.Generator().manual_seed(1_000 + s) for s in range(model.seeds)]
+    model: Ensemble,
+    steps: int,
+    lengths: tuple[int, int],
+    examples: int | None,
+    *,
+    rates: Sequence[float] = (RATE,),
+    starts: int = 0,
+) -> NDArray[np.float64]:
+    """Train a model in place; each step draws its length from a range.
+
+    ``rates`` has one rate for each scheme, or one for all. Returns the mean cross
+    entropies [steps, members].
+    """
+    largest = max(rates)
+    shares = torch.tensor([rate / largest for rate in rates]).float()
+    shares = shares.repeat_interleave(model.members // len(rates))[:, None, None]
+    parameters = list(model.parameters())
+    optimizer = torch.optim.Adam(parameters, lr=largest, fused=True)
+    random = [torch.Generator().manual_seed(1_000 + s) for s in model.numbers]
     of_lengths = torch.Generator().manual_seed(0)
     low, high = lengths
     kept = None if examples is None else _draw(model.task, high, examples, random)
+    losses = []
     for step in range(steps):
         length = int(torch.randint(low, high + 1, (), generator=of_lengths))
+        start = 0
+        if starts:
+            start = int(torch.randint(starts + 1, (), generator=of_lengths))
         if kept is None:
             tokens, answers = _draw(model.task, length, SEQUENCES, random)
         else:
             tokens, answers = _some_of(kept, random)
         warm, share = min(1, (step + 1) / WARM_UP), step / steps
         for group in optimizer.param_groups:
-            group["lr"] = RATE * warm * (1 + math.cos(math.pi * share)) / 2
+            group["lr"] = largest * warm * (1 + math.cos(math.pi * share)) / 2
         optimizer.zero_grad()
-        _loss(model(tokens), answers).backward()  # type: ignore[no-untyped-call]
+        loss = _loss(model(tokens, start), answers)
+        loss.sum().backward()  # type: ignore[no-untyped-call]
+        # A step of Adam is as long as its rate: a smaller rate takes a part of it.
+        before = (
+            [] if len(set(rates)) == 1 else [p.detach().clone() for p in parameters]
+        )
         optimizer.step()
+        for parameter, old in zip(parameters, before, strict=False):
+            parameter.data = torch.lerp(old, parameter.data, shares)
+        losses.append(loss.detach().double().numpy())
+    return np.array(losses)
 
 
 def _draw(
@@ -178,27 +257,51 @@ def _some_of(
 
 
 def _loss(logits: Tensor, answers: Tensor) -> Tensor:
-    """The sum over the members of each one's mean cross entropy."""
+    """Each member's mean cross entropy."""
     wanted = answers.repeat(len(logits) // len(answers), 1)
     asked = (answers[0] != NO_ANSWER).sum()
-    total = functional.cross_entropy(
-        logits.flatten(0, 1), wanted.flatten(), ignore_index=NO_ANSWER, reduction="sum"
+    each = functional.cross_entropy(
+        logits.flatten(0, 1), wanted.flatten(), ignore_index=NO_ANSWER, reduction="none"
     )
-    return total / asked
+    return each.view_as(wanted).sum(1) / asked
 
 
 @torch.no_grad()
+def answers_at(model: Ensemble, length: int, start: int = 0) -> tuple[Tensor, Tensor]:
+    """How many right answers [schemes, seeds, queries], of how many [queries].
+
+    A pooled task has one query.
+    """
+    random = [torch.Generator().manual_seed(2_000 + s) for s in model.numbers]
+    count = max(1, 512 // length)
+    pooled = model.task.pooled
+    total = TEST_SEQUENCES if pooled else max(1, TEST_TOKENS // length)
+    queries = 1 if pooled else length
+    right = torch.zeros(len(model.schemes), model.seeds, queries).double()
+    asked = torch.zeros(queries).double()
+    for _ in range(math.ceil(total / count)):
+        tokens, answers = _draw(model.task, length, count, random)
+        found = model(tokens, start).argmax(-1).view(-1, *answers.shape)
+        hits = (found == answers) & (answers != NO_ANSWER)
+        right += hits.unflatten(-1, (-1, queries)).sum(-2)
+        asked += (answers[0] != NO_ANSWER).view(-1, queries).sum(0)
+    return right, asked
+
+
 def accuracy_at(model: Ensemble, length: int) -> NDArray[np.float64]:
     """The share of right answers, [schemes, seeds]."""
-    random = [torch.Generator().manual_seed(2_000 + s) for s in range(model.seeds)]
-    count = max(1, 512 // length)
-    rights, asked = torch.zeros(len(model.schemes), model.seeds), 0
-    for _ in range(TEST_TOKENS // (count * length)):
-        tokens, answers = _draw(model.task, length, count, random)
-        found = model(tokens).argmax(-1).view(-1, *answers.shape)
-        rights += ((found == answers) & (answers != NO_ANSWER)).sum(-1)
-        asked += int((answers[0] != NO_ANSWER).sum())
-    return (rights.double() / asked).numpy()
+    right, asked = answers_at(model, length)
+    return (right.sum(-1) / asked.sum()).numpy()
+
+
+def _as_rates(rate: object, schemes: Mapping[str, Scheme]) -> list[object]:
+    """A rate for each scheme, or the one that is given for all."""
+    if not isinstance(rate, Mapping):
+        return [rate]
+    missing = [name for name in schemes if name not in rate]
+    if missing:
+        raise ValueError(f"rate must have every scheme, got none for {missing}")
+    return [rate[name] for name in schemes]
 
 
 def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Scheme]:
@@ -238,7 +341,7 @@ def _as_range(lengths: object, task: Task) -> tuple[int, int]:
     return low, high
 
 
-def _as_positive(name: str, value: float) -> float:
+def _as_positive(name: str, value: Any) -> float:
     number = as_reals(name, value)
     if number.ndim:
         raise TypeError(f"{name} must be a single number, got shape {number.shape}")

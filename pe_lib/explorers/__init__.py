@@ -11,11 +11,13 @@ the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
 from pe_lib.explorers.coats import Coats
+from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.hands import Hands
 from pe_lib.explorers.heat_map import HeatMap
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
+from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.straight_line import StraightLine
@@ -24,11 +26,13 @@ from pe_lib.explorers.two_hands import TwoHands
 
 __all__ = [
     "Coats",
+    "Dial",
     "DotProduct",
     "Hands",
     "HeatMap",
     "Knobs",
     "LookBack",
+    "MoveBoth",
     "Rotation",
     "Shuffle",
     "StraightLine",

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
-from pe_lib._phasors import RADIANS, steps_in_units
+from pe_lib._phasors import steps_in_units
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.nn._angles import Columns, codes_at, make_columns
 from pe_lib.nn._arguments import (
     as_offset,
     as_probability,
@@ -21,7 +22,6 @@ from pe_lib.nn._arguments import (
 )
 from pe_lib.table import sinusoidal_table
 
-QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64; -HALF is too large
 SHORTER = (torch.bfloat16, torch.float16)
 
 
@@ -162,45 +162,16 @@ class SinusoidalPositionalEncoding(nn.Module):
             codes = table[offset:end].to(x.dtype)
         else:
             positions = positions_of(x, length, self.batch_first, positions)
-            codes = self._codes_at(positions, offset, x.dtype)
+            codes = codes_at(positions, offset, self._columns, x.dtype)
         if not self.batch_first:
             codes = length_first(codes, x)
         x = x + codes
         return x if self.dropout is None else self.dropout(x)
 
-    def _codes_at(self, positions: Tensor, offset: int, dtype: torch.dtype) -> Tensor:
-        """The codes of positions + offset: [...] -> [..., d_model] of `dtype`.
-
-        Every column is a sine; a cosine is one that starts a quarter turn ahead.
-        Angles are whole numbers of 2**-64 turns, as in `pe_lib._phasors`: complete
-        turns overflow, and are gone. From what is left, half a turn more or less
-        changes the sign, so that only small angles meet a sine.
-        """
-        device = with_float64(positions.device)
-        steps, rests, starts = (part.to(device) for part in self._columns)
-        exact = positions.to(device).double().unsqueeze(-1) + offset
-        whole = exact.round()
-        fraction = exact - whole
-        angle = whole.long() * steps + starts
-        behind = (angle < -QUARTER) | (angle >= QUARTER)
-        angle = torch.where(behind, angle ^ HALF, angle)
-        sine = torch.sin(RADIANS * (angle + whole * rests + fraction * (steps + rests)))
-        codes = torch.where(behind, -sine, sine)
-        codes = codes if dtype == torch.float64 else codes.float().to(dtype)
-        return codes.to(positions.device)
-
-    def _make_columns(self) -> tuple[Tensor, ...]:
-        """How far each column turns per position, whole units and rest; its start."""
-        whole, rest = steps_in_units(self.d_model, self.base, self.spacing)
-        steps, starts = np.zeros((2, self.d_model), np.int64)
-        rests = np.zeros(self.d_model)
-        sines, cosines = layout_columns(self.d_model, self.layout)
-        for columns, start in ((sines, 0), (cosines, QUARTER)):
-            pairs = len(steps[columns])
-            steps[columns], rests[columns] = whole[:pairs], rest[:pairs]
-            starts[columns] = start
-        # from_numpy: real numbers on the CPU, also where torch's default is meta.
-        return tuple(map(torch.from_numpy, (steps, rests, starts)))
+    def _make_columns(self) -> Columns:
+        steps = steps_in_units(self.d_model, self.base, self.spacing)
+        columns = layout_columns(self.d_model, self.layout)
+        return make_columns(self.d_model, *columns, steps)
 
     def reset_parameters(self) -> None:
         """Compute the table, in its dtype and on its device.

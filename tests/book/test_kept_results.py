@@ -34,7 +34,10 @@ def stale(name: str) -> str:
     return f"{path.name} was not made by this code. Make it again: {runs.command(name)}"
 
 
-@pytest.mark.parametrize("name", [*runs.RUNS, *runs.WEIGHTS])
+RATES = [f"rates/{name}" for name in runs.GROUPS]
+
+
+@pytest.mark.parametrize("name", [*runs.RUNS, *RATES, *runs.TEXTS, *runs.WEIGHTS])
 def test_kept_results_belong_to_the_code(name: str) -> None:
     """The code and the settings are those that made the file."""
     assert not stale(name), stale(name)
@@ -42,10 +45,12 @@ def test_kept_results_belong_to_the_code(name: str) -> None:
 
 def test_every_kept_file_has_its_runs() -> None:
     """No file is left over from a run that nobody can make again."""
-    assert {path.stem for path in DATA.glob("*.csv")} == {*runs.RUNS, *runs.WEIGHTS}
+    known = {*runs.RUNS, *runs.TEXTS, *runs.WEIGHTS}
+    assert {path.stem for path in DATA.glob("*.csv")} == known
+    assert {path.stem for path in (DATA / "rates").iterdir()} == {*runs.GROUPS}
 
 
-@pytest.mark.parametrize("name", runs.RUNS)
+@pytest.mark.parametrize("name", [*runs.RUNS, *RATES])
 def test_kept_results_are_complete(name: str) -> None:
     """Each scheme, seed and length has its row; the lines above say what made them."""
     path = runs.path(name)
@@ -54,15 +59,19 @@ def test_kept_results_are_complete(name: str) -> None:
     assert header["versions"].startswith("Python 3.")
     assert header["machine"].endswith("1 thread(s)")
     found = kept.load(path)
-    assert list(found) == list(runs.RUNS[name])
-    for run, settings in runs.RUNS[name].items():
+    expected_runs = runs.rate_runs(path.stem) if name in RATES else runs.RUNS[name]
+    assert list(found) == list(expected_runs)
+    for run, settings in expected_runs.items():
+        first = settings.get("first_seed", 0)
         expected = [
-            (scheme, seed, length)
+            (scheme, seed, length, start)
             for scheme in settings["schemes"]
-            for seed in range(settings.get("seeds", 5))
+            for seed in range(first, first + settings["seeds"])
             for length in settings.get("test_lengths", (16,))
+            for start in settings.get("test_starts", (0,))
         ]
-        assert [(r.scheme, r.seed, r.length) for r in found[run]] == expected
+        of_all = [r for r in found[run] if r.queries == "all"]
+        assert [(r.scheme, r.seed, r.length, r.start) for r in of_all] == expected
         assert all(0 <= row.accuracy <= 1 for row in found[run])
 
 
@@ -70,7 +79,7 @@ def test_other_code_is_noticed_and_the_message_is_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A constant of the model, a setting and a lost file turn it red."""
-    name = "bases"
+    name = "start_token"
     read = kept.inspect.getsource
 
     def other(module: Any) -> str:
@@ -78,12 +87,52 @@ def test_other_code_is_noticed_and_the_message_is_the_command(
 
     with monkeypatch.context() as patch:
         patch.setattr(kept.inspect, "getsource", other)
-        assert stale(name).endswith("python book/experiments/data/runs.py bases")
+        assert stale(name).endswith("python book/experiments/data/runs.py start_token")
     with monkeypatch.context() as patch:
-        changed = {run: s | {"steps": 301} for run, s in runs.RUNS[name].items()}
+        changed = {run: s | {"steps": 601} for run, s in runs.RUNS[name].items()}
         patch.setitem(runs.RUNS, name, changed)
         assert stale(name)
     with monkeypatch.context() as patch:
         patch.setattr(runs, "FOLDER", DATA / "nowhere")
         assert stale(name)
     assert not stale(name)
+
+
+@pytest.mark.parametrize("name", runs.GROUPS)
+def test_no_reported_seed_chose_a_rate(name: str) -> None:
+    """The rates are the best ones of other seeds, and all runs have ten seeds."""
+    chose = {
+        r.seed for rows in kept.load(runs.path(f"rates/{name}")).values() for r in rows
+    }
+    assert not chose & set(range(runs.REPORTED["seeds"]))
+    for settings in runs.RUNS[name].values():
+        assert set(settings["rate"]) == set(settings["schemes"])
+        assert set(settings["rate"].values()) <= set(runs.RATES)
+
+
+def test_a_stopped_run_goes_on_and_processes_share_the_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What lies in `parts` is not made again; the second of two joins nothing."""
+    small = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
+    todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "made_from", lambda _: "here")
+    made = []
+    monkeypatch.setattr(runs, "train", lambda **s: made.append(s) or kept.train(**s))
+    monkeypatch.setattr(runs, "WORLD", 2)
+    monkeypatch.setattr(runs, "RANK", 1)
+
+    def enough(_: float) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(runs.time, "sleep", enough)
+    with pytest.raises(TimeoutError):  # it waits for the other one's runs
+        runs.make_file("small", todo)
+    assert [s["first_seed"] for s in made] == [1]
+    monkeypatch.setattr(runs, "RANK", 0)
+    runs.make_file("small", todo)
+    assert [s["first_seed"] for s in made] == [1, 0, 2]
+    assert "3 of 3" in capsys.readouterr().out
+    found = kept.load(tmp_path / "small.csv")
+    assert [rows[0].seed for rows in found.values()] == [0, 1, 2]

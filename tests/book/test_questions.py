@@ -83,7 +83,7 @@ each_question = pytest.mark.parametrize(
 
 def test_groups_are_listed() -> None:
     """The list at the top is the groups, in their order, and every heading counts."""
-    listed = re.findall(r"^- \[(.+?)\]\(#(\S+)\)", PAGE.text, re.MULTILINE)
+    listed = re.findall(r"^- \*\*\[(.+?)\]\(#(\S+?)\)", PAGE.text, re.MULTILINE)
     found = groups(PAGE.text)
     assert [(label, title) for title, label in listed[: len(found)]] == found
     assert len(found) in GROUPS

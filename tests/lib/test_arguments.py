@@ -63,6 +63,13 @@ GOOD = {
     "distance": {"offsets": [0, 1], "d_model": 4},
     "distance_map": {"table": TABLE},
     "apply_rotary": {"vectors": TABLE, "positions": np.arange(20)},
+    "rotary_frequencies": {"head_dim": 8},
+    "convert_rotary_weight": {
+        "weight": TABLE,
+        "num_heads": 5,
+        "source": "interleaved",
+        "target": "half_split",
+    },
     "alibi_slopes": {"num_heads": 6},
     "alibi_bias": {"length": 3, "num_heads": 6},
     "t5_buckets": {"offsets": [0, 1]},
@@ -359,7 +366,42 @@ BAD = {
         ([3], ValueError, "shape (20,) or its last axes", "(1,)"),
         (np.ones((1, 20)), ValueError, "shape (20,)", "(1, 20)"),
     ],
+    "head_dim": COUNTS,
+    "rotary_dim": [
+        (0, ValueError, "at least 2", "0"),
+        (3, ValueError, "even", "3"),
+        (10, ValueError, "at most head_dim = ", "10"),
+        (2.0, TypeError, "an integer", "2.0"),
+    ],
+    "exponent": [("d", ValueError, "'rotary_dim' or 'head_dim'", "'d'")],
+    "frequencies": [
+        (0.5, ValueError, "shape [K] with K from 1 to head_dim / 2 = 2", "()"),
+        ([0.5] * 3, ValueError, "shape [K] with K from 1 to head_dim / 2 = 2", "(3,)"),
+        ([], ValueError, "shape [K] with K from 1", "(0,)"),
+        ([1, NAN], ValueError, "finite", "nan"),
+        ([1, INF], ValueError, "finite", "inf"),
+        ([1, -1], ValueError, "within 0 and pi", "-1"),
+        ([1, 4], ValueError, "within 0 and pi", "4"),
+        ([1j], TypeError, "real numbers", "complex128"),
+        (["a"], TypeError, "real numbers", "<U1"),
+    ],
+    "weight": [
+        (1.0, ValueError, "shape [num_heads * head_dim, ...]", "()"),
+        (np.ones((0, 4)), ValueError, "shape [num_heads * head_dim, ...]", "(0, 4)"),
+        (np.ones((8, 4)), ValueError, "num_heads = 5", "(8, 4)"),
+        (np.ones((15, 4)), ValueError, "an even head_dim", "(15, 4)"),
+    ],
+    **{
+        f"convert_rotary_weight.{end}": [
+            ("neox", ValueError, "'interleaved' or 'half_split'", "'neox'")
+        ]
+        for end in ("source", "target")
+    },
     "num_heads": COUNTS,
+    "rule": [
+        ("formula", ValueError, "'program' or 'paper'", "'formula'"),
+        (None, ValueError, "'program' or 'paper'", "None"),
+    ],
     "alibi_bias.length": COUNTS,
     "t5_buckets.offsets": [*NUMBERS, ([1, 1.5], ValueError, "whole numbers", "1.5")],
     "num_buckets": [

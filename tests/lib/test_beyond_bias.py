@@ -37,6 +37,19 @@ def test_heads_that_are_no_power_of_two(heads, extra):
     assert len(set(slopes)) == heads
 
 
+def test_the_papers_formula_for_any_number_of_heads():
+    """2 ** (-8h / n), which the program gives for powers of two alone."""
+    for heads in range(1, 65):
+        paper = alibi_slopes(heads, rule="paper")
+        np.testing.assert_allclose(
+            np.log2(paper), [-8 * h / heads for h in range(1, heads + 1)]
+        )
+        same = np.array_equal(paper, alibi_slopes(heads))
+        assert same == (heads.bit_count() == 1), heads
+    bias = alibi_bias(3, 12, rule="paper")
+    np.testing.assert_array_equal(-bias[:, 2, 1], alibi_slopes(12, rule="paper"))
+
+
 def test_the_bias_is_minus_slope_times_distance():
     bias = alibi_bias(7, 3)
     assert bias.shape == (3, 7, 7)

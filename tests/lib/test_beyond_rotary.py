@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from optional import BFLOAT16
 
 from pe_lib import shift_matrix
-from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
+from pe_lib.conventions import convert_rotary_weight
 from pe_lib.layouts import layout_columns
 
 LAYOUTS = ("interleaved", "half_split")
@@ -118,3 +120,57 @@ def test_two_bases_in_one_process():
     one, two = (apply_rotary(QUERIES, np.arange(11), base=b) for b in (10_000.0, 500.0))
     assert not np.allclose(one, two)
     np.testing.assert_array_equal(one, apply_rotary(QUERIES, np.arange(11)))
+
+
+@pytest.mark.parametrize("position", [1, 355, -(10**9) - 1, 2**31, 1e7 + 0.25])
+def test_given_frequencies_are_exact_at_any_position(position):
+    """The number (1, 0) of each pair becomes (cos, sin) of the exact product."""
+    frequencies = np.array([np.pi, 1.0, 0.1, 1e-5 / 3, 0.0])
+    turned = apply_rotary(np.tile([1.0, 0.0], 5), position, frequencies=frequencies)
+    with mp.workdps(40):
+        angles = [mpf(float(w)) * mpf(position) for w in frequencies]
+        right = [float(part) for a in angles for part in (mp.cos(a), mp.sin(a))]
+    np.testing.assert_allclose(turned, right, rtol=0, atol=5e-16)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_part_turns_as_a_head_of_its_own(layout):
+    turned = apply_rotary(QUERIES, np.arange(11), layout=layout, rotary_dim=6)
+    alone = apply_rotary(QUERIES[..., :6], np.arange(11), layout=layout)
+    np.testing.assert_array_equal(turned[..., :6], alone)
+    np.testing.assert_array_equal(turned[..., 6:], QUERIES[..., 6:])
+
+
+def test_the_two_exponents():
+    np.testing.assert_allclose(
+        rotary_frequencies(128, rotary_dim=32), 1e4 ** (-np.arange(16) / 16)
+    )
+    whole = rotary_frequencies(128, rotary_dim=32, exponent="head_dim")
+    np.testing.assert_allclose(whole[:16], 1e4 ** (-np.arange(16) / 64))
+    assert whole.shape == (64,) and not whole[16:].any()
+
+
+@pytest.mark.parametrize("rotary_dim", [None, 4])
+def test_converted_weights_give_the_same_scores(rotary_dim):
+    """Three query heads on one key head, with a bias, there and back."""
+    words, t = RNG.standard_normal((9, 5)), np.arange(9)
+    Wq, Wk = RNG.standard_normal((3 * 8, 5)), RNG.standard_normal((8, 5))
+    bias = RNG.standard_normal(3 * 8)
+    ways = {"source": "interleaved", "target": "half_split", "rotary_dim": rotary_dim}
+
+    def scores(Wq, bias, Wk, layout):
+        q = (words @ Wq.T + bias).reshape(9, 3, 8).swapaxes(0, 1)
+        q, k = (
+            apply_rotary(x, t, layout=layout, rotary_dim=rotary_dim)
+            for x in (q, words @ Wk.T)
+        )
+        return q @ k.T
+
+    other = [
+        convert_rotary_weight(W, n, **ways) for W, n in ((Wq, 3), (bias, 3), (Wk, 1))
+    ]
+    right = scores(Wq, bias, Wk, "interleaved")
+    np.testing.assert_allclose(scores(*other, "half_split"), right, atol=1e-12)
+    assert np.abs(scores(Wq, bias, Wk, "half_split") - right).max() > 0.1
+    ways |= {"source": "half_split", "target": "interleaved"}
+    np.testing.assert_array_equal(convert_rotary_weight(other[0], 3, **ways), Wq)

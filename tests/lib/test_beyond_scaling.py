@@ -153,3 +153,10 @@ def test_a_length_below_every_threshold():
 def test_wrong_arguments_are_refused(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_a_trained_length_above_every_threshold():
+    """The program ends its ramp at twice as many as there are pairs: all are kept."""
+    old = angular_frequencies(4)
+    found = scaling.by_parts(old, 8, 10**9, ramp="index")
+    np.testing.assert_array_equal(found, old)

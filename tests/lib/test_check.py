@@ -525,6 +525,17 @@ class OffByTwo(Learned):
         return x + self.rows(torch.arange(x.shape[-2]) + 2)
 
 
+class TrainedScale(Table):
+    """A number to train, no table; and a table that is a frozen parameter."""
+
+    def keep(self, rows):
+        self.scale = nn.Parameter(torch.ones(()))
+        self.pe = nn.Parameter(rows, requires_grad=False)
+
+    def forward(self, x):
+        return x + self.scale.to(x.dtype) * self.pe[: x.shape[-2]].to(x.dtype)
+
+
 SOUND = {
     "computed": Sound,
     "table": Table,
@@ -543,6 +554,7 @@ SOUND = {
     "padding masked": MasksPadding,
     "a scaled sum": ScaledSum,
     "trained sinusoid": TrainedSinusoid,
+    "trained scale": TrainedScale,
     "rows from two on": OffByTwo,
     "even widths only": refusing_odd(Table),
     **{
@@ -559,6 +571,7 @@ SOUND = {
         )
     },
 }
+
 
 # check: the module with the fault, words of the finding, a module without
 FAULTS = [
@@ -854,6 +867,11 @@ def odd(build):
 )
 def test_unusual_designs_are_named(build, check, words):
     assert words in facts(build, check)
+
+
+def test_a_trained_scale_is_no_trained_table():
+    assert "trained weights" in facts(TrainedSinusoid, "convention")
+    assert "trained weights" not in facts(TrainedScale, "convention")
 
 
 @pytest.mark.parametrize(

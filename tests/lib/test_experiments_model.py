@@ -54,7 +54,8 @@ def by_hand(model, member, tokens):
                     scores[t, s] -= slopes[h] * abs(t - s)
                 if scheme.bias == "t5":
                     bucket = t5_buckets(s - t, causal=model.task.causal)
-                    scores[t, s] += of(model.bucket_bias)[h, bucket]
+                    learned = of(model.bucket_bias)[h, bucket]
+                    scores[t, s] += scheme.t5_scale * learned
                 if model.task.causal and s > t:
                     scores[t, s] = -np.inf
             weights = np.exp(scores - scores.max(1, keepdims=True))

@@ -60,7 +60,7 @@ def test_keys_are_identifiers_and_labels_are_for_readers():
     assert all(key.isidentifier() for key in SCHEMES)
     labels = list(labelled(SCHEMES))
     assert len(set(labels)) == len(SCHEMES)
-    assert {"counting, raw", "T5 bias", "ALiBi", "none"} <= set(labels)
+    assert {"counting, raw", "T5 bias", "ALiBi 1/2, 1/4", "none"} <= set(labels)
     assert labelled({"rotary": 1, "mine": 2}) == {"rotary": 1, "mine": 2}
     with pytest.raises(AttributeError):
         Scheme().label = "frozen"

@@ -83,7 +83,7 @@ def test_it_learns_what_can_be_learned_and_nothing_else():
 
 
 def test_few_examples_are_learned_by_heart():
-    settings = {"steps": 100, "seeds": 2, "train_lengths": (16, 16)}
+    settings = {"steps": 200, "seeds": 2, "train_lengths": (16, 16)}
     few = train("place", ["learned"], examples=4, **settings)
     many = train("place", ["learned"], **settings)
     assert max(accuracies(few)) < 0.5 < 0.9 < min(accuracies(many))

@@ -18,6 +18,7 @@ from test_import import loads
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
+from pe_lib.explorers import dial as dial_module
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
@@ -27,11 +28,13 @@ STATES = [
     explorers.Rotation(position=40, offset=-24),
     explorers.Rotation(offset=22),
     explorers.Rotation(offset=0),
+    explorers.MoveBoth(position=104, back=0),
     explorers.DotProduct(d_model=2, base=2),
     explorers.DotProduct(d_model=512, base=1_000_000),
     explorers.HeatMap(base=256, position=31),
     explorers.HeatMap(d_model=4, base=100, position=0),
     explorers.Shuffle(codes=True),
+    explorers.Dial(k=3, position=25),
     explorers.Hands(text="New York beats old York", position=0, back=3, glide=False),
     *(kind() for kind in KINDS),
 ]
@@ -79,9 +82,13 @@ def test_html_is_small_and_keeps_to_itself(state):
     assert html == state._repr_html_()
     assert html.startswith('<div class="pe-explorer ')
     if state == type(state)():
-        assert (
-            len(html.encode()) <= 20_480 and len(gzip.compress(html.encode())) <= 6656
+        own = (
+            len(dial_module.packed(dial_module.matrices()))
+            if isinstance(state, explorers.Dial)
+            else 0
         )
+        assert len(html.encode()) <= 20_480 + own
+        assert len(gzip.compress(html.encode())) <= 6656 + own
     assert not re.search(r"https?:|//|@import|url\(", html)
     for _, attributes in Outline(html).found:
         assert "id" not in attributes
@@ -107,7 +114,7 @@ def test_it_says_in_words_what_it_shows(state):
 @pytest.mark.parametrize("wrong", ["text", 2.0, True, None, -1000, 3.5, [1]])
 def test_wrong_arguments_are_refused(kind, wrong):
     for field in fields(kind):
-        if (field.name, wrong) in (("codes", True), ("glide", True)):
+        if (field.name, wrong) in (("codes", True), ("glide", True), ("k", None)):
             continue
         with pytest.raises((TypeError, ValueError), match=f"^{field.name} must .*got "):
             kind(**{field.name: wrong})
@@ -120,8 +127,12 @@ def test_wrong_arguments_are_refused(kind, wrong):
         (explorers.Rotation, "position", 0, 40),
         (explorers.Rotation, "offset", -24, 24),
         (explorers.HeatMap, "position", 0, 31),
+        (explorers.MoveBoth, "position", 4, 104),
+        (explorers.MoveBoth, "back", 0, 4),
         (explorers.Hands, "position", 0, 17),
         (explorers.Hands, "back", 1, 3),
+        (explorers.Dial, "k", 0, 4),
+        (explorers.Dial, "position", 0, 31),
     ],
 )
 def test_ranges_include_their_ends(kind, name, lowest, highest):
@@ -350,6 +361,70 @@ def test_hands_move_along_the_text(play):
     page.mouse.move(box["x"] + box["width"] * 6.5 / 18, box["y"] + 20)
     page.mouse.up()
     assert sentence(page).startswith("Word 6, down,")
+
+
+def dial_shows(page, k, t):
+    """Compare all that Dial shows with NumPy, for the text on the page."""
+    words = page.locator(".words span").all_text_contents()
+    text = [dial_module.VOCABULARY.index(word) for word in words]
+    found = dial_module.answer(text, k)
+    named, looked = found.chances[t].argmax(), found.second[t].argmax()
+    upper, lower = page.locator(".plot path.now").all()
+    for path, weights in ((upper, found.second[t]), (lower, found.first[looked])):
+        tops = re.findall(r"V([\d.]+)", path.get_attribute("d"))
+        np.testing.assert_allclose(60 - numbers(tops), 44 * weights, atol=0.051)
+    above = page.locator(".plot text").all_text_contents()
+    brought = words[found.first[looked].argmax()]
+    assert above[0] == f"second layer: {words[t]} looks at {words[looked]}"
+    assert above[1] == f"first layer: brought {brought} to {words[looked]}"
+    assert page.locator(".words .at").all_text_contents() == [words[t]]
+    if looked != t:
+        assert page.locator(".words .aim").all_text_contents() == [words[looked]]
+    name, sure, _ = page.locator("dd").all_text_contents()
+    assert name == dial_module.VOCABULARY[named]
+    assert abs(numbers(sure)[0] - 100 * found.chances[t, named]) < 0.51
+    how = "As trained" if k is None else f"With T({k})"
+    said = f"{how}: after {words[t]} the model names {name}"
+    assert sentence(page).startswith(said)
+    return text, found
+
+
+def test_dial_by_keyboard(play):
+    """All that it computes is what NumPy computes with the same rounded matrices."""
+    page = play(explorers.Dial())
+    k, t, reached = slider(page, "the dial, k"), 23, page.locator(".reached")
+    dial_shows(page, None, t)
+    for step, now in ((-1, 0), (3, 3), (1, 4), (-2, 2), (-1, 1)):
+        move(k, step)
+        dial_shows(page, now, t)
+        assert reached.is_visible() == (now == 3)
+        assert page.locator("dd").last.text_content() == "7 of 7"
+    move(slider(page, "word that asks"), -13)
+    dial_shows(page, 1, t - 13)
+    assert sentence(page).endswith("That word has not stood here before.")
+    page.get_by_role("button", name="Start again").press("Enter")
+    seen = "document.querySelector('.line').textContent"
+    page.wait_for_function(f"{seen}.startsWith('As trained: after Tuesday')")
+    dial_shows(page, None, t)
+    for _ in range(3):
+        page.get_by_role("button", name="Another text").press("Enter")
+        t = int(slider(page, "word that asks").input_value())
+        text, _ = dial_shows(page, None, t)
+        assert text.index(text[t]) < t
+        assert set(map(text.count, text)) == {1, 2}
+
+
+def test_dial_knows_which_words_have_stood_before():
+    """The matches of the first text; and what is packed is read back."""
+    text, match = dial_module.first_text()
+    for t, at in enumerate(match):
+        assert at == (text.index(text[t]) if text.index(text[t]) < t else -1)
+    assert len(set(dial_module.VOCABULARY)) == 128
+    again = dial_module.packed(dial_module.matrices())
+    assert again.splitlines()[1] == dial_module._lines()[1]
+    changed = dial_module.matrices() | {"W1": 2 * dial_module.matrices()["W1"]}
+    assert dial_module.packed(changed).splitlines()[1] == again.splitlines()[1]
+    assert dial_module.packed(changed).splitlines()[0] != again.splitlines()[0]
 
 
 def test_hands_draw_the_table():
@@ -666,6 +741,26 @@ def test_two_hands_everywhere(play):
         assert abs(float(distance) - far.min()) < 0.0051
         np.testing.assert_allclose(numbers(path)[1::2], 130 - 40 * far, atol=0.051)
         assert reached == (far.min() >= 0.58) == (hundredths == 39)
+
+
+def test_move_both_words(play):
+    """Eight places, all five gaps: the score of pe_lib's vectors, and the drawing."""
+    u, v = np.array([1.0, 1, 0, 1]), np.array([-1.0, 1, 1, 0])
+    states = [explorers.MoveBoth(position=t, back=2) for t in (9, 104)]
+    page = play(explorers.MoveBoth(), states[0])
+    for t in (4, 5, 9, 25, 26, 50, 99, 104):
+        for back in range(5):
+            slider(page, "move both: the query at").fill(str(t))
+            slider(page, "how far back the key stands").fill(str(back))
+            at, key, score = page.locator("dl").first.locator("dd").all_text_contents()
+            assert (int(at), int(key)) == (t, t - back)
+            right = shift_matrix(t, 4) @ u @ shift_matrix(t - back, 4) @ v
+            assert abs(numbers(score)[0] - right) < 0.00005 + 1e-9
+            assert page.locator(".reached").first.is_visible() == (back != 1)
+    slider(page, "move both: the query at").fill("9")
+    assert "score stayed" in page.locator(".line").first.text_content()
+    slider(page, "how far back the key stands").fill("2")
+    assert same_drawing(page)
 
 
 def coats_show(page, P, n):

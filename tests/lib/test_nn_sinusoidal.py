@@ -329,7 +329,7 @@ def test_the_rows_are_ready_again(life):
     """And of the module's dtype: `assert_sound` would not notice slow ones."""
     module = LIVES[life](SinusoidalPositionalEncoding(6, max_length=9))
     assert torch.equal(module.table, codes(range(9), 6))
-    module._codes_at = None  # from here on only the table can answer
+    module._columns = None  # from here on only the table can answer
     assert torch.equal(added(module, 9), codes(range(9), 6))
 
 

@@ -1,71 +1,86 @@
 """The runs behind the chapters of experiments, kept beside this file as CSV.
 
-    python book/experiments/data/runs.py                     all: 10 minutes of a core
-    python book/experiments/data/runs.py masked bases        some of them
+    python book/experiments/data/runs.py                     all of them
+    python book/experiments/data/runs.py masked freedom      some of them
+    torchrun --nproc-per-node 4 book/experiments/data/runs.py    on four cores
 
-Names are the keys of RUNS and WEIGHTS. A run takes one thread, so that it does not
-depend on how many there are. Tables and figures are drawn from the files; in each
-chapter a part of one run is trained again and compared.
+Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
+how far it is, and goes on where it was stopped: what is done lies in the folder
+`parts`. With torchrun the runs are dealt out to processes, or to machines that share
+the folder. Each takes one thread, so that no result depends on how many there are.
+
+The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
+trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
+of them and seeds 0 to 9 (kept here). Tables and figures are drawn from the files; in
+each chapter a part of one run is trained again and compared.
 """
 
+import os
 import sys
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
 
+from pe_lib.experiments import induction, stretched, surgery
+from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
     Settings,
     fingerprint,
+    load,
+    load_header,
     one_head_fingerprint,
     save,
+    save_rows,
     save_weights,
+    surgery_fingerprint,
 )
 from pe_lib.experiments.one_head import HEADS, measure, trained
-from pe_lib.experiments.schemes import scaled_sinusoid
-from pe_lib.experiments.tasks import NUM_TOKENS, Task
-from pe_lib.experiments.training import train
+from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
+from pe_lib.experiments.tasks import TASKS, after_a_start
+from pe_lib.experiments.text import chosen_rates, read, rows_of, text_fingerprint
+from pe_lib.experiments.training import Score, train
 
 FOLDER = Path(__file__).parent
-
-
-def after_a_start(
-    length: int, count: int, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """The task "place", with token 0 at position 0 of every sequence only."""
-    tokens = torch.randint(1, NUM_TOKENS, (count, length), generator=generator)
-    tokens[:, 0] = 0
-    return tokens, tokens[:, 5].clone()
-
-
-PLACE_AFTER_START = Task(
-    "place_after_start",
-    "which token stands at position 5 after a start token?",
-    6,
-    pooled=True,
-    sequences=after_a_start,
+RANK, WORLD = (
+    int(os.environ.get(name, n)) for name, n in (("RANK", 0), ("WORLD_SIZE", 1))
 )
+"""Which of how many processes this is; torchrun sets both."""
 
-TEN = [
+RATES = (0.01, 0.03, 0.003)
+CHOOSING = {"seeds": 2, "first_seed": 100}
+REPORTED = {"seeds": 10}
+
+ALL = [
     "none",
-    "counting_raw",
     "counting",
     "normalized",
     "binary",
     "sinusoid",
     "learned",
     "rotary",
-    "t5",
-    "alibi",
+    "t5_fast",
+    "alibi_steep",
 ]
 TABLES = ["sinusoid", "learned_from_sinusoid", "random", "learned", "learned_quiet"]
-MASKED = ["none", "counting", "sinusoid", "rotary", "t5", "alibi", "alibi_steep"]
+MASKED = [
+    "none",
+    "counting",
+    "sinusoid",
+    "rotary",
+    "t5",
+    "t5_fast",
+    "alibi",
+    "alibi_steep",
+]
 FAR: dict[str, Any] = {
-    "task": "copy",
-    "schemes": ["binary", "sinusoid", "learned", "rotary", "t5"],
-    "test_lengths": (16, 24, 32, 48, 64, 96, 128),
+    "steps": 600,
+    "test_lengths": (16, 24, 32, 64, 128),
+    "by_query": True,
 }
 SIX: dict[str, dict[str, Any]] = {
     "copy": {"steps": 300},
@@ -73,45 +88,110 @@ SIX: dict[str, dict[str, Any]] = {
     "place": {"steps": 200},
     "order": {"steps": 250, "test_lengths": (16, 64)},
     "half": {"steps": 200, "test_lengths": (16, 64)},
-    "previous": {"steps": 250},
+    "previous": {"steps": 200},
 }
-FEW: dict[str, Any] = {"task": "copy", "train_lengths": (16, 16), "examples": 32}
+FEW: dict[str, Any] = {
+    "task": "copy",
+    "steps": 300,
+    "train_lengths": (16, 16),
+    "examples": 32,
+}
 
-RUNS: dict[str, dict[str, Settings]] = {
-    "training": {
-        task: {"task": task, "schemes": TEN} | special for task, special in SIX.items()
-    },
-    "start_token": {
-        "start_token": {
-            "task": PLACE_AFTER_START,
-            "schemes": ["none", "binary", "sinusoid", "rotary", "t5", "alibi"],
-            "steps": 600,
-        }
-    },
-    "extrapolation": {"copy": FAR | {"steps": 300}},
-    "bases": {
-        "copy": {
+
+def few_hands(extra: int, *, seen: bool) -> Scheme:
+    """The three fast hands of the sinusoid and some more, as loud as all sixteen.
+
+    The extra hands go all the way round within 24 positions, or are the slower hands
+    of the sinusoid, which do not.
+    """
+    speeds = 10_000.0 ** (-np.arange(WIDTH // 2) / (WIDTH // 2))
+    fast, slow = speeds[:3], speeds[3:]
+    if seen:
+        slow = np.geomspace(speeds[0], 2 * np.pi / 24, extra + 2)[1:-1]
+    used = np.concatenate([fast, slow[:extra]])
+
+    def encode(length: int, _context: Context) -> np.ndarray:
+        angles = np.outer(np.arange(length), used)
+        code = np.zeros((length, WIDTH))
+        code[:, 0 : 2 * len(used) : 2] = np.sin(angles)
+        code[:, 1 : 2 * len(used) : 2] = np.cos(angles)
+        return code * np.sqrt(WIDTH / 2 / len(used))
+
+    return Scheme(encode)
+
+
+EXTRA = (0, 2, 5, 8, 13)
+HANDS = {"seen_0": few_hands(0, seen=True)} | {
+    f"{kind}_{extra}": few_hands(extra, seen=kind == "seen")
+    for extra in EXTRA[1:]
+    for kind in ("seen", "unseen")
+}
+
+GROUPS: dict[str, dict[str, Settings]] = {
+    "freedom": {
+        "hands": {
             "task": "copy",
-            "schemes": {
-                "base_10000": scaled_sinusoid(),
-                "base_3": scaled_sinusoid(base=3),
-            },
-            "steps": 300,
-            "test_lengths": (16, 32, 64, 128),
-        }
+            "schemes": HANDS,
+            "steps": 600,
+            "test_lengths": (24,),
+            "test_starts": (0, 100),
+        },
+    },
+    "extrapolation": {
+        "copy": FAR
+        | {
+            "task": "copy",
+            "schemes": ["binary", "sinusoid", "learned", "rotary", "t5", "t5_fast"],
+        },
+        "random_starts": FAR
+        | {
+            "task": "copy",
+            "schemes": ["binary", "sinusoid", "learned"],
+            "train_starts": 104,
+        },
+        "after_a_start": FAR
+        | {
+            "task": after_a_start(TASKS["copy"]),
+            "schemes": ["sinusoid", "learned", "rotary", "t5_fast"],
+        },
     },
     "masked": {
         f"layers_{layers}": {
             "task": "previous",
             "schemes": MASKED,
-            "steps": 250,
+            "steps": 300,
+            "layers": layers,
+            "test_lengths": (16, 64),
+        }
+        for layers in (1, 2)
+    }
+    | {
+        f"layers_{layers}_start": {
+            "task": after_a_start(TASKS["previous"]),
+            "schemes": ["none", "sinusoid", "rotary"],
+            "steps": 300,
             "layers": layers,
             "test_lengths": (16, 64),
         }
         for layers in (1, 2)
     },
+    "training": {
+        task: {"task": task, "schemes": ALL} | special for task, special in SIX.items()
+    },
+    "start_token": {
+        "without": {
+            "task": "place",
+            "schemes": ["rotary", "t5_fast", "alibi_steep"],
+            "steps": 1200,
+        },
+        "with": {
+            "task": after_a_start(TASKS["place"]),
+            "schemes": ["rotary", "t5_fast", "alibi_steep"],
+            "steps": 1200,
+        },
+    },
     "learned_or_fixed": {
-        f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std, "steps": 300}
+        f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std}
         for std in (1.0, 0.02)
     }
     | {
@@ -131,20 +211,33 @@ RUNS: dict[str, dict[str, Settings]] = {
                 for factor in (0.1, 0.3, 1, 3)
             },
             "token_std": std,
-            "steps": 300,
         }
-        for std in (0.03, 0.1, 0.3, 1.0)
+        for std in (0.1, 1.0)
     },
-    "training_long": {
-        task: {"task": task, "schemes": TEN} | special | {"steps": 600, "seeds": 10}
-        for task, special in SIX.items()
-    },
-    "extrapolation_long": {"copy": FAR | {"steps": 1500, "seeds": 10}},
-    "learned_or_fixed_long": {
-        f"tokens_{std}": FEW
-        | {"schemes": TABLES, "token_std": std, "steps": 1500, "seeds": 10}
-        for std in (1.0, 0.02)
-    },
+}
+
+
+def rate_runs(name: str) -> dict[str, Settings]:
+    """The runs that choose the rates of one name."""
+    return {
+        f"{group} @ {rate}": settings | CHOOSING | {"rate": rate}
+        for group, settings in GROUPS[name].items()
+        for rate in RATES
+    }
+
+
+def reported_runs(name: str) -> dict[str, Settings]:
+    """The runs that are reported, at the rates that are best in `rates/`."""
+    path = FOLDER / "rates" / f"{name}.csv"
+    best = best_rates(load(path)) if path.exists() else {}
+    return {
+        group: settings | REPORTED | ({"rate": best[group]} if group in best else {})
+        for group, settings in GROUPS[name].items()
+    }
+
+
+RUNS: dict[str, dict[str, Settings]] = {
+    **{name: reported_runs(name) for name in GROUPS},
     "one_back": {
         "to_24": {
             "schemes": list(HEADS),
@@ -159,61 +252,264 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
+BASES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
+"""For each base of a stretched reader the rate that "stretched_rates" chooses."""
+RUNS["stretched_rates"] = {
+    f"base_{base}": {
+        "schemes": ["0.005", "0.01", "0.02"],
+        "base": base,
+        "seeds": 3,
+        "test_lengths": (64,),
+    }
+    for base in BASES
+}
+RUNS["stretched"] = {
+    f"base_{base}": {
+        "schemes": [
+            f"{task}/{rule}"
+            for task in stretched.TASKS
+            for rule in (stretched.RULES if base == 10_000 else ["none"])
+        ],
+        "base": base,
+        "rate": rate,
+        "seeds": 10,
+        "test_lengths": (64, 128, 256, 512),
+    }
+    for base, rate in BASES.items()
+}
+STRETCHED = {
+    "stretched": stretched.measure,
+    "stretched_rates": stretched.choose,
+    "stretched_reader": stretched.one_reader,
+}
+"""Names that pe_lib.experiments.stretched makes, and how."""
+TEXTS: dict[str, dict[str, Any]] = {
+    "text": {"schemes": ["none", "sinusoid", "rotary"], "steps": 400}
+}
+"""What is trained on the book's own words: the arguments of text.read."""
 ONE_HEAD = {"one_back"}
 """Names whose rows come from one_head.measure and not from training.train."""
-WEIGHTS: dict[str, Settings] = {"one_back_weights": {"kind": "added", "seed": 0}}
-"""Models of one head that are kept themselves: the arguments of one_head.trained."""
+WEIGHTS: dict[str, Settings] = {
+    "one_back_weights": {"kind": "added", "seed": 0},
+    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seed": 0},
+}
+"""Models that are kept themselves: the arguments of one_head.trained or one_reader."""
+
+SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
+OTHERS: dict[str, dict[str, Any]] = {
+    "louder words": {"loudness": 1.4},
+    "words a little louder": {"loudness": 1.0},
+    "width 16": {"width": 16},
+    "width 64": {"width": 64, "rate": 0.01},
+    "learned": SLOW | {"places": "learned"},
+    "rotary with biases": SLOW | {"places": "rotary_biased"},
+    "rotary": SLOW | {"places": "rotary"},
+    "alibi, one steep": SLOW | {"places": "alibi", "slopes": (1.0, 0.004)},
+    "none": SLOW | {"places": "none"},
+}
+"""Models of two layers beside those of the chapter, three seeds each."""
+FIFTEEN: dict[str, Any] = {"seeds": 15, "test_lengths": (32, 64, 128)}
+DIALS = ["as trained", *(f"30 T({k})" for k in range(5))]
+TWO_LAYERS: dict[str, dict[str, Settings]] = {
+    "dial": {
+        f"{start}{told}": FIFTEEN | told_of | {"model": {"last_start": last}}
+        for start, last in (("starts 0 to 500", 500), ("start 0", 0))
+        for told, told_of in (
+            ("", {"schemes": list(surgery.HEADS)}),
+            (": looks", {"schemes": ["as trained"], "what": "looks"}),
+        )
+    }
+    | {
+        f"{after} after": {
+            "seeds": 15,
+            "test_lengths": (32,),
+            "schemes": DIALS,
+            "after": after,
+        }
+        for after in range(5)
+    },
+    "dial_others": {
+        f"{name}{told}": {
+            "seeds": 3,
+            "test_lengths": (32, 128),
+            "schemes": ["as trained"],
+            "model": model,
+            "what": what,
+        }
+        for name, model in OTHERS.items()
+        for told, what in (("", "names"), (": looks", "looks"))
+    },
+}
+"""Rows of surgery.measure: models of two layers, trained and operated on."""
+RUNS.update(TWO_LAYERS)
+OPENED: dict[str, Settings] = {
+    "dial_tables": {"seeds": 15, "model": {}},
+    "dial_weights": {"seed": 0},
+}
+"""What is inside them: surgery.tables, and the parameters of one model."""
+WEIGHTS |= OPENED
+MODELS = FOLDER / ".models"
+"""Trained models of two layers: a run that was broken off goes on from them."""
 
 
 def path(name: str) -> Path:
-    """Where the results of one name are kept."""
+    """Where the results of one name are kept; of `rates/name` the rates'."""
     return FOLDER / f"{name}.csv"
 
 
 def command(name: str) -> str:
     """What makes them again."""
+    name = name.removeprefix("rates/")
     return f"python book/experiments/data/{Path(__file__).name} {name}"
 
 
 def made_from(name: str) -> str:
     """The fingerprint of what decides the rows of one name."""
+    if name in TWO_LAYERS:
+        return surgery_fingerprint(RUNS[name])
+    if name in OPENED:
+        return surgery_fingerprint({name: OPENED[name]})
+    if name in STRETCHED:
+        return stretched.fingerprint(RUNS.get(name) or {name: WEIGHTS[name]})
     if name in WEIGHTS:
         return one_head_fingerprint({name: WEIGHTS[name]})
+    if name in TEXTS:
+        return text_fingerprint(words(), TEXTS[name])
     if name in ONE_HEAD:
         return one_head_fingerprint(RUNS[name])
+    if name.startswith("rates/"):
+        return fingerprint(rate_runs(name.removeprefix("rates/")))
     return fingerprint(RUNS[name])
 
 
-def make(name: str) -> float:
-    """Run everything under one name and keep it; the seconds that it took."""
-    torch.set_num_threads(1)
-    begin = time.monotonic()
-    if name in WEIGHTS:
-        weights = trained(**WEIGHTS[name]).state_dict()
+def is_made(name: str) -> bool:
+    """Whether the kept file is there and belongs to its code."""
+    file = path(name)
+    return file.exists() and (
+        load_header(file).get("code and settings") == made_from(name)
+    )
+
+
+def make(name: str) -> None:
+    """Run everything under one name and keep it."""
+    if name in GROUPS:
+        make_file(f"rates/{name}", rate_runs(name))
+        RUNS[name] = reported_runs(name)
+    if name in TEXTS:
+        begin = time.process_time()
+        settings = TEXTS[name]
+        rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
+        found = read(words(), rates=rates, **settings, **REPORTED)
+        if RANK == 0:
+            rows = rows_of(found, settings["schemes"], rates)
+            save_rows(rows, path(name), **origin(name, time.process_time() - begin))
+    elif name in WEIGHTS:
+        begin = time.process_time()
+        if name == "dial_tables":
+            weights = surgery.tables(**OPENED[name], folder=MODELS)
+        elif name == "dial_weights":
+            weights = surgery.course(0, induction.Settings(), MODELS)[-1]
+        elif name in STRETCHED:
+            weights = STRETCHED[name](**WEIGHTS[name])
+        else:
+            weights = trained(**WEIGHTS[name]).state_dict()
+        if RANK == 0:
+            seconds = time.process_time() - begin
+            save_weights(weights, path(name), **origin(name, seconds))
     else:
-        rows = measure if name in ONE_HEAD else train
-        runs = {run: rows(**settings) for run, settings in RUNS[name].items()}
-    seconds = time.monotonic() - begin
-    origin: dict[str, Any] = {
+        make_file(name, RUNS[name])
+
+
+def words() -> str:
+    """The text that the book carries: its own pages, when this file was made."""
+    return " ".join((FOLDER / "text.txt").read_text(encoding="utf-8").split())
+
+
+def origin(name: str, seconds: float) -> dict[str, Any]:
+    """What the first lines of a kept file say."""
+    return {
         "command": command(name),
         "made_from": made_from(name),
         "seconds": seconds,
     }
-    if name in WEIGHTS:
-        save_weights(weights, path(name), **origin)
-    else:
-        save(runs, path(name), **origin)
-    return seconds
+
+
+def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
+    """What makes the rows of a name, and what their fingerprint is."""
+    if name in ONE_HEAD:
+        return measure, one_head_fingerprint
+    if name in TWO_LAYERS:
+        return partial(surgery.measure, folder=MODELS), surgery_fingerprint
+    if name in STRETCHED:
+        return STRETCHED[name], stretched.fingerprint
+    return train, fingerprint
+
+
+def make_file(name: str, runs: Mapping[str, Settings]) -> None:
+    """Make the runs of one file that are not there yet, and join them."""
+    (FOLDER / "parts").mkdir(exist_ok=True)
+    run_of, digest = engine(name)
+    parts = {
+        run: FOLDER / "parts" / f"{digest({run: settings})}.csv"
+        for run, settings in runs.items()
+    }
+    begin = time.monotonic()
+    for number, (run, settings) in enumerate(runs.items()):
+        if number % WORLD == RANK and not parts[run].exists():
+            show(name, sum(part.exists() for part in parts.values()), len(runs), begin)
+            began = time.process_time()
+            rows = run_of(**settings)
+            save(
+                {run: rows},
+                parts[run],
+                command=command(name),
+                made_from=parts[run].stem,
+                seconds=time.process_time() - began,
+            )
+    while not all(part.exists() for part in parts.values()):
+        time.sleep(1)  # other processes are still at it
+    show(name, len(runs), len(runs), begin)
+    print(flush=True)
+    if RANK == 0:
+        found: dict[str, list[Score]] = {}
+        seconds = 0.0
+        for part in parts.values():
+            found |= load(part)
+            seconds += seconds_of(part)
+        path(name).parent.mkdir(exist_ok=True)
+        save(found, path(name), **origin(name, seconds))
+
+
+def show(name: str, done: int, total: int, begin: float) -> None:
+    """One line that is written over: how far it is."""
+    bar = "#" * (20 * done // total)
+    spent = (time.monotonic() - begin) / 60
+    print(
+        f"\r{name:28}[{bar:20}] {done:2} of {total}, {spent:.0f} min",
+        end="",
+        flush=True,
+    )
+
+
+def seconds_of(file: Path) -> float:
+    """How long the making of a kept file took, of one core."""
+    return float(load_header(file)["made"].split(" in ")[1].split()[0])
 
 
 def main(names: list[str]) -> None:
-    """Make the files of these names, or all."""
-    known = [*RUNS, *WEIGHTS]
+    """Make the files of these names, or all that are not there yet."""
+    torch.set_num_threads(1)
+    known = [*RUNS, *TEXTS, *WEIGHTS]
     unknown = set(names) - set(known)
     if unknown:
         raise SystemExit(f"names must be of {', '.join(known)}, got {unknown}")
-    for name in names or known:
-        print(f"{name}: {make(name):.0f} seconds", flush=True)
+    wanted = names or [name for name in known if not is_made(name)]
+    files = [path(x) for name in wanted for x in (name, f"rates/{name}")]
+    last_time = sum(seconds_of(file) for file in files if file.exists())
+    if RANK == 0:
+        print(f"{len(wanted)} names; last time {last_time / 60:.0f} minutes of a core")
+    for name in wanted:
+        make(name)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,229 @@
+"""Turn queries and keys with pe_lib and with its peers, in one run.
+
+    make bench
+
+prints milliseconds of processor time and ratios, and keeps what it printed in
+rotary.txt. All forms take turns, in random order; each has its cosines and sines
+ready, in the dtype that it wants them in. What is compared is the same round of two
+forms: the machine may be slow for a while, it is then slow for both. A benchmark is
+no test: nothing here can fail.
+"""
+
+import datetime
+import importlib
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from tables import processor
+from torch import Tensor
+
+from pe_lib.nn import RotaryEmbedding
+
+SHAPE = (1, 8, 4096, 128)  # batch, heads, length, width of a head
+DTYPES = [torch.float32, torch.bfloat16]
+ROUNDS = 21
+RESULT = Path(__file__).with_suffix(".txt")
+
+Both = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def angles() -> Tensor:
+    """What each pair has turned by at each position, in float64."""
+    _, _, length, width = SHAPE
+    pairs = torch.arange(width // 2, dtype=torch.float64)
+    return torch.outer(torch.arange(length).double(), 10_000.0 ** (-2 * pairs / width))
+
+
+def pe_lib(layout: str) -> Callable[[torch.dtype], Both]:
+    """This book's module, its table float32 whatever the dtype."""
+
+    def build(dtype: torch.dtype) -> Both:
+        module = RotaryEmbedding(SHAPE[-1], max_length=SHAPE[-2], layout=layout)
+        return module.to(dtype)
+
+    return build
+
+
+def multiplied(dtype: torch.dtype) -> Both:
+    """The least: one multiplication by a table."""
+    table = angles().cos().repeat(1, 2).to(dtype)
+    return lambda q, k: (q * table, k * table)
+
+
+def transformers_llama(dtype: torch.dtype) -> Both:
+    """The common form: rotate_half."""
+    module = importlib.import_module("transformers.models.llama.modeling_llama")
+    both = angles().repeat(1, 2)[None]
+    cos, sin = both.cos().to(dtype), both.sin().to(dtype)
+    return lambda q, k: module.apply_rotary_pos_emb(q, k, cos, sin)
+
+
+def transformers_gptj(dtype: torch.dtype) -> Both:
+    """Neighbours, by rotate_every_two; [batch, length, heads, width]."""
+    module = importlib.import_module("transformers.models.gptj.modeling_gptj")
+    cos, sin = (part[None].to(dtype) for part in (angles().cos(), angles().sin()))
+
+    def one(x: Tensor) -> Tensor:
+        turned: Tensor = module.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos)
+        return turned.transpose(1, 2)
+
+    return lambda q, k: (one(q), one(k))
+
+
+def transformers_llama4(_: torch.dtype) -> Both:
+    """Complex numbers, as in Meta's programs; [batch, length, heads, width]."""
+    module = importlib.import_module("transformers.models.llama4.modeling_llama4")
+    hands = torch.polar(torch.ones_like(angles()), angles()).to(torch.complex64)[None]
+
+    def both(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        turned = module.apply_rotary_emb(q.transpose(1, 2), k.transpose(1, 2), hands)
+        return turned[0].transpose(1, 2), turned[1].transpose(1, 2)
+
+    return both
+
+
+def x_transformers(_: torch.dtype) -> Both:
+    """x-transformers: neighbours, from angles; their cosines each time anew."""
+    module = importlib.import_module("x_transformers.x_transformers")
+    table = angles().repeat_interleave(2, dim=-1)[None].float()
+
+    def one(x: Tensor) -> Tensor:
+        turned: Tensor = module.apply_rotary_pos_emb(x, table)
+        return turned
+
+    return lambda q, k: (one(q), one(k))
+
+
+def halves_in_place(dtype: torch.dtype) -> Both:
+    """Halves, the second product added in place: the fastest that we could write."""
+    cos, sin = angles().cos().to(dtype), angles().sin().to(dtype)
+    table, half = cos.repeat(1, 2), cos.shape[-1]
+
+    def one(x: Tensor) -> Tensor:
+        turned = x * table
+        turned[..., :half].addcmul_(x[..., half:], sin, value=-1)
+        turned[..., half:].addcmul_(x[..., :half], sin)
+        return turned
+
+    return lambda q, k: (one(q), one(k))
+
+
+FORMS: dict[str, Callable[[torch.dtype], Both]] = {
+    "pe_lib, interleaved": pe_lib("interleaved"),
+    "pe_lib, half_split": pe_lib("half_split"),
+    "rotate_half (transformers, Llama)": transformers_llama,
+    "rotate_every_two (transformers, GPT-J)": transformers_gptj,
+    "complex (transformers, Llama 4)": transformers_llama4,
+    "x-transformers": x_transformers,
+    "halves, addcmul_ in place": halves_in_place,
+    "one multiplication": multiplied,
+}
+COMMON = "rotate_half (transformers, Llama)"
+ALONE = "one multiplication"
+
+
+def once(form: Both, q: Tensor, k: Tensor, backward: bool) -> float:
+    """Seconds of processor time for a call, perhaps with its gradients."""
+    begin = time.process_time()
+    if backward:
+        q, k = (x.detach().requires_grad_() for x in (q, k))
+        turned = form(q, k)
+        torch.autograd.grad(turned, (q, k), turned)
+    else:
+        with torch.no_grad():
+            form(q, k)
+    return time.process_time() - begin
+
+
+def compare(forms: dict[str, Both], dtype: torch.dtype, backward: bool) -> list[str]:
+    """A line for each form."""
+    q, k = torch.randn(2, *SHAPE).to(dtype)
+    times: dict[str, list[float]] = {name: [] for name in forms}
+    for turn in range(ROUNDS + 2):
+        for name in random.sample(list(forms), len(forms)):
+            seconds = once(forms[name], q, k, backward)
+            if turn > 1:
+                times[name].append(seconds)
+    lines = []
+    for name, mine in times.items():
+        row = f"{name:40}{1e3 * statistics.median(mine):8.1f}"
+        for other in (COMMON, ALONE):
+            ratios = [a / b for a, b in zip(times[other], mine, strict=True)]
+            low, middle, high = statistics.quantiles(ratios, n=4)
+            row += f"{middle:8.2f} ({low:.2f} to {high:.2f})"
+        lines.append(row)
+    return lines
+
+
+def largest_error(form: Both, dtype: torch.dtype, layout: str) -> float:
+    """How far it is from the same in float64, beside the largest number."""
+    q, k = torch.randn(2, *SHAPE).to(dtype)
+    exact = RotaryEmbedding(SHAPE[-1], max_length=SHAPE[-2], layout=layout).double()
+    errors = [
+        (turned.double() - right).abs().max() / right.abs().max()
+        for turned, right in zip(form(q, k), exact(q.double(), k.double()), strict=True)
+    ]
+    return float(max(errors))
+
+
+def installed() -> tuple[dict[str, Callable[[torch.dtype], Both]], list[str]]:
+    """The forms whose programs are here, and a line for each that is not."""
+    found, missing = {}, []
+    for name, build in FORMS.items():
+        try:
+            form: Any = build(torch.float32)
+            form(*torch.randn(2, 1, 1, *SHAPE[2:]))
+            found[name] = build
+        except Exception as error:
+            missing.append(f"{name}: left out ({type(error).__name__}: {error})")
+    return found, missing
+
+
+def report() -> list[str]:
+    """Measure everything."""
+    builds, missing = installed()
+    peers = ", ".join(
+        f"{name} {version(name)}" for name in ("transformers", "x-transformers")
+    )
+    lines = [
+        f"{datetime.date.today()}, {processor()}, one thread",
+        f"Python {platform.python_version()}, torch {torch.__version__}, {peers}",
+        "",
+        f"q and k of {list(SHAPE)}: milliseconds of processor time (median of {ROUNDS}",
+        "rounds in random order), and how many times faster than rotate_half and than",
+        "one multiplication (median of the ratios in a round, and their middle half).",
+        *missing,
+    ]
+    for dtype in DTYPES:
+        forms = {name: build(dtype) for name, build in builds.items()}
+        for backward in (False, True):
+            what = "forward and backward" if backward else "forward"
+            title = f"{str(dtype).removeprefix('torch.')}, {what}"
+            lines += ["", f"{title:40}{'ms':>8}{'rotate_half':>12}{'multiply':>22}"]
+            lines += compare(forms, dtype, backward)
+        lines += ["", "largest error beside the largest number"]
+        for name, layout in (
+            ("pe_lib, interleaved", "interleaved"),
+            ("complex (transformers, Llama 4)", "interleaved"),
+            ("pe_lib, half_split", "half_split"),
+            (COMMON, "half_split"),
+        ):
+            if name in forms:
+                lines.append(
+                    f"{name:40}{largest_error(forms[name], dtype, layout):8.1e}"
+                )
+    return lines
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    text = "\n".join(report()) + "\n"
+    print(text, end="")
+    RESULT.write_text(text, encoding="utf-8")

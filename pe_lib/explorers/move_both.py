@@ -1,0 +1,112 @@
+"""Move both words: a rotary score, as two hands of a query and of a key see it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib.explorers._explorer import Explorer, hand, minus, number, slider, within
+from pe_lib.frequencies import angular_frequencies
+from pe_lib.rotation import apply_shift
+
+QUERY = np.array([1.0, 1.0, 0.0, 1.0])
+KEY = np.array([-1.0, 1.0, 1.0, 0.0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveBoth(Explorer):
+    """The hands of a query and of a key, turned to their positions, and the score.
+
+    The query is (1, 1, 0, 1), the key (-1, 1, 1, 0): two hands each, of speeds 1 and
+    0.01. A score is twice the cosine of the first gap plus that of the second, since
+    the first hands have a norm of the root of two.
+
+    Parameters
+    ----------
+    position : int
+        Of the query, from 4 to 104.
+    back : int
+        How far back the key stands, from 0 to 4.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> print(MoveBoth())
+    4 asks 3: the score is −1.6729.
+    """
+
+    position: int = 4
+    back: int = 1
+
+    _name = "move-both"
+    _title = "Move both words"
+    _goal = "Move both words as far as you like. Then find a way to change the score."
+    _reached = (
+        "Reached: another gap.",
+        "There is no other way: where the two words stand together does not matter,"
+        " only how far apart they are.",
+    )
+
+    def __post_init__(self) -> None:
+        within("position", self.position, 4, 104)
+        within("back", self.back, 0, 4)
+
+    def _angles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How far the query's and the key's hands have turned, from twelve."""
+        speeds = angular_frequencies(4)
+        ends = ((QUERY, self.position), (KEY, self.position - self.back))
+        query, key = (
+            np.arctan2(u[0::2], u[1::2]) + speeds * position for u, position in ends
+        )
+        return query, key
+
+    def _score(self) -> float:
+        query = apply_shift(QUERY, self.position)
+        return float(query @ apply_shift(KEY, self.position - self.back))
+
+    def _gaps(self) -> list[str]:
+        query, key = self._angles()
+        turned = np.degrees(query - key) + 1e-9
+        return [f"{minus(f'{gap:.1f}')}°" for gap in (turned + 180) % 360 - 180]
+
+    def _stage(self) -> str:
+        names = ("first hands, 1 a word", "second hands, 0.01 a word")
+        both = zip(names, *self._angles(), self._gaps(), strict=True)
+        dials = "".join(
+            "<div>"
+            + hand(f"query and key, {name}", query, before=key, legs=False)
+            + f'{name}: <span class="now">{gap}</span></div>\n'
+            for name, query, key, gap in both
+        )
+        return (
+            f'<div class="dials two">\n{dials}</div>\n'
+            '<p class="legend">Full: the query. Pale: the key. The'
+            ' <b class="target">arc</b>: the gap from key to query.</p>\n'
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        return [
+            ("query at", str(self.position)),
+            ("key at", str(self.position - self.back)),
+            ("score", number(self._score(), 4)),
+        ]
+
+    def _won(self) -> bool:
+        return self.back != 1
+
+    def _sentence(self) -> str:
+        return (
+            f"{self.position} asks {self.position - self.back}: the score is"
+            f" {number(self._score(), 4)}."
+        )
+
+    def _controls(self) -> str:
+        return slider(
+            "t", "move both: the query at", 4, 104, 1, self.position
+        ) + slider("k", "how far back the key stands", 0, 4, 1, self.back)

@@ -1,0 +1,147 @@
+"""Turning vectors by given cosines and sines, and backwards by the opposite angles.
+
+The inverse of a turn is its transpose, so that the backward pass is the forward pass
+with the sines' sign changed: nothing has to be kept for it but the angles.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pe_lib.layouts import layout_columns
+
+BLOCK = 2**18  # numbers that a processor's cache holds while they are turned
+HALF_BYTES = (torch.bfloat16, torch.float16)
+
+
+def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
+    """Turn the first numbers of each vector of x, as many as `turns` has.
+
+    x is [..., length, head_dim]; `turns` is float32 or float64, cosines and sines
+    in the columns of `layout`, and of a shape that broadcasts against x.
+    """
+    if torch.compiler.is_compiling():  # a compiler fuses this better than we can
+        return _in_the_open(x, turns, layout, 1)
+    turned: Tensor = _Turn.apply(x, turns, layout, 1)  # type: ignore[no-untyped-call]
+    return turned
+
+
+class _Turn(torch.autograd.Function):
+    """y = T x; the gradient by x is that by y, turned back. Angles learn nothing."""
+
+    @staticmethod
+    def forward(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
+        """Turn x."""
+        if x.device.type != "cpu":
+            return _in_the_open(x, turns, layout, sign)
+        return _in_blocks(x, turns, layout, sign)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG004
+        """Keep the angles."""
+        _, turns, ctx.layout, ctx.sign = inputs
+        ctx.save_for_backward(turns)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        """Turn the gradient back."""
+        (turns,) = ctx.saved_tensors
+        return _Turn.apply(gradient, turns, ctx.layout, -ctx.sign), None, None, None  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: Any, x: Tensor, turns: Tensor, layout: str, sign: int
+    ) -> Any:
+        """One more axis in front."""
+        if in_dims[0] is None:
+            x = x.expand(info.batch_size, *x.shape)
+        else:
+            x = x.movedim(in_dims[0], 0)
+        if in_dims[1] is not None:
+            turns = turns.movedim(in_dims[1], 0)
+            turns = turns[(slice(None), *[None] * (x.ndim - turns.ndim))]
+        return _Turn.apply(x, turns, layout, sign), 0  # type: ignore[no-untyped-call]
+
+
+def _in_the_open(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
+    """By the formula, in the precision of `turns`, rounded once."""
+    width = turns.shape[-1]
+    ends = layout_columns(width, layout)
+    turning = x[..., :width].to(turns.dtype)
+    first, second = (turning[..., columns] for columns in ends)
+    cos, sin = (turns[..., columns] for columns in ends)
+    sin = sin if sign == 1 else -sin
+    ahead = first * cos - second * sin, second * cos + first * sin
+    if layout == "interleaved":
+        turned = torch.stack(ahead, dim=-1).flatten(-2)
+    else:
+        turned = torch.cat(ahead, dim=-1)
+    turned = turned.to(x.dtype)
+    return (
+        torch.cat([turned, x[..., width:]], dim=-1) if width < x.shape[-1] else turned
+    )
+
+
+def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
+    """The same on a processor: a block at a time, so that it stays in the cache."""
+    width, length = turns.shape[-1], x.shape[-2]
+    if x.stride(-1) != 1:
+        x = x.contiguous()
+    whole = width == x.shape[-1] and x.dtype == turns.dtype and _is_complex(x)
+    if whole and layout == "interleaved":  # one pass, and no block
+        hands = _as_complex(turns)
+        turned = _as_complex(x) * (hands if sign == 1 else hands.conj())
+        return torch.view_as_real(turned).flatten(-2)
+    out = torch.empty_like(x)
+    out[..., width:] = x[..., width:]
+    if not x.numel():
+        return out
+    shorter, neighbours = x.dtype in HALF_BYTES, layout == "interleaved"
+    rows = min(length, max(16, BLOCK * (1 + shorter) * length // x.numel()))
+    write = _write_neighbours if neighbours else _write_halves
+    shape = (*x.shape[:-2], rows, width)
+    scratch = [torch.empty(shape, dtype=turns.dtype) for _ in range(2 * shorter)]
+    for start in range(0, length, rows):
+        block = slice(start, start + rows)
+        before, after = x[..., block, :width], out[..., block, :width]
+        angles = turns[..., block, :]
+        if shorter:
+            wide, turned = (part[..., : before.shape[-2], :] for part in scratch)
+            write(wide.copy_(before), angles, sign, turned)
+            after.copy_(turned)
+        else:
+            write(before, angles, sign, after)
+    return out
+
+
+def _write_neighbours(x: Tensor, turns: Tensor, sign: int, out: Tensor) -> None:
+    """A pair of neighbours is a complex number."""
+    if not _is_complex(x) or not _is_complex(out):
+        out.copy_(_in_the_open(x, turns, "interleaved", sign))
+        return
+    hands = _as_complex(turns)
+    torch.mul(
+        _as_complex(x), hands if sign == 1 else hands.conj(), out=_as_complex(out)
+    )
+
+
+def _write_halves(x: Tensor, turns: Tensor, sign: int, out: Tensor) -> None:
+    half = turns.shape[-1] // 2
+    first, second = x[..., :half], x[..., half:]
+    cos, sin = turns[..., :half], turns[..., half:]
+    for ahead, one, other, by in (
+        (out[..., :half], first, second, -sign),
+        (out[..., half:], second, first, sign),
+    ):
+        torch.mul(one, cos, out=ahead)
+        ahead.addcmul_(other, sin, value=by)
+
+
+def _is_complex(x: Tensor) -> bool:
+    even = all(stride % 2 == 0 for stride in x.stride()[:-1])
+    return even and x.stride(-1) == 1 and x.storage_offset() % 2 == 0
+
+
+def _as_complex(x: Tensor) -> Tensor:
+    return torch.view_as_complex(x.view(*x.shape[:-1], x.shape[-1] // 2, 2))

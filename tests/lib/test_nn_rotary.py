@@ -1,0 +1,274 @@
+"""The module turns as pe_lib.beyond.rotary does, whatever was done to it before."""
+
+import copy
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pe_lib import sinusoidal
+from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
+from pe_lib.nn import RotaryEmbedding
+from pe_lib.nn._turning import _in_the_open, turn
+
+LAYOUTS = ("interleaved", "half_split")
+EPSILON = {
+    torch.float64: 4e-16,
+    torch.float32: 1.2e-7,
+    torch.bfloat16: 2**-8,
+    torch.float16: 2**-11,
+}
+on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+@pytest.fixture(autouse=True)
+def _start():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+
+
+def exact(x, positions, **choices):
+    return torch.from_numpy(apply_rotary(x.double().numpy(), positions, **choices))
+
+
+def assert_close(turned, x, expected):
+    """Rounded about once: in units of the dtype, beside the norm of the pair."""
+    assert turned.dtype == x.dtype and turned.shape == x.shape
+    size = x.double().abs().amax() if x.numel() else 1
+    assert ((turned.double() - expected).abs() <= 1.5 * size * EPSILON[x.dtype]).all()
+
+
+@pytest.mark.parametrize("dtype", list(EPSILON))
+@on_each_layout
+def test_it_turns_as_the_function(layout, dtype):
+    """Whole and partial, few and many rows, within the table and beyond."""
+    far = torch.tensor([2**31, -(2**31) + 1, 3.25, 1e7 + 0.5, 0]).double()
+    for rotary_dim in (None, 6):
+        choices = {"layout": layout, "rotary_dim": rotary_dim, "base": 500.0}
+        module = RotaryEmbedding(8, max_length=40, **choices)
+        for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 5000, 8), (0, 5, 8), (3, 0, 8)):
+            x = torch.randn(shape).to(dtype)
+            assert_close(module.turn(x), x, exact(x, np.arange(shape[-2]), **choices))
+        x = torch.randn(2, 3, 5, 8).to(dtype)
+        expected = exact(x, far.numpy(), **choices)
+        assert_close(module.turn(x, positions=far), x, expected)
+        expected = exact(x, np.arange(38, 43), **choices)
+        assert_close(module.turn(x, offset=38), x, expected)
+
+
+@on_each_layout
+def test_angles_are_the_cores_to_the_last_bit(layout):
+    positions = [0, 1, 2047, 2048, 355, 10**6, 2**31, -(2**31), 1 / 3, 1e7 + 0.5]
+    turns = RotaryEmbedding(64, layout=layout).turns_at(
+        torch.tensor(positions, dtype=torch.float64)
+    )
+    code = sinusoidal(positions, 64, layout=layout, dtype=np.float32)
+    half = {"interleaved": code.reshape(-1, 32, 2)[..., ::-1].reshape(-1, 64)}
+    expected = half.get(layout, np.roll(code, 32, axis=-1))  # the cosine first
+    np.testing.assert_array_equal(turns.numpy(), expected)
+    ready = RotaryEmbedding(64, layout=layout, max_length=2100).table
+    beyond = RotaryEmbedding(64, layout=layout, max_length=0)
+    assert torch.equal(ready, beyond.turns_at(torch.arange(2100)))
+
+
+@on_each_layout
+def test_given_frequencies_and_pairs_that_stand_still(layout):
+    frequencies = rotary_frequencies(8, rotary_dim=4, exponent="head_dim")
+    module = RotaryEmbedding(8, layout=layout, frequencies=frequencies)
+    x = torch.randn(2, 50, 8)
+    expected = exact(x, np.arange(50), layout=layout, frequencies=frequencies)
+    assert_close(module.turn(x), x, expected)
+    still = slice(4, 8) if layout == "interleaved" else [2, 3, 6, 7]
+    assert torch.equal(module.turn(x)[..., still], x[..., still])
+
+
+@on_each_layout
+def test_nothing_that_came_before_changes_a_number(layout):
+    """A long text, other dtypes, casts there and back, copies, the meta device."""
+    module = RotaryEmbedding(8, max_length=16, layout=layout)
+    x = torch.randn(2, 12, 8)
+    before = module.turn(x)
+    module.turn(torch.randn(1, 5000, 8).bfloat16())
+    assert torch.equal(module.turn(x), before)
+    for changed in (
+        module.bfloat16(),
+        module.half().float(),
+        module.double(),
+        copy.deepcopy(module),
+        pickle.loads(pickle.dumps(module)),
+        copy.deepcopy(module).to("meta").to_empty(device="cpu"),
+    ):
+        assert torch.equal(changed.turn(x), before)
+        assert changed.table.dtype in (torch.float32, torch.float64)
+    assert not module.state_dict() and not list(module.parameters())
+    with torch.device("meta"):
+        model = nn.Sequential(RotaryEmbedding(8, max_length=16, layout=layout))
+    assert torch.equal(model[0].turn(x), before)  # computed, as nothing is ready
+    model.to_empty(device="cpu")
+    assert torch.equal(model[0].table, module.float().table)
+    assert module.turn(x.to("meta")).shape == x.shape
+
+
+@on_each_layout
+def test_word_by_word_as_all_at_once_and_any_start(layout):
+    """With a cache; and the same scores wherever the text begins, in bfloat16 too."""
+    module = RotaryEmbedding(64, max_length=8, layout=layout)
+    q, k = torch.randn(1, 4, 12, 64), torch.randn(1, 2, 12, 64)
+    turned, of_keys = module(q, k)
+    steps = [
+        module(q[..., t : t + 1, :], k[..., t : t + 1, :], offset=t) for t in range(12)
+    ]
+    for whole, parts in zip((turned, of_keys), zip(*steps, strict=True), strict=True):
+        assert torch.equal(torch.cat(parts, dim=-2), whole)
+    scores = turned[:, ::2] @ of_keys.mT
+    far, far_keys = module(q.bfloat16(), k.bfloat16(), offset=1_000_000)
+    gap = far[:, ::2].float() @ far_keys.mT.float() - scores
+    assert gap.std() < 0.005 * 8
+
+
+@on_each_layout
+def test_documents_padding_and_one_turn_for_all_layers(layout):
+    module = RotaryEmbedding(8, layout=layout)
+    q, k = torch.randn(2, 4, 6, 8), torch.randn(2, 2, 6, 8)
+    positions = torch.tensor([[0, 1, 2, 0, 1, 2], [-2, -1, 0, 1, 2, 3]])
+    turned = module(q, k, positions=positions)
+    close = partial(torch.testing.assert_close, atol=1e-6, rtol=0)
+    for x, y in zip((q, k), turned, strict=True):
+        close(y[0, :, :3], module.turn(x[0, :, :3]))
+        close(y[0, :, 3:], module.turn(x[0, :, 3:]))
+        close(y[1, :, 2:], module.turn(x[1, :, 2:]))
+    turns = module.turns_at(positions)
+    for one, other in zip(module(q, k, turns=turns), turned, strict=True):
+        assert torch.equal(one, other)
+
+
+@on_each_layout
+def test_views_of_a_larger_tensor(layout):
+    """Heads after the length, every other number, an odd stride or offset."""
+    module = RotaryEmbedding(8, layout=layout)
+    for x in (
+        torch.randn(2, 9, 3, 8).transpose(1, 2),
+        torch.randn(2, 9, 16)[..., ::2],
+        torch.randn(2, 9, 11)[..., 1:9],
+        torch.randn(8, 9).mT,
+        torch.randn(9, 8).expand(2, 9, 8),
+    ):
+        expected = module.turn(x.clone(memory_format=torch.contiguous_format))
+        torch.testing.assert_close(module.turn(x), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("rotary_dim", [None, 4])
+@on_each_layout
+def test_the_gradient_is_turned_back(layout, rotary_dim):
+    module = RotaryEmbedding(8, layout=layout, rotary_dim=rotary_dim)
+    x = torch.randn(2, 5, 8, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(module.turn, x)
+    assert torch.autograd.gradgradcheck(module.turn, x)
+    x = torch.randn(2, 50, 8).bfloat16().requires_grad_()
+    y = module.turn(x)
+    (gradient,) = torch.autograd.grad(y, x, y)
+    assert (gradient - x).abs().max() < 0.04
+
+
+@on_each_layout
+def test_under_vmap(layout):
+    module = RotaryEmbedding(8, layout=layout)
+    x = torch.randn(3, 4, 5, 8)
+    assert torch.equal(torch.func.vmap(module.turn)(x), module.turn(x))
+    assert torch.equal(torch.func.vmap(module.turn, 1, 1)(x), module.turn(x))
+    positions = torch.arange(15.0).reshape(3, 5)
+    each = torch.func.vmap(lambda x, at: module.turn(x, positions=at))
+    assert torch.equal(each(x, positions), module.turn(x, positions=positions))
+
+
+@on_each_layout
+def test_compiled_in_one_graph(layout):
+    module = RotaryEmbedding(8, max_length=16, layout=layout, rotary_dim=6)
+    compiled = torch.compile(module, fullgraph=True, backend="eager", dynamic=True)
+    packed = {"positions": torch.tensor([0, 1, 2, 0, 1, 2])}
+    for length, given in ((9, {"offset": 3}), (20, {}), (6, packed)):
+        q, k = torch.randn(2, 4, length, 8), torch.randn(2, 2, length, 8).bfloat16()
+        both = zip(compiled(q, k, **given), module(q, k, **given), strict=True)
+        for one, other in both:
+            torch.testing.assert_close(one, other, atol=1e-6, rtol=2**-8)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_exported_with_any_length():
+    module = RotaryEmbedding(8, max_length=16)
+    q, k = torch.randn(2, 4, 6, 8), torch.randn(2, 2, 6, 8)
+    length = torch.export.Dim("length", max=16)
+    shapes = {"queries": {2: length}, "keys": {2: length}}
+    program = torch.export.export(module, (q, k), dynamic_shapes=shapes).module()
+    q, k = torch.randn(2, 4, 11, 8), torch.randn(2, 2, 11, 8)
+    for one, other in zip(program(q, k), module(q, k), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@on_each_layout
+def test_blocks_are_the_formula(layout, monkeypatch):
+    """Rows that do not fill the last block; a block of one row."""
+    turns = RotaryEmbedding(8, layout=layout, max_length=50).table
+    for block in (1, 50 * 8):
+        monkeypatch.setattr("pe_lib.nn._turning.BLOCK", block)
+        for dtype in (torch.float32, torch.bfloat16):
+            x = torch.randn(2, 50, 8).to(dtype)
+            expected = _in_the_open(x, turns, layout, 1)
+            torch.testing.assert_close(turn(x, turns, layout), expected)
+
+
+X = torch.zeros(2, 3, 5, 8)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        ({"queries": X.long()}, TypeError, "queries must be floating-point numbers"),
+        ({"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
+        ({"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 5, 4\]"),
+        ({"queries": X[:, :, :1]}, ValueError, "length of queries, 1, got 5; turn"),
+        ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
+        ({"positions": [0, 1]}, TypeError, "positions must be a tensor, got list"),
+        (
+            {"positions": torch.ones(5).bool()},
+            TypeError,
+            "real numbers, got torch.bool",
+        ),
+        ({"positions": torch.ones(4)}, ValueError, r"\[5\] or \[2, 5\], .* got \[4\]"),
+        ({"positions": torch.ones(3, 5)}, ValueError, r"got \[3, 5\]"),
+        ({"turns": torch.ones(5, 6)}, ValueError, "turns must have 8 columns, got 6"),
+        ({"turns": torch.ones(5, 8), "offset": 1}, ValueError, "got .* offset 1"),
+        ({"queries": X.double(), "turns": torch.ones(5, 8)}, TypeError, "float64"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        RotaryEmbedding(8)(**{"queries": X, "keys": X} | call)
+    with pytest.raises(ValueError, match=r"must have shape \[5\], .* got \[5, 5\]"):
+        RotaryEmbedding(8).turn(X[0, 0], positions=torch.ones(5, 5))
+    with pytest.raises(TypeError, match="dtype must be"):
+        RotaryEmbedding(8).turns_at(torch.arange(3), dtype=torch.bfloat16)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"head_dim": 7}, ValueError, "head_dim must be even, got 7"),
+        ({"max_length": -1}, ValueError, "max_length must be at least 0, got -1"),
+        ({"base": 1.0}, ValueError, "base must be finite and above 1"),
+        ({"layout": "neox"}, ValueError, "layout must be 'interleaved' or"),
+        ({"rotary_dim": 10}, ValueError, "at most head_dim = 8, got 10"),
+        ({"frequencies": [1.0], "base": 5.0}, ValueError, "base must be left out"),
+        ({"frequencies": [1.0], "rotary_dim": 4}, ValueError, "rotary_dim must be 2"),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        RotaryEmbedding(**{"head_dim": 8} | arguments)
+    assert repr(RotaryEmbedding(8, rotary_dim=4)) == (
+        "RotaryEmbedding(8, max_length=2048, base=10000, layout='interleaved', "
+        "rotary_dim=4)"
+    )
