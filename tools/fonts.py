@@ -10,32 +10,32 @@ brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.
 
 import sys
 from pathlib import Path
+from typing import Any
 
-from fontTools import subset
-from fontTools.ttLib import TTFont
-from fontTools.varLib import instancer
+from fontTools import subset  # type: ignore[import-untyped]
+from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+from fontTools.varLib import instancer  # type: ignore[import-untyped]
 
 TARGET = Path(__file__).parents[1] / "book/_static/fonts"
 ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\u00a0"
-CODE = ASCII + "·×\u2013’“”…\u2212"  # noqa: RUF001
-DISPLAY = ASCII + "×éïü\u2013—\u2018’“”…\u2212"  # noqa: RUF001
+CODE = ASCII + "·×\u2013’“”…\u2212"
+DISPLAY = ASCII + "×éïü\u2013—\u2018’“”…\u2212"
 TEXT = (
-    ASCII
-    + "§©°±²³·¹½ÄÉÖ×Üßàáâäåçèéêëíïñóôö÷øúü"  # noqa: RUF001
-    + "\u2013—\u2018’“”„•…\u2032″\u2212"
+    ASCII + "§©°±²³·¹½ÄÉÖ×Üßàáâäåçèéêëíïñóôö÷øúü" + "\u2013—\u2018’“”„•…\u2032″\u2212"
 )
+DISPLAY_AXES = {"opsz": 40, "wght": 600}
 SERIF = "source-serif-4-latin-opsz"
 
 # The file, its source, the axes that are kept or fixed, its name, its letters.
-FACES = (
+FACES: tuple[tuple[str, str, dict[str, Any], str, str], ...] = (
     ("serif", f"{SERIF}-normal", {"opsz": 16, "wght": (400, 700)}, "PE Text", TEXT),
     ("serif-italic", f"{SERIF}-italic", {"opsz": 16, "wght": 400}, "PE Text", TEXT),
-    ("serif-display", f"{SERIF}-normal", {"opsz": 40, "wght": 600}, "PE Display", DISPLAY),
+    ("serif-display", f"{SERIF}-normal", DISPLAY_AXES, "PE Display", DISPLAY),
     ("code", "source-code-pro-latin-400-normal", {}, "PE Code", CODE),
-)  # fmt: skip
+)
 
 
-def make(source: Path, axes: dict[str, object], name: str, letters: str) -> TTFont:
+def make(source: Path, axes: dict[str, Any], name: str, letters: str) -> TTFont:
     """Fix the axes, keep the letters, leave out hints, and give it its name."""
     font = TTFont(source)
     if axes:
