@@ -2,8 +2,8 @@
 
 Every chapter opens with a block that names what one needs; its place in _toc.yml says
 whether it belongs to the hour, and its length how long it takes. From these come the
-quiet line above a chapter for those whom a search brought there, what ties a chapter to
-the previous and the next, and the stops of the hour with their questions.
+quiet line above a chapter for those whom a search brought there, and the stops of the
+hour with their questions.
 """
 
 import html
@@ -95,24 +95,6 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     )
 
 
-def neighbours(name: str) -> dict[str, str]:
-    """Return what ties a chapter to the previous and to the next one."""
-    book = chapters()
-    names = list(book)
-    if name not in book:
-        return {"left": "", "right": ""}
-    row = names.index(name)
-    reasons = {"left": "", "right": ""}
-    if row > 0 and names[row - 1] in book[name].needs:
-        reasons["left"] = "this chapter builds on it"
-    if row + 1 < len(names):
-        following = book[names[row + 1]]
-        reasons["right"] = f"{following.minutes} minutes"
-        if name in following.needs:
-            reasons["right"] += ", builds on this"
-    return reasons
-
-
 @cache
 def hour() -> list[Stop]:
     """The pages of the hour, in order."""
@@ -135,13 +117,12 @@ def tell_the_page(
     context: dict[str, Any],
     _doctree: nodes.document | None,
 ) -> None:
-    """Give the templates the line above the chapter, the reasons below it, the hour.
+    """Give the templates the line above the chapter, and the hour.
 
     ``hour`` is a list of stops, on every page; ``hour_index`` is the number of this
     page among them, or None.
     """
     context["where"] = where_am_i(pagename, context["pathto"])
-    context["reasons"] = neighbours(pagename)
     context["hour"] = hour()
     names = [stop.name for stop in context["hour"]]
     context["hour_index"] = names.index(pagename) if pagename in names else None

@@ -3,8 +3,9 @@
 The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole; the
 code of a figure or an explorer, below its picture; a check, under the sentence that
 says what it found. A section ``## Deeper: ...`` folds under its title and its first
-paragraph, the result. Folds are ``<details class="fold fold-...">`` and need no
-script; ``folds.js`` opens those that an address leads into.
+paragraph, the result; in the library's reference what stands below the description of a
+function. Folds are ``<details class="fold fold-...">`` and need no script; ``folds.js``
+opens those that an address leads into.
 
 A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
 are leaves beside what they enclose, and come last, when contents and labels are known.
@@ -12,10 +13,12 @@ are leaves beside what they enclose, and come last, when contents and labels are
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import manuscript
 from docutils import nodes
+from sphinx.addnodes import desc, desc_content
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -38,6 +41,8 @@ DEEPER_ENTRY = re.compile(
     r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',
     re.DOTALL,
 )
+BELOW = (nodes.field_list, nodes.rubric, desc)
+HEADINGS = (nodes.field_name, nodes.rubric)
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
@@ -104,6 +109,22 @@ def fold_section(section: nodes.section) -> None:
     section.children = [*opened("deeper", *summary), *inside, *closed()]
 
 
+def fold_details(content: nodes.Element) -> None:
+    """Fold what stands below the description of a function: parameters to examples."""
+    described = takewhile(lambda c: not isinstance(c, BELOW), content)
+    start = len(list(described))
+    inside = list(takewhile(lambda c: not isinstance(c, desc), content[start:]))
+    names = [
+        heading.astext()
+        for child in inside
+        for heading in child.findall(lambda n: isinstance(n, HEADINGS))
+        if heading.astext() != "Return type"
+    ]
+    if names:
+        fold = opened("api", _tag(", ".join(names).capitalize()))
+        content.children[start : start + len(inside)] = [*fold, *inside, *closed()]
+
+
 class PlainTitles(SphinxTransform):
     """Mark the sections that fold, and take "Deeper:" from their titles."""
 
@@ -141,6 +162,9 @@ class Folds(SphinxPostTransform):
             if "deeper" in section["classes"]:
                 fold_section(section)
                 adopt(section)
+        for content in list(self.document.findall(desc_content)):
+            fold_details(content)
+            adopt(content)
 
 
 def let_the_picture_lead(setup: nodes.container) -> None:

@@ -5,6 +5,7 @@ themes. Scripts run after the first paint. Files that no page loads leave the si
 what stays is as its authors wrote it.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,23 @@ def tell_the_page(
     context["part"] = contents.get(pagename, "")
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
+    context["body"] = with_tables(context.get("body", ""))
     for function, colour in COLOURS.items():
-        context["body"] = context.get("body", "").replace(
+        context["body"] = context["body"].replace(
             f'<span class="n">{function}</span>',
             f'<span class="n {colour}">{function}</span>',
         )
+
+
+def with_tables(body: str) -> str:
+    """Tables scroll in a box of their own; an empty corner is no heading."""
+    boxed = re.sub(
+        r'<table class="[^"]*docutils.*?</table>',
+        r'<div class="scrolls">\g<0></div>',
+        body,
+        flags=re.DOTALL,
+    )
+    return boxed.replace('<th class="head"><p></p></th>', "<td></td>")
 
 
 def choose_files(

@@ -3,7 +3,8 @@
 ``{explorer} Hands`` puts an explorer of ``pe_lib`` on a page without code.
 ``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all else by part.
 ``{the-notebooks}`` lists every chapter's two editions.
-``{claims}`` makes cards of the claims whose ids are its lines.
+``{guess}`` lets the reader choose among its lines, of which the last is right, and
+opens the fold below it; ``{claims}`` makes cards of the claims whose ids are its lines.
 """
 
 import html
@@ -112,6 +113,18 @@ class TheNotebooks(OnThePage):
         return f'<div class="scrolls">{table}</div>'
 
 
+class Guess(OnThePage):
+    """What to choose from before one looks; ``book.js`` answers."""
+
+    def html(self) -> str:
+        """A button for each line."""
+        *wrong, right = map(html.escape, self.content)
+        buttons = [f'<button type="button">{line}</button>' for line in wrong]
+        buttons.append(f'<button type="button" value="right">{right}</button>')
+        group = f'<div role="group" aria-label="Your guess">{"".join(buttons)}</div>'
+        return f'<div class="guess">{group}<output></output></div>'
+
+
 class ClaimCards(OnThePage):
     """Claims as cards: the sentence, its verdict, and the way to its check."""
 
@@ -139,5 +152,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("the-hour", TheHour)
     app.add_directive("the-rest", TheRest)
     app.add_directive("the-notebooks", TheNotebooks)
+    app.add_directive("guess", Guess)
     app.add_directive("claims", ClaimCards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

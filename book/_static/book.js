@@ -58,6 +58,17 @@ if (hour) {
   show();
 }
 
+// Who has guessed may look.
+for (const guess of document.querySelectorAll(".guess")) {
+  const buttons = [...guess.querySelectorAll("button")];
+  guess.addEventListener("click", ({ target }) => {
+    if (!buttons.includes(target)) return;
+    for (const each of buttons) each.setAttribute("aria-pressed", String(each === target));
+    guess.lastElementChild.textContent = target.value ? "Yes, every time." : "Not every time: look.";
+    guess.nextElementSibling.open = true;
+  });
+}
+
 // Looked at again when a box changes: a fold opens, the window turns.
 const boxes = new ResizeObserver((entries) => {
   for (const { target } of entries) {

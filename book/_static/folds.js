@@ -11,7 +11,8 @@
     let target = id && document.getElementById(id);
     if (!target) return;
     if (target.matches("span:empty")) target = target.parentElement;
-    const own = target.matches("section, .cell") && target.querySelector(":scope > details.fold");
+    const holder = target.matches("dt") ? target.nextElementSibling : target;
+    const own = holder.matches("section, .cell, dd") && holder.querySelector(":scope > details.fold");
     const closed = [];
     for (let at = own || target; at; at = at.parentElement) {
       if (at.matches("details:not([open])")) closed.push(at);

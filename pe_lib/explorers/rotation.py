@@ -68,7 +68,7 @@ class Rotation(Explorer):
             before, turn = speed * self.position, speed * self.offset
             dials.append(
                 "<div>"
-                + hand(f"hand {pair + 1}", before + turn, before=before)
+                + hand(f"hand {pair}", before + turn, before=before)
                 + f'<span class="now">{number(turn)} rad</span></div>\n'
             )
         T = shift_matrix(self.offset, 6, base=50)

@@ -129,6 +129,35 @@ def test_the_landing_page_lists_the_hour(site: Site, browser: Any) -> None:
         assert "word 3" in said.inner_text().lower()
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_the_puzzle_asks_first(site: Site, browser: Any, script: bool) -> None:
+    """A guess opens the answer and is judged; without script there is the fold."""
+    with browser.new_context(java_script_enabled=script) as context:
+        page = context.new_page()
+        page.goto(site.url("book/index"))
+        assert page.locator(".puzzle svg.figure").is_hidden()
+        guesses, said = page.locator(".guess button"), page.locator(".guess output")
+        if script:
+            guesses.first.click()
+            assert "Not every time" in said.inner_text()
+            guesses.last.click()
+            assert "Yes" in said.inner_text()
+            pressed = page.locator(".guess [aria-pressed=true]")
+            assert pressed.all_inner_texts() == [guesses.last.inner_text()]
+        else:
+            assert guesses.first.is_hidden()
+            page.locator("details.puzzle > summary").click()
+        assert page.locator(".puzzle svg.figure").is_visible()
+
+
+def test_on_a_phone_the_first_claim_is_in_sight(page: Any) -> None:
+    """The filter leaves room for what it finds, beside nothing that is cut off."""
+    page.fill(".claim-filter input", "rotary")
+    first = page.locator(".claim-entry:visible").first.bounding_box()
+    assert first["y"] < 844 - 150
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_the_sentence_on_top_counts_the_files() -> None:
     """All of them, by verdict; what is open, where anything is."""
     first = next(iter(BOOK.claims.values()))

@@ -156,6 +156,20 @@ def test_folds_need_no_script(browser: Any, site: Site) -> None:
     context.close()
 
 
+def test_the_reference_folds_what_is_below_each_description(
+    browser: Any, site: Site
+) -> None:
+    """All of it and nothing else; the address of a function opens its own alone."""
+    url = f"{site.url('book/reference/api')}#pe_lib.shift_matrix"
+    with checks.visit(browser, site, url) as seen:
+        assert seen.page.locator("dl.field-list:not(.fold-body dl)").count() == 0
+        assert seen.page.locator(".fold-api .fold-api").count() == 0
+        (fold,) = seen.page.locator("details.fold[open]").all()
+        said = fold.locator("summary").inner_text()
+        assert said == "Parameters, raises, examples"
+        assert "offset" in fold.locator("dl").inner_text()
+
+
 def out_of_sight(page: Any, width: int) -> str:
     """What is wrong with where the first picture stands."""
     height, screens = SCREENS[width]

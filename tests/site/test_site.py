@@ -358,11 +358,15 @@ def test_the_hour_leads_on(site: Site) -> None:
         assert f"{following.minutes} minutes" in block
 
 
-@pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/api", "search"])
+WIDEST = ("book/problem/adding", "book/sinusoidal/rotation", "book/reference/glossary")
+
+
+@pytest.mark.parametrize("name", [*SAMPLE, *WIDEST])
 def test_narrow(browser: Any, site: Site, name: str) -> None:
     """At 320 px, which is 1280 px at 400 %, nothing has to be scrolled sideways."""
     page = browser.new_page(viewport={"width": 320, "height": 640})
     page.goto(site.url(name))
+    checks.unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.close()
 

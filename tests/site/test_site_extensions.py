@@ -394,19 +394,6 @@ def test_a_chapter_says_where_the_reader_is(monkeypatch):
     assert chapters.where_am_i("search", str) == ""
 
 
-def test_neighbours_are_tied_by_what_they_need(monkeypatch):
-    monkeypatch.setattr(chapters, "chapters", some_chapters)
-    assert chapters.neighbours("p/a") == {
-        "left": "",
-        "right": "5 minutes, builds on this",
-    }
-    assert chapters.neighbours("q/c") == {
-        "left": "this chapter builds on it",
-        "right": "",
-    }
-    assert chapters.neighbours("search") == {"left": "", "right": ""}
-
-
 def test_every_chapter_of_the_book_can_be_read():
     book = chapters.chapters()
     assert len(book) >= 13
