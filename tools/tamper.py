@@ -7,7 +7,8 @@ A change is red when a cell raises, when an output is not the stored one, or whe
 book's lint says so. Prints every change, the score, and the survivors that
 tools/tamper.txt does not explain; the exit status is 1 if there is one, or if fewer
 than 47 of 50 are red. A bound of an assertion is not made larger: to assert a little
-less is no error of a page. It works in copies, and takes about ten minutes on two cores.
+less is no error of a page. It works in copies, and takes about four minutes on two
+cores.
 """
 
 import ast
