@@ -4,13 +4,16 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from pe_lib._extras import needs
 
-PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+ROOT = Path(__file__).parents[2]
+PYPROJECT = ROOT / "pyproject.toml"
 
 # Each module, what it needs beside NumPy, and who says so.
 NEED = {
@@ -80,3 +83,12 @@ def test_another_missing_module_is_not_blamed_on_the_extra():
 def test_another_error_passes_as_it_is():
     with pytest.raises(OSError, match="a library"), needs("torch", by="pe_lib.nn"):
         raise OSError("a library")
+
+
+def test_what_is_installed_runs_on_the_oldest_python_that_the_project_names():
+    # Debian's 3.11.2 met a pin that wanted 3.11.5; newer Pythons never notice.
+    floor = tomllib.loads(PYPROJECT.read_text())["project"]["requires-python"]
+    oldest = floor.removeprefix(">=") + ".0"
+    wants = {d.name: d.metadata["Requires-Python"] for d in distributions()}
+    late = [n for n, want in wants.items() if oldest not in SpecifierSet(want or "")]
+    assert len(wants) > 100 and late == []
