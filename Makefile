@@ -65,7 +65,7 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 	$(BIN)/python tools/execute.py $<
 	@mkdir -p $(@D) && touch $@
 
-kept: $(READY)  ## train the kept results that are missing or out of date (all: 40 minutes of a core)
+kept: $(READY)  ## train the kept results that are missing or out of date (all: 50 minutes of a core)
 	$(BIN)/python book/experiments/data/runs.py
 
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
