@@ -37,7 +37,8 @@ ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
 DEEPER, RECALL, EXERCISES = "Deeper: ", "Do you remember?", "Exercises"
-WORDS_A_MINUTE, SECONDS_A_LINE = 200, 5
+# Slower than a novel: what readers of the hour needed who worked it through.
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_AN_EXPLORER = 170, 5, 30
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 
 
@@ -268,9 +269,16 @@ class Page:
 
     @property
     def seconds(self) -> float:
-        """How long its main text takes."""
+        """How long its main text takes, captions and explorers included."""
         words, lines = self.length
-        return 60 * words / WORDS_A_MINUTE + SECONDS_A_LINE * lines
+        cells = [cell for section in self.main for cell in section.cells]
+        words += sum(count_words(c.figure.caption) for c in cells if c.figure)
+        explorers = sum(cell.role == "explorer" for cell in cells)
+        return (
+            60 * words / WORDS_A_MINUTE
+            + SECONDS_A_LINE * lines
+            + SECONDS_AN_EXPLORER * explorers
+        )
 
     @property
     def minutes(self) -> int:

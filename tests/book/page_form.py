@@ -1,7 +1,8 @@
 """The form of a page: what a reader's hour rests on. Each check returns its faults.
 
-A page of the spine is short: at most 900 words, 45 visible lines of code and 8 minutes
-of main text, and the whole hour at most 75 minutes (``Page.length`` says what counts).
+A page of the spine is short: at most 900 words, 45 visible lines of code and 10 minutes
+of main text, and the whole hour at most 90 minutes for somebody who reads slowly, looks
+at every picture and plays with every explorer (``Page.seconds`` says what counts).
 It begins with a picture and ends with the question that forces the next page.
 """
 
@@ -12,7 +13,7 @@ from itertools import pairwise
 
 from manuscript import DEEPER, EXERCISES, RECALL, Cell, Manuscript, Page, count_words
 
-WORDS, LINES, MINUTES, HOUR, RESULT = 900, 45, 8, 75, 30
+WORDS, LINES, MINUTES, HOUR, RESULT = 900, 45, 10, 90, 30
 AND_NOW = "**And now?**"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing in the whole hour, seen where they are easily misused.
