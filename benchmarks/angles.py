@@ -1,4 +1,4 @@
-"""How far the sines and cosines of rotary programs are from the truth, at large positions.
+"""How far sines and cosines of rotary programs are from the truth, far out.
 
     make bench
 
