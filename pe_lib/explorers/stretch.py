@@ -150,8 +150,8 @@ class Stretch(Explorer):
                 " speed beside the old.",
                 340,
                 296,
-                f'{scale}\n<text x="182" y="12">how far it goes, beside training</text>'
-                '<text x="182" y="164">new speed, beside the old</text>'
+                f'{scale}\n<text x="140" y="12">how far it goes, beside training</text>'
+                '<text x="140" y="164">new speed, beside the old</text>'
                 '<text class="muted" x="182" y="293">hand, fastest first</text>\n'
                 f'<path class="now target dots" stroke-width="2" d="{begin}"/>\n'
                 f'<path class="now edge round" stroke-width="3" d="{known}"/>\n'
