@@ -21,6 +21,7 @@ from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.straight_line import StraightLine
+from pe_lib.explorers.stretch import Stretch
 from pe_lib.explorers.switches import Switches
 from pe_lib.explorers.two_hands import TwoHands
 
@@ -36,6 +37,7 @@ __all__ = [
     "Rotation",
     "Shuffle",
     "StraightLine",
+    "Stretch",
     "Switches",
     "TwoHands",
 ]

@@ -18,6 +18,7 @@ from test_import import loads
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
+from pe_lib.beyond import scaling
 from pe_lib.explorers import dial as dial_module
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
@@ -35,6 +36,8 @@ STATES = [
     explorers.HeatMap(d_model=4, base=100, position=0),
     explorers.Shuffle(codes=True),
     explorers.Dial(k=3, position=25),
+    explorers.Stretch(rule="ntk", factor=32, trained_length=512),
+    explorers.Stretch(rule="llama3", base=100),
     explorers.Hands(text="New York beats old York", position=0, back=3, glide=False),
     *(kind() for kind in KINDS),
 ]
@@ -515,6 +518,53 @@ def test_dot_product_everywhere(play):
             f" Rises {rises} times in 100."
         )
     assert said == expected
+
+
+def test_stretch_everywhere(play):
+    """All 480 settings: angles, speeds, gap, against pe_lib.beyond.scaling."""
+    page = play(explorers.Stretch())
+    seen = page.evaluate(script("every_stretch"))
+    lists = ((1, 2, 4, 8, 16, 32), (100, 10**4, 500_000, 10**6), (64, 512, 4096, 8192))
+    assert len(seen) == 5 * 6 * 4 * 4
+    won = set()
+    for rule, *places, paths, tally, said, reached in seen:
+        s, base, L = (values[i] for values, i in zip(lists, places, strict=True))
+        old = angular_frequencies(128, base=base)
+        new = {
+            "none": old,
+            "interpolate": scaling.interpolate(old, s),
+            "ntk": scaling.ntk(old, s),
+            "yarn": scaling.by_parts(old, s, L),
+            "llama3": scaling.llama3(old, s, L),
+        }[rule]
+        far = scaling.unseen_angles(old, new, L, 8 * L)
+        stems = numbers(paths[1] + paths[2]).reshape(-1, 3)
+        at, rows = np.arange(64), np.flatnonzero(far)
+        order = np.argsort(stems[:, 0])
+        np.testing.assert_allclose(stems[order, 0], 40 + 4.5 * rows)
+        heights = 80 - 20 * np.log2(far[rows])
+        np.testing.assert_allclose(stems[order, 2], heights, atol=0.0501)
+        assert paths[2].count("M") == (far > 1 + 1e-9).sum()
+        line = numbers(paths[3]).reshape(-1, 2)
+        np.testing.assert_allclose(line[:, 0], 40 + 4.5 * at)
+        np.testing.assert_allclose(
+            line[:, 1], 176 - 20 * np.log2(new / old), atol=0.0501
+        )
+        share = (1 - np.cos(new).mean()) / (1 - np.cos(old).mean())
+        unseen, slow = (far > 1 + 1e-9).sum(), (far > 0).sum()
+        assert tally[0] == f"{unseen} of {slow} slow"
+        assert abs(numbers(tally[1])[0] - far.max()) < 0.051
+        assert abs(numbers(tally[2])[0] - 100 * share) < 0.51
+        assert said.startswith(
+            "Every" if not slow else "New angles for" if unseen else "No hand"
+        )
+        assert reached == (slow > 0 == unseen and share >= 0.9)
+        if reached:
+            won.add((rule, s, L))
+        if (rule, s, base, L) == ("ntk", 32, 10_000, 4096):
+            assert (unseen, round(100 * share)) == (0, 76)
+    by_parts = product(("llama3", "yarn"), (8, 16, 32), (64, 512, 4096, 8192))
+    assert won == {one for one in by_parts if one[::2] != ("yarn", 64)}
 
 
 def test_heat_map_by_keyboard(play):

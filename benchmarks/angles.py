@@ -1,0 +1,226 @@
+"""How far sines and cosines of rotary programs are from the truth, far out.
+
+    make bench
+
+prints the largest error of pe_lib and of its peers over the hundred positions up to
+4,096, to a million and to 2**31, with 128 numbers a head and base 10,000; once as
+each program comes, once after .to(torch.bfloat16). Then how far the speeds of
+transformers' scaling rules are from pe_lib's. Keeps what it printed in angles.txt.
+"""
+
+import datetime
+import importlib
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from mpmath import mp, mpf
+from numpy.typing import NDArray
+
+from pe_lib import angular_frequencies
+from pe_lib.beyond import scaling
+from pe_lib.nn import RotaryEmbedding
+
+WIDTH = 128
+COLUMNS = {"4096": 4096, "10^6": 10**6, "2^31": 2**31}
+RESULT = Path(__file__).with_suffix(".txt")
+
+Turns = Callable[[torch.Tensor], NDArray[np.float64]]
+"""From positions [n] to cosines and sines, [2, n, 64]."""
+
+
+def both(cos: torch.Tensor, sin: torch.Tensor) -> NDArray[np.float64]:
+    """As one array of float64."""
+    return np.stack([part.detach().double().numpy() for part in (cos, sin)])
+
+
+def pe_lib(dtype: torch.dtype) -> Turns:
+    """This book's module."""
+    module = RotaryEmbedding(WIDTH, max_length=0).to(dtype)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        found = module.turns_at(positions)
+        return both(found[:, 0::2], found[:, 1::2])
+
+    return turns
+
+
+def float64(_: torch.dtype) -> Turns:
+    """All in float64."""
+    speeds = 10_000.0 ** (-torch.arange(0, WIDTH, 2).double() / WIDTH)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        angles = torch.outer(positions.double(), speeds)
+        return both(angles.cos(), angles.sin())
+
+    return turns
+
+
+def llama_config(**parameters: Any) -> Any:
+    """A Llama with heads of 128 numbers."""
+    module = importlib.import_module("transformers")
+    return module.LlamaConfig(
+        hidden_size=WIDTH,
+        num_attention_heads=1,
+        head_dim=WIDTH,
+        max_position_embeddings=32_768,
+        rope_parameters={"rope_theta": 10_000.0, **parameters},
+    )
+
+
+def llama_rotary(**parameters: Any) -> Any:
+    """Its rotary module."""
+    module = importlib.import_module("transformers.models.llama.modeling_llama")
+    return module.LlamaRotaryEmbedding(llama_config(**parameters))
+
+
+def transformers_llama(dtype: torch.dtype) -> Turns:
+    """transformers, the common form."""
+    module = llama_rotary(rope_type="default").to(dtype)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        cos, sin = module(torch.zeros(1), positions[None])
+        return both(cos[0, :, : WIDTH // 2], sin[0, :, : WIDTH // 2])
+
+    return turns
+
+
+def transformers_llama4(dtype: torch.dtype) -> Turns:
+    """transformers, complex numbers."""
+    name = "transformers.models.llama4.modeling_llama4"
+    config = llama_config(rope_type="default")
+    module = importlib.import_module(name).Llama4TextRotaryEmbedding(config).to(dtype)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        hands = module(torch.zeros(1), positions[None])[0]
+        return both(hands.real, hands.imag)
+
+    return turns
+
+
+def x_transformers(dtype: torch.dtype) -> Turns:
+    """x-transformers."""
+    name = "x_transformers.x_transformers"
+    module = importlib.import_module(name).RotaryEmbedding(WIDTH).to(dtype)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        angles = module(positions)[0][0, :, 0::2]
+        return both(angles.cos(), angles.sin())
+
+    return turns
+
+
+def rotary_embedding_torch(dtype: torch.dtype) -> Turns:
+    """rotary-embedding-torch."""
+    module = importlib.import_module("rotary_embedding_torch")
+    rotary = module.RotaryEmbedding(WIDTH).to(dtype)
+
+    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
+        angles = rotary(positions)[:, 0::2]
+        return both(angles.cos(), angles.sin())
+
+    return turns
+
+
+PROGRAMS: dict[str, Callable[[torch.dtype], Turns]] = {
+    "pe_lib": pe_lib,
+    "float64 throughout": float64,
+    "transformers Llama": transformers_llama,
+    "transformers Llama4": transformers_llama4,
+    "x-transformers": x_transformers,
+    "rotary-emb.-torch": rotary_embedding_torch,
+}
+
+
+def exact(position: int) -> NDArray[np.float64]:
+    """Cosines and sines of one position, by mpmath."""
+    with mp.workdps(40):
+        angles = [
+            position / mpf(10_000) ** (mpf(j) / (WIDTH // 2)) for j in range(WIDTH // 2)
+        ]
+        return np.array(
+            [[float(turn(angle)) for angle in angles] for turn in (mp.cos, mp.sin)]
+        )
+
+
+def errors(truth: dict[str, NDArray[np.float64]], dtype: torch.dtype) -> list[str]:
+    """A line for each program: its largest error in each column."""
+    lines = []
+    for name, build in PROGRAMS.items():
+        line = f"{name:19}"
+        try:
+            turns = build(dtype)
+            for last in COLUMNS:
+                positions = torch.arange(COLUMNS[last] - 99, COLUMNS[last] + 1)
+                error = np.abs(turns(positions) - truth[last]).max()
+                line += f"{error:7.0e}"
+        except ImportError:
+            line += "  left out"
+        lines.append(line)
+    return lines
+
+
+def rules() -> list[str]:
+    """How far the speeds of transformers' rules are from ours, as a share."""
+    old, length = angular_frequencies(WIDTH), 4096
+    given: dict[str, dict[str, Any]] = {
+        "linear": {"factor": 8.0},
+        "llama3": {
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": length,
+        },
+        "yarn": {"factor": 8.0, "original_max_position_embeddings": length},
+    }
+    ours = {
+        "linear": scaling.interpolate(old, 8),
+        "llama3": scaling.llama3(old, 8, length),
+        "yarn": scaling.by_parts(old, 8, length, ramp="index"),
+    }
+    lines = []
+    for name, parameters in given.items():
+        module = llama_rotary(rope_type=name, **parameters)
+        speeds = module.inv_freq.double().numpy()
+        apart = np.abs(speeds / ours[name] - 1).max()
+        lines.append(f"{name:19}{apart:7.0e}{module.attention_scaling:10.4f}")
+    return lines
+
+
+def report() -> list[str]:
+    """Measure everything."""
+    truth = {
+        name: np.stack([exact(p) for p in range(last - 99, last + 1)], axis=1)
+        for name, last in COLUMNS.items()
+    }
+    peers = ("transformers", "x-transformers", "rotary-embedding-torch")
+    head = "".join(f"{name:>7}" for name in COLUMNS)
+    return [
+        f"{datetime.date.today()}, Python {platform.python_version()},"
+        f" torch {torch.__version__}",
+        ", ".join(f"{name} {version(name)}" for name in peers),
+        "",
+        "Largest error of cosines and sines over the hundred positions up to the one",
+        "named; 128 numbers a head, base 10,000.",
+        "",
+        f"{'as it comes':19}{head}",
+        *errors(truth, torch.float32),
+        "",
+        f"{'.to(bfloat16)':19}{head}",
+        *errors(truth, torch.bfloat16),
+        "",
+        "transformers' speeds beside pe_lib's: the largest difference as a share, and",
+        "the factor on cosines and sines (s = 8, L = 4096).",
+        "",
+        *rules(),
+    ]
+
+
+if __name__ == "__main__":
+    text = "\n".join(report()) + "\n"
+    print(text, end="")
+    RESULT.write_text(text, encoding="utf-8")

@@ -1,0 +1,198 @@
+"""Stretch a rotary head: which hands meet new angles, and what is left next door?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib._arguments import as_choice
+from pe_lib.beyond import scaling
+from pe_lib.explorers._explorer import Explorer, choices, number, one_of, picture
+from pe_lib.frequencies import angular_frequencies
+
+RULES = {
+    "none": "unchanged",
+    "interpolate": "all slowed",
+    "ntk": "NTK-aware",
+    "yarn": "YaRN",
+    "llama3": "Llama 3.1",
+}
+FACTORS = (1, 2, 4, 8, 16, 32)
+BASES = (100, 10_000, 500_000, 1_000_000)
+LENGTHS = (64, 512, 4096, 8192)
+LONGER = 8
+HANDS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch(Explorer):
+    """The 64 hands of a rotary head on a text eight times as long as its longest.
+
+    Above, how far the hands go that never came round in training, beside their
+    largest angle there: :func:`pe_lib.beyond.scaling.unseen_angles`. Below, the new
+    speed of every hand beside the old, which is also how far away the next word is
+    for this hand. "Next door" is ``1 - cos(speeds).mean()``, the fall of the score of
+    equal vectors over one word, as a share of what it was.
+
+    Parameters
+    ----------
+    rule : str
+        "none", "interpolate", "ntk", "yarn" (by parts, 1 to 32 turns, as in the
+        paper) or "llama3" (by parts, 1 to 4 turns).
+    factor : int
+        s, 1, 2, 4, 8, 16 or 32.
+    base : int
+        100, 10,000, 500,000 or 1,000,000.
+    trained_length : int
+        L, 64, 512, 4096 or 8192.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If an argument is not in its list.
+
+    Examples
+    --------
+    >>> print(Stretch(rule="interpolate"))
+    No hand meets a new angle. Next door keeps 2 % of its gap.
+    """
+
+    rule: str = "none"
+    factor: int = 8
+    base: int = 10_000
+    trained_length: int = 4096
+
+    _name = "stretch"
+    _title = "Stretch the hands"
+    _goal = (
+        "Read a text eight times as long as any in training: no hand at a new angle,"
+        " and at least 90 % of the gap to the word next door."
+    )
+    _reached = (
+        "Reached: nothing new, and next door as it was.",
+        "Of these rules only the two by parts get here, with a factor of 8 or more;"
+        " YaRN needs trained texts in which some hand turns 32 times. Now try"
+        " NTK-aware with a factor of 32.",
+    )
+
+    _styles = ("explorer.css", "stretch.css")
+
+    def __post_init__(self) -> None:
+        as_choice("rule", self.rule, tuple(RULES))
+        one_of("factor", self.factor, FACTORS)
+        one_of("base", self.base, BASES)
+        one_of("trained_length", self.trained_length, LENGTHS)
+
+    def _speeds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        old, s = angular_frequencies(2 * HANDS, base=self.base), self.factor
+        new = {
+            "none": lambda: old,
+            "interpolate": lambda: scaling.interpolate(old, s),
+            "ntk": lambda: scaling.ntk(old, s),
+            "yarn": lambda: scaling.by_parts(old, s, self.trained_length),
+            "llama3": lambda: scaling.llama3(old, s, self.trained_length),
+        }[self.rule]()
+        return old, new
+
+    def _reach(self) -> NDArray[np.float64]:
+        """Of the hands that never came round in training, which are the last."""
+        old, new = self._speeds()
+        n = LONGER * self.trained_length
+        far = scaling.unseen_angles(old, new, self.trained_length, n)
+        return far[far > 0]
+
+    def _share(self) -> float:
+        old, new = self._speeds()
+        return float((1 - np.cos(new).mean()) / (1 - np.cos(old).mean()))
+
+    def _unseen(self) -> int:
+        return int((self._reach() > 1 + 1e-9).sum())
+
+    def _won(self) -> bool:
+        return len(self._reach()) > 0 == self._unseen() and self._share() >= 0.9
+
+    def _now(self) -> list[str]:
+        """The paths: where the slow hands begin, known angles, new ones, speeds."""
+        (old, new), reach = self._speeds(), self._reach()
+        first, paths = HANDS - len(reach), ["", ""]
+        for i, far in enumerate(reach):
+            stem = f"M{_x(first + i)} 80V{80 - 20 * np.log2(far):.1f}"
+            paths[int(far > 1 + 1e-9)] += stem
+        line = "L".join(
+            f"{_x(j)} {176 - 20 * np.log2(share):.1f}"
+            for j, share in enumerate(new / old)
+        )
+        return [f"M{_x(first - 0.5)} 14V276", *paths, f"M{line}"]
+
+    def _stage(self) -> str:
+        begin, known, new, line = self._now()
+        scale = "".join(
+            f'<text x="20" y="{y + 4}">{name}</text>'
+            f'<path class="hair" d="M38 {y}h290"/>'
+            for name, y in (
+                ("8", 20),
+                ("1", 80),
+                ("1/4", 120),
+                ("1", 176),
+                ("1/8", 236),
+                ("1/32", 276),
+            )
+        )
+        return (
+            '<p class="legend">64 hands, the fastest left; right of the'
+            ' <b class="target">dotted</b> line those that never came round in'
+            " training.</p>\n"
+            + picture(
+                "Two panels over 64 hands. Above, a stem for each slow hand: how far it"
+                " goes, beside its largest angle in training. Below, a line: its new"
+                " speed beside the old.",
+                340,
+                296,
+                f'{scale}\n<text x="140" y="12">how far it goes, beside training</text>'
+                '<text x="140" y="164">new speed, beside the old</text>'
+                '<text class="muted" x="182" y="293">hand, fastest first</text>\n'
+                f'<path class="now target dots" stroke-width="2" d="{begin}"/>\n'
+                f'<path class="now edge round" stroke-width="3" d="{known}"/>\n'
+                f'<path class="now new round" stroke-width="3" d="{new}"/>\n'
+                f'<path class="now" stroke-width="2.5" d="{line}"/>\n',
+            )
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        return [
+            ("hands at new angles", f"{self._unseen()} of {len(self._reach())} slow"),
+            ("furthest", f"{number(self._reach().max(initial=0), 1)} times"),
+            ("gap next door", f"{number(100 * self._share(), 0)} %"),
+        ]
+
+    def _sentence(self) -> str:
+        reach, unseen = self._reach(), self._unseen()
+        if not len(reach):
+            first = "Every hand came round in training, so no angle is new."
+        elif not unseen:
+            first = "No hand meets a new angle."
+        else:
+            first = (
+                f"New angles for {unseen} of {len(reach)} slow hands, up to"
+                f" {number(reach.max(), 1)} times too far."
+            )
+        return f"{first} Next door keeps {number(100 * self._share(), 0)} % of its gap."
+
+    def _controls(self) -> str:
+        buttons = "".join(
+            f'<label><input type="radio" name="rule" value="{rule}"'
+            f"{' checked' if rule == self.rule else ''}>{name}</label>"
+            for rule, name in RULES.items()
+        )
+        return (
+            choices("base", "base of the trained model", BASES, self.base)
+            + choices("L", "its longest text, L", LENGTHS, self.trained_length)
+            + f"<fieldset><legend>rule</legend>{buttons}</fieldset>\n"
+            + choices("s", "factor s", FACTORS, self.factor)
+        )
+
+
+def _x(hand: float) -> str:
+    return f"{40 + 4.5 * hand:g}"
