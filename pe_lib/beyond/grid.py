@@ -135,8 +135,7 @@ def axial_frequencies(
             f"head_dim must be a multiple of {2 * axes} for {axes} axes, got {head_dim}"
         )
     own = angular_frequencies(head_dim // axes, base=base)
-    frequencies: NDArray[np.float64] = np.kron(np.eye(axes), own)
-    return frequencies
+    return np.kron(np.eye(axes), own).astype(np.float64)
 
 
 def section_frequencies(
