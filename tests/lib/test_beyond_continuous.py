@@ -71,6 +71,7 @@ def test_whole_turns_are_dropped():
     """With pi the code has the period 2; without it the ends of [-1, 1] differ."""
     np.testing.assert_array_equal(nerf([0.3125], 20), nerf([2**20 + 0.3125], 20))
     np.testing.assert_array_equal(nerf([-1.0], 52), nerf([1.0], 52))
+    np.testing.assert_array_equal(nerf([1e308], 52), nerf([0.0], 52))
     assert np.abs(nerf([-1.0], 10, pi=False) - nerf([1.0], 10, pi=False)).max() > 1
 
 

@@ -128,6 +128,10 @@ def test_rounded_once_and_one_place_for_all():
     assert turned.dtype == np.float16
     exact = rotate_grid(short.astype(float), BOXES, sections=(16, 24, 24))
     np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(np.float16))
+    mixed = RNG.uniform(-np.pi, np.pi, (3, 64))  # six turns, and one rounding
+    turned = rotate_grid(short, BOXES, frequencies=mixed)
+    exact = rotate_grid(short.astype(float), BOXES, frequencies=mixed)
+    np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(np.float16))
     np.testing.assert_array_equal(
         rotate_grid(X, [1, 2, 3], sections=(16, 24, 24)),
         rotate_grid(X, np.tile([1, 2, 3], (7, 1)), sections=(16, 24, 24)),
