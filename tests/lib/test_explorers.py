@@ -19,6 +19,7 @@ from test_import import loads
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
 from pe_lib.beyond import scaling
+from pe_lib.beyond.grid import rotate_grid
 from pe_lib.explorers import dial as dial_module
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
@@ -38,6 +39,8 @@ STATES = [
     explorers.Dial(k=3, position=25),
     explorers.Stretch(rule="ntk", factor=32, trained_length=512),
     explorers.Stretch(rule="llama3", base=100),
+    explorers.Patches(down=0, right=-3),
+    explorers.Patches(down=-2, right=3, diagonals=True),
     explorers.Hands(text="New York beats old York", position=0, back=3, glide=False),
     *(kind() for kind in KINDS),
 ]
@@ -117,7 +120,8 @@ def test_it_says_in_words_what_it_shows(state):
 @pytest.mark.parametrize("wrong", ["text", 2.0, True, None, -1000, 3.5, [1]])
 def test_wrong_arguments_are_refused(kind, wrong):
     for field in fields(kind):
-        if (field.name, wrong) in (("codes", True), ("glide", True), ("k", None)):
+        flag = field.name in ("codes", "glide", "diagonals") and wrong is True
+        if flag or (field.name, wrong) == ("k", None):
             continue
         with pytest.raises((TypeError, ValueError), match=f"^{field.name} must .*got "):
             kind(**{field.name: wrong})
@@ -135,6 +139,8 @@ def test_wrong_arguments_are_refused(kind, wrong):
         (explorers.Hands, "position", 0, 17),
         (explorers.Hands, "back", 1, 3),
         (explorers.Dial, "k", 0, 4),
+        (explorers.Patches, "down", -3, 3),
+        (explorers.Patches, "right", -3, 3),
         (explorers.Dial, "position", 0, 31),
     ],
 )
@@ -811,6 +817,73 @@ def test_move_both_words(play):
     assert "score stayed" in page.locator(".line").first.text_content()
     slider(page, "how far back the key stands").fill("2")
     assert same_drawing(page)
+
+
+def test_patches_everywhere(play):
+    """All 98 settings: the weights that rotate_grid gives, and where two are had."""
+    page = play(explorers.Patches())
+    steps = np.arange(-3, 4)
+    places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
+    axial = np.kron(np.eye(2), (2, 1, 0.5))
+    slanted = np.hstack([axial, axial + axial[::-1] * [[1], [-1]]])
+    speeds = {False: axial, True: slanted}
+    seen = page.evaluate(script("every_patch"))
+    assert len(seen) == 98
+    served = {False: 0, True: 0}
+    for down, right, diagonals, paths, frames, tally, said, reached in seen:
+        hands = speeds[diagonals]
+        amount = 2 * np.cos((down, right) @ hands).repeat(2)
+        amount[1::2] = 0
+        turned = rotate_grid(
+            np.tile([1.0, 0.0], (49, hands.shape[1])), places, frequencies=hands
+        )
+        scores = turned @ amount
+        weights = softmax(3 * scores)
+        levels = np.zeros((7, 7))
+        for level, path in enumerate(paths, 1):
+            for x, y, width in numbers(path).astype(int).reshape(-1, 3):
+                levels[y, x : x + width] = level
+        expected = np.minimum(16 * weights.reshape(7, 7), 8)
+        assert np.abs(levels - expected).max() < 0.501
+        assert list(numbers(frames)) == [40 * k for k in (right, down, -right, -down)]
+        two = {(down, right), (-down, -right)}
+        asked = np.array([tuple(place) in two for place in places])
+        best = scores > scores.max() - 1e-9
+        alone = bool((asked == best).all())
+        assert tally == [
+            str(asked.sum()), str(best.sum()), f"{weights[asked].sum():.2f}"
+        ]  # fmt: skip
+        assert said.endswith("no other.") == alone
+        served[diagonals] += alone
+        assert alone == (diagonals or down * right == 0)
+        assert reached == (diagonals and down * right != 0)
+    assert served == {False: 13, True: 49}
+
+
+def test_patches_are_dragged(play):
+    page = play(explorers.Patches())
+    grid = page.locator(".map")
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+
+    def at(down, right):
+        return [
+            box[side] + (150 + 40 * k) / 300 * box["width"]
+            for side, k in (("x", right), ("y", down))
+        ]
+
+    page.mouse.move(*at(1, 2))
+    assert sentence(page).startswith("Asked for: 1 down, 2 right, and")
+    page.mouse.down()
+    page.mouse.move(*at(-2, 1), steps=3)
+    page.mouse.up()
+    page.mouse.move(*at(3, 3))  # not held: nothing follows
+    assert sentence(page).startswith("Asked for: 2 up, 1 right, and the opposite. Pre")
+    assert slider(page, "rows down").input_value() == "-2"
+    page.get_by_role("checkbox").check()
+    assert page.locator(".reached").is_visible()
+    frame = page.locator(".turns path").first
+    assert frame.evaluate("x => getComputedStyle(x).touchAction") == "none"
 
 
 def coats_show(page, P, n):

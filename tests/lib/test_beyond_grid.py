@@ -1,0 +1,173 @@
+"""Grids: axial codes, M-RoPE as Qwen's programs compute it, and what rows hide."""
+
+import numpy as np
+import pytest
+
+from pe_lib import shift_matrix, sinusoidal
+from pe_lib.beyond.grid import (
+    axial,
+    axial_frequencies,
+    raster,
+    rotate_grid,
+    section_frequencies,
+)
+from pe_lib.beyond.rotary import apply_rotary
+
+RNG = np.random.default_rng(0)
+BOXES = RNG.integers(-50, 50, (2, 7, 3))  # time, row, column
+X = RNG.standard_normal((2, 7, 128))
+
+
+def test_raster_is_numpys_order_of_an_image():
+    for shape in [(1, 1), (3, 5), (5, 3)]:
+        image = np.arange(np.prod(shape)).reshape(shape)
+        rows, columns = raster(*shape).T
+        np.testing.assert_array_equal(image[rows, columns], np.arange(image.size))
+
+
+def by_mae(d, grid_size):
+    """MAE's util/pos_embed.py restated: w first, sines before cosines in each part."""
+    w, h = np.meshgrid(np.arange(grid_size[1]), np.arange(grid_size[0]))
+    omega = 1 / 10000 ** (np.arange(d // 4) / (d / 4))
+    parts = [np.outer(axis.ravel(), omega) for axis in (w, h)]
+    return np.concatenate([f(p) for p in parts for f in (np.sin, np.cos)], axis=1)
+
+
+def test_axial_is_maes_table_with_columns_first():
+    columns_first = raster(5, 9)[:, ::-1]
+    table = axial(columns_first, 16, layout="half_split")
+    np.testing.assert_allclose(table, by_mae(16, (5, 9)), atol=1e-14)
+    assert np.abs(axial(raster(5, 9), 16, layout="half_split") - table).max() > 0.5
+
+
+def test_one_matrix_moves_along_both_axes():
+    codes, moved = (axial(BOXES[..., 1:] + np.array(k), 12) for k in ((0, 0), (2, -3)))
+    T = np.zeros((12, 12))
+    T[:6, :6], T[6:, 6:] = shift_matrix(2, 6), shift_matrix(-3, 6)
+    np.testing.assert_allclose(codes @ T.T, moved, atol=1e-13)
+    assert axial(BOXES, 18, dtype=np.float32).dtype == np.float32
+    np.testing.assert_array_equal(axial([[4]], 6), sinusoidal([4], 6))
+
+
+def by_qwen(x, positions, sections, interleave, base):
+    """transformers 5.23.0, modeling_qwen2_vl.py and modeling_qwen3_vl.py, restated."""
+    d = x.shape[-1]
+    speeds = 1.0 / base ** (np.arange(0, d, 2) / d)
+    angles = np.moveaxis(positions, -1, 0)[..., np.newaxis] * speeds
+    if interleave:
+        kept = angles[0].copy()
+        for axis, offset in enumerate((1, 2), start=1):
+            place = slice(offset, sections[axis] * 3, 3)
+            kept[..., place] = angles[axis][..., place]
+    else:
+        ends = np.cumsum(sections)
+        starts = ends - sections
+        kept = np.concatenate(
+            [angles[i][..., starts[i] : ends[i]] for i in range(3)], axis=-1
+        )
+    cos, sin = (np.concatenate([f(kept)] * 2, -1) for f in (np.cos, np.sin))
+    half = np.concatenate([-x[..., d // 2 :], x[..., : d // 2]], -1)
+    return x * cos + half * sin
+
+
+@pytest.mark.parametrize(
+    ("sections", "interleave", "base"),
+    [((16, 24, 24), False, 1e6), ((24, 20, 20), True, 5e6)],
+    ids=["Qwen2-VL", "Qwen3-VL"],
+)
+def test_m_rope_is_what_qwens_programs_compute(sections, interleave, base):
+    turned = rotate_grid(
+        X, BOXES, sections=sections, interleave=interleave, base=base,
+        layout="half_split",
+    )  # fmt: skip
+    expected = by_qwen(X, BOXES, sections, interleave, base)
+    np.testing.assert_allclose(turned, expected, atol=1e-12)
+    speeds = section_frequencies(128, sections, interleave=interleave, base=base)
+    assert list((speeds > 0).sum(axis=1)) == list(sections)
+    text = rotate_grid(X, BOXES[..., :1].repeat(3, -1), frequencies=speeds)
+    np.testing.assert_allclose(
+        text, apply_rotary(X, BOXES[..., 0], base=base), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
+def test_mixed_pairs_turn_by_the_sum_and_scores_see_the_offset(layout):
+    speeds = RNG.uniform(-np.pi, np.pi, (3, 64))
+    q, k = X
+    here, there = BOXES
+    scores = [
+        np.sum(
+            rotate_grid(q, here + by, frequencies=speeds, layout=layout)
+            * rotate_grid(k, there + by, frequencies=speeds, layout=layout),
+            axis=-1,
+        )
+        for by in (0, np.array([1000, -7, 0.25]))
+    ]
+    np.testing.assert_allclose(*scores, atol=1e-9)
+    if layout == "interleaved":
+        turned = X[..., ::2] + 1j * X[..., 1::2]
+        turned = turned * np.exp(1j * (BOXES @ speeds))
+        both = rotate_grid(X, BOXES, frequencies=speeds)
+        np.testing.assert_allclose(both[..., ::2], turned.real, atol=1e-11)
+        np.testing.assert_allclose(both[..., 1::2], turned.imag, atol=1e-11)
+
+
+def test_axial_frequencies_give_each_axis_the_same_speeds():
+    speeds = axial_frequencies(12, 3, base=100)
+    assert speeds.shape == (3, 6)
+    for axis in range(3):
+        own = [1.0, 0.1]
+        expected = np.zeros(6)
+        expected[2 * axis : 2 * axis + 2] = own
+        np.testing.assert_allclose(speeds[axis], expected)
+
+
+def test_rounded_once_and_one_place_for_all():
+    short = X.astype(np.float16)
+    turned = rotate_grid(short, BOXES, sections=(16, 24, 24))
+    assert turned.dtype == np.float16
+    exact = rotate_grid(short.astype(float), BOXES, sections=(16, 24, 24))
+    np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(np.float16))
+    mixed = RNG.uniform(-np.pi, np.pi, (3, 64))  # six turns, and one rounding
+    turned = rotate_grid(short, BOXES, frequencies=mixed)
+    exact = rotate_grid(short.astype(float), BOXES, frequencies=mixed)
+    np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(np.float16))
+    np.testing.assert_array_equal(
+        rotate_grid(X, [1, 2, 3], sections=(16, 24, 24)),
+        rotate_grid(X, np.tile([1, 2, 3], (7, 1)), sections=(16, 24, 24)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: raster(0, 3), "height must be at least 1, got 0"),
+        (lambda: axial(3, 4), r"positions must have shape \[..., axes\], got \(\)"),
+        (lambda: axial([1, 2], 6), "d_model must be a multiple of 4 for 2 axes, got 6"),
+        (lambda: axial_frequencies(6), "head_dim must be a multiple of 4"),
+        (lambda: section_frequencies(7, (1, 2)), "head_dim must be even, got 7"),
+        (lambda: section_frequencies(8, (1, 2)), r"sections must add up to .* = 4"),
+        (lambda: section_frequencies(8, (5, -1)), "sections must be at least 0"),
+        (
+            lambda: section_frequencies(8, (0, 4), interleave=True),
+            "sections must leave room to deal out 4 pairs of 4 to axis 1",
+        ),
+        (lambda: rotate_grid([1.0], [1]), r"vectors must have shape .* even head_dim"),
+        (lambda: rotate_grid(X, BOXES), "sections or frequencies must be given"),
+        (
+            lambda: rotate_grid(X, BOXES, frequencies=np.ones((2, 64))),
+            r"frequencies must have shape \[axes, head_dim / 2\] = \(3, 64\)",
+        ),
+        (
+            lambda: rotate_grid(X, BOXES, frequencies=np.full((3, 64), np.nan)),
+            "frequencies must lie within -pi and pi",
+        ),
+        (
+            lambda: rotate_grid(X, BOXES, frequencies=np.ones((3, 64)), base=100),
+            "interleave and base must be left out",
+        ),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
