@@ -75,6 +75,7 @@ bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/tables.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forward.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/rotary.py
+	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/biases.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/conformance.py
 
 lighthouse: book  ## measure pages as a phone loads them (needs Node and Chromium)
