@@ -18,6 +18,7 @@ from pe_lib.explorers.heat_map import HeatMap
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.move_both import MoveBoth
+from pe_lib.explorers.right_offsets import RightOffsets
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.straight_line import StraightLine
@@ -33,6 +34,7 @@ __all__ = [
     "Knobs",
     "LookBack",
     "MoveBoth",
+    "RightOffsets",
     "Rotation",
     "Shuffle",
     "StraightLine",
