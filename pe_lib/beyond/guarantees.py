@@ -64,7 +64,8 @@ def _whole(positions: Positions) -> NDArray[np.int64]:
 
 
 def _random(*shape: int) -> Array:
-    return np.random.default_rng(7).standard_normal(shape)
+    numbers: Array = np.random.default_rng(7).standard_normal(shape)
+    return numbers
 
 
 def _plain(queries: Array, keys: Array) -> Array:
@@ -79,7 +80,8 @@ def _rotary(queries: Array, keys: Array, positions: Positions) -> Array:
 def _rotary_looking(back: int, positions: Positions) -> Array:
     keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
     queries = apply_rotary(keys, np.full(len(positions), -back))
-    return SHARP * WIDTH**0.5 * _rotary(queries, keys, positions)
+    scores: Array = SHARP * WIDTH**0.5 * _rotary(queries, keys, positions)
+    return scores
 
 
 def _alibi(queries: Array, keys: Array, positions: Positions) -> Array:
@@ -106,7 +108,8 @@ def _shaw(queries: Array, keys: Array, positions: Positions) -> Array:
     vectors = _random(2 * CLIP + 1, queries.shape[1])
     clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP) + CLIP
     by_offset = queries @ vectors.T / queries.shape[1] ** 0.5
-    return _plain(queries, keys) + np.take_along_axis(by_offset, clipped, axis=1)
+    terms: Array = np.take_along_axis(by_offset, clipped, axis=1)
+    return _plain(queries, keys) + terms
 
 
 def _shaw_looking(back: int, positions: Positions) -> Array:
@@ -175,8 +178,9 @@ WAYS: dict[str, Way] = {
 
 def any_length(way: Way) -> Verdict:
     """It has numbers for positions that no training saw: 800 words, and at 10,000."""
+    positions: Positions = np.arange(LENGTHS[-1], dtype=np.float64)
     for start in (0, 10_000):
-        way.scores(*_words(LENGTHS[-1]), np.arange(LENGTHS[-1]) + float(start))
+        way.scores(*_words(LENGTHS[-1]), positions + start)
     return _verdict(True, 0.0, "800 words, from 0 and from 10000")
 
 
@@ -329,8 +333,10 @@ def _looks(way: Way, lags: ArrayLike) -> Verdict:
             row = way.looking(int(back), np.arange(float(n)))[-1]
             tallest = n - 1 - np.flatnonzero(row > row.max() - 1e-9)
             if list(tallest) != [back]:
-                draw = f" and {len(tallest) - 1} more" if len(tallest) > 1 else ""
-                told = f"{back} back of {n} words: looks at {tallest[-1]} back{draw}"
+                where = f"looks at {tallest[-1]} back"
+                if len(tallest) > 1:
+                    where = f"a draw of {len(tallest)}"
+                told = f"{back} back of {n} words: {where}"
                 return _verdict(False, float(back), told)
     farthest = int(np.max(lags))
     return _verdict(True, float(farthest), f"up to {farthest} back, of 16 to 800 words")

@@ -20,12 +20,12 @@ EXPECTED = {
 }
 EVIDENCE = {
     ("learned", "any length"): "there is no row for position 512",
-    ("Shaw", "any lag"): "16 back of 200 words: looks at 16 back and 183 more",
-    ("T5", "any lag"): "8 back of 16 words: looks at 8 back and 3 more",
+    ("Shaw", "any lag"): "16 back of 200 words: a draw of 184",
+    ("T5", "any lag"): "8 back of 16 words: a draw of 4",
     ("T5", "between"): "offsets must be whole numbers, got 3.7",
     ("ALiBi", "one back"): "1 back of 16 words: looks at 0 back",
     ("ALiBi", "before and after"): "one back and one ahead are one number: 0",
-    ("none", "one back"): "1 back of 16 words: looks at 0 back and 15 more",
+    ("none", "one back"): "1 back of 16 words: a draw of 16",
     ("rotary", "any lag"): "up to 40 back, of 16 to 800 words",
     ("rotary", "equal words"): "all are equal",
 }
