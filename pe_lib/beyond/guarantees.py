@@ -278,7 +278,7 @@ def guarantees(ways: Mapping[str, Way] | None = None) -> Scorecard:
     Parameters
     ----------
     ways : mapping
-        From a name to a :class:`Way`; :data:`WAYS` if left out.
+        From a name to a :class:`Way`; ``WAYS`` if left out.
 
     Returns
     -------
