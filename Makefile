@@ -18,7 +18,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book serve test check worlds mutants tamper axe test-portable outputs kept \
-	bench lighthouse card lint lab conf links clean
+	machines bench lighthouse card lint lab conf links clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -68,6 +68,9 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 kept: $(READY)  ## train the kept results that are missing or out of date (all: 50 minutes of a core)
 	$(BIN)/python book/experiments/data/runs.py
 
+machines: $(READY)  ## cut a text for 2 and 4 processes, compare with one; keeps book/beyond/data
+	$(BIN)/python tools/machines/start.py --ranks 2,4 --cost 512,1024,2048,4096 --own --keep
+
 bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
 		--target .venv/peers --requirement benchmarks/requirements.txt && \
@@ -76,6 +79,7 @@ bench: $(READY)  ## measure pe_lib beside its peers; keeps benchmarks/*.txt
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/forward.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/rotary.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/angles.py
+	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/biases.py
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/conformance.py
 
 lighthouse: book  ## measure pages as a phone loads them (needs Node and Chromium)

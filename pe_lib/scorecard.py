@@ -15,10 +15,15 @@ class Scorecard(dict[str, dict[str, Verdict]]):
     Prints as text; shows as an HTML table in a notebook.
     """
 
+    def _titles(self) -> list[str]:
+        return list(next(iter(self.values()), CRITERIA))
+
     def __str__(self) -> str:
         wide = max([len(name) for name in self], default=0)
-        lines = [f"{number} {name}" for number, name in enumerate(CRITERIA, start=1)]
-        numbers = " ".join(str(number + 1) for number in range(len(CRITERIA)))
+        lines = [
+            f"{number} {name}" for number, name in enumerate(self._titles(), start=1)
+        ]
+        numbers = " ".join(str(number + 1) for number in range(len(self._titles())))
         lines += ["", " " * wide + "  " + numbers]
         for name, row in self.items():
             marks = " ".join(_MARKS[verdict.holds] for verdict in row.values())
@@ -31,7 +36,7 @@ class Scorecard(dict[str, dict[str, Verdict]]):
         turned = "writing-mode: vertical-rl; transform: rotate(180deg)"
         heads = "".join(
             f'<th scope="col"><span style="{turned}">{name}</span></th>'
-            for name in CRITERIA
+            for name in self._titles()
         )
         rows = "".join(
             f'<tr><th scope="row">{escape(name)}</th>'

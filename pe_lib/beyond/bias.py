@@ -170,21 +170,10 @@ def t5_buckets(
     """
     causal = as_flag("causal", causal)
     whole = _as_whole_offsets(offsets)
-    multiple = 2 if causal else 4
-    num_buckets = as_integer("num_buckets", num_buckets, at_least=multiple)
-    if num_buckets % multiple:
-        raise ValueError(
-            f"num_buckets must be a multiple of {multiple}, got {num_buckets}"
-        )
-    share = num_buckets if causal else num_buckets // 2
-    exact = share // 2
-    max_distance = as_integer("max_distance", max_distance, at_least=exact + 1)
-    if max_distance > LARGEST_POSITION:
-        raise ValueError(f"max_distance must be at most 2**31, got {max_distance}")
+    starts = _bucket_starts(num_buckets, max_distance, causal)
     distances = np.maximum(-whole, 0) if causal else np.abs(whole)
-    starts = [*range(exact), *_wide_starts(exact, share, max_distance)]
     buckets = np.searchsorted(starts, distances, side="right").astype(np.int64) - 1
-    return buckets if causal else buckets + share * (whole > 0)
+    return buckets if causal else buckets + len(starts) * (whole > 0)
 
 
 def _geometric(num_heads: int) -> NDArray[np.float64]:
@@ -199,6 +188,25 @@ def _as_whole_offsets(offsets: ArrayLike) -> NDArray[np.int64]:
     if fractional.size:
         raise ValueError(f"offsets must be whole numbers, got {fractional.flat[0]:g}")
     return numbers.astype(np.int64)
+
+
+def _bucket_starts(
+    num_buckets: int, max_distance: int, causal: bool
+) -> NDArray[np.int64]:
+    """The smallest distance of each bucket of one direction."""
+    multiple = 2 if causal else 4
+    num_buckets = as_integer("num_buckets", num_buckets, at_least=multiple)
+    if num_buckets % multiple:
+        raise ValueError(
+            f"num_buckets must be a multiple of {multiple}, got {num_buckets}"
+        )
+    share = num_buckets if causal else num_buckets // 2
+    exact = share // 2
+    max_distance = as_integer("max_distance", max_distance, at_least=exact + 1)
+    if max_distance > LARGEST_POSITION:
+        raise ValueError(f"max_distance must be at most 2**31, got {max_distance}")
+    starts = [*range(exact), *_wide_starts(exact, share, max_distance)]
+    return np.array(starts, dtype=np.int64)
 
 
 def _wide_starts(exact: int, share: int, max_distance: int) -> list[int]:

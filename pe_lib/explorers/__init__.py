@@ -19,6 +19,7 @@ from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.patches import Patches
+from pe_lib.explorers.right_offsets import RightOffsets
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.straight_line import StraightLine
@@ -36,6 +37,7 @@ __all__ = [
     "LookBack",
     "MoveBoth",
     "Patches",
+    "RightOffsets",
     "Rotation",
     "Shuffle",
     "StraightLine",

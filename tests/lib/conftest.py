@@ -13,7 +13,7 @@ import pytest
 
 HERE = Path(__file__).parent
 NEEDS = {
-    "torch": ("check*", "experiments*", "main", "nn*"),
+    "torch": ("check*", "experiments*", "machines", "main", "nn*"),
     "scipy": ("fit",),
     "matplotlib": ("plotting",),
     "playwright": ("explorers",),

@@ -20,6 +20,7 @@ from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
 from pe_lib.beyond import scaling
 from pe_lib.beyond.grid import rotate_grid
+from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
@@ -31,6 +32,7 @@ STATES = [
     explorers.Rotation(offset=22),
     explorers.Rotation(offset=0),
     explorers.MoveBoth(position=104, back=0),
+    explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.DotProduct(d_model=2, base=2),
     explorers.DotProduct(d_model=512, base=1_000_000),
     explorers.HeatMap(base=256, position=31),
@@ -884,6 +886,42 @@ def test_patches_are_dragged(play):
     assert page.locator(".reached").is_visible()
     frame = page.locator(".turns path").first
     assert frame.evaluate("x => getComputedStyle(x).touchAction") == "none"
+
+
+def test_right_offsets(play):
+    """Twelve settings: numbers, map and count, against pe_lib's shards."""
+    state = explorers.RightOffsets(ranks=4, cut="zigzag", numbers="zigzag")
+    page = play(explorers.RightOffsets(), state)
+    orders = ("contiguous", "zigzag")
+    for index, ranks in enumerate((2, 4)):
+        slider(page, "ranks").fill(str(index))
+        for cut, numbered in product(orders, ("local", *orders)):
+            page.locator(f"[name=cut][value={cut}]").first.check()
+            page.locator(f"[name=numbers][value={numbered}]").first.check()
+            tokens = [sharded(16, ranks, r, order=cut) for r in range(ranks)]
+            local = [np.arange(16 // ranks)] * ranks
+            given = (
+                local
+                if numbered == "local"
+                else [sharded(16, ranks, r, order=numbered) for r in range(ranks)]
+            )
+            shown = page.locator("svg").first.locator("text.now").all_text_contents()
+            place = np.array(shown[16:], int)
+            for t, p in zip(tokens, given, strict=True):
+                np.testing.assert_array_equal(place[t], p)
+            gaps = np.subtract.outer(place, place)
+            true = np.subtract.outer(np.arange(16), np.arange(16))
+            right = int((gaps == true)[np.tri(16, dtype=bool)].sum())
+            assert sentence(page).startswith(f"{right} of 136 pairs")
+            drawn = page.locator("svg").first.locator("path.now").all()
+            cells = [sum(numbers(re.findall(r"h(\d+)", p.get_attribute("d"))))
+                     if p.get_attribute("d") else 0 for p in drawn]  # fmt: skip
+            assert cells == [right, 136 - right]
+            won = page.locator(".reached").first.is_visible()
+            assert won == (cut == numbered == "zigzag") and (right == 136) == (
+                cut == numbered
+            )
+    assert same_drawing(page)
 
 
 def coats_show(page, P, n):

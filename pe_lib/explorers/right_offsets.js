@@ -1,0 +1,34 @@
+each("right-offsets", (root, controls) => () => {
+  const n = 16, ranks = chosen(controls.ranks), size = n / ranks, half = size / 2;
+  const cut = controls.cut.value, numbers = controls.numbers.value;
+  const shard = (order, r) =>
+    range(size).map((i) => {
+      if (order == "local") return i;
+      if (order == "contiguous") return r * size + i;
+      return i < half ? r * half + i : (2 * ranks - 2 - r) * half + i;
+    });
+  const place = [], owner = [];
+  for (const r of range(ranks)) {
+    shard(cut, r).forEach((t, i) => {
+      place[t] = shard(numbers, r)[i];
+      owner[t] = r;
+    });
+  }
+  const lines = ["", ""];
+  let right = 0;
+  for (const t of range(n)) {
+    const wrong = (s) => +(place[t] - place[s] != t - s);
+    for (let from = 0, to; from <= t; from = to) {
+      for (to = from + 1; to <= t && wrong(to) == wrong(from); ) to++;
+      lines[wrong(from)] += `M${from} ${t}h${to - from}`;
+      if (!wrong(from)) right += to - from;
+    }
+  }
+  const first = shard(cut, 1)[0];
+  show(
+    root,
+    [...lines, ...owner, ...place, `${right} of 136`],
+    `${right} of 136 pairs see their distance. Rank 1 calls token ${first} number ${place[first]}.`,
+    cut == "zigzag" && numbers == cut,
+  );
+});

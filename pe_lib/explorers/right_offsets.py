@@ -1,0 +1,144 @@
+"""Which pairs see their distance, if a text is cut and numbered in its own way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib._arguments import as_choice
+from pe_lib.beyond.positions import ORDERS, offset_errors, sharded
+from pe_lib.explorers._explorer import Explorer, choices, one_of, picture, runs
+
+TOKENS = 16
+NUMBERS = ("local", *ORDERS)
+CALLED = {
+    "local": "from 0 on each rank",
+    "contiguous": "as if cut in one stretch",
+    "zigzag": "as if cut in zigzag",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RightOffsets(Explorer):
+    """A map of the pairs of 16 tokens: full where their positions give the distance.
+
+    Parameters
+    ----------
+    ranks : int
+        2 or 4.
+    cut : {"contiguous", "zigzag"}
+        How the tokens are dealt out.
+    numbers : {"local", "contiguous", "zigzag"}
+        How each rank numbers what it has: from 0, or as if cut in that order.
+
+    Raises
+    ------
+    TypeError
+        If `ranks` is not an integer.
+    ValueError
+        If an argument is not in its list.
+
+    Examples
+    --------
+    >>> print(RightOffsets())
+    72 of 136 pairs see their distance. Rank 1 calls token 8 number 0.
+    """
+
+    ranks: int = 2
+    cut: str = "contiguous"
+    numbers: str = "local"
+
+    _name = "right-offsets"
+    _title = "Who sees the right distance?"
+    _goal = "Cut the text in zigzag, and make every pair see its distance."
+    _reached = (
+        "Reached: all 136.",
+        "The numbers must belong to the cut. No other setting raises an error either:"
+        " it computes on, with wrong distances.",
+    )
+
+    def __post_init__(self) -> None:
+        one_of("ranks", self.ranks, (2, 4))
+        as_choice("cut", self.cut, ORDERS)
+        as_choice("numbers", self.numbers, NUMBERS)
+
+    def _shard(self, order: str, rank: int) -> NDArray[np.int64]:
+        if order == "local":
+            return np.arange(TOKENS // self.ranks)
+        return sharded(TOKENS, self.ranks, rank, order=order)
+
+    def _positions(self) -> NDArray[np.int64]:
+        """The number that each token bears."""
+        positions = np.empty(TOKENS, np.int64)
+        for rank in range(self.ranks):
+            positions[self._shard(self.cut, rank)] = self._shard(self.numbers, rank)
+        return positions
+
+    def _right(self) -> NDArray[np.bool_]:
+        errors = offset_errors(np.arange(TOKENS), self._positions())
+        right: NDArray[np.bool_] = (errors == 0) & np.tri(TOKENS, dtype=bool)
+        return right
+
+    def _won(self) -> bool:
+        return self.cut == self.numbers == "zigzag"
+
+    def _stage(self) -> str:
+        right = self._right()
+        seen = np.tri(TOKENS, dtype=bool)
+        owner = np.empty(TOKENS, int)
+        for rank in range(self.ranks):
+            owner[self._shard(self.cut, rank)] = rank
+        rows = "".join(
+            f'<text class="{kind}" x="24" y="{y}">{name}</text>'
+            + "".join(
+                f'<text class="{kind} now" x="{18 * t + 57}" y="{y}">{value}</text>'
+                for t, value in enumerate(values)
+            )
+            for name, kind, y, values in (
+                ("rank", "muted", 312, owner),
+                ("number", "", 330, self._positions()),
+            )
+        )
+        return picture(
+            "A triangle of squares: rows are the tokens that ask, columns the tokens"
+            " before them. Full squares see the right distance, small ones a wrong"
+            " one. Below, the rank and the number of each token.",
+            340,
+            336,
+            '<g transform="translate(48 9) scale(18)">'
+            f'<path class="now" stroke-width="0.88" d="{runs(right)}"/>'
+            '<path class="now target" stroke-width="0.2"'
+            f' d="{runs(seen & ~right)}"/></g>\n{rows}\n',
+            "map",
+        )
+
+    def _tally(self) -> list[tuple[str, str]]:
+        return [("pairs that see their distance", f"{self._right().sum()} of 136")]
+
+    def _sentence(self) -> str:
+        token = self._shard(self.cut, 1)[0]
+        return (
+            f"{self._right().sum()} of 136 pairs see their distance. Rank 1 calls"
+            f" token {token} number {self._positions()[token]}."
+        )
+
+    def _controls(self) -> str:
+        groups = (
+            (
+                "cut",
+                "the text is cut",
+                dict(zip(ORDERS, ORDERS, strict=True)),
+                self.cut,
+            ),
+            ("numbers", "each rank counts", CALLED, self.numbers),
+        )
+        return choices("ranks", "ranks", (2, 4), self.ranks) + "".join(
+            f"<fieldset><legend>{legend}</legend>"
+            + "".join(
+                f'<label><input type="radio" name="{name}" value="{value}"'
+                f"{' checked' if value == chosen else ''}>{text}</label>"
+                for value, text in values.items()
+            )
+            + "</fieldset>\n"
+            for name, legend, values, chosen in groups
+        )

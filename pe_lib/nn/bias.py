@@ -1,0 +1,341 @@
+"""Biases of attention scores as PyTorch modules: ALiBi and T5."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals
+from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
+from pe_lib.nn._arguments import as_offset, with_float64
+
+
+class _Bias(nn.Module):
+    """A number for each head, query and key, which depends on their offset alone."""
+
+    num_heads: int
+    causal: bool
+
+    def forward(
+        self,
+        length: int,
+        key_length: int | None = None,
+        *,
+        offset: int | None = None,
+        positions: Tensor | None = None,
+        key_positions: Tensor | None = None,
+        mask: bool = True,
+    ) -> Tensor:
+        """Return what is added to the scores, after these were divided by a root.
+
+        Parameters
+        ----------
+        length : int
+            Number of queries, at least 1.
+        key_length : int
+            Number of keys, at least 1; that of queries if left out.
+        offset : int
+            Position of the first query, if the first key is at 0. If left out, the
+            queries are the last: ``bias(1, 11)`` is the row of the eleventh word.
+        positions : tensor [length] or [batch, length]
+            Of the queries, in the place of offset.
+        key_positions : tensor [key_length] or [batch, key_length]
+            Of the keys; those of the queries if left out. In a cache keep them with
+            the keys.
+        mask : bool
+            Whether a module made with causal=True hides later keys, by minus
+            infinity. Positions decide what is later. So documents in one text, each
+            counted from 0, need a mask of their own beside this one.
+
+        Returns
+        -------
+        tensor [num_heads, length, key_length]
+            With [batch, ...] in front where positions have a batch. Numbers of 32
+            bits, also in a module cast to 16; of 64 in a module cast to 64. Add them
+            to float32 scores, or hand them to scaled_dot_product_attention.
+
+        Raises
+        ------
+        TypeError
+            If an argument has a wrong type.
+        ValueError
+            If a length is below 1, shapes do not fit, positions come with an offset,
+            or keys have positions and queries have none.
+        """
+        length = _as_length("length", length)
+        keys = length if key_length is None else _as_length("key_length", key_length)
+        hides = as_flag("mask", mask) and self.causal
+        if positions is not None:
+            if offset is not None:
+                raise ValueError(
+                    f"offset must be left out where positions are given, got {offset}"
+                )
+            offsets = self._offsets(positions, key_positions, length, keys)
+            return self._hidden(self._values(offsets), offsets.unsqueeze(-3), hides)
+        if key_positions is not None:
+            raise ValueError("key_positions must come with positions, got them alone")
+        start = keys - length if offset is None else as_offset(offset)
+        if torch.compiler.is_compiling():  # which would fix the number of keys below
+            first = start + torch.arange(length, device=self._device())
+            offsets = torch.arange(keys, device=self._device()) - first.unsqueeze(-1)
+            return self._hidden(self._values(offsets), offsets, hides)
+        # One number an offset; then each query takes its stretch of them.
+        offsets = torch.arange(length + keys - 1, device=self._device())
+        offsets = (offsets - (start + length - 1)).unsqueeze(0)
+        values = self._hidden(self._values(offsets), offsets, hides)
+        return values.squeeze(-2).unfold(-1, keys, 1).flip(-2)
+
+    def _offsets(
+        self, positions: Any, key_positions: Any, length: int, keys: int
+    ) -> Tensor:
+        """Key's position minus query's: [..., length, key_length]."""
+        if key_positions is None:
+            if keys != length:
+                raise ValueError(
+                    f"key_positions must be given for {keys} keys and {length} queries"
+                )
+            key_positions = positions
+        queries = self._as_positions("positions", positions, length)
+        others = self._as_positions("key_positions", key_positions, keys)
+        if queries.ndim == others.ndim == 2 and len(queries) != len(others):
+            raise ValueError(
+                f"key_positions must have the batch of positions, {len(queries)}, "
+                f"got {len(others)}"
+            )
+        return others.unsqueeze(-2) - queries.unsqueeze(-1)
+
+    def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+        if value.dtype == torch.bool or value.is_complex():
+            raise TypeError(f"{name} must be real numbers, got {value.dtype}")
+        if value.ndim not in (1, 2) or value.shape[-1] != length:
+            raise ValueError(
+                f"{name} must have shape [{length}] or [batch, {length}], got "
+                f"{list(value.shape)}"
+            )
+        return value.double() if value.is_floating_point() else value.long()
+
+    def _device(self) -> torch.device:
+        raise NotImplementedError
+
+    def _values(self, offsets: Tensor) -> Tensor:
+        """The bias of offsets [..., q, k]: [..., num_heads, q, k]."""
+        raise NotImplementedError
+
+    def _hidden(self, values: Tensor, offsets: Tensor, hides: bool) -> Tensor:
+        if not hides:
+            return values
+        later = (offsets > 0).to(values.device)
+        return values.masked_fill(later, float("-inf"))
+
+
+class AlibiBias(_Bias):
+    r"""ALiBi's bias, the distance times minus a slope, as Press et al. (2022).
+
+    .. math:: b_{h,t,s} = -m_h\,|t - s|
+
+    What :func:`pe_lib.beyond.bias.alibi_bias` computes, rounded once to float32,
+    whatever the dtype of the module. Nothing is learned and nothing is saved; a
+    longer text needs no other module. Distances are computed before they are
+    multiplied: the short form, slope times the key's position, is the same to a
+    softmax in exact numbers, and in bfloat16 it makes neighbours equal.
+
+    In 16 bits a bias of this form keeps its relative precision, so that near words
+    stay apart; what it loses is the sum of score and bias. Add it in float32.
+
+    Parameters
+    ----------
+    num_heads : int
+        At least 1.
+    causal : bool
+        Whether later keys are hidden. Without a mask before and after are alike.
+    rule : {"program", "paper"}
+        Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has a wrong type or is out of range.
+
+    Examples
+    --------
+    >>> bias = AlibiBias(8, causal=True)
+    >>> bias(3)[0]
+    tensor([[ 0.0000,    -inf,    -inf],
+            [-0.5000,  0.0000,    -inf],
+            [-1.0000, -0.5000,  0.0000]])
+
+    The next word, with ten in the cache, and the whole of attention:
+
+    >>> bias(1, 11).shape
+    torch.Size([8, 1, 11])
+    >>> queries, keys, values = torch.randn(3, 2, 8, 10, 16)
+    >>> attended = nn.functional.scaled_dot_product_attention(
+    ...     queries, keys, values, attn_mask=bias(10)
+    ... )
+    """
+
+    slopes: Tensor
+
+    def __init__(
+        self, num_heads: int, *, causal: bool = False, rule: str = "program"
+    ) -> None:
+        super().__init__()
+        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
+        self.causal = as_flag("causal", causal)
+        self.rule = as_choice("rule", rule, RULES)
+        # from_numpy: real numbers on the CPU, also where torch's default is meta.
+        self._exact = torch.from_numpy(alibi_slopes(num_heads, rule=rule))
+        slopes = torch.empty(self.num_heads, dtype=torch.float32)
+        self.register_buffer("slopes", slopes, persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Write the slopes, on their device. On the meta device they stay empty."""
+        if not self.slopes.is_meta:
+            self.slopes.copy_(self._exact)
+
+    def _device(self) -> torch.device:
+        return self.slopes.device
+
+    def _values(self, offsets: Tensor) -> Tensor:
+        device = with_float64(self.slopes.device)
+        slopes = self._exact.to(device)[:, None, None]
+        distances = offsets.to(device).abs().unsqueeze(-3)
+        values = (0 - distances * slopes).to(self.slopes.dtype)
+        return values.to(self.slopes.device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Slopes of 32 bits or more, whatever the module is cast to."""
+        if self.slopes.is_meta:
+            self.slopes = torch.empty_like(self.slopes, device="cpu")
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if self.slopes.dtype not in (torch.float32, torch.float64):
+            self.slopes = self.slopes.to(torch.float32)
+        self.reset_parameters()
+        return self
+
+    def extra_repr(self) -> str:
+        """What print(module) shows."""
+        return f"{self.num_heads}, causal={self.causal}, rule={self.rule!r}"
+
+
+class T5Bias(_Bias):
+    r"""T5's bias: a learned number for each bucket of offsets and each head.
+
+    Buckets are those of :func:`pe_lib.beyond.bias.t5_buckets`, found in whole
+    numbers: no logarithm can put a distance into a wrong one. T5 makes one such
+    module for its encoder and one for its decoder, and uses it in all layers.
+
+    `weight` is a row a bucket and a column a head, as in the authors' program and in
+    transformers, whose ``relative_attention_bias.weight`` fits.
+
+    Parameters
+    ----------
+    num_heads : int
+        At least 1.
+    num_buckets, max_distance : int
+        As in :func:`pe_lib.beyond.bias.t5_buckets`.
+    causal : bool
+        Whether later keys are hidden, and all buckets look back.
+    init_std : float
+        The weights begin at 0, no offset preferred; with a number above 0 they are
+        drawn with this standard deviation.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has a wrong type or is out of range.
+
+    Examples
+    --------
+    >>> bias = T5Bias(8, causal=True)
+    >>> with torch.no_grad():
+    ...     bias.weight[1] = 3.0  # one back
+    >>> bias(3)[0].tolist()
+    [[0.0, -inf, -inf], [3.0, 0.0, -inf], [0.0, 3.0, 0.0]]
+    >>> bias(1, 11).shape
+    torch.Size([8, 1, 11])
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        *,
+        num_buckets: int = 32,
+        max_distance: int = 128,
+        causal: bool = False,
+        init_std: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
+        self.causal = as_flag("causal", causal)
+        starts = _bucket_starts(num_buckets, max_distance, self.causal)
+        self.num_buckets, self.max_distance = int(num_buckets), int(max_distance)
+        self.init_std = _as_deviation(init_std)
+        self._starts = torch.from_numpy(starts)
+        self.weight = nn.Parameter(torch.empty(self.num_buckets, self.num_heads))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begin anew: zeros, or random numbers of the deviation `init_std`."""
+        if self.init_std:
+            nn.init.normal_(self.weight, std=self.init_std)
+        else:
+            nn.init.zeros_(self.weight)
+
+    def buckets(self, offsets: Tensor) -> Tensor:
+        """The bucket of each offset, key's position minus query's: integers [...]."""
+        if not isinstance(offsets, Tensor):
+            raise TypeError(f"offsets must be a tensor, got {type(offsets).__name__}")
+        if offsets.is_floating_point() or offsets.is_complex():
+            raise TypeError(f"offsets must be integers, got {offsets.dtype}")
+        distances = (-offsets).clamp(min=0) if self.causal else offsets.abs()
+        starts = self._starts.to(offsets.device)
+        found = torch.bucketize(distances, starts, right=True) - 1
+        if self.causal:
+            return found
+        return found + (self.num_buckets // 2) * (offsets > 0)
+
+    def _device(self) -> torch.device:
+        return self.weight.device
+
+    def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
+        positions = super()._as_positions(name, value, length)
+        if positions.is_floating_point():
+            raise TypeError(f"{name} must be integers, got {value.dtype}")
+        return positions
+
+    def _values(self, offsets: Tensor) -> Tensor:
+        exact = self.weight.dtype == torch.float64
+        weight = self.weight if exact else self.weight.float()
+        buckets = self.buckets(offsets.to(self.weight.device))
+        return functional.embedding(buckets, weight).movedim(-1, -3)
+
+    def extra_repr(self) -> str:
+        """What print(module) shows."""
+        return (
+            f"{self.num_heads}, num_buckets={self.num_buckets}, "
+            f"max_distance={self.max_distance}, causal={self.causal}"
+        )
+
+
+def _as_length(name: str, value: Any) -> Any:
+    """Return a length as an int; what the compiler keeps open, stays open."""
+    if not (type(value) is int or isinstance(value, torch.SymInt)):
+        value = as_integer(name, value)
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return value
+
+
+def _as_deviation(value: Any) -> float:
+    number = as_reals("init_std", value)
+    if number.ndim:
+        raise TypeError(f"init_std must be a single number, got shape {number.shape}")
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"init_std must be finite and at least 0, got {value!r}")
+    return float(number)

@@ -1,0 +1,95 @@
+"""What each way guarantees; and ways that are broken on purpose."""
+
+import numpy as np
+import pytest
+
+from pe_lib.beyond.guarantees import GUARANTEES, WAYS, Way, guarantees
+from pe_lib.scorecard import Scorecard
+
+CARD = guarantees()
+EXPECTED = {
+    # any length, offset alone, one back, any lag, before and after, equal words,
+    # between, keeps weight
+    "none": "++------",
+    "sinusoid": "+-+++++-",
+    "learned": "----++--",
+    "Shaw": "+++-++--",
+    "T5": "+++-+---",
+    "ALiBi": "++----++",
+    "rotary": "+++++-+-",
+}
+EVIDENCE = {
+    ("learned", "any length"): "there is no row for position 512",
+    ("Shaw", "any lag"): "16 back of 200 words: a draw of 184",
+    ("T5", "any lag"): "8 back of 16 words: a draw of 4",
+    ("T5", "between"): "offsets must be whole numbers, got 3.7",
+    ("ALiBi", "one back"): "1 back of 16 words: looks at 0 back",
+    ("ALiBi", "before and after"): "one back and one ahead are one number: 0",
+    ("none", "one back"): "1 back of 16 words: a draw of 16",
+    ("rotary", "any lag"): "up to 40 back, of 16 to 800 words",
+    ("rotary", "equal words"): "all are equal",
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_card(name):
+    row = CARD[name]
+    assert "".join("+" if v.holds else "-" for v in row.values()) == EXPECTED[name]
+    assert list(CARD) == list(WAYS) == list(EXPECTED)
+    assert list(row) == list(GUARANTEES)
+
+
+@pytest.mark.parametrize("place", EVIDENCE, ids=str)
+def test_the_evidence(place):
+    assert CARD[place[0]][place[1]].evidence == EVIDENCE[place]
+
+
+def test_it_prints_its_own_titles():
+    assert isinstance(CARD, Scorecard)
+    assert str(CARD).startswith("1 any length\n2 offset alone\n")
+    assert CARD._repr_html_().count('<th scope="col">') == 1 + len(GUARANTEES)
+    assert str(Scorecard({})).startswith("1 unique")
+
+
+def changed(name, **parts):
+    way = WAYS[name]
+    whole = {"scores": way.scores, "looking": way.looking, "values": way.values}
+    return guarantees({"it": Way(**(whole | parts))})["it"]
+
+
+def test_ways_that_are_broken_lose_what_they_promised():
+    """Positions of every rank from 0; one side one too high; rounded; clipped."""
+    rotary = WAYS["rotary"]
+    local = changed(
+        "rotary",
+        scores=lambda q, k, p: rotary.scores(q, k, p % 48),
+        looking=lambda back, p: rotary.looking(back, p % 48),
+    )
+    assert not local["offset alone"].holds and not local["any lag"].holds
+    assert local["any length"].holds  # which raises nothing
+    late = changed("rotary", looking=lambda back, p: rotary.looking(back + 1, p))
+    assert late["one back"].evidence == "1 back of 16 words: looks at 2 back"
+    whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
+    assert not whole["between"].holds
+    added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
+    assert added["equal words"].holds
+
+
+def test_a_way_of_ones_own():
+    """KERPLE's logarithm falls too slowly to keep the weight."""
+
+    def looking(_, positions):
+        return -np.log1p(np.abs(np.subtract.outer(positions, positions)))
+
+    card = changed(
+        "ALiBi",
+        looking=looking,
+        scores=lambda q, k, p: q @ k.T + looking(1, p),
+    )
+    assert card["offset alone"].holds and not card["keeps weight"].holds
+
+
+@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: WAYS["none"]}])
+def test_bad_arguments(wrong):
+    with pytest.raises(TypeError, match="ways must map names to ways, got"):
+        guarantees(wrong)

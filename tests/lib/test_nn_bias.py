@@ -1,0 +1,295 @@
+"""The bias modules are the core's numbers, whatever was done to them before."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from pe_lib.beyond.bias import alibi_bias, alibi_slopes, t5_buckets
+from pe_lib.nn import AlibiBias, T5Bias, check_encoding
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+KINDS = (AlibiBias, T5Bias)
+on_each = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(autouse=True)
+def _start():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+
+
+def build(kind, heads=6, **choices):
+    """A module whose numbers differ from bucket to bucket."""
+    random = {"init_std": 1.0} if kind is T5Bias else {}
+    return kind(heads, **(random | choices))
+
+
+def expected(module, offsets):
+    """By the core, in float64, rounded once: [heads, *offsets]."""
+    offsets = np.asarray(offsets)
+    if isinstance(module, AlibiBias):
+        slopes = alibi_slopes(module.num_heads, rule=module.rule)
+        values = np.multiply.outer(slopes, 0 - np.abs(offsets))
+    else:
+        buckets = t5_buckets(
+            offsets, num_buckets=module.num_buckets,
+            max_distance=module.max_distance, causal=module.causal,
+        )  # fmt: skip
+        rows = module.weight.detach().double().numpy()[buckets]
+        values = np.moveaxis(rows, -1, 0)
+    if module.causal:
+        values = np.where(offsets > 0, -np.inf, values)
+    dtype = torch.float64 if next(iter(numbers(module))).dtype == torch.float64 else 0
+    return torch.from_numpy(values).to(dtype or torch.float32)
+
+
+def numbers(module):
+    return [*module.parameters(), *module.buffers()]
+
+
+def between(queries, keys):
+    return np.asarray(keys)[None, :] - np.asarray(queries)[:, None]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@on_each
+def test_the_bias_is_the_cores_to_the_last_bit(kind, dtype, causal):
+    """All, the last with a cache, a stretch in the middle, keys alone after it."""
+    for heads in (1, 8, 12):
+        module = build(kind, heads, causal=causal).to(dtype)
+        for length, keys, offset in (
+            (1, 1, None), (300, 300, None), (1, 300, None), (5, 300, None),
+            (5, 300, 20), (300, 5, 0), (3, 4, -2), (2, 3, 2**31),
+        ):  # fmt: skip
+            bias = module(length, keys, offset=offset)
+            start = keys - length if offset is None else offset
+            offsets = between(start + np.arange(length), np.arange(keys))
+            right = expected(module, np.clip(offsets, -(2**31), 2**31))
+            wide = torch.float64 if dtype == torch.float64 else torch.float32
+            assert bias.dtype == wide and bias.shape == (heads, length, keys)
+            if offset != 2**31:
+                assert torch.equal(bias, right)
+            again = module(
+                length, keys, positions=start + torch.arange(length),
+                key_positions=torch.arange(keys),
+            )  # fmt: skip
+            assert torch.equal(again, bias)
+
+
+def test_published_numbers():
+    bias = AlibiBias(12, rule="paper")(7)
+    right = alibi_bias(7, 12, rule="paper").astype(np.float32)
+    np.testing.assert_array_equal(bias.numpy(), right)
+    module = T5Bias(2, num_buckets=16, max_distance=64)
+    offsets = torch.arange(-1000, 1001).reshape(3, -1)
+    right = t5_buckets(offsets.numpy(), num_buckets=16, max_distance=64)
+    np.testing.assert_array_equal(module.buckets(offsets).numpy(), right)
+
+
+def test_alibi_takes_real_positions():
+    at = torch.tensor([0.5, 3.25, -1.0], dtype=torch.float64)
+    bias = AlibiBias(8)(3, positions=at)
+    gaps = (at[:, None] - at).abs()
+    assert torch.equal(bias[0], (-gaps / 2).float())
+    with pytest.raises(TypeError, match=r"positions must be integers, got torch.float"):
+        T5Bias(8)(3, positions=at)
+
+
+@on_each
+def test_documents_batches_and_caches(kind):
+    """Positions for each sentence, of keys in a cache; a mask where these say later."""
+    module = build(kind, causal=True)
+    positions = torch.tensor([[0, 1, 2, 0, 1], [5, 6, 7, 8, 9]])
+    bias = module(5, positions=positions)
+    assert bias.shape == (2, 6, 5, 5)
+    assert torch.equal(bias[0, :, :3, :3], module(3))
+    assert torch.equal(bias[0, :, 3:, 3:], module(2))
+    assert torch.equal(bias[1], module(5))
+    step = module(1, 5, positions=positions[:, -1:], key_positions=positions)
+    assert torch.equal(step, bias[:, :, -1:])
+    one = module(1, 5, positions=torch.tensor([4]), key_positions=positions)
+    assert one.shape == (2, 6, 1, 5)
+    open_ = module(5, mask=False)
+    assert torch.isfinite(open_).all()
+    hidden = torch.ones(5, 5, dtype=bool).triu(1)
+    assert torch.equal(open_.masked_fill(hidden, -torch.inf), module(5))
+
+
+@on_each
+def test_attention_with_it_word_by_word_and_all_at_once(kind):
+    module = build(kind, causal=True)
+    q, k, v = torch.randn(3, 2, 6, 12, 8)
+    scores = q @ k.mT / 8**0.5 + module(12)
+    whole = scores.softmax(-1) @ v
+    fused = scaled_dot_product_attention(q, k, v, attn_mask=module(12))
+    torch.testing.assert_close(fused, whole)
+    for t in range(12):
+        step = scaled_dot_product_attention(
+            q[:, :, t : t + 1], k[:, :, : t + 1], v[:, :, : t + 1],
+            attn_mask=module(1, t + 1),
+        )  # fmt: skip
+        torch.testing.assert_close(step[:, :, 0], whole[:, :, t])
+
+
+def test_what_16_bits_do_to_a_bias():
+    """The sum of score and bias loses it, not the bias; key positions make ties."""
+    bias = AlibiBias(16)(1, 2048)[0, 0]
+    short = (AlibiBias(16).slopes[0] * torch.arange(2048)).bfloat16()
+    assert (short.diff() == 0).float().mean() > 0.69
+    nearest = bias.softmax(-1)[-1]
+    assert (bias.bfloat16().float().softmax(-1)[-1] - nearest).abs() < 1e-3
+    assert (short.float().softmax(-1)[-1] - nearest).abs() > 0.3
+    near = bias[-40:].bfloat16()
+    assert (near.diff() > 0).all()
+    summed = torch.tensor(300.0).bfloat16() + near  # steps of one or two
+    assert (summed.diff() == 0).any() and ((300 + bias[-40:]).diff() > 0).all()
+
+
+@on_each
+def test_nothing_that_came_before_changes_a_number(kind):
+    module = build(kind, causal=True)
+    before = module(40)
+    module(1, 5000)
+    for changed in (
+        module.half().float() if kind is AlibiBias else module,
+        copy.deepcopy(module),
+        pickle.loads(pickle.dumps(module)),
+    ):
+        assert torch.equal(changed(40), before)
+    with torch.device("meta"):
+        model = nn.Sequential(build(kind, causal=True))
+    assert model[0](3).is_meta
+    model.to_empty(device="cpu")
+    model[0].reset_parameters()
+    if kind is T5Bias:
+        model.load_state_dict({"0.weight": module.weight})
+    assert torch.equal(model[0](40), before)
+    assert list(module.state_dict()) == ([] if kind is AlibiBias else ["weight"])
+
+
+def test_t5_begins_anew_and_learns():
+    module = T5Bias(4)
+    assert not module.weight.any() and module.weight.shape == (32, 4)
+    module.init_std = 0.5
+    module.reset_parameters()
+    assert 0.3 < module.weight.std() < 0.7
+    module = T5Bias(2, num_buckets=8, max_distance=9, init_std=1.0).double()
+    positions = torch.arange(6)
+    for given in ({}, {"positions": positions}):
+
+        def score(weight, given=given):
+            return torch.func.functional_call(module, {"weight": weight}, 6, given)
+
+        assert torch.autograd.gradcheck(score, module.weight)
+    module = T5Bias(1, causal=True)
+    module(5)[0].masked_fill(torch.ones(5, 5, dtype=bool).triu(1), 0).sum().backward()
+    assert module.weight.grad[:6, 0].tolist() == [5, 4, 3, 2, 1, 0]
+
+
+class Layer(nn.Module):
+    def __init__(self, bias):
+        super().__init__()
+        self.bias = bias
+
+    def forward(self, q, k):
+        return q @ k.mT + self.bias(q.shape[-2], k.shape[-2])
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@on_each
+def test_compiled_and_exported_with_any_length(kind):
+    layer = Layer(build(kind, causal=True))
+    compiled = torch.compile(layer, fullgraph=True, backend="eager", dynamic=True)
+    q = torch.export.Dim("queries", min=2, max=50)
+    k = torch.export.Dim("keys", min=2, max=50)
+    example = torch.randn(1, 6, 7, 8), torch.randn(1, 6, 9, 8)
+    program = torch.export.export(
+        layer, example, dynamic_shapes={"q": {2: q}, "k": {2: k}}
+    ).module()
+    for length, keys in ((4, 4), (5, 12), (3, 41)):
+        x, y = torch.randn(1, 6, length, 8), torch.randn(1, 6, keys, 8)
+        for other in (compiled, program):
+            torch.testing.assert_close(other(x, y), layer(x, y))
+    positions = torch.tensor([[0, 1, 0], [4, 5, 6]])
+    whole = torch.compile(layer.bias, fullgraph=True, backend="eager")
+    right = layer.bias(3, positions=positions)
+    assert torch.equal(whole(3, positions=positions), right)
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices", "told"),
+    [
+        (AlibiBias, {}, "ALiBi: 8 slopes from 0.5 to 0.003906, as in Press"),
+        (AlibiBias, {"causal": True}, "ALiBi: 8 slopes"),
+        (T5Bias, {}, "T5's 32 buckets up to distance 128, for both directions."),
+        (T5Bias, {"causal": True}, "T5's 32 buckets up to distance 128, for a causal"),
+    ],
+)
+def test_the_checker_knows_them(kind, choices, told):
+    report = check_encoding(lambda heads: kind(heads, **choices), d_model=8)
+    assert report.ok and report.kind == "returns a bias for the scores"
+    assert any(finding.what.startswith(told) for finding in report.findings)
+
+
+P5 = torch.arange(5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        ((0,), ValueError, "length must be at least 1, got 0"),
+        ((5.0,), TypeError, "length must be an integer, got 5.0"),
+        ((5, 0), ValueError, "key_length must be at least 1, got 0"),
+        ((5, {"offset": 1.0}), TypeError, "offset must be an integer, got 1.0"),
+        ((5, {"mask": 1}), TypeError, "mask must be True or False, got 1"),
+        ((5, {"positions": [0]}), TypeError, "positions must be a tensor, got list"),
+        ((4, {"positions": P5}), ValueError, r"\[4\] or \[batch, 4\], got \[5\]"),
+        ((5, {"positions": P5 > 1}), TypeError, "real numbers, got torch.bool"),
+        ((5, {"positions": P5, "offset": 2}), ValueError, "left out .* got 2"),
+        ((5, {"key_positions": P5}), ValueError, "key_positions must come with"),
+        ((5, 9, {"positions": P5}), ValueError, "given for 9 keys and 5 queries"),
+        (
+            (5, {"positions": P5.expand(2, 5), "key_positions": P5.expand(3, 5)}),
+            ValueError,
+            "the batch of positions, 2, got 3",
+        ),
+    ],
+)
+@on_each
+def test_bad_input(kind, call, error, message):
+    *lengths, last = call
+    given = last if isinstance(last, dict) else {}
+    with pytest.raises(error, match=message):
+        kind(4)(*(lengths if given else call), **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "error", "message"),
+    [
+        (AlibiBias, {"num_heads": 0}, ValueError, "num_heads must be at least 1"),
+        (AlibiBias, {"rule": "mine"}, ValueError, "rule must be 'program' or 'paper'"),
+        (AlibiBias, {"causal": 1}, TypeError, "causal must be True or False, got 1"),
+        (T5Bias, {"num_heads": 2.0}, TypeError, "num_heads must be an integer"),
+        (T5Bias, {"num_buckets": 6}, ValueError, "a multiple of 4, got 6"),
+        (T5Bias, {"max_distance": 8}, ValueError, "max_distance must be at least 9"),
+        (T5Bias, {"init_std": -1}, ValueError, "init_std must be finite and at least"),
+        (T5Bias, {"init_std": [1, 2]}, TypeError, "init_std must be a single number"),
+    ],
+)
+def test_bad_arguments(kind, arguments, error, message):
+    with pytest.raises(error, match=message):
+        kind(**{"num_heads": 8} | arguments)
+    with pytest.raises(TypeError, match=r"offsets must be integers, got torch.float"):
+        T5Bias(2).buckets(torch.ones(3))
+    with pytest.raises(TypeError, match="offsets must be a tensor, got int"):
+        T5Bias(2).buckets(3)
+    assert repr(AlibiBias(8)) == "AlibiBias(8, causal=False, rule='program')"
+    assert repr(T5Bias(8)) == (
+        "T5Bias(8, num_buckets=32, max_distance=128, causal=False)"
+    )

@@ -1,0 +1,218 @@
+"""A text cut for 2 and for 4 processes, compared with one process; what it costs.
+
+    make machines
+    python tools/machines/start.py --ranks 2 --lengths 24,40 --port 29600
+
+Starts `torchrun` on this machine (gloo, no GPU), one run for each number of
+processes. Prints a line for each scheme, and keeps everything in book/beyond/data
+if --keep is given. Exit status 0 if forward and gradients agree with one process and
+every slip is noticed, 1 if not, 2 if it could not run; then one sentence says why.
+"""
+
+import argparse
+import ast
+import csv
+import datetime
+import hashlib
+import json
+import os
+import platform
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from pe_lib.beyond.positions import sharded
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "book/beyond/data"
+BOUND = 1e-5
+COMMAND = "make machines"
+
+
+class CannotRunError(Exception):
+    """One clear sentence."""
+
+
+def free(port: int) -> None:
+    """Refuse a port on which somebody listens."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise CannotRunError(
+                f"Port {port} cannot be used ({error.strerror}): "
+                "name another one with --port."
+            ) from None
+
+
+def even(lengths: list[int], ranks: int) -> None:
+    """Refuse a text that cannot be cut evenly, before anything starts."""
+    try:
+        sharded(sum(lengths), ranks, 0, order="zigzag")
+    except ValueError as error:
+        raise CannotRunError(
+            f"The text cannot be cut for {ranks} ranks: {error}."
+        ) from None
+
+
+def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
+    """One run of torchrun; whatever happens, it ends, and so do its children."""
+    even(chosen.lengths, ranks)
+    free(chosen.port)
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--nnodes=1",
+        f"--nproc-per-node={ranks}", "--master-addr=127.0.0.1",
+        f"--master-port={chosen.port}", "--monitor-interval=0.1",
+        str(HERE / "shards.py"), f"--lengths={json.dumps(chosen.lengths)}",
+        f"--cost={json.dumps(chosen.cost)}", f"--timeout={chosen.timeout}",
+        f"--out={out}", f"--fail={chosen.fail}", *(["--own"] if chosen.own else []),
+    ]  # fmt: skip
+    environment = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        # Every large array is given back at once, so that memory can be measured.
+        "MALLOC_MMAP_THRESHOLD_": "65536",
+    }
+    with (out / "log.txt").open("w+") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+        try:
+            process.wait(chosen.limit)
+        except subprocess.TimeoutExpired:
+            raise CannotRunError(
+                f"{ranks} ranks did not end within {chosen.limit} s: all were stopped."
+            ) from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        log.seek(0)
+        said = log.read()
+    if process.returncode:
+        raise CannotRunError(reason(said, chosen.timeout))
+
+
+def reason(said: str, timeout: float) -> str:
+    """One sentence from what torchrun and the ranks said."""
+    ends = re.findall(r"rank +: (\d+).*\n +exitcode +: (-?\d+)", said)
+    for rank, code in ends:
+        if int(code) < 0 and -int(code) != signal.SIGTERM:
+            name = signal.Signals(-int(code)).name
+            return (
+                f"Rank {rank} was killed ({name}); the others were stopped, and "
+                "nothing was kept."
+            )
+    told = re.search(r"^@rank (\d+): (.*)$", said, re.MULTILINE)
+    if told and re.search(r"time.?d? ?out", told[2], re.IGNORECASE):
+        return (
+            f"Rank {told[1]} waited {timeout:g} s for a neighbour that did not answer; "
+            "all were stopped."
+        )
+    if told:
+        return f"Rank {told[1]} could not go on: {told[2]}"
+    last = [line for line in said.splitlines() if line.strip()]
+    return f"torchrun failed: {last[-1] if last else 'it said nothing'}"
+
+
+def made_from() -> str:
+    """A hash of the programs, without comments and blank lines."""
+    parts = [ast.dump(ast.parse((HERE / f"{n}.py").read_text())) for n in FILES]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+FILES = ("ring", "shards")
+
+
+def header(own: str) -> str:
+    """What made a kept file."""
+    versions = f"Python {platform.python_version()}, torch {version('torch')}"
+    lines = [
+        COMMAND,
+        f"{datetime.date.today()}, {versions}, gloo, {platform.machine()}",
+        f"made from {made_from()}",
+    ]
+    if own:
+        lines.append(f"torch's own context parallelism here: {own}")
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def keep(out: Path, all_ranks: list[int]) -> None:
+    """One file for all numbers of ranks, below lines that say what made it."""
+    DATA.mkdir(exist_ok=True)
+    own = (out / "own.txt").read_text()
+    for name in ("agreement", "cost"):
+        files = [out / f"{name}.{ranks}.csv" for ranks in all_ranks]
+        texts = [file.read_text() for file in files if file.exists()]
+        rows = [line for text in texts for line in text.splitlines(True)[1:]]
+        first = texts[0].splitlines(True)[0]
+        text = header(own if name == "agreement" else "") + first + "".join(rows)
+        (DATA / f"{name}.csv").write_text(text)
+
+
+def judge(out: Path, ranks: int) -> bool:
+    """Print a table; whether all is as it should be."""
+    good = True
+    print(f"{ranks} ranks: largest difference to one process, beside the largest")
+    print(f"{'':10}{'cut':12}{'positions':17}{'forward':>9}{'gradients':>11}  test")
+    with (out / f"agreement.{ranks}.csv").open() as file:
+        for row in csv.DictReader(file):
+            gap = max(float(row["forward"]), float(row["gradients"]))
+            seen = row["noticed"] == "True"
+            right = row["positions"] == "right"
+            good &= (gap < BOUND and not seen) if right else seen
+            print(
+                f"{row['scheme']:10}{row['order']:12}{row['positions']:17}"
+                f"{row['forward']:>9}{row['gradients']:>11}",
+                " red" if seen else " green",
+            )
+    return good
+
+
+def numbers(text: str) -> list[int]:
+    """24,40 as a list."""
+    return [int(part) for part in text.split(",") if part]
+
+
+def main() -> int:
+    """Run, print, keep."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--ranks", type=numbers, default=[2, 4], metavar="2,4")
+    options.add_argument(
+        "--lengths", type=numbers, default=[96, 160], metavar="96,160",
+        help="of the documents in the text",
+    )  # fmt: skip
+    options.add_argument("--cost", type=numbers, default=[], metavar="512,1024")
+    options.add_argument("--port", type=int, default=29531)
+    options.add_argument("--timeout", type=float, default=60, help="seconds")
+    options.add_argument("--limit", type=float, default=600, help="seconds for a run")
+    options.add_argument(
+        "--fail", choices=["", "kill", "hang"], default="", help="break the last rank"
+    )
+    options.add_argument("--own", action="store_true", help="try torch's own")
+    options.add_argument("--keep", action="store_true", help=f"keep it in {DATA.name}")
+    chosen = options.parse_args()
+    good = True
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder)
+            for ranks in ([1] if chosen.cost else []) + chosen.ranks:
+                run(ranks, chosen, out)
+                if ranks > 1:
+                    good &= judge(out, ranks)
+            if chosen.keep:
+                keep(out, [1, *chosen.ranks])
+    except CannotRunError as sentence:
+        print(sentence, file=sys.stderr)
+        return 2
+    print("All agree, and every slip is noticed." if good else "NOT as it should be.")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
