@@ -32,7 +32,7 @@ LAYOUT_SHIFT = 0.02
 SHORTEST_ALT = 40
 TARGET = 44  # px, for a finger
 PHONE = 390
-HEIGHTS = {1280: 900, PHONE: 844}
+HEIGHTS = {1280: 900, PHONE: 844, 320: 640}
 
 
 def pages() -> list[str]:

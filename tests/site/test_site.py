@@ -371,11 +371,9 @@ WIDEST = ("book/problem/adding", "book/sinusoidal/rotation", "book/reference/glo
 @pytest.mark.parametrize("name", [*SAMPLE, *WIDEST])
 def test_narrow(browser: Any, site: Site, name: str) -> None:
     """At 320 px, which is 1280 px at 400 %, nothing has to be scrolled sideways."""
-    page = browser.new_page(viewport={"width": 320, "height": 640})
-    page.goto(site.url(name))
-    checks.unfold(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.close()
+    with checks.visit(browser, site, site.url(name), 320) as seen:
+        checks.unfold(seen.page)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/claims", "search"])

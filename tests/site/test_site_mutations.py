@@ -123,6 +123,10 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.mathematics,
         (PAGE, end_of_main('<p><span class="katex-error">omega</span></p>')),
     ),
+    "a formula that a screen reader cannot read": (
+        checks.mathematics,
+        (PAGE, end_of_main("<math><msub><mi>x</mi></msub></math>")),
+    ),
     "no alt text": (checks.alt_texts, (PAGE, swap(r'aria-label="[^"]{40,}"', ""))),
     "a short alt text": (
         checks.alt_texts,
