@@ -30,6 +30,7 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     kinds = ("setup", "figure", "check", "deeper")
     assert {k: found[k] for k in kinds} == {k: wanted[k] for k in kinds}
     assert "<h2>Deeper:" not in html
+    assert html.index('<svg role="img"') < html.index("fold-setup")  # two or more, too
 
 
 def test_both_editions_are_there(site: Site) -> None:

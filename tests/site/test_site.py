@@ -376,6 +376,29 @@ def test_narrow(browser: Any, site: Site, name: str) -> None:
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+TALL = ("book/problem/order_blindness", "book/notation", "book/reference/glossary")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", TALL)
+def test_letters_twice_as_large(at: Opener, name: str, width: int) -> None:
+    """No page is wider than its window, nor a formula in it."""
+    page = at(name, width=width).page
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    checks.unfold(page)
+    page.locator(".menu").evaluate("menu => (menu.open = false)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_code_wraps_on_a_phone(at: Opener) -> None:
+    """Nobody reads a program through a slit; what it prints keeps its columns."""
+    wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
+    code = at(CHAPTER, width=390).page.locator(".highlight-python pre")
+    assert code.count() > 10 and code.evaluate_all(wide) == 0
+    printed = code.page.locator(".cell_output pre").first
+    assert printed.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
+
+
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/claims", "search"])
 def test_from_a_folder(at: Opener, name: str) -> None:
     """Opened from disk, a page is complete and quiet."""
