@@ -21,12 +21,14 @@ from site_checks import PHONE, Site
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     """Leave out what two widths show alike; without a browser skip what needs one."""
-    twice = [
-        item for item in items if item.get_closest_marker("phone") and is_wide(item)
-    ]
-    if twice:
-        config.hook.pytest_deselected(items=twice)
-        set_aside = set(twice)
+    set_aside = {
+        item
+        for item in items
+        if (item.get_closest_marker("phone") and is_wide(item))
+        or (item.get_closest_marker("hour") and not is_of_the_hour(item))
+    }
+    if set_aside:
+        config.hook.pytest_deselected(items=list(set_aside))
         items[:] = [item for item in items if item not in set_aside]
     if find_browser() is None:
         for item in items:
@@ -38,6 +40,11 @@ def is_wide(item: Any) -> bool:
     """Whether a test opens the wide page of one that is checked as on a phone."""
     name, width = item.callspec.params["seen"]
     return width != PHONE and name not in item.module.SAMPLE
+
+
+def is_of_the_hour(item: Any) -> bool:
+    """Whether a test opens a page of the hour."""
+    return item.callspec.params["seen"][0] in item.module.SPINE
 
 
 @pytest.fixture(scope="module")

@@ -155,7 +155,7 @@ class Folds(SphinxPostTransform):
             if page and container.get("nb_element") == "cell_code":
                 fold_cell(container, page.cells[container["cell_index"]])
                 adopt(container)
-        for container in list(self.document.findall(nodes.container)):
+        for container in reversed(list(self.document.findall(nodes.container))):
             if "role-setup" in container["classes"]:
                 let_the_picture_lead(container)
         for section in list(self.document.findall(nodes.section)):
@@ -168,14 +168,15 @@ class Folds(SphinxPostTransform):
 
 
 def let_the_picture_lead(setup: nodes.container) -> None:
-    """Move a set-up below the figure that follows it directly."""
+    """Move a set-up below the figure that follows it, with none but set-ups between."""
     siblings = setup.parent.children
     place = siblings.index(setup)
     for offset, sibling in enumerate(siblings[place + 1 :], place + 1):
         if isinstance(sibling, nodes.container):
             if "role-figure" in sibling["classes"]:
                 siblings.insert(offset, siblings.pop(place))
-            return
+            if "role-setup" not in sibling["classes"]:
+                return
         if not isinstance(sibling, nodes.Invisible):
             return
 

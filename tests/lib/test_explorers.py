@@ -6,6 +6,7 @@ the readable sentence says with NumPy.
 
 import gzip
 import re
+from collections import defaultdict
 from dataclasses import fields
 from html.parser import HTMLParser
 from itertools import combinations, pairwise, permutations, product
@@ -183,7 +184,7 @@ def heights(path):
 # In a browser
 
 
-def open_page(browser, tmp_path, *states, **options):
+def open_page(page, tmp_path, *states):
     """A page from a folder on disk with these explorers; faults raise at the end."""
     body = "\n".join(state._repr_html_() for state in states)
     path = tmp_path / "page.html"
@@ -192,30 +193,45 @@ def open_page(browser, tmp_path, *states, **options):
         f'<meta name="viewport" content="width=device-width"><main>{body}</main>',
         encoding="utf-8",
     )
-    page = browser.new_context(**options).new_page()
-    page.said = []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("request", lambda request: page.said.append(request.url))
     page.goto(path.as_uri())
     assert page.said == [path.as_uri()]
     page.said.clear()
     return page
 
 
+@pytest.fixture(scope="module")
+def tabs():
+    """Open tabs by their options: a new one takes longer than most tests."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def play(browser, tmp_path):
+def play(browser, tabs, tmp_path):
     """Opens pages of explorers, and looks at their console in the end."""
     pages = []
 
+    def new_tab(options):
+        page = browser.new_context(**options).new_page()
+        page.said = []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("request", lambda request: page.said.append(request.url))
+        return page
+
     def play(*states, **options):
-        pages.append(open_page(browser, tmp_path, *states, **options))
-        return pages[-1]
+        idle = tabs[repr(options)]
+        page = idle.pop() if idle else new_tab(options)
+        pages.append((page, idle))
+        return open_page(page, tmp_path, *states)
 
     yield play
-    for page in pages:
+    for page, idle in pages:
         assert page.said == []
-        page.context.close()
+        page.mouse.move(0, 0)
+        page.emulate_media(media="screen")
+        page.goto("about:blank")
+        page.said.clear()
+        idle.append(page)
 
 
 def move(control, steps):

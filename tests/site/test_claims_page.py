@@ -8,6 +8,7 @@ from typing import Any
 import claims
 import manuscript
 import pytest
+import site_checks as checks
 from site_checks import Site
 
 LEDGER = "book/reference/claims"
@@ -23,10 +24,8 @@ def colour(verdict: str) -> str:
 @pytest.fixture
 def page(site: Site, browser: Any) -> Iterator[Any]:
     """The list of claims, with script."""
-    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
-        page = context.new_page()
-        page.goto(site.url(LEDGER))
-        yield page
+    with checks.visit(browser, site, site.url(LEDGER), 390) as seen:
+        yield seen.page
 
 
 @pytest.mark.parametrize(
@@ -116,9 +115,8 @@ def test_an_address_shows_its_claim_in_spite_of_the_filter(page: Any) -> None:
 
 def test_the_landing_page_lists_the_hour(site: Site, browser: Any) -> None:
     """All its pages with their minutes, the moving hands, five claims as cards."""
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.goto(site.url("book/index"))
+    with checks.visit(browser, site, site.url("book/index")) as seen:
+        page = seen.page
         assert page.locator(".the-hour li").count() == len(BOOK.spine)
         minutes = page.locator(".the-hour .time").all_inner_texts()
         assert minutes == [f"{page.minutes} min" for page in BOOK.spine]
@@ -175,9 +173,8 @@ def test_the_sentence_on_top_counts_the_files() -> None:
 
 def test_the_badge_below_a_cell_is_drawn(site: Site, browser: Any) -> None:
     """With its shape, and its words as the link to the list."""
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.goto(site.url("book/sinusoidal/rotation"))
+    with checks.visit(browser, site, site.url("book/sinusoidal/rotation")) as seen:
+        page = seen.page
         notes = page.locator("p.claim")
         drawn = page.locator("p.claim > .badge:has(> svg):has(> a[href*='#ledger-'])")
         assert notes.count() == drawn.count() > 0

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "book/_ext"))
 
 import figures  # noqa: E402
+import manuscript  # noqa: E402
 
 
 @pytest.fixture
@@ -83,6 +84,19 @@ def test_sines_and_cosines_take_their_colours_from_the_page(axes):
     sine, cosine = found.values()
     assert (sine[0] == 1).all() and (sine[-1] == 0).all()
     assert (cosine[0] == 0).all() and (cosine[-1] == 1).all()
+
+
+def test_captions_hold_in_the_dark():
+    """There ink is pale: a caption says full and pale, ink and blank."""
+    figures = [
+        (page.name, cell.metadata["mystnb"]["figure"]["caption"])
+        for page in manuscript.read().notebooks
+        for cell in page.cells
+        if "figure" in cell.metadata.get("mystnb", {})
+    ]
+    shades = re.compile(r"\b(black|white|dark|darker|darkest|lighter|brighter)\b")
+    assert len(figures) > 50
+    assert not [found for found in figures if shades.search(found[1])]
 
 
 def test_the_same_map_is_the_same_bytes(axes):

@@ -12,14 +12,9 @@ import site_checks as checks
 from site_checks import Site
 
 BOOK = manuscript.read()
-SPINE = [page.name for page in BOOK.spine]
 PAGE = "book/sinusoidal/geometry"
 DEEPER = "deeper-how-many-dimensions-do-the-codes-use"
 CLAIM = "claim-first-few-dimensions"  # inside of it
-
-# How much of a page's first picture is seen at once: its share in so many screens.
-SCREENS = {1280: (800, 1), 390: (844, 2)}
-NEARLY_WHOLE = 0.85
 
 
 @pytest.mark.parametrize("name", [page.name for page in BOOK.notebooks])
@@ -35,6 +30,7 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     kinds = ("setup", "figure", "check", "deeper")
     assert {k: found[k] for k in kinds} == {k: wanted[k] for k in kinds}
     assert "<h2>Deeper:" not in html
+    assert html.index('<svg role="img"') < html.index("fold-setup")  # two or more, too
 
 
 def test_both_editions_are_there(site: Site) -> None:
@@ -168,43 +164,3 @@ def test_the_reference_folds_what_is_below_each_description(
         said = fold.locator("summary").inner_text()
         assert said == "Parameters, raises, examples"
         assert "offset" in fold.locator("dl").inner_text()
-
-
-def out_of_sight(page: Any, width: int) -> str:
-    """What is wrong with where the first picture stands."""
-    height, screens = SCREENS[width]
-    place = page.evaluate(checks.script("first_picture"))
-    if place is None:
-        return "no picture"
-    top, bottom = place
-    share = (min(bottom, screens * height) - top) / (bottom - top)
-    if share < NEARLY_WHOLE:
-        return f"{max(share, 0):.0%} of the first picture in {screens} of {height} px"
-    return ""
-
-
-@pytest.mark.parametrize("width", SCREENS)
-@pytest.mark.parametrize("name", SPINE)
-def test_picture_first(browser: Any, site: Site, name: str, width: int) -> None:
-    """Whole or nearly so in the first screen, on a phone within two."""
-    with checks.visit(browser, site, site.url(name), width) as seen:
-        assert out_of_sight(seen.page, width) == ""
-
-
-@pytest.mark.parametrize(
-    ("top", "fault"), [(100, ""), (440, ""), (520, "70%"), (900, "0%")]
-)
-def test_a_low_picture_is_seen(browser: Any, top: int, fault: str) -> None:
-    """The check knows a picture that begins too far down, or is not there."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_content(
-        "<style>body { margin: 0 }</style><main><article>"
-        f'<div style="height: {top}px"></div>'
-        '<svg class="figure" style="display: block; height: 400px"></svg>'
-        '<p style="height: 300px">Its caption</p></article></main>'
-    )
-    found = out_of_sight(page, 1280)
-    page.set_content("<main><article>no picture</article></main>")
-    assert out_of_sight(page, 1280) == "no picture"
-    page.close()
-    assert bool(found) == bool(fault) and found.startswith(fault)

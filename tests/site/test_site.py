@@ -56,6 +56,7 @@ FOUND_FIRST = {
 
 # Pages that are checked wide in every respect; `make axe` looks at all of them.
 SAMPLE = (LANDING, CHAPTER, "book/reference/claims", "book/reference/api", "search")
+SPINE = {page.name for page in manuscript.read().spine}
 WALKED = (LANDING, CHAPTER, "book/failures/criteria", "book/reference/claims")
 
 Opener = Callable[..., Visit]
@@ -196,6 +197,12 @@ def test_first_load(seen: Visit) -> None:
 def test_blocking_scripts(seen: Visit) -> None:
     """No script holds up the first paint."""
     none(checks.blocking_scripts(seen))
+
+
+@pytest.mark.hour
+def test_picture_first(seen: Visit) -> None:
+    """Whole or nearly so in the first screen, on a phone within two."""
+    none(checks.picture_first(seen))
 
 
 def test_overflow(seen: Visit) -> None:
@@ -364,11 +371,32 @@ WIDEST = ("book/problem/adding", "book/sinusoidal/rotation", "book/reference/glo
 @pytest.mark.parametrize("name", [*SAMPLE, *WIDEST])
 def test_narrow(browser: Any, site: Site, name: str) -> None:
     """At 320 px, which is 1280 px at 400 %, nothing has to be scrolled sideways."""
-    page = browser.new_page(viewport={"width": 320, "height": 640})
-    page.goto(site.url(name))
+    with checks.visit(browser, site, site.url(name), 320) as seen:
+        checks.unfold(seen.page)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+TALL = ("book/problem/order_blindness", "book/notation", "book/reference/glossary")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", TALL)
+def test_letters_twice_as_large(at: Opener, name: str, width: int) -> None:
+    """No page is wider than its window, nor a formula in it."""
+    page = at(name, width=width).page
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
     checks.unfold(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.close()
+    page.locator(".menu").evaluate("menu => (menu.open = false)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_code_wraps_on_a_phone(at: Opener) -> None:
+    """Nobody reads a program through a slit; what it prints keeps its columns."""
+    wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
+    code = at(CHAPTER, width=390).page.locator(".highlight-python pre")
+    assert code.count() > 10 and code.evaluate_all(wide) == 0
+    printed = code.page.locator(".cell_output pre").first
+    assert printed.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
 
 
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, "book/reference/claims", "search"])
@@ -381,15 +409,19 @@ def test_from_a_folder(at: Opener, name: str) -> None:
 
 @pytest.mark.parametrize("folder", [False, True], ids=["served", "from a folder"])
 def test_search_answers(at: Opener, folder: bool) -> None:
-    """What people ask leads first to where it is answered; the library comes last."""
-    for query, place in list(FOUND_FIRST.items())[:: 4 if folder else 1]:
-        seen = at("search", query=f"?q={query.replace(' ', '+')}", folder=folder)
+    """What people ask leads first to where it is answered; the library comes last.
+
+    All of it from a folder: served, every answer fetches the pages for its excerpts.
+    """
+    seen = at("search", folder=folder)
+    for query, place in list(FOUND_FIRST.items())[:: 1 if folder else 4]:
+        seen.page.goto(f"{seen.page.url.partition('?')[0]}?q={query.replace(' ', '+')}")
         found = checks.found_by_search(seen.page)
         assert found and place in found[0], (query, found[:3])
         of_library = [API in link for link in found]
         assert of_library == sorted(of_library), (query, found)
         assert any(of_library) or query != "shift_matrix"
-        none(checks.external_requests(seen) + checks.console(seen))
+    none(checks.external_requests(seen) + checks.console(seen))
 
 
 def test_search_leads_there(at: Opener) -> None:
