@@ -34,6 +34,7 @@ FENCE = re.compile(
 )
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
+KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
 FOLDER = "notebooks"
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
@@ -93,7 +94,7 @@ def plain(text: str) -> str:
 
     def title(fence: re.Match[str]) -> str:
         name, words, _ = fence.groups(default="")
-        kind = "Exercise. " if name == "exercise" else ""
+        kind = KINDS.get(name, "")
         return f"**{kind}{words}**\n\n" if words else ""
 
     return ROLE.sub(r"[\1]", ANCHOR.sub("", FENCE.sub(title, text))).strip("\n")
