@@ -41,15 +41,12 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     for cell in bare["cells"]:  # copied from cell to cell into a new notebook
         cell["id"], cell["metadata"] = "n" + cell["id"][:8], {}
     bare["metadata"] = {}
-    short = filled(**right())
-    short["cells"] = [c for c in short["cells"] if "ex-half-split" not in str(c)]
+    hasty = filled(**right() | {"ex_offset": ENDLESS, "ex_counting": GREEDY})
+    hasty["cells"] = [c for c in hasty["cells"] if "ex-half-split" not in str(c)]
     hands = {
         "ada/rotation": filled(**right()),
         "ben/Untitled (1)": bare,
-        "cleo/rotation": filled(
-            **right() | {"ex_offset": ENDLESS, "ex_counting": GREEDY}
-        ),
-        "dan/rotation": short,
+        "cleo/rotation": hasty,
         "eva/rotation": filled(
             ex_net_shift=TAMPERING,
             ex_half_split=CALLING,
@@ -85,14 +82,18 @@ def test_right_answers_get_all_points_whatever_the_file_is_called(table) -> None
 
 def test_what_one_cell_does_costs_its_own_points_only(table) -> None:
     """Endless, greedy, missing, without Python, without a network, tampering."""
-    assert points(table, "cleo") == [3, 10, 0, 0]
+    assert points(table, "cleo") == [3, 0, 0, 0]
+    assert table["cleo"]["ex-half-split"]["message"].startswith("missing")
     assert table["cleo"]["ex-offset"]["message"] == "stopped after 2 seconds"
     assert "MemoryError" in table["cleo"]["ex-counting"]["message"]
-    assert points(table, "dan") == [3, 0, 10, 10]
-    assert table["dan"]["ex-half-split"]["message"].startswith("missing")
     assert points(table, "eva") == [0, 0, 0, 0]
     messages = [table["eva"][e.label]["message"] for e in PAGE.exercises]
-    wanted = ["first: moves add up", "OSError", "with other inputs", "SyntaxError"]
+    wanted = [
+        "first: moves add up",
+        "there is no network",
+        "with other inputs",
+        "SyntaxError",
+    ]
     for message, part in zip(messages, wanted, strict=True):
         assert part in message
     assert points(table, "fay")[0] == 3
