@@ -94,7 +94,7 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter trust $(NOTEBOOKS) >/dev/null  # JupyterLab hides what it does not trust: figures
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
 
-course: $(READY)  ## write the course kit into course/ (CHAPTERS="counting rotary" for some)
+course: book  ## write the course kit into course/ (CHAPTERS="counting rotary" for some)
 	PYTHONPATH=book/_ext $(BIN)/python tools/course/build.py $(CHAPTERS)
 
 course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv

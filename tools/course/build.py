@@ -2,8 +2,9 @@
 
     python tools/course/build.py [--parts PART,...] [--out FOLDER] [chapter ...]
 
-A chapter is named as in its address (counting) or by its part (failures); without names
-the course has all of them. Parts: student, instructor, nbgrader, otter.
+A chapter is named as in its address (counting) or by its part (failures); without one
+the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
+handouts; the last three need Chromium, and handouts the built site.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import graders
+import handouts
 import kit
 import manuscript
 from manuscript import ROOT, Page
@@ -22,6 +24,9 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "instructor": lambda pages, to: kit.write_kit("instructor", pages, to, version()),
     "nbgrader": graders.write_nbgrader,
     "otter": graders.write_otter,
+    "slides": lambda _, to: handouts.write_slides(to),
+    "figures": handouts.write_figures,
+    "handouts": handouts.write_handouts,
 }
 
 
