@@ -95,7 +95,9 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
 
 course: book  ## write the course kit into course/ (CHAPTERS="counting rotary" for some)
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/build.py $(CHAPTERS)
+	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
+		--target .venv/pdf --requirement tools/course/requirements-pdf.txt && touch .venv/pdf/.ready; }
+	PYTHONPATH=book/_ext:.venv/pdf $(BIN)/python tools/course/build.py $(CHAPTERS)
 
 course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv
 	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py "$(FOLDER)"

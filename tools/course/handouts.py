@@ -26,6 +26,7 @@ from manuscript import ROOT, Page
 
 SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LARGEST = 20_000_000
 MARGIN = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 FOOT = (
     '<div style="font-size:7pt; width:100%; padding:0 18mm; color:#555">'
@@ -116,7 +117,7 @@ def show(page: Any, chapter: Page, edition: str) -> None:
 
 
 def to_pdf(page: Any, path: Path) -> None:
-    """Print with tags, an outline and page numbers."""
+    """Print with tags, an outline and page numbers; refuse what is too large."""
     path.parent.mkdir(parents=True, exist_ok=True)
     page.pdf(
         path=path,
@@ -128,6 +129,19 @@ def to_pdf(page: Any, path: Path) -> None:
         header_template="<span></span>",
         footer_template=FOOT,
     )
+    compress(path)
+    if path.stat().st_size > LARGEST:
+        raise SystemExit(f"{path} has {path.stat().st_size / 1e6:.0f} MB: too large")
+
+
+def compress(path: Path) -> None:
+    """Pack the tags, two thirds of what Chromium writes; see that they are there."""
+    import pikepdf
+
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        if not pdf.Root.MarkInfo.Marked or "/Outlines" not in pdf.Root:
+            raise SystemExit(f"{path} has no tags, or no outline")
+        pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
 def write_slides(folder: Path) -> None:

@@ -32,14 +32,14 @@ BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 STYLE = """\
 :root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
 .reveal { font: 32px/1.35 "Source Serif 4", Georgia, serif; color: var(--ink); }
-.reveal-viewport { background: #fff; }
+.reveal-viewport { background: #fdfcf9; }
 .reveal h1, .reveal h2 { margin: 0 0 0.6em; font-weight: 650; text-wrap: balance; }
-.reveal h1 { font-size: 1.9em; } .reveal h2 { font-size: 1.25em; }
+.reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.05em; }
 .reveal section { text-align: left; }
-.reveal img { display: block; max-height: 430px; max-width: 100%; margin: 0 auto; }
+.reveal img { display: block; max-height: 400px; max-width: 100%; margin: 0 auto; }
 .reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
 .reveal .claim { border-top: 1px solid var(--hair); }
-.reveal footer { font-size: 0.62em; }
+.reveal footer { font-size: 0.5em; }
 .reveal footer { margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
 .reveal aside.notes { display: none; }
