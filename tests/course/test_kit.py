@@ -72,6 +72,8 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     assert told >= 10
     assert "Hidden check" in instructor and "Hidden check" not in student
     assert "solution-" not in student
+    assert (course / "instructor/exam.md").is_file()
+    assert not (course / "student/exam.md").exists()
 
 
 def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
@@ -126,6 +128,15 @@ def test_hidden_checks_are_python_and_differ() -> None:
             ast.parse(text)
             hidden += bool(text)
     assert 2 * hidden >= len(wrong_answers.collected()), hidden
+
+
+def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
+    """With an answer to each question, in the instructor's folder alone."""
+    text = kit.exam(BOOK.notebooks)
+    for page in BOOK.spine:
+        assert f"## {kit.short(page)}, " in text
+    assert text.count("*Answer.*") == text.count("## ") >= len(BOOK.spine)
+    assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
 
 
 def test_a_course_has_the_chapters_that_were_chosen() -> None:

@@ -96,8 +96,8 @@ def test_what_one_cell_does_costs_its_own_points_only(table) -> None:
     ]
     for message, part in zip(messages, wanted, strict=True):
         assert part in message
-    assert points(table, "fay")[0] == 3
-    assert "exit status 0" in table["fay"]["ex-offset"]["message"]
+    assert points(table, "fay") == [3, 0, 10, 10]
+    assert "exit status 0" in table["fay"]["ex-half-split"]["message"]
 
 
 def test_nobody_is_left_out(table) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 import editions
 import stubs
 import wrong_answers
+import yaml
 from editions import Notebook
 from manuscript import ROOT, Page
 
+EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
 TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
 ELSEWHERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)\s]*\.md(?:#[^)\s]*)?\)")
@@ -187,6 +189,23 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     for name in ("LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
+    if edition == "instructor":
+        (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
+
+
+def exam(pages: list[Page]) -> str:
+    """The questions for an exam on some chapters, with their answers."""
+    entries = yaml.safe_load(EXAM.read_text(encoding="utf-8"))
+    names = [short(page) for page in pages]
+    text = ["# Questions for an exam, with answers. Not for students."]
+    for entry in entries:
+        if entry["chapter"] in names:
+            text += [
+                f"## {entry['chapter']}, {entry['points']} points",
+                entry["question"],
+                f"*Answer.* {entry['answer']}",
+            ]
+    return "\n\n".join(text) + "\n"
 
 
 def requirements() -> dict[str, list[str]]:

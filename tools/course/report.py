@@ -141,13 +141,32 @@ def grade(path: Path, student: str, limits: Limits) -> list[Row]:
 
 
 def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]:
-    """Start a worker, and read what it could tell; and what to say of the rest."""
+    """The messages of the exercises, and what to say of those that have none.
+
+    What stops the process costs its own exercise: the others are graded without it.
+    """
+    messages: dict[str, str] = {}
+    while True:
+        told, end = once(path, chapter, limits, list(messages))
+        begun = [line["begin"] for line in told if line.get("begin")]
+        messages |= {line["done"]: line["message"] for line in told if "done" in line}
+        stopped = [label for label in begun[-1:] if label not in messages]
+        if not end or not stopped:
+            return messages, end
+        messages[stopped[0]] = end
+
+
+def once(
+    path: Path, chapter: str, limits: Limits, skip: list[str]
+) -> tuple[list[dict[str, str]], str]:
+    """Start a worker; the lines that it wrote, and how it ended if not by itself."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if kit.reads_files(chapters()[chapter]):
             kit.copy_data(chapters()[chapter], place)
         results, recipe = place / ".results", place / ".plan"
-        recipe.write_text(json.dumps(plan(chapter, limits)), encoding="utf-8")
+        text = json.dumps(plan(chapter, limits) | {"skip": skip})
+        recipe.write_text(text, encoding="utf-8")
         command = [sys.executable, str(WORKER), str(recipe), str(path.resolve())]
         try:
             done = subprocess.run(
@@ -161,14 +180,13 @@ def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]
                 check=False,
             )
             last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            end = f"stopped: {last[0] if last else f'exit status {done.returncode}'}"
+            why = last[0] if last else f"exit status {done.returncode}"
         except subprocess.TimeoutExpired:
-            end = f"stopped: more than {limits.seconds} seconds for the notebook"
-        text = results.read_text(encoding="utf-8") if results.exists() else ""
-    messages = {}
-    for line in map(json.loads, text.splitlines()):
-        messages[line["done"]] = line["message"]
-    return messages, end
+            why = f"more than {limits.seconds} seconds for the notebook"
+        lines = results.read_text("utf-8").splitlines() if results.exists() else []
+        told: list[dict[str, str]] = [json.loads(line) for line in lines]
+    whole = any("end" in line for line in told)
+    return told, "" if whole else f"stopped: {why}"
 
 
 @functools.cache

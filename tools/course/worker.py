@@ -5,8 +5,8 @@
 The plan holds the master's cells of the chapter. They are run first, as far as the
 answers and the checks rest on them; then the student's own cells in their order, each
 check from the master right after its answer, with the master's names restored. A line
-goes to the results for each exercise that is done: if this process is stopped, the
-lines remain.
+goes to the results for each exercise that is begun, and one when it is done: if this
+process is stopped, the lines remain, and it is started again without that exercise.
 """
 
 import ast
@@ -147,6 +147,9 @@ def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
             raise RuntimeError(f"a cell of the book failed: {problem}")
     master, answered = dict(names), set()
     for label, text in own:
+        if label in plan["skip"]:
+            continue
+        tell(begin=label)
         problem = run(text, names, plan["cell_seconds"])
         if not label:
             continue
@@ -160,8 +163,9 @@ def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
             problem = f"with other inputs: {found}" if found else ""
         tell(done=label, message=problem)
     for label in plan["exercises"]:
-        if label not in answered:
+        if label not in answered and label not in plan["skip"]:
             tell(done=label, message="missing: the notebook has no such answer")
+    tell(end="")
 
 
 def unset(asked: list[str], names: dict[str, Any]) -> str:
