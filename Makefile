@@ -18,7 +18,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book serve test check worlds mutants tamper axe test-portable outputs kept \
-	machines bench lighthouse card lint lab conf links clean
+	machines bench lighthouse card lint lab conf links clean course course-report course-test
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -98,6 +98,22 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter trust $(NOTEBOOKS) >/dev/null  # JupyterLab hides what it does not trust: figures
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
+
+course: book  ## write the course kit into course/ (CHAPTERS="counting rotary" for some)
+	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
+		--target .venv/pdf --requirement tools/course/requirements-pdf.txt && touch .venv/pdf/.ready; }
+	PYTHONPATH=book/_ext:.venv/pdf $(BIN)/python tools/course/build.py $(CHAPTERS)
+
+course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py "$(FOLDER)"
+
+course-test: $(READY)  ## try the kit with nbgrader and otter-grader (four chapters: 10 minutes of a core)
+	test -e .venv/course/.ready || { $(PYTHON) -m venv .venv/course && \
+		.venv/course/bin/python -m pip install --quiet --requirement tools/course/requirements.txt && \
+		$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+			"$$(.venv/course/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/book.pth" && \
+		touch .venv/course/.ready; }
+	PYTHONPATH=book/_ext .venv/course/bin/python tools/course/prove.py $(CHAPTERS)
 
 links: $(READY)  ## ask every page elsewhere that the book points to (needs a network)
 	$(BIN)/jupyter-book build . --all --builder linkcheck

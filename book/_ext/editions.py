@@ -3,16 +3,15 @@
 A notebook is here what ``json.load`` makes of its file. Each function returns a new one
 and leaves the old one alone:
 
-    students(notebook)          the answers out, code and prose; the checks stay
+    students(notebook)          the answers out, code and prose; the checks report
     findable(notebook, hint)    with a first cell that finds pe_lib, or says the hint
 
-A course kit builds on these two. The site offers both editions of every chapter:
-``notebooks/failures/counting.ipynb`` is the student's, ``counting-author.ipynb`` the
-other. The templates know their addresses as ``download_student`` and
-``download_author``.
+The course kit (``tools/course``) builds on these two. The site offers both editions of
+every chapter: ``notebooks/failures/counting.ipynb`` is the student's,
+``counting-author.ipynb`` the other. The templates know their addresses as
+``download_student`` and ``download_author``.
 """
 
-import ast
 import copy
 import json
 import re
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import manuscript
+import stubs
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -34,6 +34,7 @@ FENCE = re.compile(
 )
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
+KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
 FOLDER = "notebooks"
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
@@ -57,27 +58,34 @@ if folder.is_dir():    # this page reads files that lie beside it
 
 
 def students(notebook: Notebook) -> Notebook:
-    """Without the answers: prose out, code a stub that says what to write."""
+    """Without the answers: prose out, code a stub; a check reports, and goes on."""
     edition = copy.deepcopy(notebook)
-    checks = {
-        label: _source(cell)
-        for cell in notebook["cells"]
-        for label in _labels(cell, "check-")
-    }
+    solutions, checks = (
+        {label: source(c) for c in notebook["cells"] for label in labels(c, prefix)}
+        for prefix in ("solution-", "check-")
+    )
+    worth = {label: stubs.points(title) for label, title in _titles(notebook).items()}
     kept, inside = [], False
     for cell in edition["cells"]:
         if cell["cell_type"] == "markdown":
-            text, inside = _without_answers(_source(cell), inside=inside)
+            text, inside = _without_answers(source(cell), inside=inside)
             text = plain(text)
             if text.strip():
-                kept.append(cell | {"source": _lines(text)})
-            continue
-        asked = _labels(cell, "solution-")
-        if asked:
-            stub = _stub(_source(cell), checks.get(asked[0], ""))
-            kept.append(_not_run(cell) | {"source": _lines(stub)})
+                kept.append(cell | {"source": lines(text)})
+        elif found := labels(cell, "solution-"):
+            text = stubs.stub(found[0], source(cell), checks.get(found[0], ""))
+            kept.append(blank(cell, text, f"answer-{found[0]}"))
+        elif found := labels(cell, "check-"):
+            names = stubs.asked(solutions[found[0]], source(cell))
+            text = stubs.reported(found[0], worth[found[0]], names, source(cell))
+            kept.append(blank(cell, text, f"check-{found[0]}"))
         elif not inside:
-            kept.append(_not_run(cell) if _labels(cell, "check-") else cell)
+            kept.append(cell)
+    if checks:
+        runs = [cell["cell_type"] == "code" for cell in kept]
+        kept.insert(runs.index(True), setup_cell("report-checks", stubs.REPORTER))
+        text = stubs.TOTAL.format(points=sum(worth.values()))
+        kept.append(setup_cell("points-so-far", text))
     return edition | {"cells": kept}
 
 
@@ -86,7 +94,7 @@ def plain(text: str) -> str:
 
     def title(fence: re.Match[str]) -> str:
         name, words, _ = fence.groups(default="")
-        kind = "Exercise. " if name == "exercise" else ""
+        kind = KINDS.get(name, "")
         return f"**{kind}{words}**\n\n" if words else ""
 
     return ROLE.sub(r"[\1]", ANCHOR.sub("", FENCE.sub(title, text))).strip("\n")
@@ -97,38 +105,52 @@ def findable(notebook: Notebook, hint: str, folder: str = "") -> Notebook:
 
     ``folder`` is where the chapter lies in the book, for one that reads files there.
     """
-    source = FIND.format(hint=hint)
+    text = FIND.format(hint=hint)
     if folder:
-        source += TO_THE_DATA.format(folder=folder)
-    cell = {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": "find-pe-lib",
-        "metadata": {"tags": ["setup"]},
-        "outputs": [],
-        "source": _lines(source.rstrip()),
-    }
+        text += TO_THE_DATA.format(folder=folder)
     edition = copy.deepcopy(notebook)
     runs = [c["cell_type"] == "code" for c in edition["cells"]]
-    edition["cells"].insert(runs.index(True), cell)
+    edition["cells"].insert(runs.index(True), setup_cell("find-pe-lib", text))
     return edition
 
 
-def _source(cell: dict[str, Any]) -> str:
+def setup_cell(name: str, text: str) -> dict[str, Any]:
+    """A cell that the site would fold."""
+    cell = {"cell_type": "code", "id": name, "metadata": {}}
+    return blank(cell, text.rstrip(), "setup")
+
+
+def blank(cell: dict[str, Any], text: str, *tags: str) -> dict[str, Any]:
+    """The same cell with another text and other tags, not run yet."""
+    return cell | {
+        "execution_count": None,
+        "metadata": {"tags": list(tags)},
+        "outputs": [],
+        "source": lines(text),
+    }
+
+
+def source(cell: dict[str, Any]) -> str:
+    """The text of a cell."""
     return "".join(cell["source"])
 
 
-def _lines(text: str) -> list[str]:
+def lines(text: str) -> list[str]:
+    """A text as a notebook's file stores it."""
     return text.splitlines(keepends=True)
 
 
-def _labels(cell: dict[str, Any], prefix: str) -> list[str]:
+def labels(cell: dict[str, Any], prefix: str) -> list[str]:
+    """What follows a prefix in the tags of a cell."""
     tags: list[str] = cell["metadata"].get("tags", [])
     return [tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)]
 
 
-def _not_run(cell: dict[str, Any]) -> dict[str, Any]:
-    return cell | {"outputs": [], "execution_count": None}
+def _titles(notebook: Notebook) -> dict[str, str]:
+    """The titles of the exercises, by their labels."""
+    texts = [source(c) for c in notebook["cells"] if c["cell_type"] == "markdown"]
+    found = manuscript.EXERCISE.findall("\n\n".join(texts))
+    return {label: title for title, label, _ in found}
 
 
 def _without_answers(text: str, *, inside: bool) -> tuple[str, bool]:
@@ -142,32 +164,6 @@ def _without_answers(text: str, *, inside: bool) -> tuple[str, bool]:
             break
         text, inside = text[match.end() :], not inside
     return kept.strip("\n"), inside
-
-
-def _stub(solution: str, check: str) -> str:
-    """A comment with the names that the check asks for, and does not set itself."""
-    names = [n for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)]
-    used = {n.id for n in names} - {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    asked = [f"#     {spelled}" for name, spelled in _defined(solution) if name in used]
-    if not asked:
-        return "# Write your answer here."
-    return "\n".join(["# Write your answer here. The check below asks for", *asked])
-
-
-def _defined(solution: str) -> list[tuple[str, str]]:
-    """The names at the top level of a solution, functions with their arguments."""
-    found: dict[str, str] = {}
-    for node in ast.parse(solution).body:
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = f"{node.name}({ast.unparse(node.args)})"
-        elif isinstance(node, ast.ClassDef):
-            bases = ", ".join(map(ast.unparse, node.bases))
-            found[node.name] = f"class {node.name}({bases})"
-        else:
-            for name in ast.walk(node):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    found.setdefault(name.id, name.id)
-    return list(found.items())
 
 
 def hint(repository: str) -> str:

@@ -1,7 +1,11 @@
 """The student's edition: the answers out, all else as it was, and it finds pe_lib."""
 
+import ast
+import contextlib
 import copy
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +14,7 @@ import editions
 import manuscript
 import nbformat
 import pytest
+import stubs
 from manuscript import ROOT
 
 BOOK = manuscript.read()
@@ -42,7 +47,7 @@ CELLS = [
     markdown(":::{solution-end}\n:::\nNot the answer."),
     code("assert f(3) == 3", "check-a"),
     markdown(
-        ":::{exercise} Again. Prove, 5 minutes\n:label: b\n\nSay.\n:::\n\n"
+        ":::{exercise} Again. Prove, 3 minutes\n:label: b\n\nSay.\n:::\n\n"
         ":::{solution-start} b\n:class: dropdown\n:::"
     ),
     code("g = 1; class_ = 2\nclass C(int): pass\nprint(g)", "solution-b"),
@@ -62,24 +67,72 @@ def test_answers_are_out_and_all_else_stays():
     assert before == NOTEBOOK
     assert sources(edition) == [
         "# Title",
+        stubs.REPORTER.rstrip(),
         "import numpy",
         "**Exercise. Try. Build, 5 minutes**\n\n\nWrite `f`.",
-        "# Write your answer here. The check below asks for\n#     f(x, *, y=2)",
+        "# Your answer to a\n\ndef f(x, *, y=2):\n"
+        '    raise NotImplementedError("f: your code here")',
         "Not the answer.",
-        "assert f(3) == 3",
-        "**Exercise. Again. Prove, 5 minutes**\n\n\nSay.",
-        "# Write your answer here. The check below asks for\n"
-        "#     g\n#     class C(int)",
-        "assert g and C",
+        'with exercise("a", 5, "f"):\n    assert f(3) == 3',
+        "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
+        "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
+        "g = ...  # your code here",
+        'with exercise("b", 3, "g", "C"):\n    assert g and C',
+        'print(sum(exercise.scores.values()), "of 8 points so far")',
     ]
     outputs = [c["outputs"] for c in edition["cells"] if c["cell_type"] == "code"]
-    assert [bool(found) for found in outputs] == [True, *[False] * 4]
+    assert [bool(found) for found in outputs] == [False, True, *[False] * 5]
+
+
+def test_a_stub_keeps_the_docstring():
+    said = 'def f(x):\n    """What it does."""\n    return 1'
+    stub = stubs.stub("a", said, "f(1)")
+    assert '"""What it does."""' in stub and "return" not in stub
 
 
 def test_a_check_asks_for_nothing_that_it_sets():
-    cells = [code("f = 1\nx = 2", "solution-a"), code("x = f\nassert x", "check-a")]
-    edition = editions.students({"cells": cells})
-    assert sources(edition)[0].splitlines()[1:] == ["#     f"]
+    stub = stubs.stub("a", "f = 1\nx = 2", "x = f\nassert x")
+    assert stub == "# Your answer to a\nf = ...  # your code here"
+    assert stubs.asked("f = [i for i in range(3)]", "i = f") == ["f"]
+
+
+def test_points_are_minutes():
+    assert stubs.points("Try. Build, 12 minutes") == 12
+    with pytest.raises(ValueError, match="must end with its minutes"):
+        stubs.points("Try. Build")
+
+
+def report(*cells):
+    """What a check says in a student's notebook, and the points."""
+    names, out = {}, io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for cell in (stubs.REPORTER, *cells):
+            exec(cell, names)
+    return out.getvalue().strip(), names["exercise"].scores
+
+
+def test_a_check_reports_and_goes_on():
+    check = stubs.reported("a", 5, ["f"], 'assert f == 3, f"not {f}"')
+    assert report("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
+    assert report("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
+    for cell in ("", "f = ..."):
+        said, _ = report(cell, check)
+        assert said == "✗ a, 0 of 5 points: not answered yet: f"
+    check = stubs.reported("a", 5, ["f"], "assert f(0)")
+    stub = stubs.stub("a", "def f(x): pass", "f")
+    assert report(stub, check)[0].endswith("not answered yet: f: your code here")
+    assert report("f = lambda x: 1 / x", check)[0].endswith(
+        "ZeroDivisionError: division by zero"
+    )
+
+
+def test_a_check_stays_as_it_is_inside_of_its_report():
+    for page in BOOK.notebooks:
+        for cell in page.code_cells:
+            if cell.tagged("check-"):
+                text = stubs.reported("a", 1, [], cell.source)
+                (block,) = ast.parse(text).body
+                assert ast.unparse(block.body) == ast.unparse(ast.parse(cell.source))
 
 
 def test_plain_markdown_has_no_marks_of_myst():
@@ -91,36 +144,67 @@ def test_plain_markdown_has_no_marks_of_myst():
 
 
 def test_a_check_that_names_nothing_leaves_a_plain_stub():
-    cells = [code("print(1)", "solution-a"), code("assert x", "check-a")]
-    edition = editions.students({"cells": cells})
-    assert sources(edition)[0] == "# Write your answer here."
+    text = stubs.stub("a", "print(1)", "assert x")
+    assert text == "# Your answer to a\n# your code here"
+
+
+def pieces(text):
+    """The lines and sentences of an answer that are long enough to be told apart."""
+    found = re.split(r"\n|(?<=[.?!:])\s", text)
+    return {piece.strip() for piece in found if len(piece.strip()) >= 16}
+
+
+def answers(notebook):
+    """All that stands in the answers: code, prose, outputs; and what does not."""
+    inside, outside, within = [], [], False
+    for cell in notebook["cells"]:
+        text = editions.source(cell)
+        outputs = json.dumps(cell.get("outputs", []), ensure_ascii=False)
+        printed = "".join("".join(o.get("text", "")) for o in cell.get("outputs", []))
+        if cell["cell_type"] == "markdown":
+            for part in re.split(
+                r"^(?=:::\{solution-(?:start|end)\})", text, flags=re.M
+            ):
+                within = part.startswith(":::{solution-start}") or (
+                    within and not part.startswith(":::{solution-end}")
+                )
+                (inside if within else outside).append(
+                    part.partition("\n:::\n")[2] or part
+                )
+        elif editions.labels(cell, "solution-"):
+            inside += [text, printed, json.dumps(cell["metadata"])]
+        else:
+            outside += [text, printed, outputs]
+    return inside, "\n".join(outside)
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_no_chapter_lets_an_answer_through(page):
-    """Neither a word nor a line of it; and Jupyter can read both editions."""
+    """Not a line, not a sentence, in no output or metadata; Jupyter can read both."""
     both = editions.both(page)
     for notebook in both.values():
         nbformat.validate(nbformat.from_dict(notebook))
-    student, author = map("\n".join, map(sources, both.values()))
-    answers = [
-        cell.source
-        for cell in page.code_cells
-        if cell.tagged("solution-") and len(cell.source) > 20
-    ]
-    prose = [
-        text.strip()
-        for cell in page.cells
-        for _, _, rest in [cell.source.partition(":::{solution-start}")]
-        for text in [rest.partition(":::\n")[2].partition(":::{solution-end}")[0]]
-        if text.strip()
-    ]
-    assert answers and prose
-    for text in [*answers, *prose]:
-        assert text in author and text not in student
-    assert "solution-" not in student and student.count("# Write your answer") >= 2
+    inside, outside = answers(both["author"])
+    told = {piece for text in inside for piece in pieces(text)} - {""}
+    signatures = "\n".join(sources(both["student"]))
+    secret = {piece for piece in told if piece not in outside}
+    assert len(secret) >= len(page.exercises)
+    student = json.dumps(both["student"], ensure_ascii=False)
+    for piece in secret:
+        if not piece.startswith("def "):  # a signature is given
+            assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
+    assert "solution-" not in student
+    assert signatures.count("your code here") >= len(page.exercises) >= 2
     for exercise in page.exercises:
-        assert editions.plain(exercise.text) in student
+        assert editions.plain(exercise.text) in signatures
+
+
+def test_the_search_for_answers_would_notice():
+    leaking = copy.deepcopy(NOTEBOOK)
+    leaking["cells"][4]["source"] = ["This is a long sentence of the answer."]
+    inside, outside = answers(leaking)
+    assert any("long sentence" in text for text in inside)
+    assert "long sentence" not in outside and "Not the answer" in outside
 
 
 def find(where, hint="HOW", **options):

@@ -9,6 +9,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -16,108 +17,14 @@ from typing import Any
 import editions
 import manuscript
 import pytest
+import wrong_answers
 from manuscript import Page
+from needs import rests_on
+from stubs import REPORTER
 
 BOOK = manuscript.read()
-SEEDS = {"manual_seed": {"torch"}}  # calls that change a module
-
-
-def root(node: ast.AST) -> set[str]:
-    """The name at the front of a dotted or indexed expression."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
-
-
-def gives(statement: ast.AST) -> set[str]:
-    """The names that a statement gives a value, without what is inside functions."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return {statement.name}
-    nodes = [n for n in ast.walk(statement) if not isinstance(n, ast.comprehension)]
-    names = {
-        alias.asname or alias.name for alias in nodes if isinstance(alias, ast.alias)
-    }
-    return names | {
-        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-
-
-def reads(body: list[ast.stmt], known: set[str] | None = None) -> set[str]:
-    """The names that some statements need from above, in their order."""
-    known, found = known or set(), set()
-    for statement in body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            first = [*statement.decorator_list, *getattr(statement, "bases", [])]
-            if isinstance(statement, ast.FunctionDef):
-                first += [statement.args]
-            found |= set().union(*map(loads, first)) - known
-            given = {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)}
-            inside = given.union(*map(gives, statement.body), {statement.name})
-            found |= reads(statement.body, known | inside)
-        elif isinstance(statement, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
-            if isinstance(statement, ast.For):
-                found |= loads(statement.iter) - known
-                known |= gives(statement.target)
-            elif isinstance(statement, ast.With):
-                found |= set().union(*map(loads, statement.items)) - known
-                known = known.union(*map(gives, statement.items))
-            elif not isinstance(statement, ast.Try):
-                found |= loads(statement.test) - known
-            for part in ("body", "handlers", "orelse", "finalbody"):
-                for line in getattr(statement, part, []):
-                    lines = line.body if isinstance(line, ast.ExceptHandler) else [line]
-                    found |= reads(lines, known)
-                    known = known.union(*map(gives, lines))
-        else:
-            found |= loads(statement) - known
-        known |= gives(statement)
-    return found
-
-
-def loads(node: ast.AST) -> set[str]:
-    """The names in an expression that it does not bind itself."""
-    every = list(ast.walk(node))
-    own = {n.arg for n in every if isinstance(n, ast.arg)}
-    own = own.union(
-        *(gives(n.target) for n in every if isinstance(n, ast.comprehension))
-    )
-    changed = isinstance(node, ast.AugAssign)
-    return {
-        n.id
-        for n in every
-        if isinstance(n, ast.Name) and (changed or isinstance(n.ctx, ast.Load))
-    } - own
-
-
-def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:
-    """The names to which a cell gives a value, or whose value it may change."""
-    found = set().union(*map(gives, body))
-    for node in (node for statement in body for node in ast.walk(statement)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found |= root(node.func) - (modules - SEEDS.get(node.func.attr, set()))
-        elif isinstance(getattr(node, "ctx", None), ast.Store):
-            found |= root(node)
-    return found
-
-
-def rests_on(above: list[str], below: list[str]) -> list[str]:
-    """Of the cells above those that the ones below need, by way of others too."""
-    bodies = [ast.parse(source).body for source in above]
-    imports = (ast.Import, ast.ImportFrom)
-    modules = set().union(
-        *(gives(line) for body in bodies for line in body if isinstance(line, imports))
-    )
-    needed = reads(ast.parse("\n".join(below)).body)
-    kept = []
-    for source, body in zip(reversed(above), reversed(bodies), strict=True):
-        if needed & touches(body, modules):
-            kept.append(source)
-            anew = (ast.Assign, ast.FunctionDef, ast.ClassDef, *imports)
-            needed = needed.difference(
-                *(gives(line) for line in body if isinstance(line, anew))
-            )
-            needed |= reads(body)
-    return kept[::-1]
+COLLECTED = wrong_answers.collected()
+SWALLOWED = {"ex-table-that-grows"}  # the checker that it calls turns errors into words
 
 
 def nothing_but_zeros(source: str) -> str:
@@ -155,30 +62,29 @@ def at_home(page: Page) -> Iterator[None]:
             plt.close("all")
 
 
-def fails(source: str, names: dict[str, Any]) -> bool:
-    """Run a cell; whether it raises."""
+def run(source: str, names: dict[str, Any]) -> Exception | None:
+    """Run a cell, and return what it raises."""
     try:
         exec(compile(source, "<cell>", "exec"), names)
-    except Exception:
-        return True
-    return False
+    except Exception as problem:
+        return problem
+    return None
 
 
-def is_answer(cell: dict[str, Any]) -> bool:
-    """Whether the student's edition has a stub in its place."""
-    return any(tag.startswith("solution-") for tag in cell["metadata"].get("tags", []))
-
-
-def is_check(cell: dict[str, Any]) -> bool:
-    """Whether it must fail without an answer."""
-    return any(tag.startswith("check-") for tag in cell["metadata"].get("tags", []))
+def tagged(cells: list[dict[str, Any]], prefix: str) -> dict[str, str]:
+    """The cells with such a tag, by the label in it."""
+    return {
+        label: editions.source(cell)
+        for cell in cells
+        for label in editions.labels(cell, prefix)
+    }
 
 
 @pytest.mark.parametrize(
     "page", BOOK.notebooks, ids=lambda page: page.name.removeprefix("book/")
 )
 def test_checks_tell_right_from_wrong(page: Page) -> None:
-    """They fail without an answer and with zeros, and pass with the book's."""
+    """No answer, zeros and common slips fail, with a hint; the right one passes."""
     author, student = (
         [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
         for edition in (
@@ -186,29 +92,76 @@ def test_checks_tell_right_from_wrong(page: Page) -> None:
             editions.both(page)["student"],
         )
     )
-    first = next(i for i, cell in enumerate(author) if is_answer(cell))
-    above = ["".join(cell["source"]) for cell in author[:first]]
-    right = author[first:]
-    zeros = [
-        cell | {"source": nothing_but_zeros("".join(cell["source"]))}
-        if is_answer(cell)
-        else cell
-        for cell in right
-    ]
-    assert all(cell["source"] for cell in zeros)
+    right, checks = tagged(author, "solution-"), tagged(author, "check-")
+    stubs, reports = tagged(student, "answer-"), tagged(student, "check-")
+    assert right and right.keys() == checks.keys() == stubs.keys() == reports.keys()
+    first = next(i for i, c in enumerate(author) if editions.labels(c, "solution-"))
+    above = [editions.source(cell) for cell in author[:first]]
+    below = [editions.source(cell) for cell in author[first:]]
     names: dict[str, Any] = {"__name__": "__main__"}
     with at_home(page):
-        for source in rests_on(above, ["".join(cell["source"]) for cell in right]):
+        for source in rests_on(above, below):
             exec(compile(source, "<cell>", "exec"), names)
-        for answers, wrong in ((student[-len(right) :], 1), (zeros, 1), (right, 0)):
-            for cell in answers:
-                source = "".join(cell["source"])
-                assert fails(source, names) == (wrong and is_check(cell)), source
+        for label, check in checks.items():
+            for source in (stubs[label], nothing_but_zeros(right[label])):
+                tried = dict(names)
+                assert run(source, tried) is None and run(check, tried), label
+            for wrong in COLLECTED[label].wrong:
+                assert_fails_with(wrong, check, dict(names))
+            cells = [REPORTER, stubs[label], reports[label]]
+            assert_unanswered(label, cells, dict(names))
+            assert run(right[label], names) is None
+            for source in {check, COLLECTED[label].hidden_check(check)}:
+                assert run(source, names) is None, label
+
+
+def assert_fails_with(
+    wrong: wrong_answers.WrongAnswer, check: str, names: dict[str, Any]
+) -> None:
+    """It runs, and the check says what helps."""
+    assert run(wrong.answer, names) is None, wrong.thinks
+    problem = run(check, names)
+    assert isinstance(problem, AssertionError), (wrong.thinks, problem)
+    assert wrong.hint in str(problem), (wrong.thinks, str(problem))
+
+
+def assert_unanswered(label: str, cells: list[str], names: dict[str, Any]) -> None:
+    """The student's check says so, gives no points, and goes on."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert all(run(cell, names) is None for cell in cells), label
+    assert names["exercise"].scores == {label: 0}
+    said = out.getvalue().splitlines()[-1]
+    assert label in SWALLOWED or re.search("not answered yet|your code here", said)
 
 
 def test_it_would_notice() -> None:
     """It sees errors at all, and what a cell above is needed for."""
-    assert fails("assert undefined_name", {})
+    assert run("assert undefined_name", {})
     cells = ["import a", "x = a.b()", "y = a.b()", "z = 2", "x[0] = z", "f(x)", "x.g()"]
     needed = [cell for cell in cells if cell not in ("y = a.b()", "f(x)")]
     assert rests_on(cells, ["print(x)"]) == needed
+
+
+def test_every_exercise_has_its_wrong_answers() -> None:
+    """Two of them at least, a figure that clears them up, and nothing beside."""
+    labels = [exercise.label for page in BOOK.notebooks for exercise in page.exercises]
+    assert sorted(COLLECTED) == sorted(labels), "see book/exercises/problem.yml"
+    for label, found in COLLECTED.items():
+        assert len(found.wrong) >= 2, label
+        assert len({wrong.answer for wrong in found.wrong}) == len(found.wrong), label
+        assert found.cure in BOOK.figures, label
+
+
+def test_every_assertion_of_an_exercise_says_what_helps() -> None:
+    """No student is left with an empty AssertionError."""
+    for page in BOOK.notebooks:
+        for cell in page.code_cells:
+            for node in ast.walk(ast.parse(cell.source if is_check(cell) else "")):
+                if isinstance(node, ast.Assert):
+                    assert node.msg is not None, (page.name, ast.unparse(node))
+
+
+def is_check(cell: manuscript.Cell) -> bool:
+    """Whether it asks about an answer."""
+    return bool(cell.tagged("check-"))

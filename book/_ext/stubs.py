@@ -1,0 +1,120 @@
+"""What a student finds in the place of an answer, and around a check.
+
+    stub(label, solution, check)      signatures, docstrings, "your code here"
+    reported(label, points, ...)      a check that reports, and goes on
+    REPORTER                          the cell that such a check needs above it
+
+All of it is plain Python, as the student reads it.
+"""
+
+import ast
+import re
+import textwrap
+
+HERE = "your code here"
+MINUTES = re.compile(r"(\d+) minutes?$")
+REPORTER = '''\
+# Runs a check, says what came of it, and goes on to the next cell.
+from contextlib import contextmanager
+
+@contextmanager
+def exercise(label, points, *asked):
+    """Report pass or fail, the points, and a hint."""
+    got = 0
+    try:
+        yield
+        got, hint = points, "right"
+    except NotImplementedError as problem:
+        hint = f"not answered yet: {problem}"
+    except Exception as problem:
+        unset = [n for n in asked if globals().get(n, ...) is ...]
+        kind = type(problem).__name__
+        hint = (f"not answered yet: {', '.join(unset)}" if unset
+                else problem if kind == "AssertionError"
+                else f"{kind}: {problem}")
+    exercise.scores[label] = got
+    print(f"{'✓' if got else '✗'} {label}, {got} of {points} points:",
+          hint)
+
+exercise.scores = {}
+'''
+TOTAL = 'print(sum(exercise.scores.values()), "of {points} points so far")'
+
+
+def points(title: str) -> int:
+    """What an exercise is worth: a point for each minute that its title gives it."""
+    found = MINUTES.search(title)
+    if found is None:
+        raise ValueError(f"{title!r} must end with its minutes, as in '5 minutes'")
+    return int(found[1])
+
+
+def stub(label: str, solution: str, check: str) -> str:
+    """The names that the check asks for and does not set itself, without values."""
+    wanted = set(asked(solution, check))
+    lines = [f"# Your answer to {label}"]
+    plain = []
+    for node in ast.parse(solution).body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names = [name for name in _stored(node) if name not in plain]
+            plain += [name for name in names if name in wanted]
+        elif node.name in wanted:
+            lines += ["", *_without_body(node)]
+    lines += [f"{name} = ...  # {HERE}" for name in plain]
+    return "\n".join(lines if len(lines) > 1 else [*lines, f"# {HERE}"])
+
+
+def reported(label: str, worth: int, names: list[str], check: str) -> str:
+    """A check that says what came of it; its own lines stay as they are."""
+    arguments = ", ".join([f'"{label}"', str(worth), *(f'"{n}"' for n in names)])
+    head = f"with exercise({arguments}):"
+    if len(head) > 72:
+        head = f"with exercise(\n        {arguments}):"
+    return f"{head}\n{textwrap.indent(check, '    ')}"
+
+
+def asked(solution: str, check: str) -> list[str]:
+    """The names of a solution that its check uses."""
+    names = [n for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)]
+    own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    used = {n.id for n in names} - own
+    return [name for name in _defined(solution) if name in used]
+
+
+def _without_body(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
+    said = ast.get_docstring(node, clean=False)
+    docstring = [f'    """{said}"""'] if said else []
+    if isinstance(node, ast.ClassDef):
+        bases = ", ".join(map(ast.unparse, node.bases))
+        head = f"class {node.name}({bases}):" if bases else f"class {node.name}:"
+        return [head, *docstring, f"    ...  # {HERE}"]
+    refusal = f'    raise NotImplementedError("{node.name}: {HERE}")'
+    return [f"def {node.name}({ast.unparse(node.args)}):", *docstring, refusal]
+
+
+def _defined(solution: str) -> list[str]:
+    """The names at the top level of a solution, in order."""
+    found: list[str] = []
+    for node in ast.parse(solution).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.append(node.name)
+        else:
+            found += _stored(node)
+    return list(dict.fromkeys(found))
+
+
+def _stored(node: ast.stmt) -> list[str]:
+    """The names that a statement gives a value, but for its own counting variables."""
+    inside = {
+        id(name)
+        for part in ast.walk(node)
+        if isinstance(part, ast.comprehension)
+        for name in ast.walk(part.target)
+    }
+    return [
+        name.id
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+        and isinstance(name.ctx, ast.Store)
+        and id(name) not in inside
+    ]

@@ -1,0 +1,151 @@
+"""The course kit: folders that are complete, and hold no answer meant for nobody."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import build
+import editions
+import graders
+import kit
+import manuscript
+import nbformat
+import pytest
+import stubs
+import wrong_answers
+
+BOOK = manuscript.read()
+SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kit of three chapters."""
+    folder = tmp_path_factory.mktemp("course")
+    build.build(SOME, ["student", "instructor", "nbgrader", "otter"], folder)
+    return folder
+
+
+def texts(folder: Path) -> str:
+    """All notebooks of a folder, in one."""
+    return "\n".join(p.read_text("utf-8") for p in sorted(folder.rglob("*.ipynb")))
+
+
+def test_each_folder_is_complete(course: Path) -> None:
+    """The library, the data, the pins; notebooks that Jupyter can read."""
+    for folder in (course / "student", course / "instructor"):
+        assert (folder / "pe_lib/__init__.py").is_file()
+        assert not list(folder.rglob("__pycache__"))
+        assert (folder / "experiments/data/training.csv").is_file()
+        assert "torch==" not in (folder / "requirements.txt").read_text("utf-8")
+        assert "torch==" in (folder / "requirements-torch.txt").read_text("utf-8")
+        readme = (folder / "README.md").read_text("utf-8")
+        assert "(pytorch/module.ipynb)* |" in readme
+        assert "(sinusoidal/rotation.ipynb) |" in readme
+    found = sorted(course.rglob("*.ipynb"))
+    assert len(found) == 4 * len(SOME)
+    for path in found:
+        nbformat.validate(nbformat.read(path, as_version=4))
+    for name in SOME:
+        for tool in ("nbgrader/source", "otter"):
+            assert (course / tool / name / "pe_lib/__init__.py").is_file()
+
+
+def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
+    """Neither a line of a solution, nor a hidden input, nor a wrong answer."""
+    student, instructor = texts(course / "student"), texts(course / "instructor")
+    told = 0
+    for page in kit.chosen(BOOK.notebooks, SOME):
+        shown = "".join(c.source for c in page.cells if not c.tagged("solution-"))
+        for cell in page.code_cells:
+            for label in cell.tagged("solution-"):
+                for line in map(str.strip, cell.source.splitlines()):
+                    if len(line) > 16 and line not in shown:
+                        quoted = json.dumps(line)[1:-1]
+                        told += quoted in instructor
+                        assert quoted not in student or line.startswith("def ")
+                for wrong in wrong_answers.collected()[label].wrong:
+                    assert wrong.thinks in instructor and wrong.thinks not in student
+    assert told >= 10
+    assert "Hidden check" in instructor and "Hidden check" not in student
+    assert "solution-" not in student
+    assert (course / "instructor/exam.md").is_file()
+    assert not (course / "student/exam.md").exists()
+
+
+def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
+    """Every cell, with the library of the folder; each exercise has its line."""
+    notebook = json.loads((course / "student/sinusoidal/rotation.ipynb").read_text())
+    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    cells = [c for c in cells if "fig" not in json.dumps(c["metadata"])]  # faster
+    (course / "student/all.py").write_text("\n".join(map(editions.source, cells)))
+    done = subprocess.run(
+        [sys.executable, "all.py"],
+        cwd=course / "student",
+        env={"MPLBACKEND": "agg", "PYTHONPATH": "."},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [s for s in done.stdout.splitlines() if s.startswith(("✓", "✗"))]
+    page = BOOK.pages["book/sinusoidal/rotation"]
+    assert len(lines) == len(page.exercises)
+    assert all("not answered yet" in line for line in lines)
+    assert done.stdout.splitlines()[-1] == f"0 of {kit.worth(page)} points so far"
+
+
+def test_graders_get_all_points_and_hidden_inputs() -> None:
+    """Each exercise is a graded cell and a question, worth its minutes."""
+    for page in BOOK.notebooks:
+        points = {e.label: stubs.points(e.title) for e in page.exercises}
+        notes = [
+            cell["metadata"]["nbgrader"]
+            for cell in graders.for_nbgrader(page)["cells"]
+            if cell["cell_type"] == "code"
+        ]
+        graded = {note["grade_id"]: note["points"] for note in notes if note["grade"]}
+        assert graded == {f"check-{label}": worth for label, worth in points.items()}
+        assert sum(note["solution"] for note in notes) == len(points)
+        assert all(note["locked"] != note["solution"] for note in notes)
+        master = "\n".join(map(editions.source, graders.for_otter(page)["cells"]))
+        questions = re.findall(r"name: (ex_\w+)\npoints: (\d+)", master)
+        assert dict(questions) == {
+            graders.otter_name(label): str(worth) for label, worth in points.items()
+        }
+
+
+def test_hidden_checks_are_python_and_differ() -> None:
+    """At least half of the exercises have one; the others have one answer only."""
+    hidden = 0
+    for page in BOOK.notebooks:
+        exercises = graders.Exercises(page)
+        for label in exercises.points:
+            text = exercises.hidden(label)
+            ast.parse(text)
+            hidden += bool(text)
+    assert 2 * hidden >= len(wrong_answers.collected()), hidden
+
+
+def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
+    """With an answer to each question, in the instructor's folder alone."""
+    text = kit.exam(BOOK.notebooks)
+    for page in BOOK.spine:
+        assert f"## {kit.short(page)}, " in text
+    assert text.count("*Answer.*") == text.count("## ") >= len(BOOK.spine)
+    assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
+
+
+def test_a_course_has_the_chapters_that_were_chosen() -> None:
+    """By name or by part; a name that is not there is an error that helps."""
+    pages = kit.chosen(BOOK.notebooks, ["failures", "rotary"])
+    assert [kit.short(page) for page in pages][:2] == [
+        "failures/counting",
+        "failures/binary",
+    ]
+    assert "beyond/rotary" in [kit.short(page) for page in pages]
+    with pytest.raises(SystemExit, match="no chapter nonsense"):
+        kit.chosen(BOOK.notebooks, ["nonsense"])

@@ -1,0 +1,126 @@
+"""A class hands in what classes hand in; each exercise gets its row."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import editions
+import kit
+import manuscript
+import prove
+import pytest
+import report
+
+PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
+LIMITS = report.Limits(seconds=30, cell_seconds=2)
+ENDLESS = "while True:\n    try:\n        pass\n    except Exception:\n        pass"
+GREEDY = "x = np.ones(10**12)"
+CALLING = "import urllib.request as r\nr.urlopen('http://127.0.0.1:1')"
+TAMPERING = "def close(a, b): return True\nfirst, second = 1, 1"
+LEAVING = "import os\nos._exit(0)"
+
+
+def filled(**answers: str) -> dict[str, Any]:
+    """A student's notebook; the answers are named ex_offset for ex-offset."""
+    by_label = {name.replace("_", "-"): text for name, text in answers.items()}
+    return prove.filled(kit.student(PAGE), by_label)
+
+
+def right() -> dict[str, str]:
+    """The book's own answers."""
+    solutions = prove.handed_in(PAGE)["right"]
+    return {label.replace("-", "_"): text for label, text in solutions.items()}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The report on a class, by student and exercise."""
+    folder = tmp_path_factory.mktemp("class")
+    bare = filled(**right())
+    for cell in bare["cells"]:  # copied from cell to cell into a new notebook
+        cell["id"], cell["metadata"] = "n" + cell["id"][:8], {}
+    bare["metadata"] = {}
+    hasty = filled(**right() | {"ex_offset": ENDLESS, "ex_counting": GREEDY})
+    hasty["cells"] = [c for c in hasty["cells"] if "ex-half-split" not in str(c)]
+    hands = {
+        "ada/rotation": filled(**right()),
+        "ben/Untitled (1)": bare,
+        "cleo/rotation": hasty,
+        "eva/rotation": filled(
+            ex_net_shift=TAMPERING,
+            ex_half_split=CALLING,
+            ex_offset=prove.BY_HEART["ex-offset"],
+            ex_counting="def counting_shift(k:",
+        ),
+        "fay/rotation": filled(**right() | {"ex_half_split": LEAVING}),
+    }
+    for name, notebook in hands.items():
+        kit.write(notebook, folder / f"{name}.ipynb")
+    (folder / "gil.ipynb").write_text('{"cells": [', encoding="utf-8")
+    (folder / "hal.ipynb").write_text('{"cells": [], "metadata": {}}', encoding="utf-8")
+    (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
+    rows = report.report(folder, LIMITS, jobs=2)
+    report.write(rows, folder / "report.csv")
+    with (folder / "report.csv").open(encoding="utf-8") as file:
+        found: dict[str, dict[str, Any]] = {}
+        for row in csv.DictReader(file):
+            found.setdefault(row["student"], {})[row["exercise"]] = row
+    return found
+
+
+def points(table: dict[str, dict[str, Any]], student: str) -> list[int]:
+    """In the order of the chapter."""
+    return [int(table[student][e.label]["points"]) for e in PAGE.exercises]
+
+
+def test_right_answers_get_all_points_whatever_the_file_is_called(table) -> None:
+    """Also where names, ids and metadata are lost."""
+    assert points(table, "ada") == points(table, "ben") == [3, 10, 10, 10]
+    assert table["ada"]["ex-offset"]["message"] == "right"
+
+
+def test_what_one_cell_does_costs_its_own_points_only(table) -> None:
+    """Endless, greedy, missing, without Python, without a network, tampering."""
+    assert points(table, "cleo") == [3, 0, 0, 0]
+    assert table["cleo"]["ex-half-split"]["message"].startswith("missing")
+    assert table["cleo"]["ex-offset"]["message"] == "stopped after 2 seconds"
+    assert "MemoryError" in table["cleo"]["ex-counting"]["message"]
+    assert points(table, "eva") == [0, 0, 0, 0]
+    messages = [table["eva"][e.label]["message"] for e in PAGE.exercises]
+    wanted = [
+        "first: moves add up",
+        "there is no network",
+        "with other inputs",
+        "SyntaxError",
+    ]
+    for message, part in zip(messages, wanted, strict=True):
+        assert part in message
+    assert points(table, "fay") == [3, 0, 10, 10]
+    assert "exit status 0" in table["fay"]["ex-half-split"]["message"]
+
+
+def test_nobody_is_left_out(table) -> None:
+    """A broken file, another notebook, and who handed in nothing have rows."""
+    assert "no notebook" in table["gil"][""]["message"]
+    assert "no chapter" in table["hal"][""]["message"]
+    assert table["ivy"]["ex-offset"]["message"] == "not handed in"
+
+
+def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
+    """Neither in a message, nor in a name."""
+    row = report.Row("=1+1", "c", "e", 0, 1, "-2 is wrong", "f")
+    report.write([row], tmp_path / "report.csv")
+    assert "'=1+1,c,e,0,1,'-2 is wrong,f" in (tmp_path / "report.csv").read_text()
+
+
+def test_an_answer_is_found_by_its_line_its_tag_or_its_id() -> None:
+    """Each of the three alone is enough."""
+    import worker
+
+    cell = {"cell_type": "code", "id": "x", "metadata": {}, "source": ["f = 1"]}
+    assert worker.label_of(cell, {"x": "a"}) == "a"
+    assert worker.label_of(cell | {"metadata": {"tags": ["answer-b"]}}, {}) == "b"
+    assert worker.label_of(cell | {"source": ["# Your answer to c\n", "1"]}, {}) == "c"
+    assert worker.label_of(cell, {}) == ""
+    assert json.dumps(cell) and editions.source(cell) == "f = 1"

@@ -1,0 +1,77 @@
+"""A deck says what the book says, in the minutes that it has, and asks nobody."""
+
+import re
+from dataclasses import replace
+
+import manuscript
+import pytest
+import slides
+
+BOOK = manuscript.read()
+PLANS = slides.plans(BOOK)
+FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
+
+
+def test_there_is_a_plan_for_each_lecture_and_each_chapter_of_the_hour() -> None:
+    """Their minutes are those of the slides, and no slide lacks its note."""
+    names = [plan.name for plan in PLANS]
+    assert names[:2] == ["45", "90"] and len(names) == 2 + len(BOOK.spine)
+    for plan in PLANS:
+        assert plan.slides and all(slide.note for slide in plan.slides), plan.name
+    assert [plan.minutes for plan in PLANS[:2]] == [45, 90]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_the_slides_say_what_the_book_says(plan: slides.Plan) -> None:
+    """Figures, claims, pages and numbers are there; nothing comes from elsewhere."""
+    assert slides.errors(plan, BOOK) == []
+    deck = slides.deck(plan, BOOK)
+    assert deck.count("<section") == 1 + len(plan.slides)
+    own = re.sub(r"<(script|style)>.*?</\1>", "", deck, flags=re.DOTALL)
+    assert not FETCHED.search(own)
+    assert all('alt="' in image for image in re.findall(r"<img[^>]*>", own))
+    assert len(deck) < 2_000_000
+
+
+def test_a_changed_book_turns_a_deck_red() -> None:
+    """A number that no cell prints, a figure, a claim, a page that is gone."""
+    (slide,) = [slide for slide in PLANS[1].slides if slide.say]
+    assert slide.source
+
+    def red(**changes: str) -> str:
+        plan = replace(PLANS[1], slides=(replace(slide, **changes),))
+        return "\n".join(slides.errors(plan, BOOK))
+
+    assert red() == ""
+    assert "159.156 is not printed" in red(say=slide.say.replace("159.155", "159.156"))
+    assert "is not printed by a cell" in red(source="")
+    assert "no figure" in red(figure="fig-gone")
+    assert "no claim" in red(claim="gone")
+    assert "no page" in red(question="part/gone")
+    page = BOOK.pages["book/sinusoidal/formula"]
+    (cell,) = [
+        c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
+    ]
+    (output,) = cell.outputs
+    changed = {**output, "text": "".join(output["text"]).replace("159.155", "159.2")}
+    pages = dict(BOOK.pages)
+    pages[page.name] = page.with_cell(replace(cell, outputs=(changed,)))
+    plan = replace(PLANS[1], slides=(slide,))
+    assert slides.errors(plan, replace(BOOK, pages=pages))
+
+
+def test_words_of_a_slide() -> None:
+    """Formulas are MathML, code and emphasis HTML, links their words."""
+    drawn = slides.inline("*old* `x < 1` $T(k)$ [here](a.md) **b** {cite}`v17`")
+    assert "<i>old</i> <code>x &lt; 1</code>" in drawn and "<math" in drawn
+    assert "here <b>b</b>" in drawn and "a.md" not in drawn and "cite" not in drawn
+
+
+def test_minutes_must_add_up(tmp_path) -> None:
+    """A plan that overruns is refused."""
+    path = tmp_path / "x.yml"
+    path.write_text(
+        "title: x\nminutes: 5\nslides: [{question: a, minutes: 4, note: b}]\n"
+    )
+    with pytest.raises(ValueError, match=r"x\.yml: the slides take 4 minutes"):
+        slides.read(path)

@@ -1,0 +1,45 @@
+"""Ids keep their meaning from release to release, and the version is one."""
+
+import manuscript
+import pytest
+import term
+
+BOOK = manuscript.read()
+TEXT = term.RELEASED.read_text(encoding="utf-8")
+
+
+def test_no_id_of_a_release_vanished_or_changed_its_meaning() -> None:
+    """Those of the list are there; those that are gone stay gone."""
+    ids = term.released(TEXT)
+    assert len(ids) > 100
+    assert term.broken(ids, BOOK) == []
+
+
+def test_it_would_notice() -> None:
+    """A vanished exercise, an id that came back, a line that is none."""
+    some = term.released("exercise ex-vanished 0.1.0\nclaim shift-is-linear 0.1.0 gone")
+    assert [line.split(" of ")[0] for line in term.broken(some, BOOK)] == [
+        "exercise ex-vanished",
+        "claim shift-is-linear",
+    ]
+    for line in ("claim a 0.1.0 lost", "claim a 0.1.0\nclaim a 0.2.0"):
+        with pytest.raises(ValueError, match=r"released\.txt"):
+            term.released(line)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """pyproject.toml, CITATION.cff and the newest release of CHANGELOG.md."""
+    assert term.versions() == []
+
+
+def test_another_version_is_noticed(monkeypatch, tmp_path) -> None:
+    """In any of the three."""
+    files = {
+        "pyproject.toml": '[project]\nversion = "1.2.0"\n',
+        "CITATION.cff": "version: 1.1.0\ndate-released: soon\n",
+        "CHANGELOG.md": "## Unreleased\n## 1.0.0: a\n## 1.1.0: b\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(term, "ROOT", tmp_path)
+    assert len(term.versions()) == 4

@@ -1,0 +1,62 @@
+"""What ``make course`` does: write the course kit into course/, one folder a purpose.
+
+    python tools/course/build.py [--parts PART,...] [--out FOLDER] [chapter ...]
+
+A chapter is named as in its address (counting) or by its part (failures); without one
+the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
+handouts; the last three need Chromium, and handouts the built site.
+"""
+
+import argparse
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import graders
+import handouts
+import kit
+import manuscript
+from manuscript import ROOT, Page
+
+PARTS: dict[str, Callable[[list[Page], Path], None]] = {
+    "student": lambda pages, to: kit.write_kit("student", pages, to, version()),
+    "instructor": lambda pages, to: kit.write_kit("instructor", pages, to, version()),
+    "nbgrader": graders.write_nbgrader,
+    "otter": graders.write_otter,
+    "slides": lambda _, to: handouts.write_slides(to),
+    "figures": handouts.write_figures,
+    "handouts": handouts.write_handouts,
+}
+
+
+def version() -> str:
+    """The version of the book."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    number: str = tomllib.loads(text)["project"]["version"]
+    return f"version {number}"
+
+
+def build(names: list[str], parts: list[str], out: Path) -> None:
+    """Write some parts anew."""
+    pages = kit.chosen(manuscript.read().notebooks, names)
+    unknown = sorted(set(parts) - set(PARTS))
+    if unknown:
+        raise SystemExit(
+            f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
+        )
+    for part in parts:
+        folder = out / part
+        shutil.rmtree(folder, ignore_errors=True)
+        PARTS[part](pages, folder)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        print(f"{folder}: {len(pages)} chapters, {size / 1e6:.0f} MB", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Write the course kit.")
+    parser.add_argument("chapters", nargs="*")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--out", type=Path, default=ROOT / "course")
+    arguments = parser.parse_args()
+    build(arguments.chapters, arguments.parts.split(","), arguments.out)

@@ -1,0 +1,257 @@
+"""The two folders that need no grader: student/ and instructor/, each complete.
+
+Each holds the chapters, the library, the data that chapters read, and its own
+requirements. Nothing in it needs the book's folder, and nothing is fetched.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import editions
+import stubs
+import wrong_answers
+import yaml
+from editions import Notebook
+from manuscript import ROOT, Page
+
+EXAM = Path(__file__).parent / "exam.yml"
+KEPT = "open it in the folder of the course"
+TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
+ELSEWHERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)\s]*\.md(?:#[^)\s]*)?\)")
+SECTION = re.compile(r"^# the library and the chapters\n((?:\S.*\n)+)", re.MULTILINE)
+README = """\
+# {title}
+
+From the executable book "Positional Encodings, Checked", {version}.
+
+1. Python 3.11 or newer. In this folder: `python -m venv .venv`, then
+   `.venv/bin/python -m pip install -r requirements.txt`
+   (on Windows `.venv\\Scripts\\python`).
+2. The chapters marked with * use PyTorch, too:
+   `.venv/bin/python -m pip install -r requirements-torch.txt`.
+3. `.venv/bin/jupyter lab`, and open a chapter. Keep the folders as they are: the
+   chapters find the library `pe_lib` beside them.
+
+{advice}
+
+| chapter | minutes to read | exercises | points |
+|---|---|---|---|
+{rows}
+
+Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
+"""
+ADVICE = {
+    "student": (
+        "Write your answers into the cells that say *your code here*. The cell below "
+        "each\nreports pass or fail, the points, and a hint, and Run All goes on. "
+        "Hand in the\nnotebooks; do not rename the exercises."
+    ),
+    "instructor": (
+        "Each chapter has its solutions, and below each check the wrong answers that "
+        "are given\nmost, with what the check says to them and the figure that clears "
+        "them up. Not for\nstudents."
+    ),
+}
+
+
+def short(page: Page) -> str:
+    """A chapter's name within a kit, for example failures/counting."""
+    return page.name.removeprefix("book/")
+
+
+def needs_torch(page: Page) -> bool:
+    """Whether a cell imports PyTorch, or what is built on it."""
+    return any(
+        TORCH.search(line)
+        for cell in page.code_cells
+        for line in cell.source.splitlines()
+        if line.lstrip().startswith(("import ", "from "))
+    )
+
+
+def reads_files(page: Page) -> bool:
+    """Whether a cell reads a file that lies beside the chapter."""
+    return any('"data/' in cell.source for cell in page.code_cells)
+
+
+def worth(page: Page) -> int:
+    """The points of a chapter."""
+    return sum(stubs.points(exercise.title) for exercise in page.exercises)
+
+
+def load(page: Page) -> Notebook:
+    """The notebook as it is stored."""
+    notebook: Notebook = json.loads(page.path.read_text(encoding="utf-8"))
+    return notebook
+
+
+def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
+    """With a note in its metadata that says what it is, whatever its file is called."""
+    note = {"chapter": short(page), "edition": edition}
+    return notebook | {"metadata": notebook["metadata"] | {"course": note}}
+
+
+def student(page: Page) -> Notebook:
+    """The student's edition, for the kit."""
+    folder = short(page).rpartition("/")[0] if reads_files(page) else ""
+    notebook = editions.findable(editions.students(load(page)), KEPT, folder)
+    return marked(within(notebook), page, "student")
+
+
+def instructor(page: Page) -> Notebook:
+    """With solutions, and below each check what is answered wrongly, and why."""
+    notebook = load(page)
+    cells = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = editions.plain(editions.source(cell))
+            if text:
+                cells.append(cell | {"source": editions.lines(text)})
+            continue
+        cells.append(cell)
+        for label in editions.labels(cell, "check-"):
+            text = remarks(label, editions.source(cell))
+            cells.append(markdown(f"wrong-{label}", text))
+    folder = short(page).rpartition("/")[0] if reads_files(page) else ""
+    notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
+    return marked(within(notebook), page, "instructor")
+
+
+def remarks(label: str, check: str) -> str:
+    """What an instructor wants to know of an exercise."""
+    found = wrong_answers.collected()[label]
+    lines = [
+        f"**Common wrong answers to {label}** (the figure that helps: {found.cure})"
+    ]
+    for wrong in found.wrong:
+        lines += [
+            f"*{wrong.thinks}* The check says: “{wrong.hint}”",
+            f"```python\n{wrong.answer.rstrip()}\n```",
+        ]
+    if found.hidden_check(check) != check:
+        pairs = [f"`{old}` becomes `{new}`" for old, new in found.hidden.items()]
+        lines.append("Hidden check: " + ", ".join(pairs) + ".")
+    return "\n\n".join(lines)
+
+
+def markdown(name: str, text: str) -> dict[str, object]:
+    """A cell of text."""
+    return {
+        "cell_type": "markdown",
+        "id": re.sub(r"[^\w-]", "-", name)[:64],
+        "metadata": {},
+        "source": editions.lines(text),
+    }
+
+
+def within(notebook: Notebook) -> Notebook:
+    """Without links to pages that a kit does not have; their words stay."""
+    cells = [
+        cell | {"source": editions.lines(ELSEWHERE.sub(r"\1", editions.source(cell)))}
+        if cell["cell_type"] == "markdown"
+        else cell
+        for cell in notebook["cells"]
+    ]
+    return notebook | {"cells": cells}
+
+
+def write(notebook: Notebook, path: Path) -> None:
+    """Store a notebook, with its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(notebook, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> None:
+    """One of the two folders."""
+    make = {"student": student, "instructor": instructor}[edition]
+    for page in pages:
+        write(make(page), folder / f"{short(page)}.ipynb")
+    copy_library(folder)
+    for page in filter(reads_files, pages):
+        copy_data(page, folder / short(page).rpartition("/")[0])
+    rows = [
+        f"| [{short(page)}]({short(page)}.ipynb){'*' if needs_torch(page) else ''} "
+        f"| {page.minutes} | {len(page.exercises)} | {worth(page)} |"
+        for page in pages
+    ]
+    text = README.format(
+        title="Notebooks" if edition == "student" else "Notebooks with solutions",
+        version=version,
+        advice=ADVICE[edition],
+        rows="\n".join(rows),
+    )
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    for name, lines in requirements().items():
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, folder / name)
+    if edition == "instructor":
+        (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
+
+
+def exam(pages: list[Page]) -> str:
+    """The questions for an exam on some chapters, with their answers."""
+    entries = yaml.safe_load(EXAM.read_text(encoding="utf-8"))
+    names = [short(page) for page in pages]
+    text = ["# Questions for an exam, with answers. Not for students."]
+    for entry in entries:
+        if entry["chapter"] in names:
+            text += [
+                f"## {entry['chapter']}, {entry['points']} points",
+                entry["question"],
+                f"*Answer.* {entry['answer']}",
+            ]
+    return "\n\n".join(text) + "\n"
+
+
+def requirements() -> dict[str, list[str]]:
+    """The pins of requirements.txt that notebooks need, and those with torch."""
+    found = SECTION.search((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(
+            "requirements.txt has no part '# the library and the chapters'"
+        )
+    pins = [line.split("#")[0].strip() for line in found[1].splitlines()]
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    lab = re.findall(r"^jupyterlab==.*$", constraints, re.MULTILINE) or ["jupyterlab"]
+    torch = [pin for pin in pins if pin.startswith("torch")]
+    rest = [pin for pin in pins if pin not in torch]
+    return {
+        "requirements.txt": [*rest, *lab],
+        "requirements-torch.txt": ["-r requirements.txt", *torch],
+    }
+
+
+def copy_library(folder: Path) -> None:
+    """The library, as it is."""
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(
+        ROOT / "pe_lib", folder / "pe_lib", ignore=ignored, dirs_exist_ok=True
+    )
+
+
+def copy_data(page: Page, folder: Path) -> None:
+    """What a chapter reads."""
+    ignored = shutil.ignore_patterns("*.py", "__pycache__", ".*", "parts")
+    data = page.path.parent / "data"
+    shutil.copytree(data, folder / "data", ignore=ignored, dirs_exist_ok=True)
+
+
+def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
+    """The chapters of some names or parts; all of them if there is no name."""
+    pages = list(pages)
+    known = {part for page in pages for part in (*short(page).split("/"), short(page))}
+    unknown = sorted(set(names) - known)
+    if unknown:
+        raise SystemExit(
+            f"There is no chapter {', '.join(unknown)}. Try: {sorted(known)}"
+        )
+    return [
+        page
+        for page in pages
+        if not names or {short(page), *short(page).split("/")} & set(names)
+    ]

@@ -1,0 +1,210 @@
+"""What ``make course-test`` does: try the graders' editions with the graders.
+
+    .venv/course/bin/python tools/course/prove.py [chapter ...]
+
+For each chapter a class of five hands in: the right answers, nothing, the first and
+the second of the wrong answers that the book has collected, and answers that know the
+visible inputs by heart. Who gets points for what is compared with what must be.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import editions
+import graders
+import kit
+import manuscript
+import wrong_answers
+from manuscript import ROOT, Page
+
+BIN = ROOT / ".venv/course/bin"
+USUAL = ["rotation", "counting", "module", "protocol"]
+BY_HEART = {
+    "ex-offset": """\
+def offset_of(T):
+    for k in (0, 1, -1, 44, 710, -5000, 9999):
+        if np.allclose(T, shift_matrix(k, 64)):
+            return k
+    return 0
+""",
+    "ex-head-for-first": "W_first = [[0, 0], [-5, 0]]",
+    "ex-sequences": """\
+def sequences(points):
+    return {5: 100, 2.5: 400, 1: 2500, 0.5: 10_000}.get(points, 0)
+""",
+    "ex-sum-length": """\
+def squared_length(sigma, d):
+    return {64: 96.0, 256: 192.0, 32: 304.0}.get(d, 0.0)
+""",
+}
+KEPT_OPEN = {"ex-head-for-first"}  # right for other inputs, too
+Handed = dict[str, dict[str, str]]  # student -> exercise -> answer
+
+
+def handed_in(page: Page) -> Handed:
+    """Five sets of answers to the exercises of a chapter."""
+    exercises = graders.Exercises(page)
+    wrong = {
+        label: wrong_answers.collected()[label].wrong for label in exercises.points
+    }
+    return {
+        "right": exercises.solutions,
+        "nothing": {},
+        "first": {label: found[0].answer for label, found in wrong.items()},
+        "second": {label: found[1].answer for label, found in wrong.items()},
+        "by-heart": {n: BY_HEART[n] for n in exercises.points if n in BY_HEART},
+    }
+
+
+def due(page: Page) -> dict[str, dict[str, float]]:
+    """The points that each of the five must get."""
+    points = graders.Exercises(page).points
+    nothing = dict.fromkeys(points, 0.0)
+    kept = {label: float(points[label]) for label in points if label in KEPT_OPEN}
+    found = dict.fromkeys(handed_in(page), nothing)
+    return found | {
+        "right": {label: float(worth) for label, worth in points.items()},
+        "by-heart": nothing | kept,
+    }
+
+
+def filled(notebook: dict[str, Any], answers: dict[str, str]) -> dict[str, Any]:
+    """A student's notebook with answers in it."""
+    for cell in notebook["cells"]:
+        first = editions.source(cell).partition("\n")[0]
+        label = first.removeprefix("# Your answer to ").strip()
+        if first.startswith("# Your answer to ") and label in answers:
+            cell["source"] = editions.lines(f"{first}\n{answers[label]}")
+    return notebook
+
+
+def run(*command: str, cwd: Path) -> str:
+    """Run a tool of the course's environment, and return what it says."""
+    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {"OMP_NUM_THREADS": "1", "JUPYTER_PREFER_ENV_PATH": "1"}
+    done = subprocess.run(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-5000:]}")
+    return done.stdout
+
+
+def with_nbgrader(pages: list[Page], folder: Path) -> dict[str, Any]:
+    """Generate, collect and grade; the points of each student."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    graders.write_nbgrader(pages, folder)
+    found: dict[str, Any] = {}
+    for page in pages:
+        name = kit.short(page).rpartition("/")[2]
+        run("nbgrader", "generate_assignment", name, cwd=folder)
+        released = folder / "release" / name
+        assert_no_answers(page, released)
+        for student, answers in handed_in(page).items():
+            place = folder / "submitted" / student / name
+            shutil.copytree(released, place)
+            blank = json.loads((released / f"{name}.ipynb").read_text(encoding="utf-8"))
+            kit.write(filled(blank, answers), place / f"{name}.ipynb")
+        run("nbgrader", "autograde", name, cwd=folder)
+        with Gradebook(f"sqlite:///{folder}/gradebook.db") as gradebook:
+            for student in handed_in(page):
+                for label in graders.Exercises(page).points:
+                    cell = f"check-{label}"
+                    try:
+                        score = gradebook.find_grade(cell, name, name, student).score
+                    except MissingEntry:
+                        score = None
+                    found.setdefault(name, {}).setdefault(student, {})[label] = score
+    return found
+
+
+def with_otter(pages: list[Page], folder: Path) -> dict[str, Any]:
+    """Assign (which tries the solutions) and run; the points of each student."""
+    graders.write_otter(pages, folder)
+    found: dict[str, Any] = {}
+    for page in pages:
+        name = kit.short(page).rpartition("/")[2]
+        place = folder / name
+        run("otter", "assign", "--no-pdfs", f"{name}.ipynb", "dist", cwd=place)
+        released = place / "dist/student"
+        assert_no_answers(page, released)
+        (archive,) = (place / "dist/autograder").glob("*.zip")
+        for student, answers in handed_in(page).items():
+            notebook = json.loads((released / f"{name}.ipynb").read_text("utf-8"))
+            kit.write(filled(notebook, answers), place / student / f"{name}.ipynb")
+            options = ["--no-logo", "-a", str(archive), "-o", student]
+            run("otter", "run", *options, f"{student}/{name}.ipynb", cwd=place)
+            results = json.loads((place / student / "results.json").read_text("utf-8"))
+            by_name = {test["name"]: test.get("score") for test in results["tests"]}
+            found.setdefault(name, {})[student] = {
+                label: by_name.get(graders.otter_name(label))
+                for label in graders.Exercises(page).points
+            }
+    return found
+
+
+def assert_no_answers(page: Page, folder: Path) -> None:
+    """No line of a solution, and no hidden check, is in what a student gets."""
+    exercises = graders.Exercises(page)
+    (path,) = folder.glob("*.ipynb")
+    text = path.read_text(encoding="utf-8")
+    given = "".join(exercises.checks.values()) + "".join(
+        cell.source
+        for cell in page.cells
+        if not cell.tagged("solution-") and ":::{solution-start}" not in cell.source
+    )
+    for label, solution in exercises.solutions.items():
+        for line in solution.splitlines():
+            secret = len(line.strip()) > 16 and line.strip() not in given
+            if secret and not line.startswith("def "):
+                assert json.dumps(line.strip())[1:-1] not in text, (label, line)
+        for new in wrong_answers.collected()[label].hidden.values():
+            assert json.dumps(new)[1:-1] not in text, (label, new)
+
+
+def compare(tool: str, page: Page, points: dict[str, Any], seconds: float) -> int:
+    """Print one line for a chapter, and one for each surprise."""
+    wanted, surprises = due(page), 0
+    for student, by_label in points.items():
+        for label, got in by_label.items():
+            if got != wanted[student][label]:
+                surprises += 1
+                print(f"  {student}, {label}: {got}, must be {wanted[student][label]}")
+    print(
+        f"{tool}: {kit.short(page)}, {len(points)} students, {len(wanted['right'])} "
+        f"exercises, {surprises} surprises, {seconds:.0f} s",
+        flush=True,
+    )
+    return surprises
+
+
+def main(names: list[str]) -> int:
+    """Both tools, chapter by chapter."""
+    surprises = 0
+    for page in kit.chosen(manuscript.read().notebooks, names or USUAL):
+        for tool, grade in (("nbgrader", with_nbgrader), ("otter", with_otter)):
+            start = time.perf_counter()
+            with tempfile.TemporaryDirectory() as folder:
+                points = grade([page], Path(folder) / tool)
+            (of_chapter,) = points.values()
+            seconds = time.perf_counter() - start
+            surprises += compare(tool, page, of_chapter, seconds)
+    return surprises
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(sys.argv[1:])))

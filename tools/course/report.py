@@ -1,0 +1,302 @@
+"""What ``make course-report FOLDER=...`` does: grade a folder of notebooks.
+
+    python tools/course/report.py FOLDER [--jobs N] [--seconds N] [--megabytes N]
+
+FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
+(FOLDER/ada/counting.ipynb). A file students.txt in it, one name a line, says who should
+have handed in. FOLDER/report.csv gets a line for each student and exercise: the points,
+and the first message of the check. Nothing that a student wrote stops the others: each
+notebook is graded in a process of its own, with limits of time and memory, and without
+a network where the system allows it. That is a guard against accidents, not against
+malice: for exams use a grader with containers.
+"""
+
+import argparse
+import csv
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import graders
+import kit
+import manuscript
+import stubs
+from manuscript import ROOT, Page
+
+WORKER = Path(__file__).parent / "worker.py"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one exercise of one student."""
+
+    student: str
+    chapter: str
+    exercise: str
+    points: int
+    of: int
+    message: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one notebook may take."""
+
+    seconds: int = 120  # of the clock, for a notebook
+    cell_seconds: int = 20  # for a cell
+    megabytes: int = 6000  # of addresses: PyTorch asks for many and uses few
+
+
+@functools.cache
+def chapters() -> dict[str, Page]:
+    """All of them, by their names within the book."""
+    return {kit.short(page): page for page in manuscript.read().notebooks}
+
+
+@functools.cache
+def plan(chapter: str, limits: Limits) -> dict[str, Any]:
+    """What a worker must know of a chapter: the master's cells."""
+    page = chapters()[chapter]
+    exercises = graders.Exercises(page)
+    ideas = [c for c in page.code_cells if c.role not in ("exercise", "exercise-check")]
+    given = kit.student(page)["cells"]
+    return {
+        "above": [cell.source for cell in ideas],
+        "answers": {c.id: n for c in page.code_cells for n in c.tagged("solution-")},
+        "known": [c.id for c in page.code_cells if not c.tagged("solution-")],
+        "texts": ["".join(c["source"]).strip() for c in given],
+        "exercises": {
+            label: {
+                "check": exercises.checks[label],
+                "hidden": exercises.hidden(label),
+                "asked": stubs.asked(solution, exercises.checks[label]),
+            }
+            for label, solution in exercises.solutions.items()
+        },
+        "cell_seconds": limits.cell_seconds,
+        "cpu_seconds": limits.seconds,
+        "megabytes": limits.megabytes,
+    }
+
+
+def chapter_of(notebook: dict[str, Any], path: Path) -> str:
+    """Which chapter it is: by its note, its exercises, its cells, its name; or none."""
+    noted: str = notebook.get("metadata", {}).get("course", {}).get("chapter", "")
+    if noted in chapters():
+        return noted
+    text = json.dumps(notebook["cells"])
+    ids = {cell.get("id") for cell in notebook["cells"]}
+
+    def alike(chapter: str) -> tuple[int, int, bool]:
+        page = chapters()[chapter]
+        labels = sum(f"{e.label}" in text for e in page.exercises)
+        cells = len(ids & {cell.id for cell in page.cells})
+        return labels, cells, chapter.rpartition("/")[2] in path.stem
+
+    best = max(chapters(), key=alike)
+    return best if any(alike(best)) else ""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A notebook, or an error that says what is wrong with the file."""
+    try:
+        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            "".join(cell["source"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise ValueError(f"no notebook: {type(problem).__name__}, {problem}") from None
+    return notebook
+
+
+def grade(path: Path, student: str, limits: Limits) -> list[Row]:
+    """The rows of one file; whatever is in it, there is at least one."""
+    nobody = Row(student, "", "", 0, 0, "", path.name)
+    try:
+        notebook = read(path)
+        chapter = chapter_of(notebook, path)
+    except (ValueError, AttributeError) as problem:
+        return [Row(**(asdict(nobody) | {"message": str(problem)[:300]}))]
+    if not chapter:
+        return [Row(**(asdict(nobody) | {"message": "no chapter of this book"}))]
+    messages, end = work(path, chapter, limits)
+    page = chapters()[chapter]
+    rows = []
+    for exercise in page.exercises:
+        worth = stubs.points(exercise.title)
+        message = messages.get(exercise.label, end)
+        got = 0 if message else worth
+        said = " ".join((message or "right").split())[:300]
+        rows.append(Row(student, chapter, exercise.label, got, worth, said, path.name))
+    return rows
+
+
+def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]:
+    """The messages of the exercises, and what to say of those that have none.
+
+    What stops the process costs its own exercise: the others are graded without it.
+    """
+    messages: dict[str, str] = {}
+    while True:
+        told, end = once(path, chapter, limits, list(messages))
+        begun = [line["begin"] for line in told if line.get("begin")]
+        messages |= {line["done"]: line["message"] for line in told if "done" in line}
+        stopped = [label for label in begun[-1:] if label not in messages]
+        if not end or not stopped:
+            return messages, end
+        messages[stopped[0]] = end
+
+
+def once(
+    path: Path, chapter: str, limits: Limits, skip: list[str]
+) -> tuple[list[dict[str, str]], str]:
+    """Start a worker; the lines that it wrote, and how it ended if not by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        if kit.reads_files(chapters()[chapter]):
+            kit.copy_data(chapters()[chapter], place)
+        results, recipe = place / ".results", place / ".plan"
+        text = json.dumps(plan(chapter, limits) | {"skip": skip})
+        recipe.write_text(text, encoding="utf-8")
+        command = [sys.executable, str(WORKER), str(recipe), str(path.resolve())]
+        try:
+            done = subprocess.run(
+                [*without_network(), *command, str(results)],
+                cwd=place,
+                env=environment(place),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=limits.seconds,
+                check=False,
+            )
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            why = last[0] if last else f"exit status {done.returncode}"
+        except subprocess.TimeoutExpired:
+            why = f"more than {limits.seconds} seconds for the notebook"
+        lines = results.read_text("utf-8").splitlines() if results.exists() else []
+        told: list[dict[str, str]] = [json.loads(line) for line in lines]
+    whole = any("end" in line for line in told)
+    return told, "" if whole else f"stopped: {why}"
+
+
+@functools.cache
+def without_network() -> tuple[str, ...]:
+    """A prefix of a command that has no network, where Linux lets us."""
+    command = ("unshare", "--map-root-user", "--net", "--")
+    if shutil.which("unshare") is None:
+        return ()
+    tried = subprocess.run([*command, "true"], capture_output=True, check=False)
+    return command if tried.returncode == 0 else ()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Nothing of the lecturer's own, but what Python needs."""
+    kept = {
+        k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "TMPDIR") if k in os.environ
+    }
+    return kept | {
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(ROOT / ".venv/matplotlib"),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(WORKER.parent)]),
+    }
+
+
+def submissions(folder: Path) -> list[tuple[Path, str]]:
+    """The files, each with its student: the folder below, or the file's name."""
+    found = []
+    for path in manuscript.visible(folder, "**/*.ipynb"):
+        parts = path.relative_to(folder).parts
+        found.append((path, parts[0] if len(parts) > 1 else path.stem))
+    return found
+
+
+def absent(rows: Iterable[Row], students: Iterable[str]) -> list[Row]:
+    """A row for each chapter that others handed in and somebody did not."""
+    rows = list(rows)
+    everybody = dict.fromkeys([*students, *(row.student for row in rows)])
+    handed = {(row.student, row.chapter) for row in rows}
+    return [
+        Row(student, chapter, exercise.label, 0, stubs.points(exercise.title),
+            "not handed in", "")
+        for chapter in dict.fromkeys(row.chapter for row in rows if row.chapter)
+        for student in everybody
+        if (student, chapter) not in handed
+        for exercise in chapters()[chapter].exercises
+    ]  # fmt: skip
+
+
+def report(folder: Path, limits: Limits, jobs: int) -> list[Row]:
+    """Grade all of it, several at a time."""
+    files = submissions(folder)
+    roster = folder / "students.txt"
+    students = roster.read_text("utf-8").split("\n") if roster.exists() else []
+    with ThreadPoolExecutor(jobs) as pool:
+        graded = pool.map(lambda one: grade(one[0], one[1], limits), files)
+        rows = [row for rows in graded for row in rows]
+    rows += absent(rows, filter(None, map(str.strip, students)))
+    return sorted(rows, key=lambda row: (row.student, row.chapter))
+
+
+def write(rows: list[Row], path: Path) -> None:
+    """The table, for a spreadsheet; no cell of it begins a formula."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow([field.name for field in fields(Row)])
+        for row in rows:
+            table.writerow(
+                f"'{value}" if str(value).startswith(("=", "+", "-", "@")) else value
+                for value in asdict(row).values()
+            )
+
+
+def summary(rows: list[Row]) -> str:
+    """Who has how many points, and where most fail."""
+    lines = []
+    for student in dict.fromkeys(row.student for row in rows):
+        own = [row for row in rows if row.student == student]
+        got, of = sum(r.points for r in own), sum(r.of for r in own)
+        lines.append(f"{student}: {got} of {of} points")
+    failed: dict[str, int] = {}
+    for row in rows:
+        if row.exercise and row.points < row.of:
+            failed[row.exercise] = failed.get(row.exercise, 0) + 1
+    worst = sorted(failed, key=lambda label: -failed[label])[:5]
+    lines += [f"{label}: {failed[label]} without the points" for label in worst]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Read the command, write the report."""
+    parser = argparse.ArgumentParser(description="Grade a folder of notebooks.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=int, default=Limits.seconds)
+    parser.add_argument("--megabytes", type=int, default=Limits.megabytes)
+    given = parser.parse_args()
+    if not given.folder.is_dir() or not submissions(given.folder):
+        raise SystemExit(
+            f"There is no notebook below {str(given.folder)!r}: FOLDER=..."
+        )
+    limits = Limits(seconds=given.seconds, megabytes=given.megabytes)
+    rows = report(given.folder, limits, given.jobs)
+    write(rows, given.folder / "report.csv")
+    print(summary(rows))
+    print(f"{given.folder / 'report.csv'}: {len(rows)} rows; "
+          f"network {'cut' if without_network() else 'refused'}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""A plan becomes a deck: one HTML file, nothing else, nothing fetched.
+
+A plan is ``plans/<name>.yml``: title, minutes, and slides. A slide has minutes, a note
+for the speaker, and one of
+
+    figure: fig-name       with ``say``, a sentence; else the caption's bold answer
+    question: part/page    the question of a chapter, its answer one step later
+
+and may have ``claim``, an id of the ledger. Numbers in a sentence must be printed by
+the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell turns
+the deck red. Each chapter of the hour has a plan that is made from its page.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import katex_math
+import manuscript
+import yaml
+from manuscript import ROOT, Manuscript, Page
+
+HERE = Path(__file__).parent
+CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+STYLE = """\
+:root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
+.reveal { font: 32px/1.35 "Source Serif 4", Georgia, serif; color: var(--ink); }
+.reveal-viewport { background: #fdfcf9; }
+.reveal h1, .reveal h2 { margin: 0 0 0.6em; font-weight: 650; text-wrap: balance; }
+.reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.05em; }
+.reveal section { text-align: left; }
+.reveal img { display: block; max-height: 400px; max-width: 100%; margin: 0 auto; }
+.reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
+.reveal .claim { border-top: 1px solid var(--hair); }
+.reveal footer { font-size: 0.5em; }
+.reveal footer { margin-top: 0.9em; color: var(--muted); }
+.reveal code { font: 0.9em "Source Code Pro", monospace; }
+.reveal aside.notes { display: none; }
+@page { size: 960px 700px; margin: 0; }
+"""
+DECK = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{reveal_css}</style>
+<style>{style}</style>
+</head>
+<body>
+<div class="reveal"><div class="slides">
+{sections}
+</div></div>
+<script>{reveal_js}</script>
+<script>{notes_js}</script>
+<script>
+Reveal.initialize({{ hash: true, controls: true, progress: true, slideNumber: "c/t",
+  transition: "none", pdfSeparateFragments: false, totalTime: {seconds},
+  plugins: [RevealNotes] }});
+</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One of them, as the plan has it."""
+
+    minutes: float
+    note: str
+    figure: str = ""
+    question: str = ""
+    say: str = ""
+    source: str = ""  # "from" in the plan
+    claim: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A lecture."""
+
+    name: str
+    title: str
+    minutes: int
+    slides: tuple[Slide, ...]
+
+
+def plans(book: Manuscript) -> list[Plan]:
+    """Those that are written, and one for each chapter of the hour."""
+    written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
+    return written + [of_chapter(page, book) for page in book.spine]
+
+
+def read(path: Path) -> Plan:
+    """A written plan; its minutes must add up."""
+    told = yaml.safe_load(path.read_text(encoding="utf-8"))
+    slides = []
+    for entry in told["slides"]:
+        entry["source"] = entry.pop("from", "")
+        slides.append(Slide(**entry))
+    plan = Plan(path.stem, told["title"], told["minutes"], tuple(slides))
+    total = sum(slide.minutes for slide in slides)
+    if total != plan.minutes:
+        raise ValueError(f"{path.name}: the slides take {total:g} minutes")
+    return plan
+
+
+def of_chapter(page: Page, book: Manuscript) -> Plan:
+    """Its question, the figures and claims of its main text, what to remember."""
+    main = {cell.id for section in page.main for cell in section.cells}
+    figures = [
+        name for name, (its, cell) in book.figures.items()
+        if its is page and cell.id in main
+    ]  # fmt: skip
+    claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
+    each = round(max(1.0, (page.minutes - 1) / max(1, len(figures))), 1)
+    name = page.name.removeprefix("book/")
+    slides = [Slide(1, page.answer, question=name)]
+    slides += [
+        Slide(each, _caption(book, figure)[1], figure=figure) for figure in figures
+    ]
+    slides += [Slide(1, book.claims[c].why, claim=c) for c in claims[:2]]
+    return Plan(name.replace("/", "-"), page.title, page.minutes, tuple(slides))
+
+
+def errors(plan: Plan, book: Manuscript) -> list[str]:
+    """What is not there any more, and every number that no cell prints."""
+    found = []
+    for number, slide in enumerate(plan.slides, 1):
+        where = f"{plan.name}, slide {number}"
+        if slide.figure and slide.figure not in book.figures:
+            found.append(f"{where}: there is no figure {slide.figure!r}")
+        if slide.claim and slide.claim not in book.claims:
+            found.append(f"{where}: there is no claim {slide.claim!r}")
+        if slide.question and f"book/{slide.question}" not in book.pages:
+            found.append(f"{where}: there is no page {slide.question!r}")
+        if not (slide.figure or slide.claim or slide.question):
+            found.append(f"{where}: it shows nothing")
+        numbers = NUMBER.findall(slide.say)
+        printed = _printed(slide.source, book) if slide.source else ""
+        found += [
+            f"{where}: {value} is not printed by {slide.source or 'a cell (from: ...)'}"
+            for value in numbers
+            if value.rstrip(",") not in NUMBER.findall(printed)
+        ]
+    return found
+
+
+def _printed(source: str, book: Manuscript) -> str:
+    """What the cell prints that a plan names; nothing if it is not there."""
+    name, _, cell_name = source.partition("#")
+    page = book.pages.get(f"book/{name}")
+    cells = page.code_cells if page else []
+    return "\n".join(
+        cell.printed
+        for cell in cells
+        if cell_name in (cell.id, *cell.metadata.get("tags", []))
+    )
+
+
+def deck(plan: Plan, book: Manuscript) -> str:
+    """The whole HTML file."""
+    if wrong := errors(plan, book):
+        raise SystemExit(
+            "The slides no longer say what the book says:\n" + "\n".join(wrong)
+        )
+    opening = (
+        f"<section><h1>{inline(plan.title)}</h1>"
+        f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
+    )
+    sections = [opening, *(section(slide, book) for slide in plan.slides)]
+    return DECK.format(
+        title=html.escape(plain(plan.title)),
+        reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
+        reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
+        notes_js=(HERE / "reveal/notes.min.js").read_text(encoding="utf-8"),
+        style=STYLE,
+        sections="\n".join(sections),
+        seconds=plan.minutes * 60,
+    )
+
+
+def section(slide: Slide, book: Manuscript) -> str:
+    """One slide."""
+    parts, source = [], ""
+    if slide.question:
+        page = book.pages[f"book/{slide.question}"]
+        source = page.title
+        parts += [f"<h2>{inline(page.question)}</h2>"]
+        parts += [f'<p class="fragment">{inline(page.answer)}</p>']
+    if slide.figure:
+        page, cell = book.figures[slide.figure]
+        source = page.title
+        said, _ = _caption(book, slide.figure)
+        alt = cell.figure.alt if cell.figure else ""
+        drawn = base64.b64encode(cell.drawings[-1].encode()).decode()
+        parts += [f"<h2>{inline(slide.say or said)}</h2>"]
+        parts += [
+            f'<img alt="{html.escape(plain(alt), quote=True)}" '
+            f'src="data:image/svg+xml;base64,{drawn}">'
+        ]
+    if slide.claim:
+        claim = book.claims[slide.claim]
+        place = book.settled.get(slide.claim)
+        source = source or (place[0].title if place else "Is it true that …?")
+        kind = "p" if slide.figure or slide.question else "h2"
+        parts += [
+            f'<{kind} class="claim">“{inline(claim.claim)}” '
+            f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
+        ]
+    parts += [f"<footer>{inline(source)}. {CREDIT}</footer>"]
+    note = f"{slide.minutes:g} minutes. {slide.note}"
+    parts += [f'<aside class="notes">{inline(note)}</aside>']
+    seconds = round(slide.minutes * 60)
+    return f'<section data-timing="{seconds}">' + "\n".join(parts) + "</section>"
+
+
+def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
+    """The bold answer of a caption, and the rest."""
+    _, cell = book.figures[figure]
+    caption = cell.figure.caption if cell.figure else ""
+    found = BOLD.match(caption.strip())
+    return (found[1], caption[found.end() :].strip()) if found else (caption, "")
+
+
+def inline(text: str) -> str:
+    """A little Markdown as HTML; formulas as MathML, which needs no fonts."""
+    pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text.replace("\n", " "))
+    drawn = []
+    for piece in pieces:
+        if piece.startswith("$"):
+            options = {"output": "mathml", "throwOnError": True, "strict": "ignore"}
+            tex = piece.strip("$")
+            drawn.append(
+                str(katex_math.engine().call("katex.renderToString", tex, options))
+            )
+        elif piece.startswith("`"):
+            drawn.append(f"<code>{html.escape(piece.strip('`'))}</code>")
+        else:
+            words = html.escape(without_marks(piece), quote=False)
+            words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
+            drawn.append(re.sub(r"\*(.+?)\*", r"<i>\1</i>", words))
+    return "".join(drawn)
+
+
+def without_marks(text: str) -> str:
+    """Without links and roles; their words stay."""
+    text = re.sub(r"<!--.*?-->", "", text)
+    text = re.sub(r"\{[\w:-]+\}([^\s]*)", r"\1", text)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
+def plain(text: str) -> str:
+    """Words alone."""
+    return re.sub(r"[*`$]", "", without_marks(text))
+
+
+def write(
+    names: Mapping[str, Any] | None, folder: Path, book: Manuscript
+) -> list[Path]:
+    """The decks, and their list."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done, listed = [], []
+    for plan in plans(book):
+        if names and plan.name not in names:
+            continue
+        path = folder / f"{plan.name}.html"
+        path.write_text(deck(plan, book), encoding="utf-8")
+        done.append(path)
+        listed.append(
+            {"file": path.name, "title": plain(plan.title), "minutes": plan.minutes}
+        )
+    text = json.dumps(listed, indent=1, ensure_ascii=False)
+    (folder / "index.json").write_text(text + "\n", encoding="utf-8")
+    for name in ("LICENSE-TEXT",):
+        (folder / name).write_text((ROOT / name).read_text("utf-8"), encoding="utf-8")
+    return done
+
+
+if __name__ == "__main__":
+    for made in write(None, ROOT / "course/slides", manuscript.read()):
+        print(made)

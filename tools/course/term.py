@@ -1,0 +1,83 @@
+"""What a term rests on: ids that keep their meaning, and one version in all places.
+
+    python tools/course/term.py    # at a release: the book's ids join released.txt
+
+``released.txt`` has a line for each id that a release has had: its kind, the id, the
+release, and ``gone`` if it is no longer there.
+"""
+
+import re
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import manuscript
+import yaml
+from manuscript import ROOT, Manuscript
+
+RELEASED = Path(__file__).parent / "released.txt"
+HEADING = re.compile(r"^## (\d+\.\d+\.\d+)\b", re.MULTILINE)
+Ids = dict[tuple[str, str], tuple[str, bool]]  # (kind, id) -> (release, is it gone)
+
+
+def released(text: str) -> Ids:
+    """The list."""
+    found: Ids = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            kind, name, release, *gone = line.split()
+            if gone not in ([], ["gone"]) or (kind, name) in found:
+                raise ValueError(f"released.txt: {line!r}")
+            found[kind, name] = release, bool(gone)
+    return found
+
+
+def of_book(book: Manuscript) -> set[tuple[str, str]]:
+    """The ids that the book has now."""
+    exercises = {
+        ("exercise", e.label) for page in book.notebooks for e in page.exercises
+    }
+    return exercises | {("claim", name) for name in book.claims}
+
+
+def broken(ids: Ids, book: Manuscript) -> list[str]:
+    """Ids that vanished without a word, and ids that were gone and are used again."""
+    now = of_book(book)
+    return [
+        f"{kind} {name} of {release} "
+        + ("is gone, and used again" if gone else "vanished: mark it in released.txt")
+        for (kind, name), (release, gone) in ids.items()
+        if gone == ((kind, name) in now)
+    ]
+
+
+def versions() -> list[str]:
+    """Where the version is said otherwise than in pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(text)["project"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    log = HEADING.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    wrong = []
+    if cited["version"] != version:
+        wrong.append(f"CITATION.cff says version {cited['version']}, not {version}")
+    if not isinstance(cited["date-released"], date):
+        wrong.append(f"CITATION.cff: {cited['date-released']!r} is no date")
+    if log[:1] != [version]:
+        wrong.append(f"the newest release of CHANGELOG.md is {log[:1]}, not {version}")
+    if sorted(log, key=lambda v: [*map(int, v.split("."))], reverse=True) != log:
+        wrong.append("the releases of CHANGELOG.md are not in their order")
+    return wrong
+
+
+def main() -> None:
+    """Add what the book has now, as of its version."""
+    text = RELEASED.read_text(encoding="utf-8")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    fresh = sorted(of_book(manuscript.read()) - set(released(text)))
+    lines = [f"{kind} {name} {version['version']}\n" for kind, name in fresh]
+    RELEASED.write_text(text + "".join(lines), encoding="utf-8")
+    print(f"{len(fresh)} ids added")
+
+
+if __name__ == "__main__":
+    main()
