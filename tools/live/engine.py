@@ -40,8 +40,8 @@ VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
 # Each pack is a zip on sys.path; all but the first come when a page needs them.
 PACKS = {"mpmath": ("mpmath",), "sympy": ("sympy",), "scipy": ("scipy",)}
 PACKAGES = {
-    *("PIL", "contourpy", "cycler", "dateutil", "kiwisolver", "matplotlib"),
-    *("mpl_toolkits", "numpy", "packaging", "pyparsing"),
+    *("PIL", "contourpy", "cycler", "dateutil", "fontTools", "kiwisolver"),
+    *("matplotlib", "mpl_toolkits", "numpy", "packaging", "pyparsing", "six"),
 }
 UNUSED = {  # of the standard library: what needs other processes, a network, a screen
     *("_pyrepl", "asyncio", "curses", "dbm", "ensurepip", "idlelib", "multiprocessing"),
@@ -49,19 +49,18 @@ UNUSED = {  # of the standard library: what needs other processes, a network, a 
     *("imaplib", "mailbox", "smtplib", "ftplib", "poplib", "turtle", "host"),
 }
 UNUSED_PARTS = re.compile(
-    r"/tests/|/testing/|/benchmarks/|\.dist-info/|^zoneinfo/|dateutil/zoneinfo/"
-    r"|^PIL/(?!(_|Image|Exif|Tiff|Png|Gif|Jpeg|Ppm|Bmp|Web|Mpo|features|JpegPresets|Terminal))"
+    r"/tests/|/benchmarks/|\.dist-info/|dateutil/zoneinfo/"
+    r"|^PIL/(?!(Bmp|Gif|Jpeg|Png|Ppm|Tiff)Image)\w+ImagePlugin"
     r"|^matplotlib/(mpl-data|sphinxext|backends/(qt|web|_?backend_(gtk|mac|nb|pdf|pgf|ps"
-    r"|qt|tk|web|wx|cairo)|_))|^mpl_toolkits/(axisartist|axes_grid1)"
-    r"|^numpy/(f2py|distutils|_pyinstaller)/"
+    r"|qt|tk|web|wx|cairo)))|^mpl_toolkits/(axisartist|axes_grid1)"
+    r"|^numpy/(distutils|_pyinstaller)/"
     r"|^scipy/(stats|signal|io|datasets|ndimage|cluster|fftpack|differentiate|odr)/"
     r"|^scipy/_external/(cobyqa|array_api_compat/(torch|dask|cupy))/"
     r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|categories|crypto"
-    r"|diffgeom|liealgebras|unify|sandbox|utilities/(mathml|_compilation))/"
-    r"|^sympy/physics/(?!units/|__init__)|^sympy/tensor/array/expressions/"
-    r"|^sympy/(parsing/mathematica|printing/(rust|theanocode|aesaracode|fortran|jscode"
-    r"|rcode|julia|octave|glsl|mathematica|maple|smtlib)|utilities/(autowrap|codegen)"
-    r"|matrices/(common|matrices)|integrals/intpoly)\.pyc|resolvent_lookup"
+    r"|diffgeom|liealgebras|unify|sandbox|utilities/_compilation)/"
+    r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/tensor/array/expressions/"
+    r"|^sympy/(parsing/mathematica|utilities/(autowrap|codegen)|integrals/intpoly)\.pyc"
+    r"|resolvent_lookup|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
 )
 """Of the packages: tests, other screens, and what no chapter comes near."""
 DATA = (
@@ -70,6 +69,7 @@ DATA = (
     "fonts/ttf/DejaVuSans-Bold.ttf",
     "fonts/ttf/DejaVuSans-Oblique.ttf",
     "fonts/ttf/DejaVuSansDisplay.ttf",
+    "fonts/ttf/LastResortHE-Regular.ttf",
     "fonts/ttf/LICENSE_DEJAVU",
 )
 """Of matplotlib's data: the house style writes in one family."""

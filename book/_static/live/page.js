@@ -437,7 +437,7 @@ export const begin = async (box, base) => {
     } else if (event.kind === "broken") {
       const where = running ? `Cell ${running.index + 1}: ` : "";
       halt(`${where}Python broke down (${event.text}). It starts afresh at the next run.`, true);
-    } else if (event.kind === "done") finish(running, event.ok);
+    } else if (event.kind === "done") finish(running);
     else if (running) {
       running.events.push(event);
       if (event.kind === "error") running.error = event;
@@ -453,7 +453,7 @@ export const begin = async (box, base) => {
     return cell.events.filter(({ kind }) => kind === "text").length > 1;
   };
 
-  const finish = (cell, ok) => {
+  const finish = (cell) => {
     running = null;
     ran[cell.index] = cell.at;
     if (cell.at === cell.text) cell.basis = basis(cell);
@@ -467,10 +467,9 @@ export const begin = async (box, base) => {
     }
     show(cell);
     if (stopped) return rest();
-    // The reader's own mistake comes first; what was proved goes on to see what still holds.
-    if (!ok && cell.state === "fails" && cell.edited && cell.error.name !== "AssertionError") {
-      wanted = cell.index;
-    }
+    // A mistake stops the run where it stands; below a change all goes on, to see what holds.
+    const mistake = cell.state === "fails" && cell.error.name !== "AssertionError";
+    if (mistake && (cell.edited || !above(cell).length)) wanted = cell.index;
     next();
   };
 

@@ -130,6 +130,7 @@ const start = async ({ base, all, wanted, cache }) => {
       library,
       data,
     ],
+    { debug: false },
   );
   const imports = {};
   for (const [name, call] of Object.entries(wasi.wasiImport)) {
@@ -142,7 +143,7 @@ const start = async ({ base, all, wanted, cache }) => {
   });
   wasi.initialize(instance);
   engine = { ...instance.exports, packs: packed, said };
-  say("import sys; sys.path.insert(0, '/live/book.zip'); import live");
+  say("__import__('sys').path.insert(0, '/live/book.zip')");
   ask({ do: "prepare" });
 };
 
@@ -155,7 +156,7 @@ const say = (source) => {
   }
 };
 
-const ask = (request) => say(`live.turn(${JSON.stringify(JSON.stringify(request))})`);
+const ask = (request) => say(`__import__('live').turn(${JSON.stringify(JSON.stringify(request))})`);
 
 const does = {
   start,
