@@ -1,10 +1,10 @@
 """A stored figure as an element that can stand in a page, on light and on dark paper.
 
-A stored figure has one ink and one opaque paper (``pe_lib.plotting``), so that it reads
-well in an editor. In a page the paper becomes transparent; ink, sine, cosine and target
-take the colours of the page, and text takes its face. A map is stored in inks of growing
-opacity: each ink's opacities become a mask over the page's colour, so that one drawing
-serves light and dark pages.
+A stored figure has one ink and one opaque paper (``pe_lib.plotting``), so that it
+reads well in an editor. In a page the paper becomes transparent; ink, sine, cosine and
+target take the colours of the page, and text takes its face. A map is stored in inks of
+growing opacity: each ink's opacities become a mask over the page's colour, so that one
+drawing serves light and dark pages.
 
 Used by the build (``figures.py``) and by the Python in the reader's browser
 (``tools/live/inside.py``), which draws as the build does.

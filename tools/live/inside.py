@@ -27,6 +27,7 @@ from typing import Any
 MOST = 200_000
 """Characters that a cell may print; a page with more can no longer be read."""
 TOO_LONG = 300
+PACKS = "/live/packs"
 UNPACKED = {
     "/live/book.zip": "/live/lib",
     "/live/drawing.zip": "/usr/local/lib/python315.zip/matplotlib/mpl-data",
@@ -156,6 +157,12 @@ def show_value(value: Any) -> None:
         tell("value", text=repr(value)[:MOST])
 
 
+def show_values(*values: Any) -> None:
+    """IPython's ``display``."""
+    for value in values:
+        show_value(value)
+
+
 def prepare() -> None:
     """Unpack what must lie in folders, and take the place of what is not here."""
     import zipfile
@@ -164,6 +171,7 @@ def prepare() -> None:
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(folder)
     sys.path.insert(0, "/live/lib")
+    os.access = is_there  # permissions are unknown here
     os.environ["MPLBACKEND"] = "module://live_backend"
     sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
     sys.modules["ml_dtypes"] = Missing("ml_dtypes")
@@ -171,7 +179,7 @@ def prepare() -> None:
     matplotlib.__getattr__ = _backend  # type: ignore[method-assign]
     sys.modules["live_backend"] = matplotlib
     display = types.ModuleType("IPython.display")
-    display.display = lambda *values: [show_value(value) for value in values]  # type: ignore[attr-defined]
+    display.display = show_values  # type: ignore[attr-defined]
     ipython = types.ModuleType("IPython")
     ipython.get_ipython = lambda: None  # type: ignore[attr-defined]
     ipython.version_info = (9, 0, 0)  # type: ignore[attr-defined]
@@ -181,6 +189,11 @@ def prepare() -> None:
     forget()
 
 
+def is_there(path: Any, *_: Any, **__: Any) -> bool:
+    """Whether there is such a file."""
+    return os.path.exists(path)  # noqa: PTH110 (pathlib may not be loaded yet)
+
+
 def _backend(name: str) -> Any:
     """matplotlib's inline backend, when matplotlib asks for it."""
     from matplotlib.backend_bases import FigureManagerBase
@@ -188,7 +201,7 @@ def _backend(name: str) -> Any:
 
     class Manager(FigureManagerBase):
         @classmethod
-        def pyplot_show(cls, *, block: bool | None = None) -> None:
+        def pyplot_show(cls, **_options: Any) -> None:
             show_all()
 
     class Canvas(FigureCanvasAgg):
@@ -221,7 +234,7 @@ class NotHereError(ImportError):
 class Casts(ast.NodeTransformer):
     """Lets ``x.astype(ml_dtypes.bfloat16)`` do its rounding without that package."""
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         """Send the casts of a cell through `cast`."""
         self.generic_visit(node)
         called = node.func
@@ -255,12 +268,10 @@ def to_bfloat16(values: Any) -> Any:
 class Packs:
     """Puts a package that came along on the path when it is first imported."""
 
-    packs = "/live/packs"
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+    def find_spec(self, name: str, path: Any = None, _target: Any = None) -> None:
         """Find nothing, but make it findable."""
-        archive = f"{self.packs}/{name}.zip"
-        if path is None and archive not in sys.path and name in ("scipy", "sympy", "mpmath"):
+        archive = f"{PACKS}/{name}.zip"
+        if path is None and archive not in sys.path and is_there(archive):
             sys.path.append(archive)
 
 
@@ -321,7 +332,7 @@ def run(source: str, name: str) -> bool:
         tree = ast.fix_missing_locations(Casts().visit(ast.parse(source, name)))
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
-            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+            last = ast.Expression(tree.body.pop().value)
         exec(compile(tree, name, "exec", dont_inherit=True), _names)
         if last:
             value = eval(compile(last, name, "eval", dont_inherit=True), _names)

@@ -48,10 +48,11 @@ const shift = (area, more) => {
   area.setSelectionRange(from, from + moved.join("\n").length);
 };
 
-export const edit = (pre, source, label, { changed, run }) => {
+export const edit = (original, source, label, { changed, run }) => {
   const frame = document.createElement("div");
   frame.className = "live-editor";
-  pre.before(frame);
+  original.replaceWith(frame);
+  const pre = original.cloneNode(); // nobody watches this one and makes it a stop of Tab
   const area = document.createElement("textarea");
   Object.assign(area, { value: source, spellcheck: false, rows: 1, autocomplete: "off" });
   area.setAttribute("autocapitalize", "off");

@@ -7,6 +7,15 @@ const KEPT = "live";
 const TOO_MUCH = 2_000_000; // letters of a reader's text that a browser should keep
 const LATER = { scipy: /\bscipy\b|pe_lib\.fit|\bdecay_law\b/, sympy: /\bsympy\b/, mpmath: /\b(mpmath|sympy)\b/ };
 
+// What the line of a fold says of the cell inside.
+const SIGNS = {
+  runs: "runs …",
+  same: "as proved",
+  other: "another result than proved",
+  fails: "fails for these values",
+  away: "cannot run here",
+};
+
 const make = (tag, name, text) => {
   const element = document.createElement(tag);
   if (name) element.className = name;
@@ -121,6 +130,11 @@ export const begin = async (box, base) => {
       run: () => want(index),
     });
     pre.closest(".cell_input").append(cell.line);
+    const fold = pre.closest("details.fold");
+    if (fold && holder.contains(fold)) {
+      cell.sign = make("span", "live-sign");
+      fold.firstElementChild.append(cell.sign);
+    }
     return cell;
   });
 
@@ -192,6 +206,10 @@ export const begin = async (box, base) => {
     cell.mark.textContent = verdicts[cell.state](cell) + (late ? " (before the last change)" : "");
     cell.mark.dataset.state = late ? "late" : cell.state;
     cell.undo.hidden = !cell.edited;
+    if (cell.sign) {
+      cell.sign.textContent = late ? "not run since a change" : (SIGNS[cell.state] ?? "");
+      cell.sign.dataset.state = cell.mark.dataset.state;
+    }
   };
 
   const clear = (cell) => {
@@ -437,7 +455,8 @@ export const begin = async (box, base) => {
     } else if (event.kind === "broken") {
       const where = running ? `Cell ${running.index + 1}: ` : "";
       halt(`${where}Python broke down (${event.text}). It starts afresh at the next run.`, true);
-    } else if (event.kind === "done") finish(running);
+    } else if (event.kind === "memory") bar.dataset.memory = event.bytes;
+    else if (event.kind === "done") finish(running);
     else if (running) {
       running.events.push(event);
       if (event.kind === "error") running.error = event;
@@ -491,12 +510,14 @@ export const begin = async (box, base) => {
     document.documentElement.dataset.live = "halted";
   };
 
+  // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
+  const byKey = box.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
+  const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility());
+  const following = areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING);
   for (const cell of cells) show(cell);
   box.hidden = true;
+  if (byKey) following?.focus();
   document.documentElement.dataset.live = "starts";
-  cells.find((cell) => cell.editor)?.editor.area.closest(".cell").scrollIntoView({ block: "nearest" });
-  all.focus({ preventScroll: true });
   tally();
   want(total - 1);
-  stop.focus({ preventScroll: true });
 };

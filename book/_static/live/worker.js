@@ -163,6 +163,7 @@ const does = {
   run: async (request) => {
     if (request.needs.length) await bring(request.needs);
     ask(request);
+    send("memory", { bytes: engine.memory.buffer.byteLength });
   },
 };
 
@@ -170,6 +171,6 @@ addEventListener("message", async ({ data }) => {
   try {
     await does[data.do](data);
   } catch (error) {
-    send("broken", { text: error?.message ?? String(error), memory: engine?.memory.buffer.byteLength });
+    send("broken", { text: error?.message ?? String(error) });
   }
 });
