@@ -12,7 +12,7 @@ def begin(page: Any) -> None:
     page.locator(".live-bar").wait_for()
 
 
-def rest(page: Any, seconds: float = 120) -> str:
+def rest(page: Any, seconds: float = 60) -> str:
     """Wait until nothing runs; what the bar says then."""
     page.wait_for_function(RESTS, timeout=seconds * 1000)
     said: str = page.locator(".live-said").inner_text()

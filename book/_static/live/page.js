@@ -116,6 +116,7 @@ export const begin = async (box, base) => {
     const cell = { ...spec, index, holder, text: kept ?? spec.source, state: "", events: [], edited: kept !== null };
     const pre = holder?.querySelector(".cell_input pre");
     if (!pre) return cell;
+    const input = pre.closest(".cell_input");
     holder.id ||= `live-${index + 1}`;
     cell.stored = [...holder.querySelectorAll(".cell_output")];
     cell.line = make("div", "live-line");
@@ -129,8 +130,8 @@ export const begin = async (box, base) => {
       changed: (text) => change(cell, text),
       run: () => want(index),
     });
-    pre.closest(".cell_input").append(cell.line);
-    const fold = pre.closest("details.fold");
+    input.append(cell.line);
+    const fold = input.closest("details.fold");
     if (fold && holder.contains(fold)) {
       cell.sign = make("span", "live-sign");
       fold.firstElementChild.append(cell.sign);
