@@ -3,6 +3,7 @@
 from typing import Any
 
 RESTS = "['rests', 'halted'].includes(document.documentElement.dataset.live)"
+UNFOLD = "document.querySelectorAll('article details').forEach(d => d.open = true)"
 NOTHING = "the engine of `make book` is not here: tools/live/engine.py"
 
 
@@ -22,7 +23,7 @@ def rest(page: Any, seconds: float = 60) -> str:
 def again(page: Any, *, key: str = "Shift+Enter", cell: int) -> str:
     """Run a cell by its editor, and wait."""
     page.evaluate("document.documentElement.dataset.live = 'works'")
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate(UNFOLD)
     editor(page, cell).press(key)
     return rest(page)
 

@@ -51,7 +51,7 @@ def page(seen: Visit) -> Iterator[Any]:
 
 def write(page: Any, cell: int, text: str) -> None:
     """Replace the code of a cell."""
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate(steps.UNFOLD)
     steps.editor(page, cell).fill(text)
 
 

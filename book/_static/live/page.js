@@ -31,19 +31,26 @@ const button = (text, press) => {
 const plural = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
-// What a cell gave, as the notebook stores it: text that follows text is one.
+// What a cell gave, as the notebook stores it: all its text is one, where it began.
 const gathered = (events) => {
   const outputs = [];
+  let printed = null;
   for (const event of events) {
-    const last = outputs.at(-1);
-    if (event.kind === "text" && last?.[0] === "text") last[1] += event.text;
-    else if (event.kind === "text") outputs.push(["text", event.text]);
-    else if (event.kind === "value") outputs.push(["value", event.text]);
+    if (event.kind === "text") {
+      if (!printed) outputs.push((printed = ["text", ""]));
+      printed[1] += event.text;
+    } else if (event.kind === "value") outputs.push(["value", event.text]);
     else if (event.kind === "figure" || event.kind === "html") outputs.push([event.kind, event.hash]);
     else if (event.kind === "cut") outputs.push(["cut", ""]);
   }
   return outputs;
 };
+// Whether what has come so far cannot become what is stored.
+const strays = (outputs, stored) =>
+  outputs.some(([kind, what], at) => {
+    const [wanted, whole] = stored[at] ?? [];
+    return kind !== wanted || (kind === "text" ? !whole.startsWith(what) : whole !== what);
+  });
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 // Where the reader's versions are kept; a browser may refuse, and then they last a page.
@@ -263,8 +270,9 @@ export const begin = async (box, base) => {
       }
     }
     flush();
-    const has = cell.stored.length > 0;
-    if (has && cell.events.length) {
+    const instead = cell.state !== "fails" || cell.events.length > 1;
+    for (const output of cell.stored) output.hidden = instead;
+    if (instead && cell.stored.length) {
       const turn = button("Show what was proved", () => {
         const shown = cell.stored[0].hidden;
         for (const output of cell.stored) output.hidden = !shown;
@@ -273,8 +281,6 @@ export const begin = async (box, base) => {
       turn.setAttribute("aria-expanded", "false");
       result.append(turn);
     }
-    const lasting = cell.state === "other" || cell.state === "runs" || cell.events.length > 1;
-    for (const output of cell.stored) output.hidden = lasting && cell.events.length > 0;
     const at = cell.stored.at(-1);
     if (at) at.after(result);
     else cell.holder.append(result);
@@ -461,7 +467,7 @@ export const begin = async (box, base) => {
     else if (running) {
       running.events.push(event);
       if (event.kind === "error") running.error = event;
-      if (!same(gathered(running.events), running.outputs.slice(0, gathered(running.events).length)) && slow(running)) draw(running);
+      if (slow(running) && strays(gathered(running.events), running.outputs)) draw(running);
     }
   };
 
