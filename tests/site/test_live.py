@@ -208,9 +208,11 @@ def test_keys_of_the_editor(page: Any) -> None:
     area.press("Tab")
     assert not area.evaluate("area => area === document.activeElement")
     area.focus()
-    for _ in range(40):
+    undone = []
+    while before not in undone:
         page.keyboard.press("Control+z")
-    assert area.input_value() == before
+        undone.append(area.input_value())
+        assert len(undone) < 30
 
 
 @needs_engine
