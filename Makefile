@@ -5,6 +5,7 @@ SEED ?= 1
 BIN := .venv/bin
 READY := .venv/.ready
 SITE := _build/html
+LIVE := .venv/live
 # The notebooks that differ from the last commit; asked for only where it is used.
 CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- '*.ipynb'; \
 	git ls-files --others --exclude-standard -- '*.ipynb')
@@ -17,22 +18,26 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test check worlds mutants tamper axe test-portable outputs kept \
+.PHONY: help book engine serve test check worlds mutants tamper axe live test-portable outputs kept \
 	machines bench lighthouse card lint lab conf links clean course course-report course-test
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
 
-book: $(READY)  ## build the site
+book: $(READY) engine  ## build the site
 	$(BIN)/jupyter-book build . --all -W -n --keep-going  # all: styles and docstrings are no pages
 	@echo
 	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"
 	@echo "or type 'make serve' and open http://127.0.0.1:$(PORT)/."
 
+# Python for the reader's browser, once; without a network this says so, and goes on.
+engine: $(READY)
+	@$(BIN)/python tools/live/engine.py $(LIVE)
+
 serve: book  ## build the site and serve it on this machine only
 	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
 
-test: $(READY)  ## prove the library and the book, every output of every notebook
+test: $(READY) engine  ## prove the library and the book, every output of every notebook
 	$(BIN)/python -m pytest
 
 check: lint  ## the fast loop: style, the core, the book's lint, the changed notebooks
@@ -52,6 +57,9 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
+
+live: $(READY) engine  ## run every cell of every NumPy chapter in a browser (5 minutes)
+	$(BIN)/python -m pytest -n0 -s -q tests/site/live_pages.py
 
 tamper: $(READY)  ## change 50 operators and constants of cells; compare with tools/tamper.txt
 	$(BIN)/python tools/tamper.py $(SEED)

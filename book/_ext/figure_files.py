@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import manuscript
 from docutils import nodes
 from docutils.parsers.rst import directives
-from figures import inline_svg
+from drawings import inline_svg
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 

@@ -1,122 +1,20 @@
 """Put every figure of the book into its page as inline SVG.
 
-A stored figure has one ink and one opaque paper (``pe_lib.plotting``), so that
-it reads well in an editor. On the site the paper becomes transparent; ink, sine,
-cosine and target take the colours of the page, and text takes its face. A map is
-stored in inks of growing opacity: each ink's opacities become a mask over the
-page's colour, so that one drawing serves light and dark pages. The alternative
-text labels the drawing. A figure without one, or with a map in other colours, is a
-warning, and so fails the build.
+``drawings.py`` makes a stored figure one that the page colours. The alternative text
+labels the drawing. A figure without one, or with a map in other colours, is a warning,
+and so fails the build.
 """
 
-import base64
-import html
-import io
-import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from docutils import nodes
-from PIL import Image
+from drawings import inline_svg
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
-from pe_lib import plotting
-
 logger = logging.getLogger(__name__)
-
-# What the page's style sheet may name; without it the stored colour stays.
-COLOURS = {
-    plotting.PAPER: "none",
-    plotting.INK: "currentColor",
-    plotting.SINE: f"var(--sine, {plotting.SINE})",
-    plotting.COSINE: f"var(--cosine, {plotting.COSINE})",
-    plotting.TARGET: f"var(--target, {plotting.TARGET})",
-    plotting.GREY: f"var(--edge, {plotting.GREY})",
-    plotting.GREEN: f"var(--yes, {plotting.GREEN})",
-    plotting.RED: f"var(--above, {plotting.RED})",
-}
-SHARP = 512
-"""Pixels along the longer side of a mask: some browsers smooth what they enlarge."""
-
-
-def masks(png: bytes) -> dict[str, bytes]:
-    """Split a map into its inks: for each the opacities, as white in a PNG.
-
-    A pixel in a colour that is no ink of the house raises: such a map would glare
-    on a dark page.
-    """
-    pixels = np.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
-    opacity = pixels[..., 3]
-    enlarge = max(1, SHARP // max(opacity.shape))
-    found = {}
-    for red, green, blue in np.unique(pixels[opacity > 0][:, :3], axis=0):
-        ink = f"#{red:02x}{green:02x}{blue:02x}"
-        if ink not in COLOURS or ink == plotting.PAPER:
-            raise ValueError(
-                "a map must be drawn in the colours of pe_lib.plotting (SIGNED, "
-                f"MAGNITUDE, code_map), got a pixel of {ink}"
-            )
-        mine = (pixels[..., :3] == (red, green, blue)).all(axis=-1)
-        grey = np.kron(np.where(mine, opacity, 0), np.ones((enlarge,) * 2))
-        white = np.full_like(grey, 255)
-        file = io.BytesIO()
-        levels = np.stack([white, grey], axis=-1).astype(np.uint8)
-        Image.fromarray(levels, "LA").save(file, "png", optimize=True)
-        found[ink] = file.getvalue()
-    return found
-
-
-def masked(image: re.Match[str]) -> str:
-    """Return the SVG image as areas of the page's colours behind its masks."""
-    tag = image.group()
-    ((data, name),) = re.findall(r'base64,\s*([^"]*)".* id="([^"]*)"', tag, re.DOTALL)
-    try:
-        layers = masks(base64.b64decode(data))
-    except ValueError as error:
-        logger.warning("%s", error)
-        return tag
-    group = " ".join(re.findall(r' ((?:opacity|transform)="[^"]*")', tag))
-    box = " ".join(re.findall(r' ((?:x|y|width|height)="[^"]*")', tag))
-    parts = [f"<g {group}>"]
-    for ink, png in layers.items():
-        mask = f"{name}-{ink[1:]}"
-        coded = base64.b64encode(png).decode()
-        parts += [
-            f'<mask id="{mask}"><image {box} preserveAspectRatio="none" '
-            'style="image-rendering: pixelated" '
-            f'href="data:image/png;base64,{coded}"/></mask>',
-            f'<rect {box} style="fill: {ink}" mask="url(#{mask})"/>',
-        ]
-    return "".join([*parts, "</g>"])
-
-
-def inline_svg(source: str, *, prefix: str, label: str) -> str:
-    """Return `source` as an element that can stand in a page beside others."""
-    svg = source[source.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # A style element inside a page would hold for the whole page.
-    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<image\b[^>]*>", masked, svg)
-    svg = re.sub(r" font-family: [^;\"]*;", "", svg)
-    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
-    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
-    svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
-    # Grey letters need more contrast than grey lines.
-    svg = re.sub(
-        f"(<text[^>]*fill: ){plotting.GREY}",
-        rf"\1var(--muted, {plotting.GREY.upper()})",
-        svg,
-    )
-    for stored, shown in COLOURS.items():
-        svg = svg.replace(stored, shown)
-    attributes = (
-        f'<svg role="img" aria-label="{html.escape(label)}" class="figure" '
-        'style="stroke-linejoin: round; stroke-linecap: butt"'
-    )
-    return svg.replace("<svg", attributes, 1).strip()
 
 
 class InlineFigures(SphinxPostTransform):
@@ -134,11 +32,12 @@ class InlineFigures(SphinxPostTransform):
                 logger.warning("figure without alt text", location=image)
             prefix = (image.parent.get("ids") or [f"figure-{number}"])[0]
             path = Path(self.env.srcdir, image["uri"].lstrip("/"))
-            markup = inline_svg(
-                path.read_text(encoding="utf-8"),
-                prefix=prefix,
-                label=image.get("alt", ""),
-            )
+            source, label = path.read_text(encoding="utf-8"), image.get("alt", "")
+            try:
+                markup = inline_svg(source, prefix=prefix, label=label)
+            except ValueError as error:
+                logger.warning("%s", error, location=image)
+                markup = inline_svg(source, prefix=prefix, label=label, maps=False)
             image.replace_self(nodes.raw("", markup, format="html"))
 
 

@@ -16,7 +16,7 @@ from pe_lib import plotting
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "book/_ext"))
 
-import figures  # noqa: E402
+import drawings  # noqa: E402
 import manuscript  # noqa: E402
 
 
@@ -38,7 +38,7 @@ def stored(axes):
 
 def inline(axes):
     """The element that the page shows."""
-    return figures.inline_svg(stored(axes), prefix="fig-x", label='A "map"')
+    return drawings.inline_svg(stored(axes), prefix="fig-x", label='A "map"')
 
 
 def opacities(svg):
@@ -71,7 +71,10 @@ def test_a_map_becomes_opacities_over_the_colour_of_the_page(axes):
 def test_a_map_of_two_inks_becomes_two_masks(axes):
     axes.imshow([[-1, -0.5, 0, 0.5, 1]], vmin=-1, vmax=1)
     found = opacities(inline(axes))
-    assert set(found) == {figures.COLOURS[plotting.BLUE], figures.COLOURS[plotting.RED]}
+    assert set(found) == {
+        drawings.COLOURS[plotting.BLUE],
+        drawings.COLOURS[plotting.RED],
+    }
     blue, red = (mask[0, ::102] for mask in found.values())
     assert blue == pytest.approx([1, 0.5, 0, 0, 0], abs=0.01)
     assert red == pytest.approx([0, 0, 0, 0.5, 1], abs=0.01)
@@ -109,16 +112,13 @@ def test_paler_squares_stay_paler(axes):
     assert 'opacity="0.35"' in inline(axes)
 
 
-def test_a_map_in_other_colours_is_a_warning_and_stays(axes, monkeypatch):
+def test_a_map_in_other_colours_raises_or_stays(axes):
+    """The build warns of it, a reader's own map is shown as it is."""
     axes.imshow([[0, 1]], cmap="viridis")
-    heard = []
-    monkeypatch.setattr(
-        figures.logger, "warning", lambda text, *of: heard.append(text % of)
-    )
-    svg = inline(axes)
+    with pytest.raises(ValueError, match=r"pe_lib.plotting.*#440154"):
+        inline(axes)
+    svg = drawings.inline_svg(stored(axes), prefix="x", label="A map", maps=False)
     assert "<mask" not in svg and "<image" in svg
-    (said,) = heard
-    assert "pe_lib.plotting" in said and "#440154" in said
 
 
 def test_no_picture_of_a_map_is_left_on_a_page_of_one_colour(axes):
@@ -151,7 +151,7 @@ def test_colours_are_the_pages(axes):
         axes.plot([0, 1], color=getattr(plotting, ink))
     drawn = re.sub(r"var\([^)]*\)", "", inline(axes))
     assert not re.search("#[0-9a-f]{6}", drawn)
-    assert figures.COLOURS[plotting.INK] == "currentColor"
+    assert drawings.COLOURS[plotting.INK] == "currentColor"
 
 
 def test_grey_letters_have_more_contrast_than_grey_lines(axes):

@@ -146,7 +146,7 @@ def test_claims_have_their_anchors(site: Site) -> None:
 
 
 def test_site_weight(site: Site) -> None:
-    """At most 40 MB, and no debugging files."""
+    """At most 40 MB beside Python for the browser, and no debugging files."""
     none(checks.site_weight(site))
 
 

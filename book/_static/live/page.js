@@ -1,0 +1,530 @@
+// A page whose cells run: every cell becomes an editor, one worker runs them in order, and
+// each result is laid beside the stored one, which the book's tests proved.
+import { edit } from "./editor.js";
+import { fade } from "./numbers.js";
+
+const KEPT = "live";
+const TOO_MUCH = 2_000_000; // letters of a reader's text that a browser should keep
+const LATER = { scipy: /\bscipy\b|pe_lib\.fit|\bdecay_law\b/, sympy: /\bsympy\b/, mpmath: /\b(mpmath|sympy)\b/ };
+
+// What the line of a fold says of the cell inside.
+const SIGNS = {
+  runs: "runs …",
+  same: "as proved",
+  other: "another result than proved",
+  fails: "fails for these values",
+  away: "cannot run here",
+};
+
+const make = (tag, name, text) => {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text) element.textContent = text;
+  return element;
+};
+const button = (text, press) => {
+  const made = make("button", "live-button", text);
+  made.type = "button";
+  made.addEventListener("click", press);
+  return made;
+};
+const plural = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
+
+// What a cell gave, as the notebook stores it: all its text is one, where it began.
+const gathered = (events) => {
+  const outputs = [];
+  let printed = null;
+  for (const event of events) {
+    if (event.kind === "text") {
+      if (!printed) outputs.push((printed = ["text", ""]));
+      printed[1] += event.text;
+    } else if (event.kind === "value") outputs.push(["value", event.text]);
+    else if (event.kind === "figure" || event.kind === "html") outputs.push([event.kind, event.hash]);
+    else if (event.kind === "cut") outputs.push(["cut", ""]);
+  }
+  return outputs;
+};
+// Whether what has come so far cannot become what is stored.
+const strays = (outputs, stored) =>
+  outputs.some(([kind, what], at) => {
+    const [wanted, whole] = stored[at] ?? [];
+    return kind !== wanted || (kind === "text" ? !whole.startsWith(what) : whole !== what);
+  });
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// Where the reader's versions are kept; a browser may refuse, and then they last a page.
+const memory = {
+  key: (page, id) => `${KEPT}:${page}:${id}`,
+  get(page, id) {
+    try {
+      return localStorage.getItem(this.key(page, id));
+    } catch {
+      return null;
+    }
+  },
+  set(page, id, text) {
+    try {
+      if (text === null) localStorage.removeItem(this.key(page, id));
+      else if (text.length < TOO_MUCH) localStorage.setItem(this.key(page, id), text);
+      else return false;
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+export const begin = async (box, base) => {
+  const { page } = box.dataset;
+  const about = await (await fetch(new URL(box.dataset.cells, base))).json();
+  const style = make("link");
+  Object.assign(style, { rel: "stylesheet", href: new URL(`${box.dataset.version}/live.css`, base).href });
+  await new Promise((done) => {
+    style.onload = style.onerror = done;
+    document.head.append(style);
+  });
+
+  const total = about.cells.length;
+  let worker = null;
+  let ready = false;
+  let ran = []; // the sources that Python has run, in order
+  let running = null; // the cell at work
+  let wanted = -1; // run up to here
+  let stopped = false;
+  let refused = false; // the browser keeps nothing
+
+  // --- the bar at the foot of the page ---
+  const bar = make("section", "live-bar");
+  bar.setAttribute("aria-label", "Python on this page");
+  const said = make("p", "live-said");
+  said.setAttribute("role", "status");
+  const way = make("progress");
+  way.setAttribute("aria-label", "Fetching Python");
+  const list = make("details", "live-list");
+  const sum = make("summary");
+  const inside = make("div");
+  list.append(sum, inside);
+  list.hidden = true;
+  const all = button("Run all", () => want(total - 1, true));
+  const stop = button("Stop", () => halt("Stopped. What ran before is gone: Python starts afresh at the next run."));
+  const reset = button("Reset all", () => {
+    if (confirm("Put back all cells of this page as they were?")) for (const cell of cells) back(cell);
+  });
+  const buttons = make("div", "live-buttons");
+  buttons.append(all, stop, reset);
+  bar.append(way, said, buttons, list);
+  document.querySelector("main").append(bar);
+
+  // --- cells ---
+  const cells = about.cells.map((spec, index) => {
+    const holder = document.querySelector(`.cell.c${index}`);
+    const kept = memory.get(page, spec.id);
+    const cell = { ...spec, index, holder, text: kept ?? spec.source, state: "", events: [], edited: kept !== null };
+    const pre = holder?.querySelector(".cell_input pre");
+    if (!pre) return cell;
+    const input = pre.closest(".cell_input");
+    holder.id ||= `live-${index + 1}`;
+    cell.stored = [...holder.querySelectorAll(".cell_output")];
+    cell.line = make("div", "live-line");
+    cell.mark = make("span", "live-mark");
+    cell.run = button("Run", () => want(index));
+    cell.run.setAttribute("aria-label", `Run cell ${index + 1}`);
+    cell.undo = button("Reset", () => back(cell));
+    cell.undo.setAttribute("aria-label", `Reset cell ${index + 1}`);
+    cell.line.append(cell.run, cell.mark, cell.undo);
+    cell.editor = edit(pre, cell.text, `Code of cell ${index + 1} of ${total}`, {
+      changed: (text) => change(cell, text),
+      run: () => want(index),
+    });
+    input.append(cell.line);
+    const fold = input.closest("details.fold");
+    if (fold && holder.contains(fold)) {
+      cell.sign = make("span", "live-sign");
+      fold.firstElementChild.append(cell.sign);
+    }
+    return cell;
+  });
+
+  const change = (cell, text) => {
+    cell.text = text;
+    cell.edited = text !== cell.source;
+    if (!memory.set(page, cell.id, cell.edited ? text : null) && !refused) {
+      refused = true;
+      say("This browser keeps nothing for this site: your changes last until you leave the page.");
+    }
+    for (const below of cells.slice(cell.index)) show(below);
+    tally();
+  };
+  const back = (cell) => {
+    if (!cell.edited) return;
+    cell.editor?.set(cell.source);
+    change(cell, cell.source);
+  };
+  addEventListener("storage", ({ key, newValue }) => {
+    const cell = cells.find(({ id }) => memory.key(page, id) === key);
+    if (!cell || cell.editor?.area === document.activeElement) return;
+    cell.text = newValue ?? cell.source;
+    cell.edited = cell.text !== cell.source;
+    cell.editor?.set(cell.text);
+    for (const below of cells.slice(cell.index)) show(below);
+    tally();
+  });
+
+  // --- what stands under a cell ---
+  // What a result rests on: the changed cells up to its own.
+  const basis = ({ index }) => JSON.stringify(cells.slice(0, index + 1).map((cell) => cell.edited && cell.text));
+  const ended = (cell) => ["same", "other", "fails", "away"].includes(cell.state);
+  const fresh = (cell) => ended(cell) && cell.basis === basis(cell);
+  // The first cell that Python has not run as it stands now.
+  const firstStale = () => {
+    const at = cells.findIndex((cell, index) => ran[index] !== cell.text);
+    return at < 0 ? total : at;
+  };
+  const above = (cell) => cells.slice(0, cell.index).filter((other) => other.edited);
+
+  const verdicts = {
+    "": () => "",
+    waits: () => "waits",
+    runs: () => "runs …",
+    same: (cell) => {
+      if (cell.edited) return "changed by you; the result is the same";
+      if (cell.outputs.length) return "same as proved";
+      return cell.checked || cell.claims.length ? "holds, as proved" : "ran, as proved";
+    },
+    other: (cell) => {
+      if (cell.edited) return "changed by you; what was proved was another result";
+      if (above(cell).length) return "no longer what was proved, for these values";
+      return "differs from what was proved";
+    },
+    fails: (cell) => {
+      const { name, said: words, line } = cell.error;
+      if (name === "AssertionError") {
+        return `${above(cell).length || cell.edited ? "no longer holds for these values" : "does not hold"}: ${words || "an assertion"}`;
+      }
+      return `${name}${line ? ` in line ${line}` : ""}: ${words}`;
+    },
+    away: (cell) => cell.error.said,
+    lost: () => "not finished",
+  };
+
+  const show = (cell) => {
+    if (!cell.mark) return;
+    const late = ended(cell) && !fresh(cell);
+    cell.mark.textContent = verdicts[cell.state](cell) + (late ? " (before the last change)" : "");
+    cell.mark.dataset.state = late ? "late" : cell.state;
+    cell.undo.hidden = !cell.edited;
+    if (cell.sign) {
+      cell.sign.textContent = late ? "not run since a change" : (SIGNS[cell.state] ?? "");
+      cell.sign.dataset.state = cell.mark.dataset.state;
+    }
+  };
+
+  const clear = (cell) => {
+    cell.result?.remove();
+    cell.result = null;
+    for (const output of cell.stored ?? []) output.hidden = false;
+    fade(cell.holder, null);
+  };
+
+  const textBox = (text, marked) => {
+    const output = make("div", "output stream");
+    const frame = make("div", "highlight");
+    const pre = make("pre");
+    const before = new Set(marked);
+    for (const [at, piece] of text.replace(/\n$/, "").split("\n").entries()) {
+      if (at) pre.append("\n");
+      pre.append(marked && !before.has(piece) ? make("mark", "", piece) : piece);
+    }
+    frame.append(pre);
+    output.append(frame);
+    return output;
+  };
+
+  // Another result than the stored one takes its place; the stored one stays at hand.
+  const draw = (cell) => {
+    if (!cell.holder) return;
+    cell.result?.remove();
+    const result = (cell.result = make("div", "cell_output live-result"));
+    const marked = cell.outputs.filter(([kind]) => kind === "text").flatMap(([, text]) => text.split("\n"));
+    let text = "";
+    const flush = () => {
+      if (text) result.append(textBox(text, cell.outputs.length ? marked : null));
+      text = "";
+    };
+    const pictures = cell.stored.flatMap((output) => [...output.querySelectorAll("figure")]);
+    for (const event of cell.events) {
+      if (event.kind === "text") {
+        text += event.text;
+        continue;
+      }
+      flush();
+      if (event.kind === "value") result.append(textBox(event.text));
+      else if (event.kind === "cut") result.append(make("p", "live-note", "It printed more than a page can hold; the rest was dropped."));
+      else if (event.kind === "figure") result.append(picture(event, pictures));
+      else if (event.kind === "html") result.append(frameOf(event, cell));
+      else if (event.kind === "error" && event.name !== "AssertionError") {
+        const trace = textBox(event.trace);
+        trace.classList.replace("stream", "stderr");
+        result.append(trace);
+      }
+    }
+    flush();
+    for (const output of cell.stored) output.hidden = true;
+    if (!cell.events.length && cell.state === "other") result.append(make("p", "live-note", "It prints nothing."));
+    if (cell.stored.length) {
+      const turn = button("Show what was proved", () => {
+        const shown = cell.stored[0].hidden;
+        for (const output of cell.stored) output.hidden = !shown;
+        turn.setAttribute("aria-expanded", String(shown));
+      });
+      turn.setAttribute("aria-expanded", "false");
+      result.append(turn);
+    }
+    const at = cell.stored.at(-1);
+    if (at) at.after(result);
+    else cell.holder.append(result);
+    // A cell in a fold keeps its result there; a picture stands above its fold.
+  };
+
+  const picture = (event, pictures) => {
+    const figure = make("figure");
+    if (event.svg) figure.innerHTML = event.svg;
+    else {
+      const old = pictures.find((each) => each.querySelector("svg"));
+      if (old) figure.append(old.querySelector("svg").cloneNode(true));
+    }
+    const caption = pictures[0]?.querySelector("figcaption");
+    if (caption) {
+      const copy = make("figcaption", event.svg ? "live-gone" : "");
+      if (event.svg) copy.append(make("b", "", "Written for other values: "));
+      for (const node of caption.childNodes) copy.append(node.cloneNode(true));
+      copy.querySelector(".headerlink")?.remove();
+      figure.append(copy);
+    }
+    return figure;
+  };
+
+  // A table or an explorer of the reader's own: apart from the page, and from the network.
+  const frameOf = (event, cell) => {
+    if (!event.html) {
+      const old = cell.stored.flatMap((output) => [...output.children]).find((each) => each.querySelector(".pe-explorer, table"));
+      return old ? old.cloneNode(true) : make("p", "live-note", "As proved.");
+    }
+    const frame = make("iframe", "live-frame");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.title = `What cell ${cell.index + 1} shows now`;
+    const style = getComputedStyle(document.body);
+    const names = ["ink", "paper", "muted", "edge", "hair", "surface", "raised", "sine", "cosine", "target", "yes", "no"];
+    const colours = names.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)}`).join("; ");
+    const scheme = document.documentElement.dataset.theme;
+    frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
+    return frame;
+  };
+
+  // --- the bar ---
+  const say = (text, bad = false) => {
+    said.textContent = text;
+    said.classList.toggle("bad", bad);
+  };
+  const counts = () => {
+    const of = (state) => cells.filter((cell) => cell.state === state && fresh(cell));
+    return { same: of("same"), other: of("other"), fails: of("fails"), away: of("away") };
+  };
+  const summary = () => {
+    const { same: good, other, fails, away } = counts();
+    const done = good.length + other.length + fails.length + away.length;
+    const edited = cells.filter((cell) => cell.edited).length;
+    if (!done) return "";
+    if (good.length === total && !edited) return `All ${total} cells give what was proved, figures included.`;
+    const parts = [`${good.length} of ${plural(total, "cell")} as proved`];
+    if (edited) parts.push(`${edited} changed by you`);
+    if (other.length) parts.push(`${other.length} with another result`);
+    if (fails.length) parts.push(`${plural(fails.length, "fails", "fail")}`);
+    if (away.length) parts.push(`${plural(away.length, "needs", "need")} what a browser lacks`);
+    if (done < total) parts.push(`${total - done} not run${edited ? " since your change" : ""}`);
+    return `${parts.join(", ")}.`;
+  };
+
+  const tally = () => {
+    const checks = cells.filter((cell) => cell.checked || cell.claims.length);
+    const isOf = (cell) => {
+      if (!fresh(cell)) return "not run";
+      if (cell.state === "fails") return "no longer";
+      return cell.state === "away" ? "not here" : "holds";
+    };
+    const found = checks.map((cell) => [cell, isOf(cell)]);
+    const number = (what) => found.filter(([, is]) => is === what).length;
+    const parts = [`${number("holds")} hold`];
+    for (const [is, words] of [["no longer", "no longer"], ["not run", "not run"], ["not here", "cannot run here"]]) {
+      if (number(is)) parts.push(`${number(is)} ${words}`);
+    }
+    sum.textContent = `Checks and claims: ${parts.join(", ")}`;
+    list.hidden = !checks.length;
+    if (list.open) {
+      const rows = make("ul");
+      for (const [cell, is] of found) {
+        const row = make("li");
+        row.dataset.is = is;
+        const link = make("a", "", cell.claims.map(({ text }) => text).join(" ") || cell.checked);
+        link.href = `#${cell.claims[0] ? `claim-${cell.claims[0].id}` : cell.holder?.id}`;
+        row.append(make("b", "", `${is}: `), link);
+        rows.append(row);
+      }
+      inside.replaceChildren(rows);
+    }
+    reset.hidden = !cells.some((cell) => cell.edited);
+    stop.hidden = !worker || (ready && !running);
+    all.hidden = !stop.hidden;
+    all.textContent = firstStale() > 0 && firstStale() < total ? "Run the rest" : "Run all";
+  };
+  list.addEventListener("toggle", tally);
+
+  // --- running ---
+  const needs = (texts) => {
+    const text = texts.join("\n");
+    return Object.keys(LATER).filter((name) => about.engine[name] && LATER[name].test(text));
+  };
+
+  const raise = () => {
+    ready = false;
+    ran = [];
+    worker = new Worker(new URL(`${box.dataset.version}/worker.js`, base), { type: "module" });
+    worker.addEventListener("message", ({ data }) => hear(data));
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      halt("Python could not start: a file of the site is missing, or the browser is too old.", true);
+    });
+    way.hidden = false;
+    way.removeAttribute("value");
+    say("Fetching Python …");
+    worker.postMessage({
+      do: "start",
+      base: base.href,
+      all: about.engine,
+      wanted: needs(cells.map((cell) => cell.text)),
+      cache: box.dataset.cache,
+    });
+  };
+
+  const want = (last, anew = false) => {
+    stopped = false;
+    if (running) {
+      wanted = Math.max(wanted, last);
+      return;
+    }
+    if (anew && firstStale() >= total) ran = [];
+    wanted = last;
+    // A cell that ran already runs once more, from where it stood.
+    if (!anew && firstStale() > last) ran.length = last;
+    if (!worker) raise();
+    else if (ready) next();
+    tally();
+  };
+
+  const next = () => {
+    const index = firstStale();
+    if (index > wanted || index >= total) return rest();
+    ran.length = index;
+    const cell = cells[index];
+    running = cell;
+    Object.assign(cell, { state: "runs", events: [], error: null, at: cell.text, basis: "" });
+    clear(cell);
+    show(cell);
+    tally();
+    say(`Cell ${index + 1} of ${total} runs …`);
+    const expected = cell.outputs.filter(([kind]) => kind === "figure" || kind === "html").map(([, hash]) => hash);
+    worker.postMessage({ do: "run", index, source: cell.text, expected, needs: needs([cell.text]) });
+  };
+
+  const rest = () => {
+    running = null;
+    for (const cell of cells) show(cell);
+    say(summary());
+    tally();
+    document.documentElement.dataset.live = "rests";
+  };
+
+  const hear = (event) => {
+    if (event.kind === "progress") {
+      way.max = event.of;
+      way.value = event.got;
+      say(`Fetching Python: ${megabytes(event.got)} of ${megabytes(event.of)}`);
+      if (running && event.got === event.of) way.hidden = true;
+    } else if (event.kind === "starting") {
+      way.removeAttribute("value");
+      way.setAttribute("aria-label", "Starting Python");
+      say("Starting Python …");
+    } else if (event.kind === "ready") {
+      ready = true;
+      way.hidden = true;
+      next();
+    } else if (event.kind === "broken") {
+      const where = running ? `Cell ${running.index + 1}: ` : "";
+      halt(`${where}Python broke down (${event.text}). It starts afresh at the next run.`, true);
+    } else if (event.kind === "memory") bar.dataset.memory = event.bytes;
+    else if (event.kind === "done") finish(running);
+    else if (running) {
+      running.events.push(event);
+      if (event.kind === "error") running.error = event;
+      if (slow(running) && strays(gathered(running.events), running.outputs)) draw(running);
+    }
+  };
+
+  // While a cell prints, its text is drawn now and then.
+  const slow = (cell) => {
+    const now = performance.now();
+    if (now - (cell.drawn ?? 0) < 400) return false;
+    cell.drawn = now;
+    return cell.events.filter(({ kind }) => kind === "text").length > 1;
+  };
+
+  const finish = (cell) => {
+    running = null;
+    ran[cell.index] = cell.at;
+    if (cell.at === cell.text) cell.basis = basis(cell);
+    if (cell.error) cell.state = cell.error.name === "NotHere" ? "away" : "fails";
+    else cell.state = same(gathered(cell.events), cell.outputs) ? "same" : "other";
+    if (cell.state === "same") clear(cell);
+    else if (cell.state === "away") clear(cell);
+    else draw(cell);
+    if (cell.state === "other" || cell.state === "fails") {
+      fade(cell.holder, { before: cell.outputs, now: gathered(cell.events) });
+    }
+    show(cell);
+    if (stopped) return rest();
+    // A mistake stops the run where it stands; below a change all goes on, to see what holds.
+    const mistake = cell.state === "fails" && cell.error.name !== "AssertionError";
+    if (mistake && (cell.edited || !above(cell).length)) wanted = cell.index;
+    next();
+  };
+
+  const halt = (words, bad = false) => {
+    worker?.terminate();
+    worker = null;
+    ready = false;
+    way.hidden = true;
+    stopped = true;
+    ran = [];
+    if (running) {
+      running.state = "lost";
+      show(running);
+    }
+    running = null;
+    for (const cell of cells) show(cell);
+    say(words, bad);
+    tally();
+    document.documentElement.dataset.live = "halted";
+  };
+
+  // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
+  const byKey = box.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
+  const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility());
+  const following = areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING);
+  for (const cell of cells) show(cell);
+  box.hidden = true;
+  if (byKey) following?.focus();
+  document.documentElement.dataset.live = "starts";
+  tally();
+  want(total - 1);
+};

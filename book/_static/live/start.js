@@ -1,0 +1,52 @@
+// "Edit and run" above the first cell of a page: nothing is fetched before it is pressed.
+// Here is only what must be known before; the rest is in page.js.
+"use strict";
+{
+  const here = document.currentScript.src;
+  const box = document.querySelector(".live-start");
+  const button = box.querySelector("button");
+  const line = box.querySelector("p");
+  const { version, page, cache } = box.dataset;
+
+  // CPython throws exceptions inside WebAssembly: a module that declares one, and no more.
+  const thrower = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 13, 3, 1, 0, 0];
+  const able = () =>
+    "DecompressionStream" in window &&
+    "compileStreaming" in (window.WebAssembly ?? {}) &&
+    WebAssembly.validate(new Uint8Array(thrower));
+
+  const told = (text) => {
+    line.textContent = text;
+    button.disabled = true;
+  };
+
+  if (location.protocol === "file:") {
+    told("Cells run where the book is served: type “make serve” in its folder, and open this page there.");
+  } else if (!able()) {
+    told("This browser is too old to run Python; the page as it stands was proved.");
+  } else {
+    try {
+      const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
+      if (kept) line.append(" Your changes are still here.");
+      caches.has(cache).then(
+        (there) => there && line.firstChild.replaceWith("Python is already in this browser."),
+        () => {}, // it may refuse to keep anything
+      );
+    } catch {
+      // So may this.
+    }
+    button.addEventListener(
+      "click",
+      async () => {
+        button.setAttribute("aria-disabled", "true");
+        try {
+          const { begin } = await import(new URL(`${version}/page.js`, here).href);
+          await begin(box, new URL("./", here));
+        } catch {
+          told("The files that run this page could not be fetched. Reload the page to try again.");
+        }
+      },
+      { once: true },
+    );
+  }
+}

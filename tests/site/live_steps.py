@@ -1,0 +1,47 @@
+"""Steps of tests in which a page runs Python: start it, wait for it, change a cell."""
+
+from typing import Any
+
+RESTS = "['rests', 'halted'].includes(document.documentElement.dataset.live)"
+UNFOLD = "document.querySelectorAll('article details').forEach(d => d.open = true)"
+NOTHING = "the engine of `make book` is not here: tools/live/engine.py"
+
+
+def begin(page: Any) -> None:
+    """Press "Edit and run", and see the bar."""
+    page.locator(".live-start button").click()
+    page.locator(".live-bar").wait_for()
+
+
+def rest(page: Any, seconds: float = 60) -> str:
+    """Wait until nothing runs; what the bar says then."""
+    page.wait_for_function(RESTS, timeout=seconds * 1000)
+    said: str = page.locator(".live-said").inner_text()
+    return said
+
+
+def again(page: Any, *, key: str = "Shift+Enter", cell: int) -> str:
+    """Run a cell by its editor, and wait."""
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    page.evaluate(UNFOLD)
+    editor(page, cell).press(key)
+    return rest(page)
+
+
+def editor(page: Any, cell: int) -> Any:
+    """The editor of a cell, by its number from 0."""
+    return page.locator(f".cell.c{cell} textarea")
+
+
+def mark(page: Any, cell: int) -> tuple[str, str]:
+    """What stands under a cell: the state, and the words."""
+    line = page.locator(f".cell.c{cell} .live-mark")
+    return line.get_attribute("data-state"), line.text_content()
+
+
+def states(page: Any) -> list[str]:
+    """The states of all cells."""
+    found: list[str] = page.locator(".live-mark").evaluate_all(
+        "all => all.map(each => each.dataset.state)"
+    )
+    return found

@@ -1,0 +1,344 @@
+"""A chapter that runs in the browser: what it shows equals what is stored, and faults.
+
+One small chapter here; all of them, with their seconds and megabytes: ``make live``.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import live
+import live_steps as steps
+import manuscript
+import ml_dtypes
+import numpy as np
+import pytest
+import site_checks as checks
+from site_checks import ROOT, Site, Visit
+
+sys.path.insert(0, str(ROOT / "tools/live"))
+
+import inside
+
+PAGE = "book/beyond/relative"
+TORCH = "book/pytorch/module"
+POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+CELLS = len(manuscript.read().pages[PAGE].code_cells)
+GROWTH = 10 * checks.KB
+
+needs_engine = pytest.mark.skipif(not live.engine(), reason=steps.NOTHING)
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Any, site: Site) -> Iterator[Visit]:
+    """The chapter, where all cells have run."""
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
+        steps.begin(visit.page)
+        steps.rest(visit.page)
+        yield visit
+
+
+@pytest.fixture
+def page(seen: Visit) -> Iterator[Any]:
+    """The same, put back afterwards."""
+    yield seen.page
+    if seen.page.locator(".live-buttons button", has_text="Reset all").is_visible():
+        seen.page.once("dialog", lambda dialog: dialog.accept())
+        seen.page.locator(".live-buttons button", has_text="Reset all").click()
+
+
+def write(page: Any, cell: int, text: str) -> None:
+    """Replace the code of a cell."""
+    page.evaluate(steps.UNFOLD)
+    steps.editor(page, cell).fill(text)
+
+
+# What needs no engine
+
+
+def test_bfloat16_is_rounded_as_by_ml_dtypes() -> None:
+    """Any 32 bits, halves of a step, and integers."""
+    bits = np.random.default_rng(0).integers(0, 2**32, 200_000, dtype=np.uint32)
+    halves = np.arange(0, 2**32, 2**15, dtype=np.uint64).astype(np.uint32)
+    with np.errstate(invalid="ignore"):
+        for values in (
+            bits.view(np.float32),
+            halves.view(np.float32),
+            np.arange(70_000),
+        ):
+            right = values.astype(ml_dtypes.bfloat16).astype(np.float32)
+            assert np.array_equal(inside.to_bfloat16(values), right, equal_nan=True)
+
+
+def test_what_a_chapter_lacks() -> None:
+    """PyTorch is found also where the book's own modules bring it."""
+    assert live.lacking(PAGE) == ""
+    assert live.lacking(TORCH) == "PyTorch"
+    assert live.lacking("book/beyond/far") == "PyTorch"  # through pe_lib.experiments
+
+
+def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
+    """Not there, or cut short: the site is built without the button."""
+    monkeypatch.setattr(live, "ENGINE", tmp_path)
+    live.engine.cache_clear()
+    assert live.engine() == {} and not live.runs(PAGE)
+    about = '{"files": {"python": {"file": "python.gz", "bytes": 3}}}'
+    (tmp_path / "engine.json").write_text(about, encoding="utf-8")
+    for content, there in ((b"ab", False), (b"abc", True)):
+        (tmp_path / "python.gz").write_bytes(content)
+        live.engine.cache_clear()
+        assert bool(live.engine()) == there
+    monkeypatch.undo()
+    live.engine.cache_clear()
+
+
+def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
+    """No bare AssertionError: both sides of a comparison."""
+    inside.forget()
+    source = "a = 3\nassert a + 1 == 5"
+    assert not inside.run(source, "cell 1")
+    said = capfd.readouterr().out
+    assert "expected a + 1 == 5; a + 1 is 4" in said and '"line": 2' in said
+
+
+def test_names_are_put_back() -> None:
+    """A cell that runs again finds all as it was, arrays and lists included."""
+    inside.forget()
+    assert inside.run("import numpy as np\na = np.zeros(2)\nb = [1]", "cell 1")
+    inside.keep()
+    assert inside.run("a += 1\nb.append(2)\nc = 3", "cell 2")
+    inside.keep()
+    inside.back_to(1)
+    assert inside.run("assert not a.any() and b == [1] and 'c' not in dir()", "cell 2")
+
+
+# In the browser
+
+
+def cut(route: Any) -> None:
+    """Let Python not come: the editors are there all the same."""
+    route.abort()
+
+
+@needs_engine
+def test_every_result_is_the_stored_one(seen: Visit) -> None:
+    """Text and figure, to the byte; nothing from elsewhere, nothing in the console."""
+    assert steps.states(seen.page) == ["same"] * CELLS
+    said = seen.page.locator(".live-said").inner_text()
+    assert said == f"All {CELLS} cells give what was proved, figures included."
+    faults = checks.external_requests(seen) + checks.missing_files(seen)
+    assert not faults + checks.console(seen)
+
+
+@needs_engine
+def test_nothing_before_it_is_asked_for(browser: Any, site: Site) -> None:
+    """An ordinary visit fetches one small script, and the page grows by little."""
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
+        assert "MB" in visit.page.locator(".live-start p").inner_text()
+        asked = [url for url in visit.requests if "/live/" in url]
+        assert [url.partition("?")[0] for url in asked] == [
+            f"{site.address}_static/live/start.js"
+        ]
+        box = visit.page.locator(".live-start").evaluate("e => e.outerHTML.length")
+    assert checks.compressed(site.path(asked[0])) + box < GROWTH
+
+
+@needs_engine
+def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
+    """Above: stale; below: run again, compared, marked; Reset puts all back."""
+    text = steps.editor(page, 1).input_value()
+    write(page, 1, text.replace("n, d = 24, 16", "n, d = 20, 16"))
+    assert steps.mark(page, TERMS)[0] == "late"
+    said = steps.again(page, cell=8)
+    assert steps.mark(page, 1)[0] == "other"
+    assert steps.mark(page, TERMS)[0] == "same"
+    state, words = steps.mark(page, 8)
+    assert state == "other" and "no longer" in words
+    assert "20 queries" in page.locator(".cell.c8 .live-result").inner_text()
+    assert not page.locator(".cell.c8 .cell_output:not(.live-result)").is_visible()
+    caption = page.locator(".cell.c1 .live-result figcaption").inner_text()
+    assert caption.startswith("Written for other values")
+    assert page.locator(".cell.c1 .live-result svg[role=img]").count() == 1
+    assert "1 changed by you" in said and "not run since your change" in said
+    faults = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
+    assert not faults, [(f["id"], f["nodes"][0]["html"][:200]) for f in faults]
+    page.locator(".cell.c1 .live-line button", has_text="Reset").click()
+    steps.again(page, cell=CELLS - 1)
+    assert steps.states(page) == ["same"] * CELLS
+    assert page.locator(".live-result").count() == 0
+
+
+@needs_engine
+def test_an_assertion_and_a_mistake(page: Any) -> None:
+    """Each is said under its cell; the rest of the page stays as it was."""
+    write(page, POCKET, "length = 3\nassert length == 4, 'too short'")
+    steps.again(page, cell=POCKET)
+    state, words = steps.mark(page, POCKET)
+    assert state == "fails" and "too short" in words and "length is 3" in words
+    write(page, POCKET, "1 / 0")
+    said = steps.again(page, cell=POCKET)
+    assert (
+        steps.mark(page, POCKET)[1] == "ZeroDivisionError in line 1: division by zero"
+    )
+    assert "1 fails" in said
+    assert "Traceback" in page.locator(f".cell.c{POCKET} .stderr").inner_text()
+
+
+@needs_engine
+def test_too_much_is_cut(page: Any) -> None:
+    """A hundred megabytes of print leave a page that can be read."""
+    write(page, POCKET, "for _ in range(100):\n    print('x' * 1_000_000)")
+    steps.again(page, cell=POCKET)
+    result = page.locator(f".cell.c{POCKET} .live-result")
+    assert "more than a page can hold" in result.inner_text()
+    assert result.evaluate("e => e.textContent.length") < 2 * inside.MOST
+
+
+@needs_engine
+def test_keys_of_the_editor(page: Any) -> None:
+    """Enter keeps the indentation, Tab moves on, undo works."""
+    area = steps.editor(page, POCKET)
+    before = area.input_value()
+    area.focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("for i in x:\np()\n")
+    assert area.input_value().startswith("for i in x:\n    p()\n    for length")
+    area.press("Tab")
+    assert not area.evaluate("area => area === document.activeElement")
+    area.focus()
+    undone = []
+    while before not in undone:
+        page.keyboard.press("Control+z")
+        undone.append(area.input_value())
+        assert len(undone) < 30
+
+
+@needs_engine
+def test_a_run_away_is_stopped(page: Any) -> None:
+    """The loop ends, that is said, and the next run starts afresh from the cache."""
+    write(page, POCKET, "while True:\n    pass")
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    steps.editor(page, POCKET).press("Shift+Enter")
+    page.wait_for_timeout(300)
+    page.locator(".live-buttons button", has_text="Stop").click()
+    assert "starts afresh" in steps.rest(page)
+    page.locator(f".cell.c{POCKET} .live-line button", has_text="Reset").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    steps.again(page, cell=POCKET)
+    assert steps.mark(page, POCKET)[0] == "same"
+    assert not [url for url in asked if url.endswith(".wasm.gz")]
+
+
+@needs_engine
+def test_numbers_in_sentences(browser: Any, site: Site) -> None:
+    """Struck out where their cell printed them and does no longer, as rounded."""
+    page = browser.new_page()
+    page.goto(site.url(PAGE))
+    found = page.evaluate(
+        """async (address) => {
+        const { fade } = await import(address);
+        document.querySelector("article").insertAdjacentHTML("beforeend",
+            `<section id="new"><p>It is 58 %, of 1,064 pairs, in 17 years.</p>
+            <p><code>58</code></p><div class="cell" id="of"></div></section>`);
+        const struck = () => [...document.querySelectorAll("#new mark")]
+            .map((mark) => mark.textContent);
+        const before = [["text", "share 0.583 of 1064, 17"]];
+        fade(document.querySelector("#of"), { before, now: [["text", "0.4, 17"]] });
+        const first = struck();
+        fade(document.querySelector("#of"), null);
+        return [first, struck(), document.querySelector("#new p").childNodes.length];
+        }""",
+        f"{site.address}_static/live/{live.version()}/numbers.js",
+    )
+    assert found == [["58", "1,064"], [], 1]
+    page.close()
+
+
+# Faults: the page stays as readable as before
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [(404, b"", "the site has no"), (200, b"\x1f\x8babc", "damaged or incomplete")],
+)
+def test_engine_missing_or_cut_short(
+    browser: Any, site: Site, status: int, body: bytes, said: str
+) -> None:
+    """A clear sentence, and the stored outputs."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/*.wasm.gz", lambda route: route.fulfill(status=status, body=body))
+    page.goto(site.url(PAGE))
+    steps.begin(page)
+    assert said in steps.rest(page)
+    assert page.locator(f".cell.c{POCKET} .cell_output").is_visible()
+    context.close()
+
+
+@needs_engine
+def test_two_tabs_and_a_reload(browser: Any, site: Site) -> None:
+    """A change in one tab comes to the other, and outlives both."""
+    context = browser.new_context()
+    context.route("**/*.wasm.gz", cut)
+    pages = [context.new_page() for _ in range(2)]
+    for page in pages:
+        page.goto(site.url(PAGE))
+        steps.begin(page)
+        steps.rest(page)
+    steps.editor(pages[0], POCKET).fill("changed = True")
+    pages[1].wait_for_function(
+        f"document.querySelector('.c{POCKET} textarea').value === 'changed = True'"
+    )
+    pages[1].reload()
+    assert "still here" in pages[1].locator(".live-start p").inner_text()
+    steps.begin(pages[1])
+    assert steps.editor(pages[1], POCKET).input_value() == "changed = True"
+    context.close()
+
+
+@needs_engine
+def test_storage_forbidden(browser: Any, site: Site) -> None:
+    """Nothing can be kept, which is said; all else works."""
+    context = browser.new_context()
+    context.add_init_script(
+        "for (const name of ['localStorage', 'caches']) Object.defineProperty("
+        "window, name, { get() { throw new DOMException('no', 'SecurityError') } })"
+    )
+    context.route("**/*.wasm.gz", cut)
+    page = context.new_page()
+    errors: list[Any] = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto(site.url(PAGE))
+    steps.begin(page)
+    steps.rest(page)
+    steps.editor(page, POCKET).fill("changed = True")
+    assert "keeps nothing" in page.locator(".live-said").inner_text()
+    assert not errors
+    context.close()
+
+
+@needs_engine
+def test_from_a_folder_and_in_an_old_browser(browser: Any, site: Site) -> None:
+    """One line each, and a button that cannot be pressed."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto((site.folder / f"{PAGE}.html").as_uri())
+    assert "make serve" in page.locator(".live-start p").inner_text()
+    assert page.locator(".live-start button").is_disabled()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(site.url(PAGE))
+    assert "too old" in page.locator(".live-start p").inner_text()
+    context.close()
+
+
+@needs_engine
+def test_a_page_with_pytorch_says_why_not(site: Site) -> None:
+    """In one sentence, with its notebook; without a button or a script."""
+    text = site.path(site.url(TORCH)).read_text(encoding="utf-8")
+    (sentence,) = re.findall('<div class="live-start"><p>(.*?)</p>', text, re.DOTALL)
+    assert "PyTorch" in sentence and "download" in sentence
+    assert "live/start.js" not in text

@@ -1,0 +1,429 @@
+"""What runs inside the reader's browser: the cells of a page, as Jupyter runs them.
+
+The page's worker calls :func:`turn` with a request in JSON and reads events from
+standard output, one JSON object a line:
+
+    {"kind": "text", "stream": "stdout", "text": ...}    printed
+    {"kind": "value", "text": ...}                       the last expression
+    {"kind": "figure", "hash": ..., "svg": ...}          a drawing; no svg if expected
+    {"kind": "html", "hash": ..., "html": ...}           a table or an explorer
+    {"kind": "error", "name": ..., "said": ..., "trace": ..., "line": ...}
+    {"kind": "cut"}                                      too much was printed
+
+Figures are what matplotlib's inline backend would make, byte for byte.
+"""
+
+import ast
+import hashlib
+import io
+import json
+import linecache
+import os
+import sys
+import traceback
+import types
+from typing import Any
+
+MOST = 200_000
+"""Characters that a cell may print; a page with more can no longer be read."""
+TOO_LONG = 300
+PACKS = "/live/packs"
+UNPACKED = {
+    "/live/book.zip": "/live/lib",
+    "/live/drawing.zip": "/usr/local/lib/python315.zip/matplotlib/mpl-data",
+}
+NOT_HERE = "this cell needs {}, which does not run in a browser"
+BFLOAT16 = object()
+"""Stands for ml_dtypes.bfloat16, which NumPy does not know here."""
+
+_send = os.write
+_names: dict[str, Any] = {}
+_kept: list[tuple[dict[str, Any], list[tuple[Any, Any]]]] = []
+_expected: set[str] = set()
+
+
+def tell(kind: str, **what: Any) -> None:
+    """Send an event to the page."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, Stream):
+            stream.flush()
+    _write(json.dumps({"kind": kind, **what}) + "\n")
+
+
+def _write(line: str) -> None:
+    data = line.encode("utf-8", "surrogatepass")
+    while data:
+        data = data[_send(1, data) :]
+
+
+class Stream(io.TextIOBase):
+    """Standard output or error of a cell."""
+
+    left = MOST  # for both together
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.waiting = ""
+
+    def write(self, text: str) -> int:
+        """Keep a little, send the rest on."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if Stream.left <= 0:
+            return len(text)
+        self.waiting += text[: Stream.left]
+        Stream.left -= len(text)
+        if len(self.waiting) > 4000 or Stream.left <= 0:
+            self.flush()
+        if Stream.left <= 0:
+            _write(json.dumps({"kind": "cut"}) + "\n")
+        return len(text)
+
+    def flush(self) -> None:
+        """Send what was kept."""
+        if self.waiting:
+            text, self.waiting = self.waiting, ""
+            said = {"kind": "text", "stream": self.name, "text": text}
+            _write(json.dumps(said) + "\n")
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+
+def show_figure(figure: Any) -> None:
+    """Send a figure, drawn with the options of matplotlib's inline backend."""
+    if not figure.axes and not figure.lines:
+        return
+    file = io.BytesIO()
+    figure.canvas.print_figure(
+        file,
+        format="svg",
+        facecolor=figure.get_facecolor(),
+        edgecolor=figure.get_edgecolor(),
+        dpi=figure.dpi,
+        bbox_inches="tight",
+        metadata={"Date": None, "Creator": None},
+    )
+    svg = file.getvalue().decode("utf-8")
+    found = digest(svg)
+    if found in _expected:
+        tell("figure", hash=found)
+        return
+    from drawings import inline_svg
+
+    prefix = f"live-{found[:8]}"
+    label = "The figure that this cell draws now"
+    try:
+        svg = inline_svg(svg, prefix=prefix, label=label)
+    except ValueError:  # colours of the reader's own
+        svg = inline_svg(svg, prefix=prefix, label=label, maps=False)
+    tell("figure", hash=found, svg=svg)
+
+
+def digest(text: str) -> str:
+    """What two texts have in common if they are the same."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def show_all() -> None:
+    """Send every open figure and close it: what ``plt.show`` does in a notebook."""
+    if "matplotlib.pyplot" not in sys.modules:
+        return
+    from matplotlib._pylab_helpers import Gcf
+
+    managers = Gcf.get_all_fig_managers()
+    try:
+        for manager in managers:
+            show_figure(manager.canvas.figure)
+    finally:
+        if managers:
+            sys.modules["matplotlib.pyplot"].close("all")
+
+
+def show_value(value: Any) -> None:
+    """Send what a notebook shows of the last expression of a cell."""
+    if value is None:
+        return
+    if "matplotlib.figure" in sys.modules and isinstance(
+        value, sys.modules["matplotlib.figure"].Figure
+    ):
+        show_figure(value)
+    elif hasattr(value, "_repr_html_") and not isinstance(value, type):
+        html = str(value._repr_html_())
+        found = digest(html)
+        tell("html", hash=found, html=None if found in _expected else html)
+    else:
+        tell("value", text=repr(value)[:MOST])
+
+
+def show_values(*values: Any) -> None:
+    """IPython's ``display``."""
+    for value in values:
+        show_value(value)
+
+
+def prepare() -> None:
+    """Unpack what must lie in folders, and take the place of what is not here."""
+    import zipfile
+
+    for archive, folder in UNPACKED.items():
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+    sys.path.insert(0, "/live/lib")
+    os.access = is_there  # permissions are unknown here
+    os.environ["MPLBACKEND"] = "module://live_backend"
+    sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+    sys.modules["ml_dtypes"] = Missing("ml_dtypes")
+    matplotlib = types.ModuleType("live_backend")
+    matplotlib.__getattr__ = _backend  # type: ignore[method-assign]
+    sys.modules["live_backend"] = matplotlib
+    display = types.ModuleType("IPython.display")
+    display.display = show_values  # type: ignore[attr-defined]
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: None  # type: ignore[attr-defined]
+    ipython.version_info = (9, 0, 0)  # type: ignore[attr-defined]
+    ipython.display = display  # type: ignore[attr-defined]
+    sys.modules |= {"IPython": ipython, "IPython.display": display}
+    sys.meta_path.insert(0, Packs())
+    forget()
+
+
+def is_there(path: Any, *_: Any, **__: Any) -> bool:
+    """Whether there is such a file."""
+    return os.path.exists(path)  # noqa: PTH110 (pathlib may not be loaded yet)
+
+
+def _backend(name: str) -> Any:
+    """matplotlib's inline backend, when matplotlib asks for it."""
+    from matplotlib.backend_bases import FigureManagerBase
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    class Manager(FigureManagerBase):
+        @classmethod
+        def pyplot_show(cls, **_options: Any) -> None:
+            show_all()
+
+    class Canvas(FigureCanvasAgg):
+        manager_class = Manager
+
+    made = {"FigureCanvas": Canvas, "FigureManager": Manager}
+    sys.modules["live_backend"].__dict__.update(made)
+    return made[name] if name in made else _no_attribute(name)
+
+
+def _no_attribute(name: str) -> Any:
+    raise AttributeError(name)
+
+
+class Missing(types.ModuleType):
+    """A package that cannot run here: importing it is possible, using it is not."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "bfloat16":
+            return BFLOAT16
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotHereError(NOT_HERE.format(self.__name__))
+
+
+class NotHereError(ImportError):
+    """Nothing is wrong with the cell."""
+
+
+class Casts(ast.NodeTransformer):
+    """Lets ``x.astype(ml_dtypes.bfloat16)`` do its rounding without that package."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Send the casts of a cell through `cast`."""
+        self.generic_visit(node)
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr == "astype" and node.args:
+            function = ast.parse("__import__('live').cast", mode="eval").body
+            arguments = [called.value, *node.args]
+            made = ast.Call(function, arguments, node.keywords)
+            return ast.copy_location(made, node)
+        return node
+
+
+def cast(values: Any, dtype: Any, *rest: Any, **options: Any) -> Any:
+    """``values.astype(dtype)``; what bfloat16 would hold comes as float32."""
+    if dtype is BFLOAT16 or (isinstance(dtype, str) and dtype == "bfloat16"):
+        return to_bfloat16(values)
+    return values.astype(dtype, *rest, **options)
+
+
+def to_bfloat16(values: Any) -> Any:
+    """Round float32 to the 8 digits of bfloat16, ties to even; NaN stays NaN."""
+    import numpy as np
+
+    single = np.asarray(values).astype(np.float32)
+    bits = single.view(np.uint32)
+    half = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    with np.errstate(over="ignore"):
+        rounded = ((bits + half) & np.uint32(0xFFFF0000)).view(np.float32)
+    return np.where(np.isnan(single), single, rounded)
+
+
+class Packs:
+    """Puts a package that came along on the path when it is first imported."""
+
+    def find_spec(self, name: str, path: Any = None, _target: Any = None) -> None:
+        """Find nothing, but make it findable."""
+        archive = f"{PACKS}/{name}.zip"
+        if path is None and archive not in sys.path and is_there(archive):
+            sys.path.append(archive)
+
+
+def forget() -> None:
+    """Begin afresh."""
+    global _names
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    _names = main.__dict__
+    _kept.clear()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def keep() -> None:
+    """Remember the names after a cell, and what is in the arrays and lists."""
+    import numpy as np
+
+    before = {id(value): copy for value, copy in _kept[-1][1]} if _kept else {}
+    inside: list[tuple[Any, Any]] = []
+    for value in _names.values():
+        if isinstance(value, np.ndarray) and value.nbytes < 1_000_000:
+            if value.flags.writeable and not value.dtype.hasobject:
+                copy = before.get(id(value))  # one copy will do while it is the same
+                if copy is None or copy.tobytes() != value.tobytes():
+                    copy = value.copy()
+                inside.append((value, copy))
+        elif type(value) in (list, dict, set):
+            inside.append((value, value.copy()))
+    _kept.append((dict(_names), inside))
+
+
+def back_to(number: int) -> None:
+    """Make all as it was after the first `number` cells."""
+    if number == 0 or number > len(_kept):
+        forget()
+        return
+    names, inside = _kept[number - 1]
+    del _kept[number:]
+    _names.clear()
+    _names.update(names)
+    for value, content in inside:
+        if isinstance(value, list):
+            value[:] = content
+        elif isinstance(value, (dict, set)):
+            value.clear()
+            value.update(content)
+        else:
+            value[...] = content
+
+
+def run(source: str, name: str) -> bool:
+    """Run a cell; whether it went well."""
+    Stream.left = MOST
+    lines = source.splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    try:
+        tree = ast.fix_missing_locations(Casts().visit(ast.parse(source, name)))
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)
+        exec(compile(tree, name, "exec", dont_inherit=True), _names)
+        if last:
+            value = eval(compile(last, name, "eval", dont_inherit=True), _names)
+            if not source.rstrip().endswith(";"):
+                show_value(value)
+        show_all()
+    except BaseException as error:
+        _say(error, name, lines)
+        return False
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    return True
+
+
+def _say(error: BaseException, name: str, lines: list[str]) -> None:
+    """Send an error: its frames in cells, and what an assertion expected."""
+    trace = error.__traceback__
+    inside = [frame for frame in traceback.extract_tb(trace) if frame.filename == name]
+    said = str(error)
+    at = inside[-1].lineno if inside else getattr(error, "lineno", None)
+    if isinstance(error, AssertionError):
+        said = _expected_by(error, name, lines) or said
+    error.__traceback__ = _in_cells(trace)
+    text = "".join(traceback.format_exception(error))
+    kind = type(error).__name__
+    if "bfloat16" in said and isinstance(error, TypeError):
+        error = NotHereError(NOT_HERE.format("ml_dtypes"))
+        said = str(error)
+    if isinstance(error, NotHereError):
+        kind = "NotHere"
+    tell("error", name=kind, said=said[:MOST], trace=text[-20_000:], line=at)
+
+
+def _in_cells(trace: Any) -> Any:
+    """The part of a traceback that begins in a cell."""
+    while trace and not trace.tb_frame.f_code.co_filename.startswith("cell "):
+        trace = trace.tb_next
+    return trace
+
+
+def _expected_by(error: AssertionError, name: str, lines: list[str]) -> str:
+    """What the assertion of a cell says, and what its two sides are."""
+    trace = _in_cells(error.__traceback__)
+    frame = None
+    while trace:
+        if trace.tb_frame.f_code.co_filename == name:
+            frame, at = trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+    if frame is None:
+        return ""
+    source = "".join(lines)
+    found = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assert) and node.lineno <= at <= (node.end_lineno or 0)
+    ]
+    if not found:
+        return ""
+    test = found[-1].test
+    said = f"expected {ast.unparse(test)}"
+    if str(error):
+        said = f"{error} ({said})"
+    if isinstance(test, ast.Compare) and len(test.comparators) == 1:
+        sides = []
+        for side in (test.left, test.comparators[0]):
+            if isinstance(side, ast.Constant):
+                continue
+            try:
+                code = compile(ast.Expression(side), name, "eval")
+                value = eval(code, frame.f_globals, frame.f_locals)
+            except Exception:
+                continue
+            shown = " ".join(repr(value).split())
+            if len(shown) < TOO_LONG:
+                sides.append(f"{ast.unparse(side)} is {shown}")
+        said = "; ".join([said, *sides])
+    return said
+
+
+def turn(request: str) -> None:
+    """Do what the page asks."""
+    asked = json.loads(request)
+    if asked["do"] == "prepare":
+        prepare()
+        tell("ready", python=sys.version.split()[0])
+    elif asked["do"] == "run":
+        _expected.clear()
+        _expected.update(asked["expected"])
+        if asked["index"] < len(_kept):
+            back_to(asked["index"])
+        went_well = run(asked["source"], f"cell {asked['index'] + 1}")
+        keep()
+        tell("done", ok=went_well)
