@@ -2,10 +2,6 @@
 
 import copy
 import inspect
-import random
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,9 +13,8 @@ from torch import Tensor, nn
 from pe_lib.check.longest import LONG, ROWS, LongestInput, find_longest
 from pe_lib.check.recognition import Match, recognize
 from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
+from pe_lib.check.wrapped import Build, Picked
 from pe_lib.conventions import Convention
-
-Build = Callable[[int], nn.Module]
 
 AXES = {
     "batch": "[batch, length, d_model]",
@@ -49,6 +44,10 @@ NARROW = 8  # the width at which long inputs are tried
 
 class CannotCallError(Exception):
     """No shape of input was accepted; the last error is the cause."""
+
+
+class WrongOutputError(ValueError):
+    """A module returned something that is no encoding of its input."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +136,14 @@ class Probe:
     def rows(self, output: Any, length: int) -> Tensor:
         """The encodings [length, d_model] in an output for a blank input."""
         if not isinstance(output, Tensor):
-            raise TypeError(f"returned {type(output).__name__}, not a tensor")
+            raise WrongOutputError(f"returned {type(output).__name__}, not a tensor")
         rows = output.detach()
         if rows.ndim == 3:
             rows = rows[:, 0] if self.axes == "sequence" else rows[0]
         if self.axes == "channels":
             rows = rows.T
         if rows.shape != (length, self.d_model):
-            raise ValueError(
+            raise WrongOutputError(
                 f"returned shape {list(output.shape)} for x of shape "
                 f"{list(self.blank(length, device='meta').shape)}"
             )
@@ -162,6 +161,15 @@ class Probe:
         length = self.length if length is None else length
         x = self.blank(length, batch=2 if length <= LONG[0] else 1)
         return self.rows(self.call(module, x, **arguments), length)
+
+    def placed(self, module: nn.Module, positions: Tensor) -> Tensor:
+        """The encodings of given positions, handed over as [length] or with a batch."""
+        name, length = str(self.positions), len(positions)
+        try:
+            return self.codes(module, length, **{name: positions})
+        except Exception:  # maybe it wants one row a sequence
+            both = positions.expand(1 if self.axes == "unbatched" else 2, -1)
+            return self.codes(module, length, **{name: both})
 
     def at_width(self, d_model: int) -> "Probe":
         """The same, at another width."""
@@ -222,8 +230,20 @@ class Probe:
     def _offered(self, given: str | None, usual: tuple[str, ...]) -> str | None:
         if given is not None:
             return given
-        offered = inspect.signature(self.make().forward).parameters
-        return next((name for name in usual if name in offered), None)
+        module: Any = self.make()
+        while isinstance(module, Picked):
+            module = module.inner
+        offered = inspect.signature(module.forward).parameters
+        return next(
+            (name for name in usual if name in offered and _from_zero(offered[name])),
+            None,
+        )
+
+
+def _from_zero(parameter: inspect.Parameter) -> bool:
+    """Whether an argument begins at 0 where it is left out; a stride begins at 1."""
+    default = parameter.default
+    return default is parameter.empty or default is None or default == 0
 
 
 def noise(*shape: int, seed: int = 1) -> Tensor:
@@ -307,25 +327,6 @@ def first_position(probe: Probe) -> int:
         module = probe.make()
         usual = probe.codes(module, probe.length)
         rows = torch.arange(probe.length) + start
-        moved = probe.codes(module, probe.length, **{probe.positions: rows})
+        moved = probe.placed(module, rows)
         return start if close(moved, usual) else 0
     return 0
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Run somebody's code without warnings and leave all random states alone."""
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    try:
-        with (
-            warnings.catch_warnings(),
-            torch.random.fork_rng(devices=list(devices)),
-            torch.inference_mode(mode=False),
-            torch.enable_grad(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002

@@ -134,11 +134,11 @@ def _odd(probe: Probe) -> str:
 def length(probe: Probe) -> Findings:
     """What happens past the longest length?"""
     if probe.fixed is not None:
-        yield Finding.wrong(
+        yield Finding.fact(
             "length",
             f"It takes sequences of {probe.fixed} positions and no others.",
-            "Real sequences are shorter or longer; padding all of them costs time.",
-            "Slice the table to the length of x.",
+            "Right for pictures of one size. Texts are shorter or longer: slice the "
+            "table to the length of x.",
         )
         return
     longest = probe.longest

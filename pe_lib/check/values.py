@@ -53,12 +53,18 @@ def convention(probe: Probe) -> Findings:
             "for a turn, and neighbours are hard to tell apart.",
             "Do not convert to degrees: sin and cos take radians.",
         )
-    elif match.waves and not match.paired:
+    elif match.waves and not match.paired and match.from_zero:
         yield Finding.wrong(
             "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
             "A lone wave has no shift matrix, and the encodings are not equally long.",
             "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
+        )
+    elif match.waves and not match.paired:
+        yield Finding.fact(
+            "convention",
+            "Every column is a wave with a frequency and a start of its own.",
+            "As random features have them; a shift is no rotation of pairs.",
         )
     elif match.waves:
         yield Finding.fact(
@@ -167,7 +173,7 @@ def _codes_before(probe: Probe, position: int) -> Tensor | None:
             return probe.codes(probe.make(), ROWS, **{probe.offset: start})
         if probe.positions:
             rows = torch.arange(start, position) + first_position(probe)
-            return probe.codes(probe.make(), ROWS, **{probe.positions: rows})
+            return probe.placed(probe.make(), rows)
     except Exception:  # it takes none so far out
         return None
     return None

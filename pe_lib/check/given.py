@@ -1,0 +1,143 @@
+"""The checks of positions that a module is given: all of them, or the first one."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib.check.probe import Probe, first_position
+from pe_lib.check.recognition import HARMFUL, table
+from pe_lib.check.report import Finding, Findings, first_line
+from pe_lib.check.tensors import as_numpy, close
+
+
+def positions(probe: Probe) -> Findings:
+    """Where it takes positions, are they the right ones?"""
+    name = probe.positions
+    if name is None:
+        yield Finding.fact(
+            "positions",
+            "No argument for positions.",
+            "Packed and left-padded batches need one.",
+        )
+        return
+    module, first = probe.make(), first_position(probe)
+    usual = probe.codes(module)
+    order = torch.arange(probe.length).flip(0)
+    try:
+        codes = probe.placed(module, order + first)
+    except Exception as error:
+        yield Finding.fact(
+            "positions",
+            f"{name} = {probe.length - 1}, ..., 1, 0 is refused, as [length] and as "
+            f"[batch, length]: {first_line(error)}",
+            "Either it takes something else, or packed batches cannot be had.",
+        )
+        return
+    if not close(codes, usual.flip(0)):
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {probe.length - 1}, ..., 1, 0 does not give the usual encodings "
+            "in that order.",
+            "Packed and left-padded sequences get the encodings of other positions.",
+            f"Compute the encoding from {name}, in whatever order they come.",
+        )
+        return
+    can = ["per batch"] if _per_batch(probe, module, first) else []
+    for words, value in (("fractional", 2.5), ("negative", -3)):
+        try:
+            at = torch.full((probe.length,), value) + first
+            found = probe.placed(module, at)[0]
+        except Exception:  # refused
+            continue
+        other = _position_of(probe, module, found)
+        if other is not None:
+            yield Finding.wrong(
+                "positions",
+                f"{name} = {value:g} gets the encoding of position {other}.",
+                f"A {words} position is silently taken for a different one.",
+                "Compute it from the formula, or refuse it.",
+            )
+        elif _is_encoding_of(probe, found, value):
+            can.append(words)
+    yield Finding.fact(
+        "positions",
+        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
+        "Packed and left-padded batches are possible.",
+    )
+
+
+def _per_batch(probe: Probe, module: nn.Module, first: int) -> bool:
+    """Whether each sequence of a batch may have positions of its own."""
+    order = torch.arange(probe.length)
+    both = torch.stack([order.flip(0), order]) + first
+    try:
+        output = probe.call(
+            module, probe.blank(probe.length), **{str(probe.positions): both}
+        )
+        second = output[:, 1] if probe.axes == "sequence" else output[1]
+        return close(second, probe.codes(module))
+    except Exception:  # then it may not
+        return False
+
+
+def _position_of(probe: Probe, module: nn.Module, code: Tensor) -> int | None:
+    """The position of the rows kept ready that has a code; None if none has."""
+    length = probe.fixed or min(probe.longest.length, 4096)
+    try:
+        codes = probe.codes(module, length)
+    except Exception:  # longer than this width allows
+        codes = probe.codes(module)
+    off = (codes - code).abs().amax(-1)
+    at = int(off.argmin())
+    return at if close(code, codes[at]) else None
+
+
+def _is_encoding_of(probe: Probe, code: Tensor, position: float) -> bool:
+    convention = probe.convention
+    if convention is None or probe.match is None or probe.d_model % 2:
+        return False
+    ideal = table(convention, probe.d_model, [position])[0] * probe.match.scale
+    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
+
+
+def offset(probe: Probe) -> Findings:
+    """Where it takes the first position, is it the right one?"""
+    name = probe.offset
+    if name is None:
+        yield Finding.fact(
+            "offset",
+            "No argument for the first position.",
+            "Decoding word by word with a cache needs one.",
+        )
+        return
+    module = probe.make()
+    usual = probe.codes(module)
+    offsets = [offset for offset in (1, 3) if offset + 2 <= len(usual)]
+    wrong = [n for n in offsets if not close(_from(probe, n, 2), usual[n : n + 2])]
+    one = all(close(_from(probe, n, 1), usual[n : n + 1]) for n in wrong)
+    if wrong and one:
+        yield Finding.fact(
+            "offset",
+            f"{name} is right for one word at a time, and for one alone.",
+            "Several words at once all get its encoding, or are refused.",
+        )
+    elif wrong:
+        yield Finding.wrong(
+            "offset",
+            f"{name} = {wrong[0]} does not give the encodings from position {wrong[0]} "
+            "on.",
+            "Words that are decoded one by one get other encodings than in training.",
+            f"Add {name} to the positions, and to the key of a cache.",
+        )
+    else:
+        yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")
+
+
+def _from(probe: Probe, start: int, length: int) -> Tensor:
+    """The codes from a position on; NaN if so many at once are refused."""
+    try:
+        return probe.codes(probe.make(), length, **{str(probe.offset): start})
+    except Exception:
+        if length == 1:
+            raise
+        return torch.full((length, probe.d_model), torch.nan)
