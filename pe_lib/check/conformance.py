@@ -63,10 +63,7 @@ class Options(TypedDict, total=False):
 
 HERE = Path(__file__).parent
 LIBRARIES = tuple(Path(str(library.__file__)).parent for library in (torch, np))
-IN_THE_MODULE = (
-    "_call_impl",
-    "_engine_run_backward",
-)  # torch calls it, or its backward
+IN_THE_MODULE = ("_call_impl", "_engine_run_backward")  # where torch calls it
 
 OUT_OF_SCOPE = "Nothing was checked: this kind is out of the checker's scope."
 

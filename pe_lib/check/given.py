@@ -1,9 +1,13 @@
 """The checks of positions that a module is given: all of them, or the first one."""
 
+import contextlib
+import math
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.longest import LARGEST
 from pe_lib.check.probe import Probe, first_position
 from pe_lib.check.recognition import HARMFUL, table
 from pe_lib.check.report import Finding, Findings, first_line
@@ -49,7 +53,10 @@ def positions(probe: Probe) -> Findings:
             found = probe.placed(module, at)[0]
         except Exception:  # refused
             continue
-        other = _position_of(probe, module, found)
+        if _is_encoding_of(probe, found, value):
+            can.append(words)
+            continue
+        other = _position_of(probe, module, found, value)
         if other is not None:
             yield Finding.wrong(
                 "positions",
@@ -57,8 +64,6 @@ def positions(probe: Probe) -> Findings:
                 f"A {words} position is silently taken for a different one.",
                 "Compute it from the formula, or refuse it.",
             )
-        elif _is_encoding_of(probe, found, value):
-            can.append(words)
     yield Finding.fact(
         "positions",
         f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
@@ -80,16 +85,19 @@ def _per_batch(probe: Probe, module: nn.Module, first: int) -> bool:
         return False
 
 
-def _position_of(probe: Probe, module: nn.Module, code: Tensor) -> int | None:
-    """The position of the rows kept ready that has a code; None if none has."""
-    length = probe.fixed or min(probe.longest.length, 4096)
-    try:
-        codes = probe.codes(module, length)
-    except Exception:  # longer than this width allows
-        codes = probe.codes(module)
-    off = (codes - code).abs().amax(-1)
-    at = int(off.argmin())
-    return at if close(code, codes[at]) else None
+def _position_of(
+    probe: Probe, module: nn.Module, code: Tensor, value: float
+) -> int | None:
+    """The position whose code it gets, rounded, without its sign, from the end."""
+    codes, longest = probe.codes(module), probe.longest
+    if longest.refusal and longest.length * probe.d_model <= LARGEST:
+        with contextlib.suppress(Exception):  # longer than this width allows
+            codes = probe.codes(module, longest.length)
+    near = (math.floor(value), math.ceil(value), 0, abs(int(value)))
+    for at in (*(n for n in near if n >= 0), len(codes) + int(value)):
+        if at < len(codes) and close(code, codes[at]):
+            return at
+    return None
 
 
 def _is_encoding_of(probe: Probe, code: Tensor, position: float) -> bool:
