@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import PROBE, Probe
+from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
 from pe_lib.check.wrapped import own_name
@@ -17,7 +17,7 @@ def batches(probe: Probe) -> Findings:
     """Are the encodings the same for one sentence, and for more than words?"""
     if probe.axes == "unbatched" or probe.alike:
         return
-    length = probe.fixed or PROBE
+    length = probe.few
     usual = probe.codes(probe.make(), length)
     for batch in (1, length, 2 * length + 1):
         module = probe.make()

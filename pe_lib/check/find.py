@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from pe_lib.check.kinds import (
     BATCH,
-    LENGTH,
     Call,
     Kind,
     from_pair,
@@ -48,7 +47,7 @@ def find_kind(probe: Probe) -> Kind:
 
 def _takes_x(probe: Probe) -> Kind | None:
     """A forward that takes x of three axes, [batch, length, d_model] as a rule."""
-    x = torch.stack([noise(LENGTH, probe.d_model)] * BATCH)
+    x = torch.stack([noise(probe.few, probe.d_model)] * BATCH)
     for arguments in positions_beside(probe, x):
         try:
             output = probe.call(probe.make(), x.clone(), *arguments)
@@ -129,7 +128,7 @@ def _judged(found: Probe) -> Kind:
 
 def _looks_around(probe: Probe) -> bool:
     """Whether a change at one position is seen at others."""
-    x = probe.blank(probe.fixed or LENGTH)
+    x = probe.blank(probe.few)
     axis = {"batch": 1, "sequence": 0, "channels": 2, "unbatched": 0}[probe.axes]
     moved = x.clone()
     moved.select(axis, 2).add_(1.0)
@@ -141,18 +140,20 @@ def _looks_around(probe: Probe) -> bool:
 def _takes_positions(probe: Probe) -> Kind | None:
     """A forward that takes positions, or a length, and nothing else."""
     given: Any
-    for given in (torch.arange(LENGTH), torch.arange(LENGTH)[None], LENGTH):
+    few = probe.few
+    for given in (torch.arange(few), torch.arange(few)[None], few):
         try:
             output = probe.call(probe.make(), given)
         except Exception:  # another form may do
             continue
-        if isinstance(output, Tensor) and output.shape[-2:] == (LENGTH, probe.d_model):
+        if isinstance(output, Tensor) and output.shape[-2:] == (few, probe.d_model):
             dims = given.ndim if isinstance(given, Tensor) else -1
-            found = oriented(replace(probe, build=from_positions(probe.build, dims)))
+            build = from_positions(probe.build, dims)
+            found = oriented(replace(probe, build=build, without_x=True))
             evidence = f"{name_of_input(given)} gives {list(output.shape)}"
             return Kind("takes positions, no x", evidence, "code", found)
         tables = tables_in(output, probe.d_model)
-        if tables is not None and tables.length == LENGTH:
+        if tables is not None and tables.length == few:
             return of_tables(probe, tables, _of_positions(given, tables))
     return None
 

@@ -118,10 +118,8 @@ def offset(probe: Probe) -> Findings:
             "Decoding word by word with a cache needs one.",
         )
         return
-    module = probe.make()
-    usual = probe.codes(module)
-    offsets = [offset for offset in (1, 3) if offset + 2 <= len(usual)]
-    wrong = [n for n in offsets if not close(_from(probe, n, 2), usual[n : n + 2])]
+    usual = probe.codes(probe.make())
+    wrong = _not_counted_on(probe)
     one = all(close(_from(probe, n, 1), usual[n : n + 1]) for n in wrong)
     if wrong and one:
         yield Finding.fact(
@@ -139,6 +137,21 @@ def offset(probe: Probe) -> Findings:
         )
     else:
         yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")
+
+
+def counts_on(probe: Probe) -> bool:
+    """Whether several words have the codes from the first position on."""
+    return not _not_counted_on(probe)
+
+
+def _not_counted_on(probe: Probe) -> list[int]:
+    """First positions from which two words get other codes than from 0 on."""
+    usual = probe.codes(probe.make())
+    return [
+        n
+        for n in (1, 3)
+        if n + 2 <= len(usual) and not close(_from(probe, n, 2), usual[n : n + 2])
+    ]
 
 
 def _from(probe: Probe, start: int, length: int) -> Tensor:

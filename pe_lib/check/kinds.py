@@ -1,19 +1,19 @@
 """Kinds of modules, and those that turn vectors or return a bias."""
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import Probe, noise
+from pe_lib.check.probe import Probe, lengths_in, noise, parameters_of
 from pe_lib.check.tables import Tables, tables_in
 from pe_lib.check.tensors import close, differ
 
-BATCH, HEADS, LENGTH = 2, 3, 5
+BATCH, HEADS = 2, 3
+PICTURES = (16, 36, 49, 64, 196, 256)  # patches of a square one
 
 Call = Callable[[nn.Module, Tensor], Any]
 
@@ -56,7 +56,7 @@ def turning(probe: Probe) -> Kind | None:
     """
     if probe.axes not in ("batch", "sequence", "unbatched"):
         return None
-    length = probe.fixed or LENGTH
+    length = probe.few
     vector = noise(1, probe.d_model)[0]
     for axis in (1, 0):
         shape = [BATCH, BATCH, probe.d_model]
@@ -124,8 +124,19 @@ def of_tables(probe: Probe, tables: Tables, call: Call) -> Kind:
 
 def takes_heads(probe: Probe) -> Kind | None:
     """A forward that takes queries, or queries and keys, of four axes."""
+    lengths = (probe.few, *lengths_in(probe.make(), probe.d_model), *PICTURES)
+    for length in lengths:
+        fixed = probe if length == probe.few else replace(probe, fixed=length)
+        found = _takes_so_many(fixed)
+        if found is not None:
+            return found
+    return None
+
+
+def _takes_so_many(probe: Probe) -> Kind | None:
+    """The same, for one length."""
     vector = noise(1, probe.d_model)[0]
-    x = vector.expand(BATCH, HEADS, LENGTH, probe.d_model).clone()
+    x = vector.expand(BATCH, HEADS, probe.few, probe.d_model).clone()
     for tensors in (2, 1):
         for arguments in positions_beside(probe, x, taken=tensors):
 
@@ -177,10 +188,11 @@ def returns_bias(probe: Probe) -> Kind | None:
     )
     for form in forms:
         try:
-            output = probe.call(probe.filled_at_random(), *form(LENGTH))
+            output = probe.call(probe.filled_at_random(), *form(probe.few))
         except Exception:  # another form may do
             continue
-        if not isinstance(output, Tensor) or output.shape[-2:] != (LENGTH, LENGTH):
+        square = (probe.few, probe.few)
+        if not isinstance(output, Tensor) or output.shape[-2:] != square:
             continue
         if not differ(output, -1):
             continue  # the same for all keys: nothing that a softmax would see
@@ -196,7 +208,7 @@ def returns_bias(probe: Probe) -> Kind | None:
 
         return Kind(
             "returns a bias for the scores",
-            f"{name_of_input(form(LENGTH)[0])} gives {list(output.shape)}",
+            f"{name_of_input(form(probe.few)[0])} gives {list(output.shape)}",
             "bias", probe, call,
         )  # fmt: skip
     return None
@@ -213,9 +225,10 @@ def positions_beside(
 ) -> Iterator[tuple[Tensor, ...]]:
     """Nothing; and positions, where forward asks for one argument more than x."""
     yield ()
-    parameters = inspect.signature(probe.make().forward).parameters.values()
     needed = [
-        p for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+        p
+        for p in parameters_of(probe.make()).values()
+        if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
     if len(needed) == taken + 1 and not _is_no_position(needed[-1].name):
         yield (torch.arange(x.shape[-2])[None],)

@@ -38,7 +38,7 @@ OFFSETS = (
     "past_key_values_length",
     "step",
 )
-PROBE = 5  # a length unlike the batch of 2
+FEW = 5  # positions: a length unlike the batch of 2
 NARROW = 8  # the width at which long inputs are tried
 
 
@@ -72,6 +72,8 @@ class Probe:
         All positions get the same encoding; `by_batch`: sequences of a batch differ.
     level : float
         Every number of the input; not 0 for a module that takes zeros for padding.
+    without_x : bool
+        It takes positions, or their number, and no x.
     takes_positions, takes_offset : str or None
         The names of these arguments of forward, where they are not the usual ones.
     """
@@ -85,6 +87,7 @@ class Probe:
     alike: bool = False
     by_batch: bool = False
     level: float = 0.0
+    without_x: bool = False
     takes_positions: str | None = None
     takes_offset: str | None = None
 
@@ -175,6 +178,11 @@ class Probe:
         """The same, at another width."""
         return replace(self, d_model=d_model)
 
+    @property
+    def few(self) -> int:
+        """A length unlike the batch and unlike the width."""
+        return self.fixed or (FEW + 2 if self.d_model == FEW else FEW)
+
     @cached_property
     def length(self) -> int:
         """How many rows the checks look at."""
@@ -199,7 +207,7 @@ class Probe:
         """The same at a small width, for long inputs, where it exists."""
         small = self.at_width(NARROW)
         try:
-            length = self.fixed or PROBE
+            length = small.few
             codes = small.codes(small.make(), length)
         except Exception:  # whatever it is, the width that was asked for works
             return self
@@ -214,7 +222,7 @@ class Probe:
             end = probe.codes(module, self.fixed)[-ROWS:]
             return LongestInput(self.fixed, "", {self.fixed: end}, None)
         return find_longest(
-            lambda length: probe.codes(module, length), probe.d_model, PROBE
+            lambda length: probe.codes(module, length), probe.d_model, probe.few
         )
 
     @cached_property
@@ -233,11 +241,19 @@ class Probe:
         module: Any = self.make()
         while isinstance(module, Picked):
             module = module.inner
-        offered = inspect.signature(module.forward).parameters
+        offered = parameters_of(module)
         return next(
             (name for name in usual if name in offered and _from_zero(offered[name])),
             None,
         )
+
+
+def parameters_of(module: nn.Module) -> dict[str, inspect.Parameter]:
+    """What forward takes, by name; nothing where that cannot be told."""
+    try:
+        return dict(inspect.signature(module.forward).parameters)
+    except (ValueError, TypeError):  # a compiled or scripted one
+        return {}
 
 
 def _from_zero(parameter: inspect.Parameter) -> bool:
@@ -255,9 +271,10 @@ def oriented(probe: Probe) -> Probe:
     """Find out how a module that takes x wants its axes."""
     module, d_model = probe.make(), probe.d_model
     cause: Exception | None = None
-    for length in (PROBE, *_lengths_in(module, d_model)):
+    for length in (probe.few, *lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
-            tried = replace(probe, axes=axes, fixed=None if length == PROBE else length)
+            fixed = None if length == probe.few else length
+            tried = replace(probe, axes=axes, fixed=fixed)
             try:
                 output = tried.call(module, tried.blank(length))
                 return _by_output(tried, output, length)
@@ -266,7 +283,7 @@ def oriented(probe: Probe) -> Probe:
     raise CannotCallError from cause
 
 
-def _lengths_in(module: nn.Module, d_model: int) -> list[int]:
+def lengths_in(module: nn.Module, d_model: int) -> list[int]:
     """Lengths that the tensors of a module suggest, for one that takes no other."""
     held = [*module.parameters(), *module.buffers(), *plain_tensors(module).values()]
     sizes = {size for tensor in held for size in tensor.shape}
@@ -293,7 +310,7 @@ def _by_output(probe: Probe, output: Any, length: int) -> Probe:
 
 def finished(probe: Probe) -> Probe:
     """Look whether positions are told apart, and how much of x comes back."""
-    length = probe.fixed or PROBE
+    length = probe.few
     codes = probe.codes(probe.make(), length)
     if not differ(codes, 0):
         filled = replace(probe, filled=True)

@@ -197,6 +197,9 @@ def _from_zero(codes: Array) -> bool:
     middle, around = codes[1:-1], codes[2:] + codes[:-2]
     squares = np.maximum(np.sum(middle**2, axis=0), 1e-300)
     speeds = np.arccos(np.clip(np.sum(middle * around, axis=0) / (2 * squares), -1, 1))
+    fast = np.sort(speeds[speeds > 0.05])
+    if len(fast) > 1 and np.abs(np.diff(fast)[::2] / fast[:-1:2]).max() < 0.02:
+        return False  # a sine and a cosine of each, with sizes of their own
     for start in (0, 1, 2):
         angles = np.outer(np.arange(len(codes)) + start, speeds)
         sines, cosines = (

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from pe_lib.check.longest import LONG
-from pe_lib.check.probe import AXES, PROBE, Probe
+from pe_lib.check.longest import LARGEST, LONG
+from pe_lib.check.probe import AXES, Probe
 from pe_lib.check.recognition import HARMFUL, table
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import as_numpy
@@ -70,7 +70,7 @@ def _what_comes_back(gain: float | None) -> Finding:
 
 def widths(probe: Probe) -> Findings:
     """Widths 1, 2, 3 and 7, where formulas divide by zero or do not fit."""
-    length = probe.fixed or PROBE
+    length = probe.few
     bad: dict[str, list[int]] = {"nan": [], "crash": [], "refused": []}
     errors: dict[str, str] = {}
     for width in sorted({1, 2, 3, 7, probe.d_model}):
@@ -142,7 +142,8 @@ def length(probe: Probe) -> Findings:
         )
         return
     longest = probe.longest
-    if longest.repeats is not None and not probe.alike:
+    if not probe.alike and _repeats(probe):
+        assert longest.repeats is not None
         later, earlier = longest.repeats
         yield Finding.wrong(
             "length",
@@ -172,6 +173,18 @@ def length(probe: Probe) -> Findings:
             "A table that grows has no maximum; that a model copes with longer texts "
             "than it was trained on does not follow.",
         )
+
+
+def _repeats(probe: Probe) -> bool:
+    """Whether two rows that are equal at a small width are so at this one."""
+    repeats = probe.longest.repeats
+    if repeats is None or max(repeats) * probe.d_model > LARGEST:
+        return repeats is not None
+    try:
+        codes = probe.codes(probe.make(), max(repeats) + 1)
+    except Exception:  # longer than this width allows
+        return False
+    return bool((codes[repeats[0]] == codes[repeats[1]]).all())
 
 
 def listed(widths: list[int]) -> str:

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pe_lib.check.kinds import LENGTH, Call
+from pe_lib.check.kinds import Call
 from pe_lib.check.probe import Probe, WrongOutputError, noise
 from pe_lib.check.speeds import CLOSE
 from pe_lib.check.tensors import as_numpy
@@ -56,14 +56,14 @@ class Turner:
     def count(self) -> int:
         """How many positions are looked at: 64, or as many as it takes."""
         row = noise(1, self.probe.d_model)
-        tried = (COUNT, 32, 16, 8, LENGTH)
+        tried = (COUNT, 32, 16, 8)
         for count in tried if self.probe.fixed is None else (self.probe.fixed,):
             try:
                 self.turn(row.repeat(count, 1))
             except Exception:  # more than it takes
                 continue
             return count
-        return LENGTH
+        return self.probe.few
 
     @cached_property
     def matrices(self) -> Array:

@@ -143,10 +143,12 @@ def accuracy(turner: Turner) -> Findings:
             turned = as_numpy(turner.turn(row.repeat(length, 1)))[-1]
         except Exception:  # longer than it takes: no fault
             break
-        scale = float(np.abs(turner.hands[0]).mean())
         hands = turned[first] + 1j * turned[[b for _, b in turner.pairs]]
+        size = np.abs(hands)
+        if size.min() < 1e-30:  # shrunk to nothing, as in xPos
+            break
         angles = (length - 1) * speeds * np.sign(turner.speeds)
-        error = float(np.abs(hands / scale - np.exp(1j * angles)).max())
+        error = float(np.abs(hands / size - np.exp(1j * angles)).max())
         told.append(f"{length:,}: {error:.1e}")
         if not error < HARMFUL:
             harmful.append(length)
@@ -246,8 +248,12 @@ def _in_16_bits(
 ) -> Iterable[tuple[str, nn.Module, Tensor]]:
     short = rows.bfloat16()
     yield "With x in bfloat16", turner.probe.make(), short
-    yield "After .bfloat16()", turner.probe.make().bfloat16(), short
-    yield "After .bfloat16().float()", turner.probe.make().bfloat16().float(), rows
+    yield "After .bfloat16()", turner.probe.make().to(torch.bfloat16), short
+    yield (
+        "After .bfloat16().float()",
+        turner.probe.make().to(torch.bfloat16).float(),
+        rows,
+    )
 
 
 def history(turner: Turner) -> Findings:

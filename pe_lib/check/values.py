@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pe_lib.check.given import counts_on
 from pe_lib.check.longest import ROWS
 from pe_lib.check.probe import Probe, first_position
 from pe_lib.check.recognition import HARMFUL, describe, scale_of, table
@@ -90,6 +91,13 @@ def dtype(probe: Probe) -> Findings:
         output = probe.call(module, probe.blank(probe.length, dtype=kind))
         if output.dtype != kind:
             lost.append(f"{name_of(kind)} gives {name_of(output.dtype)}")
+    if probe.without_x:
+        yield Finding.fact(
+            "dtype",
+            f"It takes no x; after .to(dtype) {', '.join(lost) or 'it follows'}.",
+            "What takes positions alone returns what it likes; convert it.",
+        )
+        return
     if lost:
         yield Finding.wrong(
             "dtype",
@@ -169,7 +177,7 @@ def _codes_before(probe: Probe, position: int) -> Tensor | None:
     """The last encodings below a position, however they can be had."""
     start = position - ROWS
     try:
-        if probe.offset:
+        if probe.offset and counts_on(probe):
             return probe.codes(probe.make(), ROWS, **{probe.offset: start})
         if probe.positions:
             rows = torch.arange(start, position) + first_position(probe)
@@ -210,7 +218,7 @@ def half(probe: Probe) -> Findings:
         yield Finding.fact(
             "half", f"{'; '.join(told)}.", "Only rounding, and no collisions."
         )
-    back = probe.codes(probe.make().bfloat16().float(), length)
+    back = probe.codes(probe.make().to(torch.bfloat16).float(), length)
     error = float((back - full).abs().max())
     if not error < 4 * torch.finfo(torch.bfloat16).eps * _size(full):
         yield Finding.wrong(
