@@ -143,7 +143,7 @@ def check_encoding(
             findings = [Finding.fact("scope", OUT_OF_SCOPE, f"Seen: {kind.evidence}.")]
         try:
             match = kind.probe.match if kind.checks == "code" and kind.probe else None
-        except Exception:  # the checks have said so
+        except (Exception, SystemExit):  # the checks have said so
             match = None
     convention = match.convention if match else None
     return Report(name, bare.d_model, kind.name, convention, tuple(findings))

@@ -29,7 +29,7 @@ def norm(turner: Turner) -> Findings:
     x = noise(turner.count, turner.probe.d_model)
     factors = as_numpy(turner.turn(x).norm(dim=1) / x.norm(dim=1))
     spread = float(np.ptp(factors) / factors.mean())
-    if spread > CLOSE and len(turner.pairs) * 2 < turner.probe.d_model:
+    if spread > CLOSE and 0 < len(turner.pairs) * 2 < turner.probe.d_model:
         factors = np.abs(turner.hands).ravel()
         spread = float(np.ptp(factors) / factors.mean())
     if spread > CLOSE and turner.disagreement() < CLOSE:
@@ -84,11 +84,18 @@ def pairing(turner: Turner) -> Findings:
     """Which numbers turn together?"""
     dim, turned = turner.probe.d_model, 2 * len(turner.pairs)
     rest = f"; {dim - turned} of {dim} numbers stand still" if turned < dim else ""
-    if turner.open_pairing:
+    if turner.open_pairing and turner.pairs:
         yield Finding.fact(
             "pairing",
             f"Left open: cosines and sines have one column a pair{rest}.",
             "Whoever turns with them chooses; the checks took halves.",
+        )
+    elif not turner.pairs:
+        yield Finding.wrong(
+            "pairing",
+            "Nothing turns: all positions have the same cosines and sines.",
+            "The model cannot tell the order of the words, and no error says so.",
+            "Look at how positions and frequencies are multiplied.",
         )
     elif turner.layout:
         clockwise = ", turning clockwise" if turner.speeds[0] < 0 else ""
