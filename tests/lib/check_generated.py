@@ -26,7 +26,8 @@ class WithoutWordsError(Exception):
 
 ERRORS = (
     ValueError("no"), KeyError("é"), RuntimeError(), SystemExit(3),
-    RecursionError("deep"), StopIteration(), AssertionError("a\nb"), NotImplementedError("later"),
+    RecursionError("deep"), StopIteration(), AssertionError("a\nb"),
+    NotImplementedError("later"),
     MemoryError("much"), WithoutWordsError(), OSError(2, "nowhere"),
     UnicodeError("\ud800"), ZeroDivisionError("1/0"),
 )  # fmt: skip
