@@ -256,6 +256,7 @@ def _cannot_call(error: BaseException, d_model: int) -> Finding:
         "call",
         what,
         "Nothing else can be checked.",
-        "Wrap it: a module that is built from d_model alone and whose forward takes "
-        "x, a tensor [2, 5, d_model], and returns x + encoding or the encoding.",
+        f"Wrap it: a module built from d_model alone whose forward takes one of what "
+        f"was tried: x [2, 5, {d_model}], positions [5], the length 5, or queries and "
+        f"keys [2, 3, 5, {d_model}].",
     )

@@ -26,7 +26,7 @@ from pe_lib.check.probe import (
     oriented,
 )
 from pe_lib.check.tables import Tables, tables_in
-from pe_lib.check.wrapped import from_positions, picking, with_positions
+from pe_lib.check.wrapped import dims_of, from_positions, picking, with_positions
 
 
 def find_kind(probe: Probe) -> Kind:
@@ -147,14 +147,32 @@ def _takes_positions(probe: Probe) -> Kind | None:
         except Exception:  # another form may do
             continue
         if isinstance(output, Tensor) and output.shape[-2:] == (few, probe.d_model):
-            dims = given.ndim if isinstance(given, Tensor) else -1
-            build = from_positions(probe.build, dims)
+            build = from_positions(probe.build, dims_of(given))
             found = oriented(replace(probe, build=build, without_x=True))
             evidence = f"{name_of_input(given)} gives {list(output.shape)}"
             return Kind("takes positions, no x", evidence, "code", found)
+        if isinstance(output, tuple | list | dict):
+            several = _code_among(probe, output, dims_of(given))
+            if several is not None:
+                return several
         tables = tables_in(output, probe.d_model)
         if tables is not None and tables.length == few:
             return of_tables(probe, tables, _of_positions(given, tables))
+    return None
+
+
+def _code_among(probe: Probe, output: Any, dims: int) -> Kind | None:
+    """A code among several things that positions give: angles and a scale, say."""
+    if tables_in(output, probe.d_model) is not None:
+        return None
+    keys = list(output) if isinstance(output, dict) else range(len(output))
+    shape = (probe.few, probe.d_model)
+    for key in keys:
+        if isinstance(output[key], Tensor) and output[key].shape[-2:] == shape:
+            build = from_positions(picking(probe.build, key), dims)
+            found = oriented(replace(probe, build=build, without_x=True))
+            evidence = f"[{key!r}] of {len(output)} things is {list(shape)}"
+            return Kind("takes positions, no x", evidence, "code", found)
     return None
 
 

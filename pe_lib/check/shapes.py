@@ -7,7 +7,7 @@ from pe_lib.check.longest import LARGEST, LONG
 from pe_lib.check.probe import AXES, Probe
 from pe_lib.check.recognition import HARMFUL, table
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.tensors import as_numpy
+from pe_lib.check.tensors import as_numpy, close
 
 # What a module raises that refuses on purpose; anything else is an accident.
 REFUSALS = (ValueError, TypeError, NotImplementedError, AssertionError)
@@ -30,6 +30,9 @@ def axes(probe: Probe) -> Findings:
             "What a word means would depend on its neighbours in the batch.",
             "Make one table [length, d_model] and broadcast it over the batch.",
         )
+    if probe.without_x:
+        yield _of_positions(probe)
+        return
     hint = {
         "sequence": " If yours is [batch, length, d_model], all words of a sequence "
         "get the same encoding.",
@@ -48,6 +51,21 @@ def axes(probe: Probe) -> Findings:
             "Before training all positions have the same encoding.",
         )
     yield _what_comes_back(probe.gain)
+
+
+def _of_positions(probe: Probe) -> Finding:
+    """What one that takes no x gives for its positions."""
+    codes = probe.codes(probe.make(), probe.few)
+    times = torch.arange(probe.few)[:, None] * codes[1:2]
+    if probe.few > 2 and close(codes, times):
+        return Finding.fact(
+            "axes",
+            "It returns angles: each position times the frequencies.",
+            "Sine and cosine are taken elsewhere; check that place as well.",
+        )
+    return Finding.fact(
+        "axes", "It returns the encodings of positions.", "You add them to x yourself."
+    )
 
 
 def _what_comes_back(gain: float | None) -> Finding:

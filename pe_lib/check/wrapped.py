@@ -55,6 +55,11 @@ def with_positions(build: Build, dims: int) -> Build:
     return lambda d_model: Wrapped(build(d_model), dims, with_x=True)
 
 
+def dims_of(given: Any) -> int:
+    """How many axes positions have; -1 for a length."""
+    return given.ndim if isinstance(given, Tensor) else -1
+
+
 def own_name(module: nn.Module, name: str) -> str:
     """What somebody calls a part of a module that we have wrapped."""
     while isinstance(module, Picked | Wrapped):
