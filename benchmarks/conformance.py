@@ -210,7 +210,7 @@ def x_transformers_t5() -> Build:
 
 
 LOOKED_UP = "2026-11-22"
-# What each project's own issues say about a cross. Where nothing stands, none was found.
+# What each project's own issues say about a cross; where nothing stands, nothing.
 KNOWN = {
     "labml-nn": [
         "widths: no issue found here; the same line is reported to others, for "

@@ -1,5 +1,6 @@
 """The checks of rotary modules: how they turn, how fast, and whether it shows."""
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -217,9 +218,8 @@ def _longer_texts(turner: Turner) -> tuple[int, int, str]:
 
 def half(turner: Turner) -> Findings:
     """Is it still right in 16 bits?"""
-    length = 2048 if _longer_texts(turner)[1] > 2048 else turner.count
     row = noise(1, turner.probe.d_model)
-    usual = turner.turn(row.repeat(length, 1))
+    length, usual = _as_long_as_it_takes(turner, row, (2048, 1000, turner.count))
     size = float(usual.abs().max())
     refused, right = [], []
     for words, module, rows in _in_16_bits(turner, row.repeat(length, 1)):
@@ -248,6 +248,16 @@ def half(turner: Turner) -> Findings:
         yield Finding.fact(
             "half", "In bfloat16 only the result is rounded.", "As it should."
         )
+
+
+def _as_long_as_it_takes(
+    turner: Turner, row: Tensor, lengths: tuple[int, ...]
+) -> tuple[int, Tensor]:
+    """The first length that is not refused, and a row turned at each place."""
+    for length in lengths[:-1]:
+        with contextlib.suppress(Exception):  # the check of lengths tells refusals
+            return length, turner.turn(row.repeat(length, 1))
+    return lengths[-1], turner.turn(row.repeat(lengths[-1], 1))
 
 
 def _in_16_bits(

@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import random
+import re
 import time
 import warnings
 
@@ -700,7 +701,8 @@ def test_unusual_designs_of_any_shape_are_left_in_peace(name):
     build, width = draw(name, seed=1)
     report = check_encoding(build, d_model=width)
     assert report.ok and report.ran, str(report)
-    assert not [f for f in report.findings if f.what.startswith("Not told: Run")]
+    told = " ".join(finding.what for finding in report.findings)
+    assert not re.search(r"Not told: [A-Z]\w+:", told)  # the checker's own errors
 
 
 @pytest.mark.parametrize("name", SOUND)

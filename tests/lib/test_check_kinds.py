@@ -305,6 +305,7 @@ def test_a_fault_is_found(check, build, words):
 def test_sound_ones_are_left_in_peace(name):
     report = report_of({**ROTARY_SOUND, **BIAS_SOUND}[name])
     assert report.ok and report.ran, str(report)
+    assert "Not told" not in str(report)
 
 
 def facts(build, check):
