@@ -17,7 +17,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book serve test check worlds mutants tamper axe test-portable outputs kept \
+.PHONY: help book serve test check worlds mutants modules tamper axe test-portable outputs kept \
 	bench lighthouse card lint lab conf links clean
 
 help:  ## list the targets
@@ -52,6 +52,9 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
+
+modules: $(READY)  ## check five hundred generated modules: a report for each, no crash
+	OMP_NUM_THREADS=1 $(BIN)/python tests/lib/check_generated.py 500
 
 tamper: $(READY)  ## change 50 operators and constants of cells; compare with tools/tamper.txt
 	$(BIN)/python tools/tamper.py $(SEED)
