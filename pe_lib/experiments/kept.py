@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pe_lib.experiments import induction, model, one_head, surgery, training
 from pe_lib.experiments.model import encoded, position_terms
-from pe_lib.experiments.schemes import SCHEMES, WIDTH, Context
+from pe_lib.experiments.schemes import SCHEMES, Context
 from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import Score, train
 from pe_lib.sinusoidal import sinusoidal
@@ -276,7 +276,7 @@ def _decided_by(settings: Settings) -> str:
         schemes = {name: SCHEMES[name] for name in schemes}
     trained = max(given["train_lengths"])
     lengths = sorted({*given["train_lengths"], *given["test_lengths"]})
-    context = _probe(trained, lengths[-1])
+    context = _probe(trained, lengths[-1], given["width"])
     parts = [repr(sorted(given.items())), repr((task.name, task.answers))]
     parts += [repr((task.pooled, task.causal, task.tokens))]
     for length in lengths:
@@ -296,11 +296,11 @@ def _decided_by(settings: Settings) -> str:
     return _digest("\n".join(parts))
 
 
-def _probe(trained_length: int, longest: int) -> Context:
+def _probe(trained_length: int, longest: int, width: int) -> Context:
     """A context that is the same on every machine."""
     random = np.random.default_rng(0)
-    direction = np.full(WIDTH, WIDTH**-0.5)
-    noise = random.standard_normal((longest, WIDTH))
+    direction = np.full(width, width**-0.5)
+    noise = random.standard_normal((longest, width))
     return Context(trained_length, longest, direction, noise)
 
 

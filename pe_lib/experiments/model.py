@@ -28,8 +28,9 @@ from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, rotations
 from pe_lib.experiments.tasks import Task
 
-HEADS, HIDDEN = 2, 64
-HEAD_DIM = WIDTH // HEADS
+HEADS = 2
+WIDER = 2
+"""How many times as wide as a token the layer between the others is."""
 BUCKETS = 32
 
 
@@ -38,11 +39,11 @@ class PositionTerms(NamedTuple):
 
     Attributes
     ----------
-    codes : Tensor [members, length, WIDTH]
+    codes : Tensor [members, length, width]
         Added to the tokens; 0 where the codes are learned.
     is_learned : Tensor [members, 1, 1]
         1 where the rows of the member's own table are added, else 0.
-    turns : Tensor [members, 1, length, 1, HEAD_DIM / 2]
+    turns : Tensor [members, 1, length, 1, head_dim / 2]
         Complex numbers of size 1, by which pairs of query and key are multiplied.
     bias : Tensor [members, HEADS, length, length]
         Added to the scores; minus infinity where a token must not look.
@@ -71,7 +72,7 @@ def position_terms(
     """The terms of ``len(schemes) * len(contexts)`` members, schemes outermost.
 
     Raises TypeError or ValueError if a scheme's codes are no finite real numbers
-    of shape [length, WIDTH], or its slopes not one for each head.
+    of shape [length, width], or its slopes not one for each head.
     """
 
     def members(of_schemes: Sequence[float]) -> Tensor:
@@ -79,13 +80,14 @@ def position_terms(
         flags = torch.tensor(of_schemes).float().repeat_interleave(len(contexts))
         return flags[:, None, None]
 
-    no_code = torch.zeros(length, WIDTH)
+    width = contexts[0].width
+    no_code = torch.zeros(length, width)
     codes = [
         no_code if scheme.learned else encoded(scheme, length, context)
         for scheme in schemes
         for context in contexts
     ]
-    turns = torch.tensor(rotations(length, HEAD_DIM))
+    turns = torch.tensor(rotations(length, width // HEADS))
     is_rotary = members([scheme.rotary for scheme in schemes])
     turns = torch.where(is_rotary > 0, turns, torch.ones_like(turns))
     bias = torch.stack([_bias(scheme, length) for scheme in schemes])
@@ -107,13 +109,14 @@ def position_terms(
 
 
 def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
-    """The codes of a scheme, [length, WIDTH] in float32; 0 if it has none."""
+    """The codes of a scheme, [length, width] in float32; 0 if it has none."""
+    shape = (length, context.width)
     if scheme.encode is None:
-        return torch.zeros(length, WIDTH)
+        return torch.zeros(shape)
     code = as_reals("encoding", scheme.encode(length, context))
-    if code.shape != (length, WIDTH) or not np.isfinite(code).all():
+    if code.shape != shape or not np.isfinite(code).all():
         raise ValueError(
-            f"encoding must be finite and of shape {(length, WIDTH)}, got {code.shape}"
+            f"encoding must be finite and of shape {shape}, got {code.shape}"
         )
     return torch.tensor(code, dtype=torch.float32)
 
@@ -138,9 +141,10 @@ class Ensemble(nn.Module):
         lengths: Iterable[int],
         first_seed: int = 0,
         reach: int = 0,
+        width: int = WIDTH,
     ) -> None:
         super().__init__()
-        self.task, self.seeds, self.layers = task, seeds, layers
+        self.task, self.seeds, self.layers, self.width = task, seeds, layers, width
         self.numbers = range(first_seed, first_seed + seeds)
         self.schemes = list(schemes)
         self.members = len(self.schemes) * seeds
@@ -157,34 +161,34 @@ class Ensemble(nn.Module):
             return nn.Parameter(torch.zeros(self.members, rows, columns))
 
         shapes = {
-            "query": (WIDTH, WIDTH),
-            "key": (WIDTH, WIDTH),
-            "value": (WIDTH, WIDTH),
-            "out": (WIDTH, WIDTH),
-            "up": (WIDTH, HIDDEN),
-            "down": (HIDDEN, WIDTH),
+            "query": (width, width),
+            "key": (width, width),
+            "value": (width, width),
+            "out": (width, width),
+            "up": (width, WIDER * width),
+            "down": (WIDER * width, width),
         }
-        self.tokens = normal(task.tokens, WIDTH, token_std)
+        self.tokens = normal(task.tokens, width, token_std)
         self.weight, self.bias = nn.ParameterDict(), nn.ParameterDict()
         for layer in range(layers):
             for name, (rows, columns) in shapes.items():
                 self.weight[f"{name} {layer}"] = normal(rows, columns, rows**-0.5)
                 self.bias[f"{name} {layer}"] = zeros(1, columns)
-        self.answer = normal(WIDTH, task.answers, WIDTH**-0.5)
+        self.answer = normal(width, task.answers, width**-0.5)
         self.answer_bias = zeros(1, task.answers)
-        self.bucket_bias = normal(HEADS, BUCKETS, WIDTH**-0.5)
+        self.bucket_bias = normal(HEADS, BUCKETS, width**-0.5)
         scales = torch.tensor([scheme.t5_scale for scheme in self.schemes])
         self.bucket_bias.data /= scales.repeat_interleave(seeds)[:, None, None]
         self.contexts = [
             Context(
                 trained_length,
                 longest,
-                _unit(torch.randn(WIDTH, generator=g, dtype=torch.float64)),
-                torch.randn(longest, WIDTH, generator=g, dtype=torch.float64).numpy(),
+                _unit(torch.randn(width, generator=g, dtype=torch.float64)),
+                torch.randn(longest, width, generator=g, dtype=torch.float64).numpy(),
             )
             for g in random
         ]
-        no_code = torch.zeros(longest, WIDTH)
+        no_code = torch.zeros(longest, width)
         starts = [
             encoded(scheme, longest, context) if scheme.learned else no_code
             for scheme in self.schemes
@@ -213,9 +217,10 @@ class Ensemble(nn.Module):
         """
         _, count, length = tokens.shape
         terms = self._terms[length]
-        apart = (self.members, count, length, WIDTH)
-        joined = (self.members, count * length, WIDTH)
-        heads = (self.members, count, length, HEADS, HEAD_DIM)
+        width, head_dim = self.width, self.width // HEADS
+        apart = (self.members, count, length, width)
+        joined = (self.members, count * length, width)
+        heads = (self.members, count, length, HEADS, head_dim)
 
         one_hot = functional.one_hot(tokens.flatten(1), self.task.tokens).float()
         one_hot = one_hot.repeat(len(self.schemes), 1, 1)
@@ -226,18 +231,18 @@ class Ensemble(nn.Module):
         learned = (self.bucket_bias @ terms.bucket_one_hot) * terms.t5_scale
         bias = (terms.bias + learned.view_as(terms.bias))[:, None]
         for layer in range(self.layers):
-            y = functional.layer_norm(x, (WIDTH,))
+            y = functional.layer_norm(x, (width,))
             query = _turned(self._affine("query", layer, y).view(heads), terms.turns)
             key = _turned(self._affine("key", layer, y).view(heads), terms.turns)
             value = self._affine("value", layer, y).view(heads)
             query, key, value = (z.transpose(2, 3) for z in (query, key, value))
-            scores = query @ key.transpose(-1, -2) / math.sqrt(HEAD_DIM) + bias
+            scores = query @ key.transpose(-1, -2) / math.sqrt(head_dim) + bias
             seen = (torch.softmax(scores, -1) @ value).transpose(2, 3).reshape(joined)
             x = x + self._affine("out", layer, seen)
-            y = functional.layer_norm(x, (WIDTH,))
+            y = functional.layer_norm(x, (width,))
             y = torch.relu(self._affine("up", layer, y))
             x = x + self._affine("down", layer, y)
-        x = functional.layer_norm(x, (WIDTH,))
+        x = functional.layer_norm(x, (width,))
         if self.task.pooled:
             x = x.view(apart).mean(2)
         return torch.baddbmm(self.answer_bias, x, self.answer)

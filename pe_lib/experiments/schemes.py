@@ -17,8 +17,9 @@ from pe_lib.sinusoidal import sinusoidal
 from pe_lib.table import sinusoidal_table
 
 WIDTH = 32
+"""How many numbers a token has, unless a run says otherwise."""
 ENCODING_RMS = math.sqrt(0.5)
-"""Root mean square of a sinusoid's numbers: such a code has norm sqrt(WIDTH / 2)."""
+"""Root mean square of a sinusoid's numbers: such a code has norm sqrt(width / 2)."""
 
 _Value = TypeVar("_Value")
 
@@ -32,9 +33,9 @@ class Context(NamedTuple):
         The longest length in training.
     longest : int
         The longest length in training or test.
-    direction : array [WIDTH]
+    direction : array [width]
         A random vector of norm 1: where codes of one number go.
-    noise : array [longest, WIDTH]
+    noise : array [longest, width]
         Random numbers of standard deviation 1: where learned tables start.
     """
 
@@ -42,6 +43,11 @@ class Context(NamedTuple):
     longest: int
     direction: NDArray[np.float64]
     noise: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """How many numbers a token has."""
+        return len(self.direction)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Scheme:
     ----------
     encode : callable or None
         ``encode(length, context)`` returns what is added to the tokens,
-        [length, WIDTH].
+        [length, context.width].
     learned : bool
         The codes are only the start of a table that is trained.
     rotary : bool
@@ -84,7 +90,11 @@ def scaled_sinusoid(factor: float = 1.0, *, base: float = 10_000.0) -> Scheme:
     >>> scaled_sinusoid(3).encode(8, context)[0, :4]
     array([0., 3., 0., 3.])
     """
-    return Scheme(lambda length, _: factor * sinusoidal_table(length, WIDTH, base=base))
+
+    def encode(length: int, context: Context) -> ArrayLike:
+        return factor * sinusoidal_table(length, context.width, base=base)
+
+    return Scheme(encode)
 
 
 def labelled(values: Mapping[str, _Value]) -> dict[str, _Value]:
@@ -106,15 +116,15 @@ def rotations(length: int, head_dim: int) -> NDArray[np.complex128]:
     return turns
 
 
-def _counting_raw(length: int, _context: Context) -> ArrayLike:
-    return np.broadcast_to(naive.counting(np.arange(length)), (length, WIDTH))
+def _counting_raw(length: int, context: Context) -> ArrayLike:
+    return np.broadcast_to(naive.counting(np.arange(length)), (length, context.width))
 
 
 def _along(
     numbers: NDArray[np.float64], in_training: NDArray[np.float64], context: Context
 ) -> ArrayLike:
     """Codes of one number: along a direction, in training as loud as a sinusoid."""
-    scale = ENCODING_RMS * math.sqrt(WIDTH) / np.sqrt(np.mean(in_training**2))
+    scale = ENCODING_RMS * math.sqrt(context.width) / np.sqrt(np.mean(in_training**2))
     codes: NDArray[np.float64] = scale * numbers * context.direction
     return codes
 
@@ -133,12 +143,12 @@ def _normalized(length: int, context: Context) -> ArrayLike:
 def _binary(length: int, context: Context) -> ArrayLike:
     bits = (context.longest - 1).bit_length()
     digits = naive.binary(np.arange(length), bits, centered=True)
-    padded = np.pad(digits, [(0, 0), (0, WIDTH - bits)])
-    return ENCODING_RMS * math.sqrt(WIDTH / bits) * padded
+    padded = np.pad(digits, [(0, 0), (0, context.width - bits)])
+    return ENCODING_RMS * math.sqrt(context.width / bits) * padded
 
 
-def _sinusoid(length: int, _context: Context) -> ArrayLike:
-    return sinusoidal_table(length, WIDTH)
+def _sinusoid(length: int, context: Context) -> ArrayLike:
+    return sinusoidal_table(length, context.width)
 
 
 def _noise(std: float) -> Callable[[int, Context], ArrayLike]:
@@ -168,7 +178,7 @@ SCHEMES: dict[str, Scheme] = {
 
 ``counting_raw`` adds the number t to every column. The other codes are equally loud:
 in training the root mean square of their norm is that of a sinusoid,
-``sqrt(WIDTH / 2)``; ``counting`` and ``normalized`` go along one random direction.
+``sqrt(width / 2)``; ``counting`` and ``normalized`` go along one random direction.
 ``random`` is a fixed table of random numbers; ``learned`` starts from the same table,
 ``learned_quiet`` from standard deviation 0.02, ``learned_from_sinusoid`` from the
 sinusoid. ``t5_fast`` is ``t5`` with numbers that are learned eight times as fast.

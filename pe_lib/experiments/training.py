@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer, as_reals
 from pe_lib.experiments.model import Ensemble
-from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, Scheme
+from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
 from pe_lib.experiments.tasks import NO_ANSWER, TASKS, Task
 
 RATE, WARM_UP = 0.01, 50
@@ -60,10 +60,11 @@ def train(
     train_starts: int = 0,
     test_starts: Sequence[int] = (0,),
     by_query: bool = False,
+    width: int = WIDTH,
 ) -> list[Score]:
     """Train every scheme with every seed on a task, and test them.
 
-    A pre-LN transformer of width 32 with 2 heads for each member; Adam with warm-up
+    A pre-LN transformer with 2 heads for each member; Adam with warm-up
     and cosine decay, 8 sequences a step. A run is reproducible bit for bit on one
     machine with one number of threads, and leaves torch's random state alone.
 
@@ -94,6 +95,8 @@ def train(
         Where the tests begin.
     by_query : bool
         Also score queries inside and beyond apart, and in blocks of 8 positions.
+    width : int
+        Numbers a token, a multiple of 4.
 
     Returns
     -------
@@ -135,6 +138,9 @@ def train(
         as_integer("test_starts", n, at_least=0)
         for n in _as_list(test_starts, "test_starts")
     ]
+    width = as_integer("width", width, at_least=4)
+    if width % 4:
+        raise ValueError(f"width must be a multiple of 4, got {width}")
     model = Ensemble(
         chosen,
         members.values(),
@@ -145,6 +151,7 @@ def train(
         lengths={*range(shortest, longest + 1), *tested},
         first_seed=first_seed,
         reach=max(train_starts + longest, max(starts) + max(tested)),
+        width=width,
     )
     fit(
         model,

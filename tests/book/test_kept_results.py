@@ -83,7 +83,7 @@ def test_other_code_is_noticed_and_the_message_is_the_command(
     read = kept.inspect.getsource
 
     def other(module: Any) -> str:
-        return read(module).replace("HEADS, HIDDEN = 2, 64", "HEADS, HIDDEN = 2, 65")
+        return read(module).replace("WIDER = 2", "WIDER = 3")
 
     with monkeypatch.context() as patch:
         patch.setattr(kept.inspect, "getsource", other)

@@ -3,13 +3,21 @@
 import torch
 
 from pe_lib.experiments.model import Ensemble
-from pe_lib.experiments.schemes import SCHEMES
+from pe_lib.experiments.schemes import SCHEMES, WIDTH
 from pe_lib.experiments.tasks import TASKS
 
 LENGTH = 9
 
 
-def ensemble(*names, task="copy", seeds=2, layers=1, lengths=(LENGTH,), trained=LENGTH):
+def ensemble(
+    *names,
+    task="copy",
+    seeds=2,
+    layers=1,
+    lengths=(LENGTH,),
+    trained=LENGTH,
+    width=WIDTH,
+):
     return Ensemble(
         TASKS[task],
         [SCHEMES[name] for name in names],
@@ -18,6 +26,7 @@ def ensemble(*names, task="copy", seeds=2, layers=1, lengths=(LENGTH,), trained=
         token_std=0.7,
         trained_length=trained,
         lengths=lengths,
+        width=width,
     )
 
 

@@ -31,6 +31,7 @@ def by_hand(model, member, tokens):
         return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
 
     x = of(model.tokens)[tokens]
+    half = x.shape[-1] // 2
     if scheme.learned:
         x = x + of(model.table)[:n]
     elif scheme.encode:
@@ -40,14 +41,14 @@ def by_hand(model, member, tokens):
         q, k, v = (affine(name, layer, y) for name in ("query", "key", "value"))
         seen = np.zeros_like(v)
         for h in range(2):
-            own = slice(16 * h, 16 * h + 16)
+            own = slice(half * h, half * h + half)
             left, right = q[:, own], k[:, own]
             if scheme.rotary:
                 left, right = (
                     apply_rotary(left, np.arange(n)),
                     apply_rotary(right, np.arange(n)),
                 )
-            scores = left @ right.T / 4
+            scores = left @ right.T / np.sqrt(half)
             for t, s in itertools.product(range(n), repeat=2):
                 if scheme.bias == "alibi":
                     slopes = scheme.slopes or (1 / 16, 1 / 256)
@@ -69,10 +70,10 @@ def by_hand(model, member, tokens):
     return x @ of(model.answer) + of(model.answer_bias)
 
 
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 32), (1, 64)])
 @pytest.mark.parametrize("task", ["copy", "previous", "order"])
-def test_every_member_is_the_transformer_that_its_scheme_says(task, layers):
-    model = ensemble(*SCHEMES, task=task, layers=layers)
+def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, width):
+    model = ensemble(*SCHEMES, task=task, layers=layers, width=width)
     with torch.no_grad():
         for parameter in model.parameters():  # biases too, which start at 0
             noise = torch.Generator().manual_seed(3)

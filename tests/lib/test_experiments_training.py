@@ -99,6 +99,8 @@ def test_rows_come_in_order_and_a_scheme_of_ones_own_is_welcome():
         for length in (16, 8)
     ]
     assert {r.task for r in rows} == {"order"}
+    with pytest.raises(ValueError, match=r"of shape \(8, 64\), got \(8, 32\)"):
+        train("order", own, steps=3, width=64)
     halves = by_scheme(rows, 8)
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
 
@@ -132,6 +134,9 @@ BAD = [
     ("token_std", "1", TypeError, "real numbers", "<U1"),
     ("token_std", [1, 2], TypeError, "a single number", r"shape \(2,\)"),
     ("examples", 0, ValueError, "at least 1", "0"),
+    ("width", 0, ValueError, "at least 4", "0"),
+    ("width", 30, ValueError, "a multiple of 4", "30"),
+    ("width", 32.0, TypeError, "an integer", "32.0"),
 ]
 
 

@@ -12,7 +12,8 @@ the folder. Each takes one thread, so that no result depends on how many there a
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
 of them and seeds 0 to 9 (kept here). Tables and figures are drawn from the files; in
-each chapter a part of one run is trained again and compared.
+each chapter a part of one run is trained again and compared. The runs of "changed"
+are the same with other seeds, other rates and a wider model.
 """
 
 import os
@@ -110,12 +111,12 @@ def few_hands(extra: int, *, seen: bool) -> Scheme:
         slow = np.geomspace(speeds[0], 2 * np.pi / 24, extra + 2)[1:-1]
     used = np.concatenate([fast, slow[:extra]])
 
-    def encode(length: int, _context: Context) -> np.ndarray:
+    def encode(length: int, context: Context) -> np.ndarray:
         angles = np.outer(np.arange(length), used)
-        code = np.zeros((length, WIDTH))
+        code = np.zeros((length, context.width))
         code[:, 0 : 2 * len(used) : 2] = np.sin(angles)
         code[:, 1 : 2 * len(used) : 2] = np.cos(angles)
-        return code * np.sqrt(WIDTH / 2 / len(used))
+        return code * np.sqrt(context.width / 2 / len(used))
 
     return Scheme(encode)
 
@@ -277,6 +278,49 @@ RUNS["stretched"] = {
     }
     for base, rate in BASES.items()
 }
+
+
+def times(factor: float, run: Settings) -> Settings:
+    """The same run with every rate so many times as large."""
+    rates = {scheme: factor * rate for scheme, rate in run.get("rate", {}).items()}
+    return run | {"rate": rates}
+
+
+CHANGES: dict[str, Callable[[Settings], Settings]] = {
+    "other seeds": lambda run: run | {"first_seed": 10},
+    "half the rate": lambda run: times(0.5, run),
+    "twice the rate": lambda run: times(2, run),
+    "twice the width": lambda run: run | {"width": 2 * WIDTH},
+}
+"""What a doubter would change. The protocol's page says which conclusions stand."""
+DOUBTED = {
+    "training": tuple(GROUPS["training"]),
+    "start_token": ("without", "with"),
+    "learned_or_fixed": ("tokens_1.0", "tokens_0.02", "fresh"),
+    "extrapolation": ("copy", "random_starts"),
+    "freedom": ("hands",),
+    "masked": ("layers_1", "layers_2"),
+}
+
+
+def changed_runs() -> dict[str, Settings]:
+    """Every doubted run, with each of the changes."""
+    return {
+        f"{change}, {name}/{group}": changed(RUNS[name][group])
+        for change, changed in CHANGES.items()
+        for name, groups in DOUBTED.items()
+        for group in groups
+    }
+
+
+RUNS["changed"] = changed_runs()
+
+
+def train_without_blocks(**settings: Any) -> list[Score]:
+    """The rows of train but those of blocks of queries, for which nobody asks here."""
+    return [row for row in train(**settings) if not row.queries[0].isdigit()]
+
+
 STRETCHED = {
     "stretched": stretched.measure,
     "stretched_rates": stretched.choose,
@@ -395,6 +439,8 @@ def make(name: str) -> None:
     if name in GROUPS:
         make_file(f"rates/{name}", rate_runs(name))
         RUNS[name] = reported_runs(name)
+    if name == "changed":
+        RUNS[name] = changed_runs()
     if name in TEXTS:
         begin = time.process_time()
         settings = TEXTS[name]
@@ -442,7 +488,7 @@ def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
         return partial(surgery.measure, folder=MODELS), surgery_fingerprint
     if name in STRETCHED:
         return STRETCHED[name], stretched.fingerprint
-    return train, fingerprint
+    return train_without_blocks if name == "changed" else train, fingerprint
 
 
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
