@@ -151,6 +151,16 @@ def _odd(probe: Probe) -> str:
 
 def length(probe: Probe) -> Findings:
     """What happens past the longest length?"""
+    if probe.fixed is not None and not any(
+        p.requires_grad and probe.fixed in p.shape for p in probe.make().parameters()
+    ):
+        yield Finding.wrong(
+            "length",
+            f"It takes sequences of {probe.fixed} positions and no others.",
+            "Real sequences are shorter or longer; padding all of them costs time.",
+            "Slice the table to the length of x.",
+        )
+        return
     if probe.fixed is not None:
         yield Finding.fact(
             "length",

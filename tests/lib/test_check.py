@@ -586,6 +586,7 @@ FAULTS = [
     ("widths", DividesByZero, "NaN or infinity at d_model = 2", Sound),
     ("widths", DoesNotFit, "d_model = 7 fails", Sound),
     ("widths", DoesNotFit, "d_model = 7 fails", refusing_odd(DoesNotFit)),
+    ("length", OneLength, "100 positions and no others", Table),
     ("length", Clamps, "1,200 has the same encoding as position 1,199", Table),
     ("length", StartsAgain, "1,200 has the same encoding as position 0", Sound),
     ("length", Overflows, "NaN or infinity at length 100,000", Sound),
@@ -1062,3 +1063,10 @@ def test_every_finding_is_complete(build):
         assert finding.check in CHECKS and finding.what and finding.why
         assert finding.severity in ("wrong", "fact")
         assert bool(finding.fix) == (finding.severity == "wrong")
+
+
+def test_a_cache_that_forgets_the_offset_is_found_by_the_calls_that_follow():
+    class Forgets(KeyWithoutOffset):
+        """Its first offset is right, whatever it is."""
+
+    assert "offset" in {f.check for f in check_encoding(Forgets, d_model=16).wrong}
