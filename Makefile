@@ -18,8 +18,8 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book engine serve test check worlds mutants tamper axe live test-portable outputs kept \
-	machines bench lighthouse card lint lab conf links clean course course-report course-test
+.PHONY: help book engine serve test check worlds mutants modules tamper axe live test-portable outputs \
+	kept machines bench lighthouse card lint lab conf links clean course course-report course-test
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -60,6 +60,9 @@ axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minu
 
 live: $(READY) engine  ## run every cell of every NumPy chapter in a browser (5 minutes)
 	$(BIN)/python -m pytest -n0 -s -q tests/site/live_pages.py
+
+modules: $(READY)  ## check five hundred generated modules: a report for each, no crash
+	OMP_NUM_THREADS=1 $(BIN)/python tests/lib/check_generated.py 500
 
 tamper: $(READY)  ## change 50 operators and constants of cells; compare with tools/tamper.txt
 	$(BIN)/python tools/tamper.py $(SEED)

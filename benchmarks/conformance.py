@@ -209,6 +209,37 @@ def x_transformers_t5() -> Build:
     return lambda heads: peer.RelativePositionBias(1.0, causal=True, heads=heads)
 
 
+LOOKED_UP = "2026-11-22"
+# What each project's own issues say about a cross; where nothing stands, nothing.
+KNOWN = {
+    "labml-nn": [
+        "widths: no issue found here; the same line is reported to others, for "
+        "instance codertimo/BERT-pytorch#78.",
+    ],
+    "positional-encodings": [
+        "half: since tatp22/multidim-positional-encoding#40 (merged, 2024) the option "
+        "dtype_override gives the encoding a dtype of its own.",
+        "history: the cache came with #19 (merged, 2022); no issue on its dtype found.",
+    ],
+    "transformers m2m100": [
+        "meta: huggingface/transformers#18259 (merged, 2022) made the weights a buffer "
+        "for loading with little memory.",
+    ],
+    "transformers fsmt": [
+        "state_dict: no issue found; that the table grows in forward is discussed for "
+        "its dtype in huggingface/transformers#13665 (merged, 2021).",
+    ],
+    "transformers llama": [
+        "half: huggingface/transformers#25681 (closed) reports tables of a cast model; "
+        "since #29285 (merged, 2024) angles are float32 for x in 16 bits. The cross is "
+        "about the module's own .bfloat16().",
+    ],
+    "rotary-embedding-torch": [
+        "half: no issue on angles found; lucidrains/rotary-embedding-torch#9 (merged, "
+        "2023) is about the dtype that comes back.",
+    ],
+}
+
 PEERS: dict[str, Callable[[], Build]] = {
     "pe_lib": lambda: SinusoidalPositionalEncoding,
     "labml-nn": labml_nn,
@@ -257,6 +288,7 @@ def details(name: str, report: Report) -> list[str]:
         f.what for f in report.findings if f.check in names and f.severity == "fact"
     ]
     told += [f"x {found.check}: {found.what}" for found in report.wrong]
+    told += [f"known: {line}" for line in KNOWN.get(name, [])]
     shape = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ")
     return ["", name, *map(shape.fill, told)]
 
@@ -289,6 +321,7 @@ def results() -> list[str]:
         "",
         "meta: the bare module is built on meta, given memory, and the checkpoint.",
         "transformers' own from_pretrained fills tables again, and hides that case.",
+        f"known: what the project's own issues say, looked up on {LOOKED_UP}.",
         *(line for name, report in reports.items() for line in details(name, report)),
     ]
 

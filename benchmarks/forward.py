@@ -11,6 +11,7 @@ here can fail.
 """
 
 import datetime
+import functools
 import platform
 import random
 import statistics
@@ -25,6 +26,8 @@ from torch import Tensor, nn
 from pe_lib.nn import SinusoidalPositionalEncoding
 
 SHAPES = [(1, 1, 512), (8, 128, 512), (1, 4096, 512)]
+# and for how many sequences positions are given, 0 for all at once
+PLACED = [((1, 1, 512), 0), ((8, 1, 512), 8), ((8, 512, 512), 0), ((8, 512, 512), 8)]
 DTYPES = [torch.float32, torch.bfloat16]
 ROUNDS = 101
 SECONDS = 0.01  # how long a module is timed before the other has its turn
@@ -105,6 +108,16 @@ def report() -> list[str]:
                 with torch.no_grad():
                     row = compare(module, bare, inputs(shape, dtype, vary))
                 lines.append(f"{name:36}{row}")
+    lines += ["", "The same, where positions below 512 are given, in any order"]
+    module, bare = SinusoidalPositionalEncoding(512, max_length=4096), Bare(4096, 512)
+    for (batch, length, d_model), each in PLACED:
+        at = torch.stack([torch.randperm(512)[:length] for _ in range(each or 1)])
+        call = functools.partial(module, positions=at if each else at[0])
+        with torch.no_grad():
+            xs = inputs((batch, length, d_model), torch.float32, vary=False)
+            row = compare(call, bare, xs)
+        name = f"{[batch, length, d_model]}, positions {[each, length][not each :]}"
+        lines.append(f"{name:36}{row}")
     lines += ["", "The same, where the rows are not ready and have to be computed"]
     module = SinusoidalPositionalEncoding(512, max_length=0)
     bare = Bare(4096, 512)

@@ -16,6 +16,7 @@ from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy
 
 COUNT = 200  # positions; past T5's largest distance of 128
+STEPS = 128  # more different values than any list of buckets has
 MASKED = -1e4  # and below: a mask, not a bias
 CLOSE = 1e-3
 
@@ -35,6 +36,13 @@ class Bias:
             module = self.probe.filled_at_random()
         bias = as_numpy(self.call(module, torch.empty(COUNT, 1)))
         return np.where(bias > MASKED, bias, np.nan)
+
+    @cached_property
+    def free(self) -> bool:
+        """Whether it is computed from what is trained, and is no list of steps."""
+        trained = any(p.requires_grad for p in self.probe.make().parameters())
+        few = max(len(np.unique(np.round(head, 5))) for head in self.values)
+        return trained and few > STEPS
 
     @cached_property
     def by_offset(self) -> NDArray[np.float64]:
@@ -78,6 +86,13 @@ def offset(bias: Bias) -> Findings:
             "All queries get the same row, up to a number of their own.",
             "The softmax cannot see that number: as good as the offset alone under a "
             "causal mask, where keys are before the query.",
+        )
+    elif bias.free:
+        yield Finding.fact(
+            "offset",
+            f"The same offset gets values that differ by up to {spread:.3g}.",
+            "Trained with the places themselves, as TUPE's, or with shares of the "
+            "text, as FIRE's.",
         )
     else:
         yield Finding.wrong(

@@ -5,17 +5,25 @@ at one property and yields findings. The checks are independent of one another;
 :func:`check_encoding` runs all that apply.
 """
 
+import traceback
 from collections.abc import Callable, Collection
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import torch
 
 from pe_lib._arguments import as_callable, as_integer
-from pe_lib.check import consistency, shapes, state, training, values
+from pe_lib.check import consistency, given, shapes, state, training, values
 from pe_lib.check.biases import BIAS_CHECKS, Bias
 from pe_lib.check.find import find_kind
 from pe_lib.check.kinds import Kind
-from pe_lib.check.probe import Build, CannotCallError, Probe, undisturbed
+from pe_lib.check.probe import CannotCallError, Probe, WrongOutputError
 from pe_lib.check.report import Finding, Findings, Report, first_line
-from pe_lib.check.turning import ROTARY_CHECKS, Turner
+from pe_lib.check.turner import Turner
+from pe_lib.check.turning import ROTARY_CHECKS
+from pe_lib.check.undisturbed import undisturbed
+from pe_lib.check.wrapped import Build
 
 Check = Callable[[Probe], Findings]
 
@@ -30,8 +38,8 @@ CHECKS: dict[str, Check] = {
     "dtype": values.dtype,
     "accuracy": values.accuracy,
     "half": values.half,
-    "positions": state.positions,
-    "offset": state.offset,
+    "positions": given.positions,
+    "offset": given.offset,
     "rows": consistency.rows,
     "device": state.device,
     "meta": state.meta,
@@ -42,6 +50,20 @@ CHECKS: dict[str, Check] = {
     "gradient": state.gradient,
     "training": training.training,
 }
+
+
+class Options(TypedDict, total=False):
+    """What :func:`check_encoding` takes beside `build`."""
+
+    d_model: int
+    ignore: Collection[str]
+    positions: str | None
+    offset: str | None
+
+
+HERE = Path(__file__).parent
+LIBRARIES = tuple(Path(str(library.__file__)).parent for library in (torch, np))
+IN_THE_MODULE = ("_call_impl", "_engine_run_backward")  # where torch calls it
 
 OUT_OF_SCOPE = "Nothing was checked: this kind is out of the checker's scope."
 
@@ -107,7 +129,7 @@ def check_encoding(
         try:
             name = type(bare.make()).__name__
             kind = find_kind(bare)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             found = (_cannot_call(error, bare.d_model),)
             return Report(name, bare.d_model, "", None, found)
         checks, subject = _that_apply(kind)
@@ -121,39 +143,32 @@ def check_encoding(
             findings = [Finding.fact("scope", OUT_OF_SCOPE, f"Seen: {kind.evidence}.")]
         try:
             match = kind.probe.match if kind.checks == "code" and kind.probe else None
-        except Exception:  # the checks have said so
+        except (Exception, SystemExit):  # the checks have said so
             match = None
     convention = match.convention if match else None
     return Report(name, bare.d_model, kind.name, convention, tuple(findings))
 
 
-def names_of_checks(
-    build: Build,
-    *,
-    d_model: int = 64,
-    ignore: Collection[str] = (),
-    positions: str | None = None,
-    offset: str | None = None,
-) -> tuple[str, ...]:
+def names_of_checks(build: Build, **options: Unpack[Options]) -> tuple[str, ...]:
     """The checks that apply to a module; none if it cannot be called.
 
     Parameters and errors as in :func:`check_encoding`.
     """
-    bare, ignore = _as_probe(build, d_model, ignore, positions, offset)
+    bare, ignore = _as_probe(build, **options)
     with undisturbed():
         try:
             checks, _ = _that_apply(find_kind(bare))
-        except Exception:  # the report says why
+        except (Exception, SystemExit):  # the report says why
             return ()
     return tuple(name for name in checks if name not in ignore)
 
 
 def _as_probe(
     build: Build,
-    d_model: int,
-    ignore: Collection[str],
-    positions: str | None,
-    offset: str | None,
+    d_model: int = 64,
+    ignore: Collection[str] = (),
+    positions: str | None = None,
+    offset: str | None = None,
 ) -> tuple[Probe, Collection[str]]:
     as_callable("build", build)
     d_model = as_integer("d_model", d_model, at_least=1)
@@ -182,29 +197,55 @@ def _that_apply(kind: Kind) -> tuple[dict[str, Callable[[Any], Findings]], Any]:
         return CHECKS, kind.probe
     if kind.checks and kind.probe is not None and kind.call is not None:
         if kind.checks == "rotary":
-            return ROTARY_CHECKS, Turner(kind.probe, kind.call)
+            return ROTARY_CHECKS, Turner(
+                kind.probe, kind.call, kind.open_pairing, kind.call_keys
+            )
         return BIAS_CHECKS, Bias(kind.probe, kind.call)
     return {}, None
 
 
 def _run(name: str, check: Callable[[Any], Findings], subject: Any) -> list[Finding]:
-    """What one check finds; if it raises, that is the finding."""
+    """What one check finds; if the module raises, that is the finding."""
     findings: list[Finding] = []
     try:
         findings += check(subject)
-    except Exception as error:
-        findings.append(
-            Finding.wrong(
+    except (Exception, SystemExit) as error:
+        if _is_of_the_module(error):
+            found = Finding.wrong(
                 name,
                 f"The module raised {first_line(error)}",
                 "What other modules do without an error, this one cannot do.",
                 "Call the module in the same way and follow the traceback.",
             )
-        )
+        else:
+            found = Finding.fact(
+                name,
+                f"Not told: {first_line(error)}",
+                "What came back is nothing that this check can read.",
+            )
+        findings.append(found)
     return findings
 
 
-def _cannot_call(error: Exception, d_model: int) -> Finding:
+def _is_of_the_module(error: BaseException) -> bool:
+    """Whether an error comes from the module, and not from looking at its answer."""
+    if isinstance(error, WrongOutputError | SystemExit):
+        return True
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(
+        frame.f_code.co_name in IN_THE_MODULE
+        or (
+            not Path(frame.f_code.co_filename).is_relative_to(HERE)
+            and not any(
+                Path(frame.f_code.co_filename).is_relative_to(folder)
+                for folder in LIBRARIES
+            )
+        )
+        for frame, _ in frames
+    )
+
+
+def _cannot_call(error: BaseException, d_model: int) -> Finding:
     cause = error.__cause__ if isinstance(error, CannotCallError) else error
     assert cause is not None
     if isinstance(error, CannotCallError):
@@ -215,6 +256,7 @@ def _cannot_call(error: Exception, d_model: int) -> Finding:
         "call",
         what,
         "Nothing else can be checked.",
-        "Wrap it: a module that is built from d_model alone and whose forward takes "
-        "x, a tensor [2, 5, d_model], and returns x + encoding or the encoding.",
+        f"Wrap it: a module built from d_model alone whose forward takes one of what "
+        f"was tried: x [2, 5, {d_model}], positions [5], the length 5, or queries and "
+        f"keys [2, 3, 5, {d_model}].",
     )

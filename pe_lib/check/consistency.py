@@ -4,9 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import PROBE, Probe
+from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
+from pe_lib.check.wrapped import own_name
 
 NEAR = 1 / 64  # of the usual distance between neighbours
 MANY = 1000  # positions among which the nearest two are looked for
@@ -16,7 +17,7 @@ def batches(probe: Probe) -> Findings:
     """Are the encodings the same for one sentence, and for more than words?"""
     if probe.axes == "unbatched" or probe.alike:
         return
-    length = probe.fixed or PROBE
+    length = probe.few
     usual = probe.codes(probe.make(), length)
     for batch in (1, length, 2 * length + 1):
         module = probe.make()
@@ -58,7 +59,7 @@ def prefix(probe: Probe) -> Findings:
             "It counts from the end of the text.",
             "Each further word changes the encodings of all words before it.",
         )
-    elif close(probe.codes(module, 3), probe.codes(module, 5)[::2]):
+    elif _divides(probe, module):
         yield Finding.fact(
             "prefix",
             "It divides by the length of the text.",
@@ -74,6 +75,13 @@ def prefix(probe: Probe) -> Findings:
             "gives other results than training.",
             "Compute row t from t alone.",
         )
+
+
+def _divides(probe: Probe, module: nn.Module) -> bool:
+    """Whether a position is a share of the text: its ends, or its cells, laid out."""
+    few = probe.codes(module, 3)
+    ends = close(few, probe.codes(module, 5)[::2])
+    return ends or close(few, probe.codes(module, 9)[1::3])
 
 
 def apart(probe: Probe) -> Findings:
@@ -114,9 +122,10 @@ def rows(probe: Probe) -> Findings:
     found = _table_of(probe, module)
     if found is None:
         return
-    name, table, taken = found
-    length = len(taken)
-    unused = len(table) - length
+    name, parameter, taken = found
+    length, height = len(taken), len(_as_table(parameter))
+    untrained = _untrained(probe, module, parameter, taken)
+    name, unused = own_name(module, name), height - length
     shift = int(taken[0])
     in_order = bool((taken == torch.arange(length) + shift).all())
     if not in_order:
@@ -125,7 +134,6 @@ def rows(probe: Probe) -> Findings:
             f"Positions take rows {_some(taken)} of {name}.",
             "An order of its own.",
         )
-    untrained = _untrained(probe, module, name, taken)
     if untrained:
         yield Finding.wrong(
             "rows",
@@ -135,7 +143,7 @@ def rows(probe: Probe) -> Findings:
             "No padding_idx in a table of positions, or one that no position takes.",
         )
     if in_order:
-        more = f"; {unused} of {len(table):,} rows are never taken" if unused else ""
+        more = f"; {unused} of {height:,} rows are never taken" if unused else ""
         yield Finding.fact(
             "rows",
             f"Position t is row t{f' + {shift}' if shift else ''} of {name}{more}.",
@@ -146,7 +154,7 @@ def rows(probe: Probe) -> Findings:
 
 
 def _table_of(probe: Probe, module: nn.Module) -> tuple[str, Tensor, Tensor] | None:
-    """The parameter whose rows the encodings are, and the rows taken."""
+    """The parameter whose rows the encodings are, its name, and the rows taken."""
     length = probe.fixed or min(probe.longest.length, 4096)
     try:
         codes = probe.codes(module, length)
@@ -155,23 +163,29 @@ def _table_of(probe: Probe, module: nn.Module) -> tuple[str, Tensor, Tensor] | N
     for name, parameter in module.named_parameters():
         if parameter.ndim < 2 or not parameter.requires_grad:
             continue
-        table = parameter.detach().reshape(-1, parameter.shape[-1])
+        table = _as_table(parameter.detach())
         if table.shape[-1] != probe.d_model or len(table) < len(codes):
             continue
         taken = torch.cdist(codes.double(), table.double()).argmin(1)
         if close(codes, table[taken]):
-            return name, table, taken
+            return name, parameter, taken
     return None
 
 
-def _untrained(probe: Probe, module: nn.Module, name: str, taken: Tensor) -> list[int]:
+def _as_table(parameter: Tensor) -> Tensor:
+    return parameter.reshape(-1, parameter.shape[-1])
+
+
+def _untrained(
+    probe: Probe, module: nn.Module, parameter: Tensor, taken: Tensor
+) -> list[int]:
     """The positions whose rows get no gradient."""
     output = module(probe.blank(len(taken), batch=1))
-    output.sum().backward()
-    gradient = module.get_parameter(name).grad
-    if gradient is None:
-        return []
-    moved = gradient.reshape(-1, gradient.shape[-1]).abs().sum(1) > 0
+    moved = torch.zeros(len(_as_table(parameter)), dtype=torch.bool)
+    if output.requires_grad:
+        (gradient,) = torch.autograd.grad(output.sum(), parameter, allow_unused=True)
+        if gradient is not None:
+            moved = _as_table(gradient.to_dense()).abs().sum(1) > 0
     return [t for t, row in enumerate(taken.tolist()) if not moved[row]]
 
 

@@ -8,25 +8,25 @@ from torch import Tensor, nn
 
 from pe_lib.check.kinds import (
     BATCH,
-    LENGTH,
     Call,
     Kind,
     from_pair,
     name_of_input,
+    of_tables,
     positions_beside,
     returns_bias,
     takes_heads,
-    turned_by,
     turning,
 )
 from pe_lib.check.probe import (
-    Build,
     CannotCallError,
     Probe,
     finished,
     noise,
     oriented,
 )
+from pe_lib.check.tables import Tables, tables_in
+from pe_lib.check.wrapped import dims_of, from_positions, picking, with_positions
 
 
 def find_kind(probe: Probe) -> Kind:
@@ -42,19 +42,22 @@ def find_kind(probe: Probe) -> Kind:
             return found
     if isinstance(cause, CannotCallError):
         raise cause
-    raise CannotCallError from cause
+    raise CannotCallError from cause or TypeError("nothing that we know came back")
 
 
 def _takes_x(probe: Probe) -> Kind | None:
     """A forward that takes x of three axes, [batch, length, d_model] as a rule."""
-    x = torch.stack([noise(LENGTH, probe.d_model)] * BATCH)
+    x = torch.stack([noise(probe.few, probe.d_model)] * BATCH)
     for arguments in positions_beside(probe, x):
         try:
             output = probe.call(probe.make(), x.clone(), *arguments)
         except Exception:  # the probe says it better
             continue
-        if isinstance(output, tuple | list) and len(output) == 2:
-            return from_pair(probe, output, arguments)
+        pair = from_pair(probe, output, arguments)
+        if pair is not None:
+            return pair
+        if isinstance(output, tuple | list | dict):
+            return _one_of_several(probe, output)
         if isinstance(output, Tensor) and output.ndim == x.ndim:
             wider = output.shape[-1] - probe.d_model
             same = output.shape[:2] == x.shape[:2]
@@ -66,8 +69,27 @@ def _takes_x(probe: Probe) -> Kind | None:
                     f"of [..., {output.shape[-1]}]",
                 )
         if arguments and isinstance(output, Tensor):
-            return _of_code(replace(probe, build=_with_positions(probe.build)))
+            return _of_code(
+                replace(probe, build=with_positions(probe.build, arguments[0].ndim))
+            )
     return _of_code(probe)
+
+
+def _one_of_several(probe: Probe, output: Any) -> Kind:
+    """One that returns several things: the first with a code that tells places."""
+    keys = list(output) if isinstance(output, dict) else range(len(output))
+    for key in keys:
+        if not isinstance(output[key], Tensor):
+            continue
+        try:
+            found = oriented(replace(probe, build=picking(probe.build, key)))
+        except Exception:  # another may do
+            continue
+        if not found.alike:
+            kind = _judged(found)
+            evidence = f"it returns {len(output)} things; [{key!r}] is looked at"
+            return replace(kind, evidence=f"{evidence}: {kind.evidence}")
+    raise TypeError(f"returned {type(output).__name__}, not a tensor")
 
 
 def _of_code(probe: Probe) -> Kind | None:
@@ -85,6 +107,11 @@ def _of_code(probe: Probe) -> Kind | None:
             return turns
         masked = finished(replace(found, level=0.5, alike=False, gain=0.0))
         found = found if masked.alike else masked
+    return _judged(found)
+
+
+def _judged(found: Probe) -> Kind:
+    """What one does with x that has codes of its own."""
     name, evidence = {
         None: ("mixes x with the encoding", "f(x) - f(0) is no multiple of x"),
         0.0: ("returns the encoding", "f(x) = f(0)"),
@@ -101,7 +128,7 @@ def _of_code(probe: Probe) -> Kind | None:
 
 def _looks_around(probe: Probe) -> bool:
     """Whether a change at one position is seen at others."""
-    x = probe.blank(probe.fixed or LENGTH)
+    x = probe.blank(probe.few)
     axis = {"batch": 1, "sequence": 0, "channels": 2, "unbatched": 0}[probe.axes]
     moved = x.clone()
     moved.select(axis, 2).add_(1.0)
@@ -113,60 +140,50 @@ def _looks_around(probe: Probe) -> bool:
 def _takes_positions(probe: Probe) -> Kind | None:
     """A forward that takes positions, or a length, and nothing else."""
     given: Any
-    for given in (torch.arange(LENGTH), torch.arange(LENGTH)[None], LENGTH):
+    few = probe.few
+    for given in (torch.arange(few), torch.arange(few)[None], few):
         try:
             output = probe.call(probe.make(), given)
         except Exception:  # another form may do
             continue
-        if isinstance(output, Tensor) and output.shape[-2:] == (LENGTH, probe.d_model):
-            dims = given.ndim if isinstance(given, Tensor) else -1
-            found = oriented(replace(probe, build=_from_positions(probe.build, dims)))
+        if isinstance(output, Tensor) and output.shape[-2:] == (few, probe.d_model):
+            build = from_positions(probe.build, dims_of(given))
+            found = oriented(replace(probe, build=build, without_x=True))
             evidence = f"{name_of_input(given)} gives {list(output.shape)}"
             return Kind("takes positions, no x", evidence, "code", found)
-        if isinstance(output, tuple | list) and len(output) == 2:
-            pair = [part for part in output if isinstance(part, Tensor)]
-            if len(pair) == 2 and pair[0].shape[-2] == LENGTH:
-                kind = from_pair(probe, output, ())
-                if kind is not None and kind.call is not None:
-                    return replace(kind, call=_of_positions(given))
+        if isinstance(output, tuple | list | dict):
+            several = _code_among(probe, output, dims_of(given))
+            if several is not None:
+                return several
+        tables = tables_in(output, probe.d_model)
+        if tables is not None and tables.length == few:
+            return of_tables(probe, tables, _of_positions(given, tables))
     return None
 
 
-def _of_positions(example: Any) -> Call:
+def _code_among(probe: Probe, output: Any, dims: int) -> Kind | None:
+    """A code among several things that positions give: angles and a scale, say."""
+    if tables_in(output, probe.d_model) is not None:
+        return None
+    keys = list(output) if isinstance(output, dict) else range(len(output))
+    shape = (probe.few, probe.d_model)
+    for key in keys:
+        if isinstance(output[key], Tensor) and output[key].shape[-2:] == shape:
+            build = from_positions(picking(probe.build, key), dims)
+            found = oriented(replace(probe, build=build, without_x=True))
+            evidence = f"[{key!r}] of {len(output)} things is {list(shape)}"
+            return Kind("takes positions, no x", evidence, "code", found)
+    return None
+
+
+def _of_positions(example: Any, tables: Tables) -> Call:
+    """Rows turned by what a module returns for their positions, or their number."""
+
     def call(module: nn.Module, rows: Tensor) -> Any:
-        given = torch.arange(len(rows))
-        if not isinstance(example, Tensor):
-            pair = module(len(rows))
-        else:
-            pair = module(given if example.ndim == 1 else given[None])
-        tables = (part.reshape(-1, part.shape[-1])[: len(rows)] for part in pair)
-        return turned_by(rows, *tables)
+        given: Any = len(rows)
+        if isinstance(example, Tensor):
+            given = torch.arange(given).reshape((1,) * (example.ndim - 1) + (-1,))
+        with torch.no_grad():
+            return tables.turned(rows, module(given))
 
     return call
-
-
-class _Wrapped(nn.Module):
-    """A module whose forward is handed what it takes."""
-
-    def __init__(self, inner: nn.Module, dims: int, *, with_x: bool) -> None:
-        super().__init__()
-        self.inner, self.dims, self.with_x = inner, dims, with_x
-
-    def forward(self, x: Tensor, *, positions: Tensor | None = None) -> Any:
-        """The inner module's answer for x, or for as many positions."""
-        if self.dims < 0:
-            if positions is not None:
-                raise TypeError("takes a length, no positions")
-            return self.inner(x.shape[-2])
-        rows = torch.arange(x.shape[-2], device=x.device)
-        rows = rows if positions is None else positions
-        rows = rows if self.dims == 1 or rows.ndim == 2 else rows[None]
-        return self.inner(x, rows) if self.with_x else self.inner(rows)
-
-
-def _from_positions(build: Build, dims: int) -> Build:
-    return lambda d_model: _Wrapped(build(d_model), dims, with_x=False)
-
-
-def _with_positions(build: Build) -> Build:
-    return lambda d_model: _Wrapped(build(d_model), 2, with_x=True)

@@ -1,17 +1,19 @@
 """Kinds of modules, and those that turn vectors or return a bias."""
 
-import inspect
+import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import Probe, noise
+from pe_lib.check.probe import Probe, lengths_in, noise, parameters_of
+from pe_lib.check.tables import Tables, tables_in
 from pe_lib.check.tensors import close, differ
 
-BATCH, HEADS, LENGTH = 2, 3, 5
+BATCH, HEADS = 2, 3
+PICTURES = (16, 36, 49, 64, 196, 256)  # patches of a square one
 
 Call = Callable[[nn.Module, Tensor], Any]
 
@@ -32,6 +34,10 @@ class Kind:
         How to ask for its encodings, where it has some.
     call : callable or None
         A rotary or bias module as a function of plain tensors.
+    open_pairing : bool
+        Cosines and sines with a column a pair: which numbers are a pair is not told.
+    call_keys : callable or None
+        The same for keys, where a rotary module takes queries and keys.
     """
 
     name: str
@@ -39,13 +45,18 @@ class Kind:
     checks: str = ""
     probe: Probe | None = None
     call: Call | None = None
+    open_pairing: bool = False
+    call_keys: Call | None = None
 
 
 def turning(probe: Probe) -> Kind | None:
-    """One that turns x itself: linear, and norms are kept up to one factor."""
+    """One that turns x itself: linear, mixes columns, changes along the sequence.
+
+    Whether it keeps norms is no part of it: a faulty rotation is one still.
+    """
     if probe.axes not in ("batch", "sequence", "unbatched"):
         return None
-    length = probe.fixed or LENGTH
+    length = probe.few
     vector = noise(1, probe.d_model)[0]
     for axis in (1, 0):
         shape = [BATCH, BATCH, probe.d_model]
@@ -87,56 +98,45 @@ def _is_turn(apply: Callable[[Tensor], Any], x: Tensor, axis: int) -> bool:
 
 def from_pair(probe: Probe, output: Any, arguments: tuple[Any, ...]) -> Kind | None:
     """Two tables, cosines and sines; else nothing that we know."""
-    first, second = output
-    if not (isinstance(first, Tensor) and first.shape == second.shape):
+    tables = tables_in(output, probe.d_model)
+    if tables is None:
         return None
-    squares = first.double() ** 2 + second.double() ** 2
-    if float(squares.std()) > 1e-3 * float(squares.mean()):
-        return None
-    cosine_first = bool((first.reshape(-1, first.shape[-1])[0] > 0.5).all())
 
     def call(module: nn.Module, rows: Tensor) -> Any:
-        given = rows.unsqueeze(0)
+        where = [
+            torch.arange(len(rows)).reshape((1,) * (given.ndim - 1) + (-1,))
+            for given in arguments
+        ]
         with torch.no_grad():
-            pair = module(given, *(torch.arange(len(rows))[None] for _ in arguments))
-        cosine, sine = pair if cosine_first else pair[::-1]
-        tables = (
-            part.reshape(-1, part.shape[-1])[: len(rows)] for part in (cosine, sine)
-        )
-        return turned_by(rows, *tables)
+            return tables.turned(rows, module(rows.unsqueeze(0), *where))
 
+    return of_tables(probe, tables, call)
+
+
+def of_tables(probe: Probe, tables: Tables, call: Call) -> Kind:
+    """The kind of one that returns cosines and sines."""
     return Kind(
         "returns cosines and sines",
         "two tables whose squares add up to one number",
-        "rotary", probe, call,
+        "rotary", probe, call, tables.shared,
     )  # fmt: skip
-
-
-def turned_by(rows: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rows turned by tables [length, dim] or [length, dim / 2]."""
-    half = rows.shape[-1] // 2
-    if cosine.shape[-1] == 2 * half and torch.equal(cosine[:, :half], cosine[:, half:]):
-        cosine, sine = cosine[:, :half], sine[:, :half]
-    elif cosine.shape[-1] == 2 * half:
-        first, second = rows[:, 0::2], rows[:, 1::2]
-        pairs = torch.stack(
-            [
-                first * cosine[:, 0::2] - second * sine[:, 0::2],
-                first * sine[:, 1::2] + second * cosine[:, 1::2],
-            ],
-            -1,
-        )
-        return pairs.flatten(-2)
-    width = cosine.shape[-1]
-    first, second = rows[:, :width], rows[:, width : 2 * width]
-    turned = (first * cosine - second * sine, first * sine + second * cosine)
-    return torch.cat([*turned, rows[:, 2 * width :]], -1)
 
 
 def takes_heads(probe: Probe) -> Kind | None:
     """A forward that takes queries, or queries and keys, of four axes."""
+    lengths = (probe.few, *lengths_in(probe.make(), probe.d_model), *PICTURES)
+    for length in lengths:
+        fixed = probe if length == probe.few else replace(probe, fixed=length)
+        found = _takes_so_many(fixed)
+        if found is not None:
+            return found
+    return None
+
+
+def _takes_so_many(probe: Probe) -> Kind | None:
+    """The same, for one length."""
     vector = noise(1, probe.d_model)[0]
-    x = vector.expand(BATCH, HEADS, LENGTH, probe.d_model).clone()
+    x = vector.expand(BATCH, HEADS, probe.few, probe.d_model).clone()
     for tensors in (2, 1):
         for arguments in positions_beside(probe, x, taken=tensors):
 
@@ -157,14 +157,14 @@ def takes_heads(probe: Probe) -> Kind | None:
 
 
 def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
-    def call(module: nn.Module, rows: Tensor) -> Any:
+    def turned(module: nn.Module, rows: Tensor, part: int) -> Any:
         shape = [1, 1, 1, rows.shape[-1]]
         shape[axis] = len(rows)
         x = rows.reshape(shape)
         where = [torch.arange(len(rows))[None]] if asks else []
         with torch.no_grad():
             output = module(*(x.clone() for _ in range(tensors)), *where)
-        return (output[0] if tensors == 2 else output).reshape(rows.shape)
+        return (output[part] if tensors == 2 else output).reshape(rows.shape)
 
     words = (
         "[length, batch, heads, dim]",
@@ -172,8 +172,11 @@ def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
         "[batch, heads, length, dim]",
     )[axis]
     name = "turns queries and keys" if tensors == 2 else "turns x"
-    evidence = f"linear, mixes columns, changes along {words}"
-    return Kind(name, evidence, "rotary", probe, call)
+    return Kind(
+        name, f"linear, mixes columns, changes along {words}", "rotary", probe,
+        call=functools.partial(turned, part=0),
+        call_keys=functools.partial(turned, part=1) if tensors == 2 else None,
+    )  # fmt: skip
 
 
 def returns_bias(probe: Probe) -> Kind | None:
@@ -185,10 +188,11 @@ def returns_bias(probe: Probe) -> Kind | None:
     )
     for form in forms:
         try:
-            output = probe.call(probe.filled_at_random(), *form(LENGTH))
+            output = probe.call(probe.filled_at_random(), *form(probe.few))
         except Exception:  # another form may do
             continue
-        if not isinstance(output, Tensor) or output.shape[-2:] != (LENGTH, LENGTH):
+        square = (probe.few, probe.few)
+        if not isinstance(output, Tensor) or output.shape[-2:] != square:
             continue
         if not differ(output, -1):
             continue  # the same for all keys: nothing that a softmax would see
@@ -204,7 +208,7 @@ def returns_bias(probe: Probe) -> Kind | None:
 
         return Kind(
             "returns a bias for the scores",
-            f"{name_of_input(form(LENGTH)[0])} gives {list(output.shape)}",
+            f"{name_of_input(form(probe.few)[0])} gives {list(output.shape)}",
             "bias", probe, call,
         )  # fmt: skip
     return None
@@ -221,10 +225,16 @@ def positions_beside(
 ) -> Iterator[tuple[Tensor, ...]]:
     """Nothing; and positions, where forward asks for one argument more than x."""
     yield ()
-    parameters = inspect.signature(probe.make().forward).parameters.values()
     needed = [
-        p for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+        p
+        for p in parameters_of(probe.make()).values()
+        if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
-    if len(needed) == taken + 1:
+    if len(needed) == taken + 1 and not _is_no_position(needed[-1].name):
         yield (torch.arange(x.shape[-2])[None],)
         yield (torch.arange(x.shape[-2]),)
+
+
+def _is_no_position(name: str) -> bool:
+    """Whether an argument is something else, by its name."""
+    return any(word in name for word in ("mask", "len", "size", "shape", "grid"))

@@ -48,7 +48,7 @@ def find_longest(
     ends: dict[int, Tensor] = {}
     repeats = None
     refusal, refused = "", 0
-    longest = shortest
+    longest, before = shortest, 0.0
     for length in LONG:
         if length * d_model > LARGEST:
             break
@@ -62,8 +62,10 @@ def find_longest(
         longest, ends[length] = length, rows[-ROWS:].clone()
         if repeats is None and length <= 100_000:
             repeats = first_repeat(rows)
-        if 10 * seconds > PATIENCE:
+        growth = max(10.0, seconds / before) if before else 10.0
+        if growth * seconds > PATIENCE:  # 100 times, say, where all pairs are looked at
             break
+        before = max(seconds, 1e-3)
     if refusal:
         while refused - longest > 1:
             middle = (longest + refused) // 2

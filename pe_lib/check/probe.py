@@ -2,10 +2,6 @@
 
 import copy
 import inspect
-import random
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,9 +13,8 @@ from torch import Tensor, nn
 from pe_lib.check.longest import LONG, ROWS, LongestInput, find_longest
 from pe_lib.check.recognition import Match, recognize
 from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
+from pe_lib.check.wrapped import Build, Picked
 from pe_lib.conventions import Convention
-
-Build = Callable[[int], nn.Module]
 
 AXES = {
     "batch": "[batch, length, d_model]",
@@ -43,12 +38,16 @@ OFFSETS = (
     "past_key_values_length",
     "step",
 )
-PROBE = 5  # a length unlike the batch of 2
+FEW = 5  # positions: a length unlike the batch of 2
 NARROW = 8  # the width at which long inputs are tried
 
 
 class CannotCallError(Exception):
     """No shape of input was accepted; the last error is the cause."""
+
+
+class WrongOutputError(ValueError):
+    """A module returned something that is no encoding of its input."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,8 @@ class Probe:
         All positions get the same encoding; `by_batch`: sequences of a batch differ.
     level : float
         Every number of the input; not 0 for a module that takes zeros for padding.
+    without_x : bool
+        It takes positions, or their number, and no x.
     takes_positions, takes_offset : str or None
         The names of these arguments of forward, where they are not the usual ones.
     """
@@ -86,6 +87,7 @@ class Probe:
     alike: bool = False
     by_batch: bool = False
     level: float = 0.0
+    without_x: bool = False
     takes_positions: str | None = None
     takes_offset: str | None = None
 
@@ -137,14 +139,14 @@ class Probe:
     def rows(self, output: Any, length: int) -> Tensor:
         """The encodings [length, d_model] in an output for a blank input."""
         if not isinstance(output, Tensor):
-            raise TypeError(f"returned {type(output).__name__}, not a tensor")
+            raise WrongOutputError(f"returned {type(output).__name__}, not a tensor")
         rows = output.detach()
         if rows.ndim == 3:
             rows = rows[:, 0] if self.axes == "sequence" else rows[0]
         if self.axes == "channels":
             rows = rows.T
         if rows.shape != (length, self.d_model):
-            raise ValueError(
+            raise WrongOutputError(
                 f"returned shape {list(output.shape)} for x of shape "
                 f"{list(self.blank(length, device='meta').shape)}"
             )
@@ -163,9 +165,23 @@ class Probe:
         x = self.blank(length, batch=2 if length <= LONG[0] else 1)
         return self.rows(self.call(module, x, **arguments), length)
 
+    def placed(self, module: nn.Module, positions: Tensor) -> Tensor:
+        """The encodings of given positions, handed over as [length] or with a batch."""
+        name, length = str(self.positions), len(positions)
+        try:
+            return self.codes(module, length, **{name: positions})
+        except Exception:  # maybe it wants one row a sequence
+            both = positions.expand(1 if self.axes == "unbatched" else 2, -1)
+            return self.codes(module, length, **{name: both})
+
     def at_width(self, d_model: int) -> "Probe":
         """The same, at another width."""
         return replace(self, d_model=d_model)
+
+    @property
+    def few(self) -> int:
+        """A length unlike the batch and unlike the width."""
+        return self.fixed or (FEW + 2 if self.d_model == FEW else FEW)
 
     @cached_property
     def length(self) -> int:
@@ -191,7 +207,7 @@ class Probe:
         """The same at a small width, for long inputs, where it exists."""
         small = self.at_width(NARROW)
         try:
-            length = self.fixed or PROBE
+            length = small.few
             codes = small.codes(small.make(), length)
         except Exception:  # whatever it is, the width that was asked for works
             return self
@@ -206,7 +222,7 @@ class Probe:
             end = probe.codes(module, self.fixed)[-ROWS:]
             return LongestInput(self.fixed, "", {self.fixed: end}, None)
         return find_longest(
-            lambda length: probe.codes(module, length), probe.d_model, PROBE
+            lambda length: probe.codes(module, length), probe.d_model, probe.few
         )
 
     @cached_property
@@ -222,8 +238,28 @@ class Probe:
     def _offered(self, given: str | None, usual: tuple[str, ...]) -> str | None:
         if given is not None:
             return given
-        offered = inspect.signature(self.make().forward).parameters
-        return next((name for name in usual if name in offered), None)
+        module: Any = self.make()
+        while isinstance(module, Picked):
+            module = module.inner
+        offered = parameters_of(module)
+        return next(
+            (name for name in usual if name in offered and _from_zero(offered[name])),
+            None,
+        )
+
+
+def parameters_of(module: nn.Module) -> dict[str, inspect.Parameter]:
+    """What forward takes, by name; nothing where that cannot be told."""
+    try:
+        return dict(inspect.signature(module.forward).parameters)
+    except (ValueError, TypeError):  # a compiled or scripted one
+        return {}
+
+
+def _from_zero(parameter: inspect.Parameter) -> bool:
+    """Whether an argument begins at 0 where it is left out; a stride begins at 1."""
+    default = parameter.default
+    return default is parameter.empty or default is None or default == 0
 
 
 def noise(*shape: int, seed: int = 1) -> Tensor:
@@ -235,9 +271,10 @@ def oriented(probe: Probe) -> Probe:
     """Find out how a module that takes x wants its axes."""
     module, d_model = probe.make(), probe.d_model
     cause: Exception | None = None
-    for length in (PROBE, *_lengths_in(module, d_model)):
+    for length in (probe.few, *lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
-            tried = replace(probe, axes=axes, fixed=None if length == PROBE else length)
+            fixed = None if length == probe.few else length
+            tried = replace(probe, axes=axes, fixed=fixed)
             try:
                 output = tried.call(module, tried.blank(length))
                 return _by_output(tried, output, length)
@@ -246,7 +283,7 @@ def oriented(probe: Probe) -> Probe:
     raise CannotCallError from cause
 
 
-def _lengths_in(module: nn.Module, d_model: int) -> list[int]:
+def lengths_in(module: nn.Module, d_model: int) -> list[int]:
     """Lengths that the tensors of a module suggest, for one that takes no other."""
     held = [*module.parameters(), *module.buffers(), *plain_tensors(module).values()]
     sizes = {size for tensor in held for size in tensor.shape}
@@ -273,7 +310,7 @@ def _by_output(probe: Probe, output: Any, length: int) -> Probe:
 
 def finished(probe: Probe) -> Probe:
     """Look whether positions are told apart, and how much of x comes back."""
-    length = probe.fixed or PROBE
+    length = probe.few
     codes = probe.codes(probe.make(), length)
     if not differ(codes, 0):
         filled = replace(probe, filled=True)
@@ -307,25 +344,6 @@ def first_position(probe: Probe) -> int:
         module = probe.make()
         usual = probe.codes(module, probe.length)
         rows = torch.arange(probe.length) + start
-        moved = probe.codes(module, probe.length, **{probe.positions: rows})
+        moved = probe.placed(module, rows)
         return start if close(moved, usual) else 0
     return 0
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Run somebody's code without warnings and leave all random states alone."""
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    try:
-        with (
-            warnings.catch_warnings(),
-            torch.random.fork_rng(devices=list(devices)),
-            torch.inference_mode(mode=False),
-            torch.enable_grad(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002

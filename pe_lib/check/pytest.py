@@ -11,12 +11,13 @@ gives ``test_positions[axes]``, ``test_positions[prefix]`` and so on. This needs
 """
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from typing import Unpack
 
 from pe_lib._extras import needs
-from pe_lib.check.conformance import check_encoding, names_of_checks
-from pe_lib.check.probe import Build
+from pe_lib.check.conformance import Options, check_encoding, names_of_checks
 from pe_lib.check.report import Report
+from pe_lib.check.wrapped import Build
 
 with needs("pytest", by="pe_lib.check.pytest"):
     import pytest
@@ -24,14 +25,7 @@ with needs("pytest", by="pe_lib.check.pytest"):
 __all__ = ["encoding_tests"]
 
 
-def encoding_tests(
-    build: Build,
-    *,
-    d_model: int = 64,
-    ignore: Collection[str] = (),
-    positions: str | None = None,
-    offset: str | None = None,
-) -> Callable[[str], None]:
+def encoding_tests(build: Build, **options: Unpack[Options]) -> Callable[[str], None]:
     """A test for pytest, parametrised over the checks that apply to a module.
 
     What the module is is found out at once, as pytest collects; it is checked once,
@@ -41,23 +35,21 @@ def encoding_tests(
 
     Parameters
     ----------
-    build, d_model, ignore, positions, offset
-        As in :func:`pe_lib.nn.check_encoding`, which also raises.
+    build
+        As in :func:`pe_lib.nn.check_encoding`.
+    **options
+        Its d_model, ignore, positions and offset; it also says what they raise.
 
     Returns
     -------
     function
         To be bound to a name that begins with ``test``.
     """
-    names = names_of_checks(
-        build, d_model=d_model, ignore=ignore, positions=positions, offset=offset
-    )
+    names = names_of_checks(build, **options)
 
     @functools.cache
     def report() -> Report:
-        return check_encoding(
-            build, d_model=d_model, ignore=ignore, positions=positions, offset=offset
-        )
+        return check_encoding(build, **options)
 
     @pytest.mark.parametrize("check", names or ["call"])
     def test(check: str) -> None:

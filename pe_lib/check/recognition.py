@@ -35,6 +35,9 @@ class Match:
     waves, paired : bool
         Whether every column is a wave of one frequency; whether sine and cosine of
         each frequency are both there, so that all encodings are equally long.
+    from_zero : bool
+        Whether every column is a sine or a cosine that starts at position 0 (or 1,
+        or 2, for all the same), and as many are sines as cosines.
     """
 
     convention: Convention | None
@@ -44,6 +47,7 @@ class Match:
     waves: bool
     paired: bool
     degrees: bool = False
+    from_zero: bool = False
 
 
 def recognize(codes: Array) -> Match:
@@ -65,7 +69,8 @@ def recognize(codes: Array) -> Match:
     degrees = paired and any(
         _fit(codes, c, unit=math.pi / 180)[0] < MATCH for c in _published(d_model)
     )
-    return Match(None, scale, nearest, gap, waves, paired, degrees)
+    plain = waves and not paired and _from_zero(codes)
+    return Match(None, scale, nearest, gap, waves, paired, degrees, plain)
 
 
 def scale_of(codes: Array, convention: Convention) -> float | None:
@@ -185,6 +190,32 @@ def _made_of_waves(codes: Array) -> bool:
     size = np.abs(codes).max()
     swings = cosine[squares > 0].min(initial=1.0) < 0.999
     return bool(rest < MATCH * size and abs(cosine).max() < 1 + 1e-4 and swings)
+
+
+def _from_zero(codes: Array) -> bool:
+    """Whether half of the columns are sines, half cosines, for one first position."""
+    middle, around = codes[1:-1], codes[2:] + codes[:-2]
+    squares = np.maximum(np.sum(middle**2, axis=0), 1e-300)
+    speeds = np.arccos(np.clip(np.sum(middle * around, axis=0) / (2 * squares), -1, 1))
+    fast = np.sort(speeds[speeds > 0.05])
+    if len(fast) > 1 and np.abs(np.diff(fast)[::2] / fast[:-1:2]).max() < 0.02:
+        return False  # a sine and a cosine of each, with sizes of their own
+    for start in (0, 1, 2):
+        angles = np.outer(np.arange(len(codes)) + start, speeds)
+        sines, cosines = (
+            _times_off(codes, wave) for wave in (np.sin(angles), np.cos(angles))
+        )
+        size = 0.02 * np.abs(codes).max(axis=0)
+        if (np.minimum(sines, cosines) < size).all():
+            return bool(abs(int((sines < cosines).sum()) * 2 - codes.shape[1]) <= 1)
+    return False
+
+
+def _times_off(codes: Array, wave: Array) -> Array:
+    """The largest difference of each column from a multiple of its wave."""
+    squares = np.maximum(np.sum(wave**2, axis=0), 1e-300)
+    scale = np.sum(codes * wave, axis=0) / squares
+    return np.asarray(np.abs(codes - scale * wave).max(axis=0))
 
 
 def _equally_long(codes: Array) -> bool:

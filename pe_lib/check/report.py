@@ -58,6 +58,8 @@ class Finding:
 
 Findings = Iterator[Finding]
 
+SCHEMA = 1  # what as_dict() promises; report.schema.json has the same number
+
 
 @dataclass(frozen=True)
 class Report:
@@ -99,9 +101,13 @@ class Report:
         return all(found.check not in ("call", "scope") for found in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has."""
+        """Everything, in types that JSON has: as `report.schema.json` beside this says.
+
+        Within one number of `schema` nothing is renamed and nothing goes away.
+        """
         convention = self.convention
         return {
+            "schema": SCHEMA,
             "name": self.name,
             "d_model": self.d_model,
             "kind": self.kind,
@@ -134,5 +140,9 @@ def _wrapped(text: str, width: int, indent: str = "") -> str:
 
 def first_line(error: BaseException) -> str:
     """An exception in one line of bearable length."""
-    line = (str(error).strip() or "no message").splitlines()[0]
+    try:
+        text = str(error).strip().encode("utf-8", "replace").decode()
+    except Exception:  # not even that
+        text = ""
+    line = (text or "no message").splitlines()[0]
     return textwrap.shorten(f"{type(error).__name__}: {line}", 110, placeholder=" ...")

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from pe_lib.check.longest import LONG
-from pe_lib.check.probe import AXES, PROBE, Probe
+from pe_lib.check.longest import LARGEST, LONG
+from pe_lib.check.probe import AXES, Probe
 from pe_lib.check.recognition import HARMFUL, table
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.tensors import as_numpy
+from pe_lib.check.tensors import as_numpy, close
 
 # What a module raises that refuses on purpose; anything else is an accident.
 REFUSALS = (ValueError, TypeError, NotImplementedError, AssertionError)
@@ -30,6 +30,9 @@ def axes(probe: Probe) -> Findings:
             "What a word means would depend on its neighbours in the batch.",
             "Make one table [length, d_model] and broadcast it over the batch.",
         )
+    if probe.without_x:
+        yield _of_positions(probe)
+        return
     hint = {
         "sequence": " If yours is [batch, length, d_model], all words of a sequence "
         "get the same encoding.",
@@ -48,6 +51,21 @@ def axes(probe: Probe) -> Findings:
             "Before training all positions have the same encoding.",
         )
     yield _what_comes_back(probe.gain)
+
+
+def _of_positions(probe: Probe) -> Finding:
+    """What one that takes no x gives for its positions."""
+    codes = probe.codes(probe.make(), probe.few)
+    times = torch.arange(probe.few)[:, None] * codes[1:2]
+    if probe.few > 2 and close(codes, times):
+        return Finding.fact(
+            "axes",
+            "It returns angles: each position times the frequencies.",
+            "Sine and cosine are taken elsewhere; check that place as well.",
+        )
+    return Finding.fact(
+        "axes", "It returns the encodings of positions.", "You add them to x yourself."
+    )
 
 
 def _what_comes_back(gain: float | None) -> Finding:
@@ -70,7 +88,7 @@ def _what_comes_back(gain: float | None) -> Finding:
 
 def widths(probe: Probe) -> Findings:
     """Widths 1, 2, 3 and 7, where formulas divide by zero or do not fit."""
-    length = probe.fixed or PROBE
+    length = probe.few
     bad: dict[str, list[int]] = {"nan": [], "crash": [], "refused": []}
     errors: dict[str, str] = {}
     for width in sorted({1, 2, 3, 7, probe.d_model}):
@@ -133,7 +151,9 @@ def _odd(probe: Probe) -> str:
 
 def length(probe: Probe) -> Findings:
     """What happens past the longest length?"""
-    if probe.fixed is not None:
+    if probe.fixed is not None and not any(
+        p.requires_grad and probe.fixed in p.shape for p in probe.make().parameters()
+    ):
         yield Finding.wrong(
             "length",
             f"It takes sequences of {probe.fixed} positions and no others.",
@@ -141,8 +161,17 @@ def length(probe: Probe) -> Findings:
             "Slice the table to the length of x.",
         )
         return
+    if probe.fixed is not None:
+        yield Finding.fact(
+            "length",
+            f"It takes sequences of {probe.fixed} positions and no others.",
+            "Right for pictures of one size. Texts are shorter or longer: slice the "
+            "table to the length of x.",
+        )
+        return
     longest = probe.longest
-    if longest.repeats is not None and not probe.alike:
+    if not probe.alike and _repeats(probe):
+        assert longest.repeats is not None
         later, earlier = longest.repeats
         yield Finding.wrong(
             "length",
@@ -172,6 +201,18 @@ def length(probe: Probe) -> Findings:
             "A table that grows has no maximum; that a model copes with longer texts "
             "than it was trained on does not follow.",
         )
+
+
+def _repeats(probe: Probe) -> bool:
+    """Whether two rows that are equal at a small width are so at this one."""
+    repeats = probe.longest.repeats
+    if repeats is None or max(repeats) * probe.d_model > LARGEST:
+        return repeats is not None
+    try:
+        codes = probe.codes(probe.make(), max(repeats) + 1)
+    except Exception:  # longer than this width allows
+        return False
+    return bool((codes[repeats[0]] == codes[repeats[1]]).all())
 
 
 def listed(widths: list[int]) -> str:

@@ -1,18 +1,17 @@
-"""The checks of how a module behaves: moved, saved, called again, given positions."""
+"""The checks of how a module behaves: moved, saved, called again."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from pe_lib.check.longest import LONG
-from pe_lib.check.probe import Probe, first_position
-from pe_lib.check.recognition import HARMFUL, table
+from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.tensors import as_numpy, close, plain_tensors
+from pe_lib.check.tensors import close, plain_tensors
+from pe_lib.check.wrapped import own_name
 
 
 def device(probe: Probe) -> Findings:
@@ -34,7 +33,7 @@ def device(probe: Probe) -> Findings:
             ):
                 stays.append("other values on cuda")
         except Exception as error:
-            known = plain or "device" in str(error)
+            known = (plain or "device" in str(error)) and not _asks_for_numbers(error)
             (stays if known else untried).append(first_line(error))
     if stays:
         yield Finding.wrong(
@@ -59,6 +58,12 @@ def device(probe: Probe) -> Findings:
         )
 
 
+def _asks_for_numbers(error: Exception) -> bool:
+    """Whether all that is wrong is that tensors on meta hold no numbers."""
+    text = str(error)
+    return any(words in text for words in ("item()", "out of meta", "data-dependent"))
+
+
 def meta(probe: Probe) -> Findings:
     """Built on the meta device, given memory, loaded from a checkpoint: still right?"""
     source = probe.make()
@@ -66,6 +71,14 @@ def meta(probe: Probe) -> Findings:
     try:
         with torch.device("meta"):
             module = probe.build_anew()
+    except Exception as error:
+        yield Finding.fact(
+            "meta",
+            f"It cannot be built on meta: {first_line(error)}",
+            "Large models are built there; this one says at once that it is not.",
+        )
+        return
+    try:
         # What to_empty does, with NaN for whatever the memory happens to hold.
         module._apply(_unknown)  # type: ignore[no-untyped-call]
         module.load_state_dict(source.state_dict())
@@ -120,8 +133,11 @@ def state_dict(probe: Probe) -> Findings:
             "Register what can be computed again with persistent=False.",
         )
     elif state:
-        entries = ", ".join(f"{k} {list(v.shape)}" for k, v in state.items())
-        held = sum(v.numel() for v in state.values())
+        tensors = {k: v for k, v in state.items() if isinstance(v, Tensor)}
+        entries = ", ".join(
+            f"{own_name(module, name)} {list(v.shape)}" for name, v in tensors.items()
+        )
+        held = sum(v.numel() for v in tensors.values())
         yield Finding.fact(
             "state_dict",
             f"Saved: {entries}.",
@@ -245,93 +261,3 @@ def gradient(probe: Probe) -> Findings:
         if trained
         else "As it should for a fixed encoding.",
     )
-
-
-def positions(probe: Probe) -> Findings:
-    """Where it takes positions, are they the right ones?"""
-    name = probe.positions
-    if name is None:
-        yield Finding.fact(
-            "positions",
-            "No argument for positions.",
-            "Packed and left-padded batches need one.",
-        )
-        return
-    module, first = probe.make(), first_position(probe)
-    usual = probe.codes(module)
-    order = torch.arange(probe.length).flip(0)
-    codes = probe.codes(module, **{name: order + first})
-    if not close(codes, usual.flip(0)):
-        yield Finding.wrong(
-            "positions",
-            f"{name} = {probe.length - 1}, ..., 1, 0 does not give the usual encodings "
-            "in that order.",
-            "Packed and left-padded sequences get the encodings of other positions.",
-            f"Compute the encoding from {name}, in whatever order they come.",
-        )
-        return
-    can = []
-    both = torch.stack([order, order.flip(0)]) + first
-    try:
-        output = probe.call(module, probe.blank(probe.length), **{name: both})
-        second = output[:, 1] if probe.axes == "sequence" else output[1]
-        can += ["per batch"] if close(second, usual) else []
-    except Exception:  # then it does not
-        pass
-    for words, value in (("fractional", 2.5), ("negative", -3)):
-        at = torch.full((probe.length,), value) + first
-        try:
-            found = probe.codes(module, **{name: at})[0]
-        except Exception:  # refused
-            continue
-        if _is_encoding_of(probe, found, value):
-            can.append(words)
-            continue
-        yield Finding.wrong(
-            "positions",
-            f"{name} = {value:g} gets the encoding of another position.",
-            f"A {words} position is silently taken for a different one.",
-            "Compute it from the formula, or refuse it.",
-        )
-    yield Finding.fact(
-        "positions",
-        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
-        "Packed and left-padded batches are possible.",
-    )
-
-
-def _is_encoding_of(probe: Probe, code: Tensor, position: float) -> bool:
-    convention = probe.convention
-    if convention is None or probe.match is None:
-        return False
-    if probe.d_model % 2:
-        return True  # its layout is not known; the even width is checked instead
-    ideal = table(convention, probe.d_model, [position])[0] * probe.match.scale
-    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
-
-
-def offset(probe: Probe) -> Findings:
-    """Where it takes the first position, is it the right one?"""
-    name = probe.offset
-    if name is None:
-        yield Finding.fact(
-            "offset",
-            "No argument for the first position.",
-            "Decoding word by word with a cache needs one.",
-        )
-        return
-    module = probe.make()
-    usual = probe.codes(module)
-    for offset in (1, 3):
-        codes = probe.codes(module, 2, **{name: offset})
-        if not close(codes, usual[offset : offset + 2]):
-            yield Finding.wrong(
-                "offset",
-                f"{name} = {offset} does not give the encodings from position {offset} "
-                "on.",
-                "Words that are decoded one by one get other encodings than in "
-                "training.",
-                f"Add {name} to the positions, and to the key of a cache.",
-            )
-            return
-    yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")

@@ -1,12 +1,14 @@
 """Tensors as the checks look at them: compared, counted, named."""
 
 from collections.abc import Iterator
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from pe_lib.check.wrapped import own_name
 
 
 def as_numpy(codes: Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -35,7 +37,7 @@ def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
     Those in lists, tuples and dicts of the module, and in closures of its functions.
     """
     return {
-        f"{prefix}.{name}".lstrip("."): tensor
+        own_name(module, f"{prefix}.{name}".lstrip(".")): tensor
         for prefix, part in module.named_modules()
         for attribute, value in vars(part).items()
         if attribute not in ("_parameters", "_buffers", "_modules")
@@ -55,7 +57,8 @@ def _held(name: str, value: Any, depth: int) -> Iterator[tuple[str, Tensor]]:
             yield from _held(f"{name}[{key!r}]", part, depth - 1)
     elif depth and isinstance(value, FunctionType):
         for cell in value.__closure__ or ():
-            yield from _held(f"{name}()", cell.cell_contents, depth - 1)
+            if cell != CellType():  # of a name that is not bound yet
+                yield from _held(f"{name}()", cell.cell_contents, depth - 1)
 
 
 def name_of(kind: torch.dtype) -> str:

@@ -1,10 +1,7 @@
 """The checks of rotary modules: how they turn, how fast, and whether it shows."""
 
-import itertools
-import math
+import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,102 +9,31 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pe_lib.beyond.scaling import by_parts, interpolate, ntk
-from pe_lib.check.kinds import Call
-from pe_lib.check.probe import Probe, noise
+from pe_lib.check.probe import noise
 from pe_lib.check.recognition import HARMFUL
-from pe_lib.check.report import Finding, Findings
+from pe_lib.check.report import Finding, Findings, first_line
+from pe_lib.check.speeds import CLOSE, exact_speeds, recognize_speeds
 from pe_lib.check.tensors import as_numpy, close
+from pe_lib.check.turner import Turner
 
 Array = NDArray[np.float64]
 
-COUNT = 64  # positions that are looked at
 FAR = (1_000, 10_000, 100_000)
-CLOSE = 1e-3  # relative; float32 frequencies are nearer than this
-FACTORS = (2, 4, 8, 16, 32, 64)
-TRAINED = (2048, 4096, 8192, 16384, 32768)
 LAYOUTS = {
     "interleaved": "interleaved: numbers 2j and 2j + 1 are a pair",
     "half_split": "half-split: numbers j and j + half the width are a pair",
 }
 
 
-@dataclass(frozen=True)
-class Turner:
-    """A rotary module, asked for what it does to vectors of one head.
-
-    Attributes
-    ----------
-    probe : Probe
-        How it is built.
-    call : callable
-        From a module and vectors [length, dim] at positions 0, 1, ... to them turned.
-    """
-
-    probe: Probe
-    call: Call
-
-    def turn(self, vectors: Tensor, module: nn.Module | None = None) -> Tensor:
-        """Vectors [length, dim] at positions 0, 1, ..., turned."""
-        turned = self.call(self.probe.make() if module is None else module, vectors)
-        if not isinstance(turned, Tensor) or turned.shape != vectors.shape:
-            raise ValueError(f"returned no tensor {list(vectors.shape)}")
-        return turned
-
-    @cached_property
-    def matrices(self) -> Array:
-        """What each position does: [position, to, from]."""
-        module, dim = self.probe.make(), self.probe.d_model
-        columns = [
-            as_numpy(self.turn(torch.eye(dim)[i].repeat(COUNT, 1), module))
-            for i in range(dim)
-        ]
-        return np.stack(columns, axis=2)
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The columns that turn together, each pair once."""
-        coupled = np.abs(self.matrices).max(axis=0) > 1e-4
-        np.fill_diagonal(coupled, val=False)
-        first, second = np.nonzero(np.triu(coupled | coupled.T))
-        return list(zip(first.tolist(), second.tolist(), strict=True))
-
-    @cached_property
-    def layout(self) -> str:
-        """The name of the pairing; empty if it has none."""
-        columns = sorted({column for pair in self.pairs for column in pair})
-        half = len(columns) // 2
-        if not half or len(self.pairs) != half:
-            return ""
-        if all(b == a + 1 and a % 2 == 0 for a, b in self.pairs):
-            return "interleaved"
-        return "half_split" if all(b - a == half for a, b in self.pairs) else ""
-
-    @cached_property
-    def hands(self) -> NDArray[np.complex128]:
-        """Each pair as a complex number, [position, pair]."""
-        first, second = np.array(self.pairs).T
-        return self.matrices[:, first, first] + 1j * self.matrices[:, second, first]
-
-    @cached_property
-    def speeds(self) -> Array:
-        """Radians a position of each pair, counter-clockwise positive."""
-        steps = self.hands[1:] * self.hands[:-1].conj()
-        fast: Array = np.angle(steps.sum(axis=0))
-        long = np.angle(self.hands[-1] * self.hands[0].conj())
-        turns = np.round((fast * (COUNT - 1) - long) / (2 * math.pi))
-        return np.asarray((long + 2 * math.pi * turns) / (COUNT - 1), dtype=np.float64)
-
-
 def norm(turner: Turner) -> Findings:
     """Are vectors as long as before?"""
-    x = noise(COUNT, turner.probe.d_model)
+    x = noise(turner.count, turner.probe.d_model)
     factors = as_numpy(turner.turn(x).norm(dim=1) / x.norm(dim=1))
     spread = float(np.ptp(factors) / factors.mean())
-    if spread > CLOSE and len(turner.pairs) * 2 < turner.probe.d_model:
+    if spread > CLOSE and 0 < len(turner.pairs) * 2 < turner.probe.d_model:
         factors = np.abs(turner.hands).ravel()
         spread = float(np.ptp(factors) / factors.mean())
-    if spread > CLOSE and _disagreement(turner) < CLOSE:
+    if spread > CLOSE and turner.disagreement() < CLOSE:
         yield Finding.fact(
             "norm",
             f"Norms change by {spread:.0%}; scores depend on the offset alone.",
@@ -128,21 +54,23 @@ def norm(turner: Turner) -> Findings:
         )
 
 
-def _disagreement(turner: Turner) -> float:
-    """By how much scores at the same offset differ, as a share of the largest."""
-    query, key = noise(2, turner.probe.d_model)
-    module = turner.probe.make()
-    queries = as_numpy(turner.turn(query.repeat(COUNT, 1), module))
-    keys = as_numpy(turner.turn(key.repeat(COUNT, 1), module))
-    scores = queries @ keys.T
-    diagonals = [np.ptp(np.diagonal(scores, k)) for k in range(1 - COUNT, COUNT)]
-    return float(max(diagonals) / np.abs(scores).max())
-
-
 def relative(turner: Turner) -> Findings:
     """Does the score depend on the offset alone?"""
-    off = _disagreement(turner)
-    if off > CLOSE:
+    off = turner.disagreement()
+    if not off > CLOSE:
+        yield Finding.fact(
+            "relative", "The score depends on the offset alone.", "As it should."
+        )
+        return
+    widths = (n for n in range(2, turner.count // 2 + 1) if turner.count % n == 0)
+    grid = next((n for n in widths if turner.disagreement(n) <= CLOSE), 0)
+    if grid:
+        yield Finding.fact(
+            "relative",
+            f"The score depends on the offset in a picture {grid} wide.",
+            "Rows and columns have angles of their own.",
+        )
+    else:
         yield Finding.wrong(
             "relative",
             f"Two words the same way apart get scores that differ by up to {off:.0%}.",
@@ -151,17 +79,26 @@ def relative(turner: Turner) -> Findings:
             "frequency twice in a row for pairs of neighbours, the whole list twice "
             "for halves.",
         )
-    else:
-        yield Finding.fact(
-            "relative", "The score depends on the offset alone.", "As it should."
-        )
 
 
 def pairing(turner: Turner) -> Findings:
     """Which numbers turn together?"""
     dim, turned = turner.probe.d_model, 2 * len(turner.pairs)
     rest = f"; {dim - turned} of {dim} numbers stand still" if turned < dim else ""
-    if turner.layout:
+    if turner.open_pairing and turner.pairs:
+        yield Finding.fact(
+            "pairing",
+            f"Left open: cosines and sines have one column a pair{rest}.",
+            "Whoever turns with them chooses; the checks took halves.",
+        )
+    elif not turner.pairs:
+        yield Finding.wrong(
+            "pairing",
+            "Nothing turns: all positions have the same cosines and sines.",
+            "The model cannot tell the order of the words, and no error says so.",
+            "Look at how positions and frequencies are multiplied.",
+        )
+    elif turner.layout:
         clockwise = ", turning clockwise" if turner.speeds[0] < 0 else ""
         yield Finding.fact(
             "pairing",
@@ -181,8 +118,15 @@ def frequencies(turner: Turner) -> Findings:
     """How fast do the pairs turn?"""
     if not turner.layout:
         return
+    if not turner.even:
+        yield Finding.fact(
+            "frequencies",
+            "Angles that are no multiple of the position.",
+            "Weights trained with others are wrong for them.",
+        )
+        return
     speeds = np.abs(turner.speeds)
-    name = recognise(speeds, turner.probe.d_model)
+    name = recognize_speeds(speeds, turner.probe.d_model)
     yield Finding.fact(
         "frequencies",
         f"{name}." if name else
@@ -191,71 +135,12 @@ def frequencies(turner: Turner) -> Findings:
     )  # fmt: skip
 
 
-def recognise(speeds: Array, dim: int) -> str:
-    """What list of frequencies it is, in words; empty if none that is known."""
-    count = len(speeds)
-    if count < 2:
-        return ""
-    for over in (2 * count, dim):
-        plain = _base_of(speeds, over)
-        if plain:
-            share = "" if 2 * count == dim else f", exponent 2j/{over}"
-            return f"Base {plain:g}{share}"
-    factor = 1 / speeds[0]
-    if factor > 1 + CLOSE:
-        plain = _base_of(speeds * factor, 2 * count)
-        if plain:
-            return f"Base {plain:g}, interpolated {factor:.4g} times"
-    return _by_parts(speeds)
-
-
-def _base_of(speeds: Array, over: int) -> float | None:
-    """The base b of b**(-2j/over), the roundest; None if it is no such list."""
-    if abs(speeds[0] - 1) > CLOSE:
-        return None
-    j = np.arange(1, len(speeds))
-    bases = np.exp(-np.log(np.maximum(speeds[1:], 1e-300)) * over / (2 * j))
-    base = float(bases[-1])
-    for figures in (1, 2, 3, 4, 6):
-        round_one = float(f"{base:.{figures - 1}e}")
-        if np.abs(round_one ** (-2 * j / over) / speeds[1:] - 1).max() < CLOSE:
-            return round_one
-    return None
-
-
-def _by_parts(speeds: Array) -> str:
-    """The rules that stretch some pairs and keep others."""
-    j = np.arange(len(speeds))
-    for base in (10_000.0, 500_000.0, 1_000_000.0):
-        old = base ** (-j / len(speeds))
-        for factor in FACTORS:
-            if np.allclose(speeds, ntk(old, factor), rtol=CLOSE):
-                return f"Base {base:g}, NTK-aware, {factor} times"
-            slowest = interpolate(old, factor)[-1]
-            if abs(speeds[-1] / slowest - 1) > CLOSE:
-                continue
-            for trained, (fast, ramp, name) in itertools.product(
-                TRAINED,
-                (
-                    (32.0, "index", "by parts as YaRN's program"),
-                    (32.0, "turns", "by parts as YaRN's paper"),
-                    (4.0, "turns", "Llama 3.1's rule"),
-                ),
-            ):
-                new = by_parts(old, factor, trained, fast=fast, ramp=ramp)
-                if np.allclose(speeds, new, rtol=CLOSE):
-                    return (
-                        f"Base {base:g}, {name}, {factor} times {trained:,} positions"
-                    )
-    return ""
-
-
 def accuracy(turner: Turner) -> Findings:
     """How far from the true angle, far from the beginning?"""
-    if not turner.layout:
+    if not turner.layout or not turner.even:
         return
-    speeds = _ideal(np.abs(turner.speeds), turner.probe.d_model)
-    if speeds is None or _longer_is_other(turner):
+    speeds = exact_speeds(np.abs(turner.speeds), turner.probe.d_model)
+    if speeds is None or _longer_texts(turner)[0]:
         return
     first = [a for a, _ in turner.pairs]
     row = torch.zeros(turner.probe.d_model)
@@ -266,10 +151,12 @@ def accuracy(turner: Turner) -> Findings:
             turned = as_numpy(turner.turn(row.repeat(length, 1)))[-1]
         except Exception:  # longer than it takes: no fault
             break
-        scale = float(np.abs(turner.hands[0]).mean())
         hands = turned[first] + 1j * turned[[b for _, b in turner.pairs]]
+        size = np.abs(hands)
+        if size.min() < 1e-30:  # shrunk to nothing, as in xPos
+            break
         angles = (length - 1) * speeds * np.sign(turner.speeds)
-        error = float(np.abs(hands / scale - np.exp(1j * angles)).max())
+        error = float(np.abs(hands / size - np.exp(1j * angles)).max())
         told.append(f"{length:,}: {error:.1e}")
         if not error < HARMFUL:
             harmful.append(length)
@@ -290,7 +177,7 @@ def accuracy(turner: Turner) -> Findings:
 
 def length(turner: Turner) -> Findings:
     """Do the first words of a long text turn as those of a short one?"""
-    longer = _longer_is_other(turner)
+    longer, longest, refusal = _longer_texts(turner)
     if longer:
         yield Finding.fact(
             "length",
@@ -298,68 +185,79 @@ def length(turner: Turner) -> Findings:
             "Frequencies that depend on the length: keys that stay in a cache as a "
             "shorter text had them no longer fit the queries.",
         )
-    else:
+        return
+    if longest:
         yield Finding.fact(
             "length",
             "A longer text changes nothing at its first words.",
-            "Keys may stay in a cache.",
+            f"Keys may stay in a cache. Tried up to {longest:,} words.",
+        )
+    if refusal:
+        yield Finding.fact(
+            "length",
+            f"It refuses {refusal}",
+            "Choose its longest text for the longest that you will ever have.",
         )
 
 
-def _longer_is_other(turner: Turner) -> int:
-    """The first length that changes how the beginning turns; 0 if none does."""
+def _longer_texts(turner: Turner) -> tuple[int, int, str]:
+    """The first length that changes how the beginning turns; the longest; a refusal."""
     row = noise(1, turner.probe.d_model)
-    usual = turner.turn(row.repeat(COUNT, 1))
+    usual = turner.turn(row.repeat(turner.count, 1))
+    longest = 0
     for longer in FAR:
         try:
-            turned = turner.turn(row.repeat(longer, 1))[:COUNT]
-        except Exception:  # longer than it takes: no fault
-            return 0
+            turned = turner.turn(row.repeat(longer, 1))[: turner.count]
+        except Exception as error:
+            return 0, longest, f"{longer:,} words: {first_line(error)}"
         if not close(turned, usual):
-            return longer
-    return 0
-
-
-def _ideal(speeds: Array, dim: int) -> Array | None:
-    """The exact speeds behind those measured, where they are a power list."""
-    for over in (2 * len(speeds), dim):
-        base = _base_of(speeds, over) if len(speeds) > 1 else None
-        if base:
-            return np.asarray(base ** (-2 * np.arange(len(speeds)) / over))
-    return None
+            return longer, longest, ""
+        longest = longer
+    return 0, longest, ""
 
 
 def half(turner: Turner) -> Findings:
     """Is it still right in 16 bits?"""
-    length = 2048
     row = noise(1, turner.probe.d_model)
-    try:
-        usual = turner.turn(row.repeat(length, 1))
-    except Exception:
-        length = COUNT
-        usual = turner.turn(row.repeat(length, 1))
+    length, usual = _as_long_as_it_takes(turner, row, (2048, 1000, turner.count))
     size = float(usual.abs().max())
+    refused, right = [], []
     for words, module, rows in _in_16_bits(turner, row.repeat(length, 1)):
         try:
             turned = turner.turn(rows, module).float()
-        except Exception:  # a mixture of dtypes that it refuses
+        except (RuntimeError, TypeError, ValueError) as error:  # a mixture of dtypes
+            refused.append(f"{words} it refuses: {first_line(error)}")
             continue
-        error = (turned - usual).abs().amax(1) / size
-        bad = torch.nonzero(~(error < 4 * torch.finfo(torch.bfloat16).eps))
+        off = (turned - usual).abs().amax(1) / size
+        bad = torch.nonzero(~(off < 4 * torch.finfo(torch.bfloat16).eps))
         if len(bad):
             yield Finding.wrong(
                 "half",
                 f"{words} position {int(bad[0])} is off by "
-                f"{float(error[bad[0]]):.2g}, and what follows.",
+                f"{float(off[bad[0]]):.2g}, and what follows.",
                 "Positions, frequencies or angles are rounded to 8 bits before they "
                 "become a cosine.",
                 "Keep frequencies and angles in float32, out of .to(dtype); convert "
                 "cosine and sine last.",
             )
             return
-    yield Finding.fact(
-        "half", "In bfloat16 only the result is rounded.", "As it should."
-    )
+        right.append(words)
+    for what in refused:
+        yield Finding.fact("half", what, "No other angles, and an error that says so.")
+    if right:
+        yield Finding.fact(
+            "half", "In bfloat16 only the result is rounded.", "As it should."
+        )
+
+
+def _as_long_as_it_takes(
+    turner: Turner, row: Tensor, lengths: tuple[int, ...]
+) -> tuple[int, Tensor]:
+    """The first length that is not refused, and a row turned at each place."""
+    for length in lengths[:-1]:
+        with contextlib.suppress(Exception):  # the check of lengths tells refusals
+            return length, turner.turn(row.repeat(length, 1))
+    return lengths[-1], turner.turn(row.repeat(lengths[-1], 1))
 
 
 def _in_16_bits(
@@ -367,13 +265,17 @@ def _in_16_bits(
 ) -> Iterable[tuple[str, nn.Module, Tensor]]:
     short = rows.bfloat16()
     yield "With x in bfloat16", turner.probe.make(), short
-    yield "After .bfloat16()", turner.probe.make().bfloat16(), short
-    yield "After .bfloat16().float()", turner.probe.make().bfloat16().float(), rows
+    yield "After .bfloat16()", turner.probe.make().to(torch.bfloat16), short
+    yield (
+        "After .bfloat16().float()",
+        turner.probe.make().to(torch.bfloat16).float(),
+        rows,
+    )
 
 
 def history(turner: Turner) -> Findings:
     """Does what it has read change what it does?"""
-    rows = noise(COUNT, turner.probe.d_model)
+    rows = noise(turner.count, turner.probe.d_model)
     usual = turner.turn(rows)
     calls: dict[str, Callable[[nn.Module], Any]] = {
         "a text of 20,000": lambda m: turner.turn(rows[:1].repeat(20_000, 1), m),

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pe_lib.check.given import counts_on
 from pe_lib.check.longest import ROWS
 from pe_lib.check.probe import Probe, first_position
 from pe_lib.check.recognition import HARMFUL, describe, scale_of, table
@@ -53,12 +54,18 @@ def convention(probe: Probe) -> Findings:
             "for a turn, and neighbours are hard to tell apart.",
             "Do not convert to degrees: sin and cos take radians.",
         )
-    elif match.waves and not match.paired:
+    elif match.waves and not match.paired and match.from_zero:
         yield Finding.wrong(
             "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
             "A lone wave has no shift matrix, and the encodings are not equally long.",
             "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
+        )
+    elif match.waves and not match.paired:
+        yield Finding.fact(
+            "convention",
+            "Every column is a wave with a frequency and a start of its own.",
+            "As random features have them; a shift is no rotation of pairs.",
         )
     elif match.waves:
         yield Finding.fact(
@@ -84,6 +91,13 @@ def dtype(probe: Probe) -> Findings:
         output = probe.call(module, probe.blank(probe.length, dtype=kind))
         if output.dtype != kind:
             lost.append(f"{name_of(kind)} gives {name_of(output.dtype)}")
+    if probe.without_x:
+        yield Finding.fact(
+            "dtype",
+            f"It takes no x; after .to(dtype) {', '.join(lost) or 'it follows'}.",
+            "What takes positions alone returns what it likes; convert it.",
+        )
+        return
     if lost:
         yield Finding.wrong(
             "dtype",
@@ -163,11 +177,11 @@ def _codes_before(probe: Probe, position: int) -> Tensor | None:
     """The last encodings below a position, however they can be had."""
     start = position - ROWS
     try:
-        if probe.offset:
+        if probe.offset and counts_on(probe):
             return probe.codes(probe.make(), ROWS, **{probe.offset: start})
         if probe.positions:
             rows = torch.arange(start, position) + first_position(probe)
-            return probe.codes(probe.make(), ROWS, **{probe.positions: rows})
+            return probe.placed(probe.make(), rows)
     except Exception:  # it takes none so far out
         return None
     return None
@@ -204,7 +218,7 @@ def half(probe: Probe) -> Findings:
         yield Finding.fact(
             "half", f"{'; '.join(told)}.", "Only rounding, and no collisions."
         )
-    back = probe.codes(probe.make().bfloat16().float(), length)
+    back = probe.codes(probe.make().to(torch.bfloat16).float(), length)
     error = float((back - full).abs().max())
     if not error < 4 * torch.finfo(torch.bfloat16).eps * _size(full):
         yield Finding.wrong(

@@ -75,6 +75,21 @@ def positions_of(
     return positions.to(x.device)
 
 
+def ends_of(positions: Tensor) -> tuple[int, int] | None:
+    """The lowest and the highest of them; None where nobody may look at values."""
+    if (
+        positions.device.type != "cpu"
+        or torch.compiler.is_compiling()
+        or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    ):
+        return None
+    try:
+        lowest, highest = positions.aminmax()
+        return int(lowest), int(highest)
+    except RuntimeError:  # under vmap; or there are none
+        return None
+
+
 def with_float64(device: torch.device) -> torch.device:
     """Where to compute for a device: there, or on the CPU if it has no float64."""
     return torch.device("cpu") if device.type == "mps" else device

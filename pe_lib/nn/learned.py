@@ -8,11 +8,13 @@ from pe_lib._arguments import as_choice, as_flag, as_integer
 from pe_lib.nn._arguments import (
     as_offset,
     as_probability,
+    ends_of,
     length_first,
     length_of,
     positions_of,
     refuse_integers,
 )
+from pe_lib.nn._guests import as_leaf, is_guest, on_jagged
 from pe_lib.table import sinusoidal_table
 
 INITS = ("normal", "sinusoidal")
@@ -72,7 +74,9 @@ class LearnedPositionalEmbedding(nn.Module):
         self.batch_first = as_flag("batch_first", batch_first)
         share = as_probability("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
-        self.weight = nn.Parameter(torch.empty(self.max_length, self.d_model))
+        with torch.inference_mode(mode=False):  # wherever it is made, it can be trained
+            weight = torch.empty(self.max_length, self.d_model)
+            self.weight = nn.Parameter(weight)
         self.reset_parameters()
 
     def forward(
@@ -84,7 +88,8 @@ class LearnedPositionalEmbedding(nn.Module):
         ----------
         x : tensor [..., length, d_model]
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False.
+            if the module was made with batch_first=False. A nested tensor of layout
+            torch.jagged has texts of different lengths, each counted from 0.
         positions : tensor [length] or [batch, length]
             Integers; 0, ..., length - 1 if left out. For sentences padded on the
             left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
@@ -105,6 +110,9 @@ class LearnedPositionalEmbedding(nn.Module):
             outside 0, ..., max_length - 1. On other devices than the CPU, and in
             compiled code, PyTorch itself stops at such a `positions`.
         """
+        if is_guest(x):
+            leaf = as_leaf(self, x, positions=positions, offset=offset)
+            return on_jagged(self, x, positions, offset) if leaf is None else leaf
         length = length_of(x, self.d_model, self.batch_first)
         offset = as_offset(offset)
         refuse_integers(x)
@@ -131,14 +139,12 @@ class LearnedPositionalEmbedding(nn.Module):
         if positions.is_floating_point():
             raise TypeError(f"positions must be integers, got {positions.dtype}")
         positions = positions.long() + offset
-        look = positions.device.type == "cpu" and not torch.compiler.is_compiling()
-        if look and positions.numel():
-            lowest, highest = (int(end) for end in positions.aminmax())
-            if lowest < 0 or highest >= self.max_length:
-                raise ValueError(
-                    "positions + offset must lie within 0 and max_length - 1 = "
-                    f"{self.max_length - 1}, got {lowest} to {highest}"
-                )
+        ends = ends_of(positions)
+        if ends and (ends[0] < 0 or ends[1] >= self.max_length):
+            raise ValueError(
+                "positions + offset must lie within 0 and max_length - 1 = "
+                f"{self.max_length - 1}, got {ends[0]} to {ends[1]}"
+            )
         return positions
 
     def reset_parameters(self) -> None:

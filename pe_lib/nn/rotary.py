@@ -12,6 +12,8 @@ from pe_lib.beyond.rotary import BASE, _pair_speeds
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import as_offset, with_float64
+from pe_lib.nn._checkpoints import drop_tables
+from pe_lib.nn._guests import as_leaf, is_guest
 from pe_lib.nn._turning import turn
 
 
@@ -88,13 +90,14 @@ class RotaryEmbedding(nn.Module):
         self.layout = as_choice("layout", layout, LAYOUTS)
         self._given = frequencies is not None
         speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
-        self.rotary_dim = 2 * len(speeds)
+        self.rotary_dim, self._speeds = 2 * len(speeds), tuple(speeds.tolist())
         # Cosines stand where the first numbers of the pairs stand, sines second.
         cosines, sines = layout_columns(self.rotary_dim, self.layout)
-        self._columns = make_columns(self.rotary_dim, sines, cosines, steps)
-        table = torch.empty(self.max_length, self.rotary_dim, dtype=torch.float32)
-        self.register_buffer("table", table, persistent=False)
-        self.reset_parameters()
+        with torch.inference_mode(mode=False):  # so that it may be used in training
+            self._columns = make_columns(self.rotary_dim, sines, cosines, steps)
+            table = torch.empty(self.max_length, self.rotary_dim, dtype=torch.float32)
+            self.register_buffer("table", table, persistent=False)
+            self.reset_parameters()
 
     def forward(
         self,
@@ -138,6 +141,11 @@ class RotaryEmbedding(nn.Module):
             Queries and keys of different lengths stand at different positions: turn
             them apart, with :meth:`turn`.
         """
+        if is_guest(queries) or is_guest(keys):
+            given = {"positions": positions, "offset": offset, "turns": turns}
+            leaf = as_leaf(self, queries, keys, **given)
+            if leaf is not None:
+                return leaf  # type: ignore[no-any-return]
         length = self._length_of("queries", queries)
         of_keys = self._length_of("keys", keys)
         if length != of_keys:
@@ -225,6 +233,11 @@ class RotaryEmbedding(nn.Module):
     def _length_of(self, name: str, x: Tensor) -> int:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
+        if x.is_nested:
+            raise TypeError(
+                f"{name} must be no nested tensor: turn its values() as one text, "
+                "with positions that begin anew in each"
+            )
         if not x.is_floating_point():
             raise TypeError(f"{name} must be floating-point numbers, got {x.dtype}")
         if x.ndim < 2 or x.shape[-1] != self.head_dim:
@@ -256,9 +269,21 @@ class RotaryEmbedding(nn.Module):
         if self.table is not before:
             exact = self.table.dtype == torch.float64
             dtype = torch.float64 if exact else torch.float32
-            self.table = torch.empty_like(self.table, dtype=dtype)
-            self.reset_parameters()
+            with torch.inference_mode(mode=False):
+                self.table = torch.empty_like(self.table, dtype=dtype)
+                self.reset_parameters()
         return self
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *more: Any
+    ) -> None:
+        """Leave out the ``inv_freq`` of another module's checkpoint, if it is ours."""
+
+        def own(count: int) -> Tensor:
+            return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
+
+        drop_tables(state_dict, prefix, own, len(self._speeds), more[-1])
+        super()._load_from_state_dict(state_dict, prefix, *more)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -1,11 +1,12 @@
 """The sinusoidal encoding as a PyTorch module."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
 from pe_lib._phasors import steps_in_units
@@ -15,14 +16,25 @@ from pe_lib.nn._angles import Columns, codes_at, make_columns
 from pe_lib.nn._arguments import (
     as_offset,
     as_probability,
+    ends_of,
     length_first,
     length_of,
     positions_of,
     with_float64,
 )
+from pe_lib.nn._checkpoints import drop_tables
+from pe_lib.nn._guests import as_leaf, is_guest, on_jagged
 from pe_lib.table import sinusoidal_table
 
 SHORTER = (torch.bfloat16, torch.float16)
+
+
+def _added(x: Tensor, own: Tensor) -> Tensor:
+    """x + own, in the memory of `own`, which nobody else knows."""
+    try:
+        return own.add_(x)
+    except RuntimeError:  # vmap, where x has an axis more than it seems
+        return x + own
 
 
 class SinusoidalPositionalEncoding(nn.Module):
@@ -35,10 +47,14 @@ class SinusoidalPositionalEncoding(nn.Module):
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
 
-    The module has no parameters and saves nothing: its state_dict is empty. It
-    keeps the rows of positions 0 to max_length - 1 ready, in its own dtype. Other
-    positions, given positions, and codes for an x that is wider than the module,
-    are computed in :meth:`forward`, which takes longer and changes nothing.
+    The module has no parameters and saves nothing: its state_dict is empty. A table
+    that another module's checkpoint carries, such as ``pe``, is compared with our own
+    and left out; another encoding is an error that says so.
+
+    It keeps the rows of positions 0 to max_length - 1 ready, in its own dtype, and
+    takes whole positions from them on the CPU. Other positions, and codes for an x
+    of more bits than the module has, are computed in :meth:`forward`, which takes
+    longer and changes nothing. For torch.fx a call is one node.
 
     Parameters
     ----------
@@ -114,10 +130,11 @@ class SinusoidalPositionalEncoding(nn.Module):
         self.batch_first = as_flag("batch_first", batch_first)
         share = as_probability("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
-        table = torch.empty(self.max_length, self.d_model)
-        self.register_buffer("table", table, persistent=False)
-        self._columns = self._make_columns()
-        self.reset_parameters()
+        with torch.inference_mode(mode=False):  # so that it may be used in training
+            table = torch.empty(self.max_length, self.d_model)
+            self.register_buffer("table", table, persistent=False)
+            self._columns = self._make_columns()
+            self.reset_parameters()
 
     def forward(
         self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
@@ -128,7 +145,8 @@ class SinusoidalPositionalEncoding(nn.Module):
         ----------
         x : tensor [..., length, d_model]
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False.
+            if the module was made with batch_first=False. A nested tensor of layout
+            torch.jagged has texts of different lengths, each counted from 0.
         positions : tensor [length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1
             if left out. The batch comes first here also with batch_first=False,
@@ -149,24 +167,46 @@ class SinusoidalPositionalEncoding(nn.Module):
         ValueError
             If the shape of x or of positions does not fit.
         """
+        if is_guest(x):
+            leaf = as_leaf(self, x, positions=positions, offset=offset)
+            return on_jagged(self, x, positions, offset) if leaf is None else leaf
         length = length_of(x, self.d_model, self.batch_first)
         offset = as_offset(offset)
         end = offset + length
         table = self._buffers["table"]  # self.table takes longer than half the sum
         assert table is not None
         inside = offset >= 0 and end <= self.max_length
-        ready = positions is None and inside and not table.is_meta
-        if ready and table.dtype == x.dtype:
+        dtype = table.dtype
+        ready = not table.is_meta and (
+            dtype == x.dtype or (dtype == torch.float32 and x.dtype in SHORTER)
+        )
+        if positions is None and ready and inside:
             codes = table[offset:end]
-        elif ready and table.dtype == torch.float32 and x.dtype in SHORTER:
-            codes = table[offset:end].to(x.dtype)
+            codes = codes if dtype == x.dtype else codes.to(x.dtype)
         else:
+            given = positions is not None
             positions = positions_of(x, length, self.batch_first, positions)
-            codes = codes_at(positions, offset, self._columns, x.dtype)
+            rows = self._rows(positions, offset) if given and ready else None
+            if rows is None:
+                codes = codes_at(positions, offset, self._columns, x.dtype)
+            else:
+                codes = functional.embedding(rows, table).to(x.dtype)
+                if codes.shape == x.shape and (self.batch_first or x.ndim == 2):
+                    x = _added(x, codes)
+                    return x if self.dropout is None else self.dropout(x)
         if not self.batch_first:
             codes = length_first(codes, x)
         x = x + codes
         return x if self.dropout is None else self.dropout(x)
+
+    def _rows(self, positions: Tensor, offset: Any) -> Tensor | None:
+        """The rows of the table that positions + offset are; None if not all are."""
+        if positions.is_floating_point():
+            return None
+        ends = ends_of(positions)
+        if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
+            return positions.long() + offset if offset else positions.long()
+        return None
 
     def _make_columns(self) -> Columns:
         steps = steps_in_units(self.d_model, self.base, self.spacing)
@@ -205,8 +245,23 @@ class SinusoidalPositionalEncoding(nn.Module):
             self.table = torch.empty_like(before, device="cpu")
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         if self.table is not before:
-            self.reset_parameters()
+            with torch.inference_mode(mode=False):
+                if self.table.is_inference():
+                    self.table = torch.empty_like(self.table)
+                self.reset_parameters()
         return self
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *more: Any
+    ) -> None:
+        """Leave out the table of another module's checkpoint, if it is ours."""
+
+        def own(length: int) -> Tensor:
+            rows = torch.arange(length)
+            return codes_at(rows, 0, self._columns, torch.float64).cpu()
+
+        drop_tables(state_dict, prefix, own, self.d_model, more[-1])
+        super()._load_from_state_dict(state_dict, prefix, *more)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -23,6 +23,7 @@ NEED = {
     "pe_lib.nn.sinusoidal": ("torch", "pe_lib.nn"),
     "pe_lib.check": ("torch", "pe_lib.check"),
     "pe_lib.check.report": ("torch", "pe_lib.check"),
+    "pe_lib.check.pytest": ("pytest", "pe_lib.check.pytest"),
     "pe_lib.experiments": ("torch", "pe_lib.experiments"),
     "pe_lib.experiments.tasks": ("torch", "pe_lib.experiments"),
 }

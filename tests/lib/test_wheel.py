@@ -92,7 +92,7 @@ def typed(python, code, folder):
 
 def test_the_wheel_holds_every_file_of_the_library(wheel):
     """And nothing else: a folder that pyproject.toml forgets would be missing."""
-    kinds = {".py", ".js", ".css", ".txt", ".typed"}
+    kinds = {".py", ".js", ".css", ".json", ".txt", ".typed"}
     files = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "pe_lib").rglob("*")

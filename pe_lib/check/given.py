@@ -1,0 +1,170 @@
+"""The checks of positions that a module is given: all of them, or the first one."""
+
+import contextlib
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib.check.longest import LARGEST
+from pe_lib.check.probe import Probe, first_position
+from pe_lib.check.recognition import HARMFUL, table
+from pe_lib.check.report import Finding, Findings, first_line
+from pe_lib.check.tensors import as_numpy, close
+
+
+def positions(probe: Probe) -> Findings:
+    """Where it takes positions, are they the right ones?"""
+    name = probe.positions
+    if name is None:
+        yield Finding.fact(
+            "positions",
+            "No argument for positions.",
+            "Packed and left-padded batches need one.",
+        )
+        return
+    module, first = probe.make(), first_position(probe)
+    usual = probe.codes(module)
+    order = torch.arange(probe.length).flip(0)
+    try:
+        codes = probe.placed(module, order + first)
+    except Exception as error:
+        if probe.takes_positions:  # somebody said that this is its name
+            raise
+        yield Finding.fact(
+            "positions",
+            f"{name} = {probe.length - 1}, ..., 1, 0 is refused, as [length] and as "
+            f"[batch, length]: {first_line(error)}",
+            "Either it takes something else, or packed batches cannot be had.",
+        )
+        return
+    if not close(codes, usual.flip(0)):
+        yield Finding.wrong(
+            "positions",
+            f"{name} = {probe.length - 1}, ..., 1, 0 does not give the usual encodings "
+            "in that order.",
+            "Packed and left-padded sequences get the encodings of other positions.",
+            f"Compute the encoding from {name}, in whatever order they come.",
+        )
+        return
+    can = ["per batch"] if _per_batch(probe, module, first) else []
+    for words, value in (("fractional", 2.5), ("negative", -3)):
+        try:
+            at = torch.full((probe.length,), value) + first
+            found = probe.placed(module, at)[0]
+        except Exception:  # refused
+            continue
+        if _is_encoding_of(probe, found, value):
+            can.append(words)
+            continue
+        other = _position_of(probe, module, found, value)
+        if other is not None:
+            yield Finding.wrong(
+                "positions",
+                f"{name} = {value:g} gets the encoding of position {other}.",
+                f"A {words} position is silently taken for a different one.",
+                "Compute it from the formula, or refuse it.",
+            )
+    yield Finding.fact(
+        "positions",
+        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
+        "Packed and left-padded batches are possible.",
+    )
+
+
+def _per_batch(probe: Probe, module: nn.Module, first: int) -> bool:
+    """Whether each sequence of a batch may have positions of its own."""
+    order = torch.arange(probe.length)
+    both = torch.stack([order.flip(0), order]) + first
+    try:
+        output = probe.call(
+            module, probe.blank(probe.length), **{str(probe.positions): both}
+        )
+        second = output[:, 1] if probe.axes == "sequence" else output[1]
+        return close(second, probe.codes(module))
+    except Exception:  # then it may not
+        return False
+
+
+def _position_of(
+    probe: Probe, module: nn.Module, code: Tensor, value: float
+) -> int | None:
+    """The position whose code it gets, rounded, without its sign, from the end."""
+    codes, longest = probe.codes(module), probe.longest
+    if longest.refusal and longest.length * probe.d_model <= LARGEST:
+        with contextlib.suppress(Exception):  # longer than this width allows
+            codes = probe.codes(module, longest.length)
+    near = (math.floor(value), math.ceil(value), 0, abs(int(value)))
+    for at in (*(n for n in near if n >= 0), len(codes) + int(value)):
+        if at < len(codes) and close(code, codes[at]):
+            return at
+    return None
+
+
+def _is_encoding_of(probe: Probe, code: Tensor, position: float) -> bool:
+    convention = probe.convention
+    if convention is None or probe.match is None or probe.d_model % 2:
+        return False
+    ideal = table(convention, probe.d_model, [position])[0] * probe.match.scale
+    return bool(np.abs(as_numpy(code) - ideal).max() < HARMFUL)
+
+
+def offset(probe: Probe) -> Findings:
+    """Where it takes the first position, is it the right one?"""
+    name = probe.offset
+    if name is None:
+        yield Finding.fact(
+            "offset",
+            "No argument for the first position.",
+            "Decoding word by word with a cache needs one.",
+        )
+        return
+    module = probe.make()
+    usual = probe.codes(module)
+    wrong = _not_counted_on(probe)
+    words = [n for n in (1, 3) if n < len(usual)]
+    one = all(close(_from(probe, module, n, 1), usual[n : n + 1]) for n in words)
+    if wrong and one:
+        yield Finding.fact(
+            "offset",
+            f"{name} is right for one word at a time, and for one alone.",
+            "Several words at once all get its encoding, or are refused.",
+        )
+    elif wrong:
+        yield Finding.wrong(
+            "offset",
+            f"{name} = {wrong[0]} does not give the encodings from position {wrong[0]} "
+            "on.",
+            "Words that are decoded one by one get other encodings than in training.",
+            f"Add {name} to the positions, and to the key of a cache.",
+        )
+    else:
+        yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")
+
+
+def counts_on(probe: Probe) -> bool:
+    """Whether several words have the codes from the first position on."""
+    return not _not_counted_on(probe)
+
+
+def _not_counted_on(probe: Probe) -> list[int]:
+    """First positions from which two words get other codes than from 0 on."""
+    module = probe.make()  # one for all calls: it may keep what it must not
+    usual = probe.codes(module)
+    return [
+        n
+        for n in (1, 3)
+        if n + 2 <= len(usual)
+        and not close(_from(probe, module, n, 2), usual[n : n + 2])
+    ]
+
+
+def _from(probe: Probe, module: nn.Module, start: int, length: int) -> Tensor:
+    """The codes from a position on; NaN if so many at once are refused."""
+    try:
+        return probe.codes(module, length, **{str(probe.offset): start})
+    except Exception:
+        if length == 1:
+            raise
+        return torch.full((length, probe.d_model), torch.nan)

@@ -1,0 +1,136 @@
+"""Whatever a module does, there is a report; its JSON keeps to the schema.
+
+Five hundred modules instead of forty: python tests/lib/check_generated.py 500
+"""
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+import torch
+from check_generated import generate
+from torch import nn
+
+from pe_lib.__main__ import main
+from pe_lib.check import check_encoding
+from pe_lib.check.report import SCHEMA, Finding, Report
+from pe_lib.conventions import CONVENTIONS
+from pe_lib.nn import SinusoidalPositionalEncoding
+
+RULES = json.loads(files("pe_lib.check").joinpath("report.schema.json").read_text())
+VALID = jsonschema.Draft202012Validator(RULES)
+
+
+@pytest.fixture(autouse=True)
+def short_inputs(monkeypatch):
+    """Long inputs are tried elsewhere."""
+    monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**14)
+    monkeypatch.setattr("pe_lib.check.turning.FAR", (1_000,))
+
+
+@pytest.mark.parametrize("decade", range(4))
+def test_any_module_gets_a_report(decade):
+    ends = set()
+    for seed in range(10 * decade, 10 * decade + 10):
+        build, width, parts = generate(seed)
+        kind = torch.get_default_dtype()
+        report = check_encoding(build, d_model=width)
+        assert torch.get_default_dtype() == kind
+        VALID.validate(json.loads(json.dumps(report.as_dict())))
+        assert report.as_text(40), parts
+        ends.add((report.ran, report.ok))
+    assert len(ends) > 1  # they are not all alike
+
+
+def test_the_schema_is_of_this_version_and_refuses_others():
+    jsonschema.Draft202012Validator.check_schema(RULES)
+    assert RULES["properties"]["schema"] == {"const": SCHEMA, **_words(RULES)}
+    for convention in CONVENTIONS.values():
+        found = (Finding.fact("axes", "a", "b"), Finding.wrong("meta", "a", "b", "c"))
+        VALID.validate(Report("M", 4, "", convention, found).as_dict())
+    data = check_encoding(SinusoidalPositionalEncoding, d_model=8).as_dict()
+    VALID.validate(data)
+    for name in data:
+        with pytest.raises(jsonschema.ValidationError):
+            VALID.validate({key: value for key, value in data.items() if key != name})
+    for change in ({"ok": 1}, {"schema": 2}, {"findings": [{"check": "axes"}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            VALID.validate(data | change)
+
+
+def _words(rules):
+    return {"description": rules["properties"]["schema"]["description"]}
+
+
+class Loud(SinusoidalPositionalEncoding):
+    """It prints, and leaves."""
+
+    leaves = False
+
+    def forward(self, x):
+        print("here I am")
+        if self.leaves:
+            raise SystemExit(0)
+        return super().forward(x)
+
+
+class Leaves(Loud):
+    leaves = True
+
+
+def test_what_a_module_prints_is_not_in_the_json(capsys):
+    status = main(["check", f"{__name__}:Loud", "--d-model", "8", "--json"])
+    told = capsys.readouterr()
+    assert status == 0 and json.loads(told.out)["ok"]
+    assert "here I am" in told.err
+
+
+def test_a_module_that_leaves_the_program_is_status_2(capsys):
+    assert main(["check", f"{__name__}:Leaves", "--d-model", "8"]) == 2
+    text = capsys.readouterr().out
+    assert "raised SystemExit" in text or "SystemExit: 0" in text
+
+
+def test_an_error_while_looking_at_an_answer_is_no_fault():
+    class Sparse(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.width = width
+
+        def forward(self, x):
+            code = torch.from_numpy(np.arange(x.shape[-2]))[:, None].expand_as(x)
+            return x + code if x.any() else code.to(x).to_sparse()
+
+    report = check_encoding(Sparse, d_model=4)
+    assert not [f for f in report.wrong if "The module raised" in f.what], str(report)
+
+
+REPORT_BY_PYTEST = """
+from pe_lib.check.pytest import encoding_tests
+from pe_lib.nn import LearnedPositionalEmbedding
+from torch import nn
+
+test_positions = encoding_tests(
+    lambda width: LearnedPositionalEmbedding(width, max_length=64), d_model=8)
+test_nothing = encoding_tests(nn.Identity, d_model=8)
+"""
+
+
+def test_pytests_own_junit_file_reads_well(tmp_path):
+    from xml.etree import ElementTree as Tree
+
+    path, report = tmp_path / "test_mine.py", tmp_path / "junit.xml"
+    path.write_text(REPORT_BY_PYTEST)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbval"]
+    status = pytest.main([str(path), *options, f"--rootdir={tmp_path}", "-c",
+                          "/dev/null", f"--junitxml={report}"])  # fmt: skip
+    cases = {case.get("name"): case for case in Tree.parse(report).iter("testcase")}
+    assert status == 1
+    assert cases["test_positions[prefix]"].get("classname") == "test_mine"
+    assert not len(cases["test_positions[prefix]"])
+    (failure,) = cases["test_nothing[axes]"]
+    assert failure.tag == "failure"
+    assert failure.text.startswith("WRONG: axes\n  Every position gets the same")
+    assert len([case for case in cases.values() if len(case)]) == 1
