@@ -25,6 +25,8 @@
       const early = [...document.fonts].filter((face) => face.display === "optional");
       await Promise.allSettled(early.map((face) => face.load()));
       root.style.removeProperty("display");
+      // A hidden page could not go where its address leads.
+      document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
     });
   } else {
     needed.forEach(fetchEarly);

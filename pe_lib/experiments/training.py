@@ -73,36 +73,28 @@ def train(
     task : str or Task
         A key of TASKS, or a task of your own.
     schemes : sequence of keys of SCHEMES, or mapping of keys to Scheme
-    steps : int
+    steps, layers : int
         At least 1.
     train_lengths : (int, int)
         Each step draws its length from this range, both ends included.
-    test_lengths : sequence of int
-    seeds : int
-        How many: seeds 0, 1, 2 ... if ``first_seed`` is 0.
-    layers : int
-        At least 1.
+    test_lengths, test_starts : sequences of int
+        How long the tests are, and where they begin.
+    seeds, first_seed : int
+        How many, and the first of them: 0, 1, 2 ... or 100, 101, 102 ...
     token_std : float
         Standard deviation of the tokens' vectors at the start; as loud as a sinusoid.
     examples : int or None
         Train on so many sequences only, of one length, instead of fresh ones.
     rate : float or mapping of keys to float
         Adam's learning rate, for all schemes or for each.
-    first_seed : int
     train_starts : int
         Each step draws the position of its first token from 0 to this number.
-    test_starts : sequence of int
-        Where the tests begin.
     by_query : bool
         Also score queries inside and beyond apart, and in blocks of 8 positions.
     width : int
         Numbers a token, a multiple of 4.
 
-    Returns
-    -------
-    list of Score
-        One row for each scheme, seed, length and start; with ``by_query`` more.
-
+    Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
     Raises TypeError or ValueError if an argument is of the wrong kind, unknown or out
     of range, all before anything is trained.
 

@@ -89,6 +89,16 @@ def test_an_address_opens_what_it_leads_into(
         assert opened(seen.page) < seen.page.locator("details.fold").count()
 
 
+@pytest.mark.parametrize("target", ["exercises", DEEPER])
+def test_an_address_leads_there_from_a_folder(
+    browser: Any, site: Site, target: str
+) -> None:
+    """Where the page waits for its faces before it shows."""
+    url = (site.folder / f"{PAGE}.html").as_uri()
+    with checks.visit(browser, site, f"{url}#{target}") as seen:
+        assert is_open(seen.page, target)
+
+
 def test_a_link_opens_what_it_leads_into(page: Any) -> None:
     """Once, and again after the reader has closed it."""
     page.evaluate(
