@@ -45,7 +45,9 @@ sys.path += [str(folder) for folder in (Path.cwd(), *Path.cwd().parents)
              if (folder / "pe_lib").is_dir()]
 try:
     import pe_lib
-except ModuleNotFoundError:
+except ModuleNotFoundError as error:
+    if error.name != "pe_lib":
+        raise
     raise ModuleNotFoundError("pe_lib is missing: {hint}, "
         "then in it: pip install -r requirements.txt") from None
 """

@@ -319,7 +319,7 @@ def _numbers(ask: Callable[..., Array]) -> Callable[..., Array]:
 def _judge(test: Callable[[Way], Verdict], way: Way) -> Verdict:
     try:
         return test(Way(_numbers(way.scores), _numbers(way.looking), way.values))
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         return _verdict(False, float("nan"), str(error))
 
 

@@ -47,6 +47,8 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         )
     for part in parts:
         folder = out / part
+        if any((folder / work).exists() for work in ("submitted", "gradebook.db")):
+            raise SystemExit(f"{folder} holds students' work: move it away first")
         shutil.rmtree(folder, ignore_errors=True)
         PARTS[part](pages, folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())

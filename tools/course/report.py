@@ -124,7 +124,7 @@ def grade(path: Path, student: str, limits: Limits) -> list[Row]:
     try:
         notebook = read(path)
         chapter = chapter_of(notebook, path)
-    except (ValueError, AttributeError) as problem:
+    except (ValueError, AttributeError, TypeError) as problem:
         return [Row(**(asdict(nobody) | {"message": str(problem)[:300]}))]
     if not chapter:
         return [Row(**(asdict(nobody) | {"message": "no chapter of this book"}))]
@@ -147,7 +147,8 @@ def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]
     """
     messages: dict[str, str] = {}
     while True:
-        told, end = once(path, chapter, limits, list(messages))
+        wrong = [label for label, message in messages.items() if message]
+        told, end = once(path, chapter, limits, wrong)
         begun = [line["begin"] for line in told if line.get("begin")]
         messages |= {line["done"]: line["message"] for line in told if "done" in line}
         stopped = [label for label in begun[-1:] if label not in messages]
@@ -252,7 +253,7 @@ def report(folder: Path, limits: Limits, jobs: int) -> list[Row]:
 
 def write(rows: list[Row], path: Path) -> None:
     """The table, for a spreadsheet; no cell of it begins a formula."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
         table = csv.writer(file)
         table.writerow([field.name for field in fields(Row)])
         for row in rows:

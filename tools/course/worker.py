@@ -122,6 +122,8 @@ def own_cells(notebook: dict[str, Any], plan: dict[str, Any]) -> list[tuple[str,
 
 def without_magic(text: str) -> str:
     """Python alone: a line for IPython is left out."""
+    if parses(text):
+        return text
     lines = text.splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith(("%", "!")))
 

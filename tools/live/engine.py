@@ -13,6 +13,7 @@ no "Edit and run".
 
 import gzip
 import hashlib
+import http.client
 import io
 import json
 import re
@@ -103,7 +104,7 @@ def fetch_shim() -> bytes:
     try:
         with urllib.request.urlopen(SHIM, timeout=15) as answer:
             data: bytes = answer.read()
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         raise UnavailableError(f"{SHIM} ({error})") from error
     found = hashlib.sha256(data).hexdigest()
     if found != SHIM_HASH:
@@ -237,7 +238,6 @@ def make(folder: Path) -> None:
     about = {
         "made_by": VERSION,
         "python": PYTHON,
-        "unpacked": len(wasm),
         "files": listed,
     }
     text = json.dumps(about, indent=1)
@@ -262,6 +262,7 @@ def main(folder: Path) -> None:
     try:
         make(folder)
     except UnavailableError as lacking:
+        shutil.rmtree(folder, ignore_errors=True)  # an older one would not fit
         print(f'The site will be without "Edit and run": could not fetch {lacking}.')
 
 

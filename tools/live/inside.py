@@ -287,7 +287,7 @@ def forget() -> None:
 
 
 def keep() -> None:
-    """Remember the names after a cell, and what is in the arrays and lists."""
+    """Remember the names after a cell, and what is in arrays, lists and generators."""
     import numpy as np
 
     before = {id(value): copy for value, copy in _kept[-1][1]} if _kept else {}
@@ -301,6 +301,8 @@ def keep() -> None:
                 inside.append((value, copy))
         elif type(value) in (list, dict, set):
             inside.append((value, value.copy()))
+        elif isinstance(value, np.random.Generator):
+            inside.append((value, value.bit_generator.state))
     _kept.append((dict(_names), inside))
 
 
@@ -319,6 +321,8 @@ def back_to(number: int) -> None:
         elif isinstance(value, (dict, set)):
             value.clear()
             value.update(content)
+        elif hasattr(value, "bit_generator"):
+            value.bit_generator.state = content
         else:
             value[...] = content
 

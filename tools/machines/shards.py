@@ -31,7 +31,6 @@ from pe_lib.nn import AlibiBias, RotaryEmbedding, SinusoidalPositionalEncoding, 
 HEADS, WIDTH = 4, 16
 SCHEMES = ("sinusoid", "rotary", "alibi", "t5")
 NUMBERED = ("right", "local", "the other order", "not reset")
-BOUND = 1e-5  # beside the largest number, in float32
 
 
 class Layer(nn.Module):

@@ -149,6 +149,8 @@ def keep(out: Path, all_ranks: list[int]) -> None:
     for name in ("agreement", "cost"):
         files = [out / f"{name}.{ranks}.csv" for ranks in all_ranks]
         texts = [file.read_text() for file in files if file.exists()]
+        if not texts:
+            continue
         rows = [line for text in texts for line in text.splitlines(True)[1:]]
         first = texts[0].splitlines(True)[0]
         text = header(own if name == "agreement" else "") + first + "".join(rows)
@@ -165,7 +167,8 @@ def judge(out: Path, ranks: int) -> bool:
             gap = max(float(row["forward"]), float(row["gradients"]))
             seen = row["noticed"] == "True"
             right = row["positions"] == "right"
-            good &= (gap < BOUND and not seen) if right else seen
+            fine = gap < BOUND and not seen and row["finite"] == "True"
+            good &= fine if right else seen
             print(
                 f"{row['scheme']:10}{row['order']:12}{row['positions']:17}"
                 f"{row['forward']:>9}{row['gradients']:>11}",
@@ -197,6 +200,10 @@ def main() -> int:
     options.add_argument("--own", action="store_true", help="try torch's own")
     options.add_argument("--keep", action="store_true", help=f"keep it in {DATA.name}")
     chosen = options.parse_args()
+    if len(chosen.lengths) < 2:
+        options.error(
+            f"--lengths must be of two documents at least, got {chosen.lengths}"
+        )
     good = True
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -205,7 +212,7 @@ def main() -> int:
                 run(ranks, chosen, out)
                 if ranks > 1:
                     good &= judge(out, ranks)
-            if chosen.keep:
+            if chosen.keep and good:
                 keep(out, [1, *chosen.ranks])
     except CannotRunError as sentence:
         print(sentence, file=sys.stderr)

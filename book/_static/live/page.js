@@ -287,9 +287,23 @@ export const begin = async (box, base) => {
     // A cell in a fold keeps its result there; a picture stands above its fold.
   };
 
+  // What a cell draws comes from whatever was typed into it: drawings, and no more.
+  const harmless = (text) => {
+    const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+    if (!svg) return "";
+    for (const node of svg.querySelectorAll("script, foreignObject, iframe, animate, set")) node.remove();
+    for (const node of [svg, ...svg.querySelectorAll("*")]) {
+      for (const { name, value } of Array.from(node.attributes)) {
+        const leads = /href$/i.test(name) && !/^(#|data:image\/)/.test(value);
+        if (leads || /^on/i.test(name)) node.removeAttribute(name);
+      }
+    }
+    return svg;
+  };
+
   const picture = (event, pictures) => {
     const figure = make("figure");
-    if (event.svg) figure.innerHTML = event.svg;
+    if (event.svg) figure.append(harmless(event.svg));
     else {
       const old = pictures.find((each) => each.querySelector("svg"));
       if (old) figure.append(old.querySelector("svg").cloneNode(true));
@@ -519,7 +533,7 @@ export const begin = async (box, base) => {
 
   // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
   const byKey = box.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
-  const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility());
+  const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility?.() ?? true);
   const following = areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING);
   for (const cell of cells) show(cell);
   box.hidden = true;

@@ -28,7 +28,7 @@
     try {
       const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
       if (kept) line.append(" Your changes are still here.");
-      caches.has(cache).then(
+      caches.match(new URL(`engine/${cache.slice(5)}.wasm.gz`, here), { cacheName: cache }).then(
         (there) => there && line.firstChild.replaceWith("Python is already in this browser."),
         () => {}, // it may refuse to keep anything
       );
@@ -42,8 +42,8 @@
         try {
           const { begin } = await import(new URL(`${version}/page.js`, here).href);
           await begin(box, new URL("./", here));
-        } catch {
-          told("The files that run this page could not be fetched. Reload the page to try again.");
+        } catch (error) {
+          told(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
         }
       },
       { once: true },
