@@ -33,6 +33,14 @@ def right() -> dict[str, str]:
     return {label.replace("-", "_"): text for label, text in solutions.items()}
 
 
+def leaves() -> dict[str, str]:
+    """One answer ends the process; a later one rests on a line of an earlier one."""
+    answers = right() | {"ex_half_split": LEAVING}
+    answers["ex_net_shift"] += "\nbegun = True"
+    answers["ex_counting"] += "\nassert begun"
+    return answers
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The report on a class, by student and exercise."""
@@ -53,7 +61,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
             ex_offset=prove.BY_HEART["ex-offset"],
             ex_counting="def counting_shift(k:",
         ),
-        "fay/rotation": filled(**right() | {"ex_half_split": LEAVING}),
+        "fay/rotation": filled(**leaves()),
     }
     for name, notebook in hands.items():
         kit.write(notebook, folder / f"{name}.ipynb")
@@ -108,10 +116,19 @@ def test_nobody_is_left_out(table) -> None:
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
-    """Neither in a message, nor in a name."""
-    row = report.Row("=1+1", "c", "e", 0, 1, "-2 is wrong", "f")
+    """Neither in a message, nor in a name; and a name may be of another alphabet."""
+    row = report.Row("=1+1", "c", "e", 0, 1, "-2 is wrong", "Jos\udce9")
     report.write([row], tmp_path / "report.csv")
-    assert "'=1+1,c,e,0,1,'-2 is wrong,f" in (tmp_path / "report.csv").read_text()
+    assert "'=1+1,c,e,0,1,'-2 is wrong,Jos?" in (tmp_path / "report.csv").read_text()
+
+
+def test_only_lines_for_ipython_are_left_out() -> None:
+    """A line of Python may begin with a percent sign, too."""
+    import worker
+
+    answer = "def f(a):\n    return (a\n        % 7)"
+    assert worker.without_magic(answer) == answer
+    assert worker.without_magic("%matplotlib inline\nx = 1") == "x = 1"
 
 
 def test_an_answer_is_found_by_its_line_its_tag_or_its_id() -> None:

@@ -104,14 +104,16 @@ def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
 
 
 def test_names_are_put_back() -> None:
-    """A cell that runs again finds all as it was, arrays and lists included."""
+    """A cell that runs again finds all as it was: arrays, lists and generators too."""
     inside.forget()
-    assert inside.run("import numpy as np\na = np.zeros(2)\nb = [1]", "cell 1")
+    made = "import numpy as np\na = np.zeros(2)\nb = [1]\nr = np.random.default_rng(0)"
+    assert inside.run(made, "cell 1")
     inside.keep()
-    assert inside.run("a += 1\nb.append(2)\nc = 3", "cell 2")
+    assert inside.run("a += 1\nb.append(2)\nc = r.random()", "cell 2")
     inside.keep()
     inside.back_to(1)
     assert inside.run("assert not a.any() and b == [1] and 'c' not in dir()", "cell 2")
+    assert inside.run("assert r.random() == np.random.default_rng(0).random()", "c 2")
 
 
 # In the browser
@@ -194,6 +196,18 @@ def test_too_much_is_cut(page: Any) -> None:
     result = page.locator(f".cell.c{POCKET} .live-result")
     assert "more than a page can hold" in result.inner_text()
     assert result.evaluate("e => e.textContent.length") < 2 * inside.MOST
+
+
+@needs_engine
+def test_a_drawing_is_a_drawing_and_no_more(page: Any) -> None:
+    """Links of a figure that lead to a script are gone, the figure is there."""
+    link = "ax.text(0.5, 0.5, 'x', url='javascript:void(0)')"
+    lines = ["import matplotlib.pyplot as plt", "fig, ax = plt.subplots()", link]
+    write(page, POCKET, "\n".join([*lines, "plt.show()"]))
+    steps.again(page, cell=POCKET)
+    drawn = page.locator(f".cell.c{POCKET} .live-result svg")
+    assert drawn.count() == 1 and drawn.locator("path").count() > 3
+    assert "javascript" not in drawn.evaluate("e => e.outerHTML")
 
 
 @needs_engine
