@@ -71,6 +71,13 @@ def test_ways_that_are_broken_lose_what_they_promised():
     assert late["one back"].evidence == "1 back of 16 words: looks at 2 back"
     whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
     assert not whole["between"].holds
+    jumps = changed(
+        "rotary",
+        scores=lambda q, k, p: rotary.scores(q, k, p) + 1000 * (p[1] != p[1].round()),
+    )
+    assert not jumps["between"].holds
+    silent = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p) * np.nan)
+    assert silent["any length"].evidence == "scores must be numbers, got NaN"
     added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
     assert added["equal words"].holds
 
