@@ -8,7 +8,8 @@ one block.
 
 torch has ring attention of its own (torch.distributed.tensor.experimental), for the
 fused kernels of GPUs; on the CPU torch 2.13 answers that its operator has no sharding
-strategy, and none of them takes a bias. So this one is written with torch's sends.
+strategy, and none of its ring kernels takes a bias. So this one is written with
+torch's sends.
 """
 
 from collections.abc import Callable
