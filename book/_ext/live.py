@@ -67,6 +67,13 @@ def engine() -> dict[str, dict[str, Any]]:
     } | {"book": {"name": f"engine/{_named(book())}", "bytes": len(book())}}
 
 
+READ = (
+    *sorted((ROOT / "book/beyond/data").glob("*.csv")),
+    ROOT / "benchmarks/angles.txt",
+)
+"""What cells open; in the browser, too, they run in book/beyond."""
+
+
 @cache
 def book() -> bytes:
     """The book's own Python: pe_lib, and what runs the cells."""
@@ -78,6 +85,7 @@ def book() -> bytes:
         for path in sorted((ROOT / "pe_lib").rglob("*"))
         if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
     }
+    files |= {path.relative_to(ROOT).as_posix(): path for path in READ}
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as target:
         for name, path in files.items():

@@ -58,7 +58,7 @@ def document_of(lengths: ArrayLike) -> NDArray[np.int64]:
            [0, 0, 0, 1, 1]])
     """
     each = _as_lengths(lengths)
-    return np.repeat(np.arange(len(each), dtype=np.int64), each)
+    return np.repeat(np.arange(len(each), dtype=np.int64), each.astype(np.intp))
 
 
 def from_mask(mask: ArrayLike) -> NDArray[np.int64]:
@@ -270,7 +270,8 @@ def check_shards(
     if len(document) != n:
         raise ValueError(f"lengths must add up to {n} tokens, got {len(document)}")
     if not np.array_equal(np.sort(tokens), np.arange(n)):
-        found = np.bincount(tokens[(tokens >= 0) & (tokens < n)], minlength=n)
+        inside = tokens[(tokens >= 0) & (tokens < n)].astype(np.intp)
+        found = np.bincount(inside, minlength=n)
         odd = int(np.flatnonzero(found != 1)[0])
         raise AssertionError(f"token {odd} must come once, got it {found[odd]} times")
     right = packed([n] if lengths is None else lengths)
