@@ -7,8 +7,8 @@ Firefox, passes all messages on in both directions, and answers that command its
 
     with sync_playwright() as playwright, start(playwright) as browser: ...
 
-Colour scheme and reduced motion can therefore not be set. What comes from Chromium alone
-(CDP sessions, layout shifts) is not there either.
+Its colour scheme can therefore not be set, and motion is always reduced. What comes
+from Chromium alone (CDP sessions, layout shifts) is not there either.
 """
 
 import asyncio
@@ -45,6 +45,7 @@ QUIET = {
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
     "toolkit.telemetry.enabled": False,
+    "ui.prefersReducedMotion": 1,
 }
 """It talks to nobody but this machine."""
 
