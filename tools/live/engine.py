@@ -51,26 +51,8 @@ UNUSED = {  # of the standard library: what needs other processes, a network, a 
     *("profiling", "pydoc_data", "sqlite3", "tkinter", "venv", "wsgiref", "xmlrpc"),
     *("imaplib", "mailbox", "smtplib", "ftplib", "poplib", "turtle", "host"),
     *("http", "socketserver", "ssl", "webbrowser", "getpass", "_osx_support", "wave"),
-    *(
-        "_pyio",
-        "bdb",
-        "cProfile",
-        "cmd",
-        "code",
-        "compileall",
-        "doctest",
-        "modulefinder",
-    ),
-    *(
-        "modulefinder",
-        "optparse",
-        "pdb",
-        "pickletools",
-        "profile",
-        "pstats",
-        "pyclbr",
-        "symtable",
-    ),
+    *("_pyio", "bdb", "cProfile", "cmd", "code", "compileall", "doctest", "optparse"),
+    *("modulefinder", "pdb", "pickletools", "profile", "pstats", "pyclbr", "symtable"),
     *("tabnanny", "tarfile", "tomllib", "trace", "zipapp"),
 }
 UNUSED_PARTS = re.compile(
