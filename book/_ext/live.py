@@ -155,6 +155,7 @@ def cells(name: str) -> str:
             "id": cell.id,
             "source": cell.source,
             "outputs": stored(cell),
+            "parameters": "parameters" in cell.tagged(""),
             "checked": cell.checked.replace("`", "").replace("$", ""),
             "claims": [
                 {"id": claim, "text": claims[claim].claim}

@@ -3,6 +3,7 @@
 import { exercises } from "./answers.js";
 import { edit } from "./editor.js";
 import { fade } from "./numbers.js";
+import { changed, fields } from "./parameters.js";
 import { button, make, memory, plural } from "./parts.js";
 
 const LATER = { scipy: /\bscipy\b|pe_lib\.fit|\bdecay_law\b/, sympy: /\bsympy\b/, mpmath: /\b(mpmath|sympy)\b/ };
@@ -60,6 +61,7 @@ export const begin = async (box, base, asked = "") => {
   let wanted = -1; // run up to here
   const tries = []; // answers that wait for the cells above them
   let stopped = false;
+  let values = null; // the fields of the chapter's values
   let refused = false; // the browser keeps nothing
 
   // --- the bar at the foot of the page ---
@@ -327,10 +329,12 @@ export const begin = async (box, base, asked = "") => {
     if (fails.length) parts.push(`${plural(fails.length, "fails", "fail")}`);
     if (away.length) parts.push(`${plural(away.length, "needs", "need")} what a browser lacks`);
     if (done < total) parts.push(`${total - done} not run${edited ? " since your change" : ""}`);
-    return `${parts.join(", ")}.`;
+    const set = edited === 1 ? changed(cells.find((cell) => cell.edited)) : "";
+    return `${set && `With ${set}: `}${parts.join(", ")}.`;
   };
 
   const tally = () => {
+    values?.show();
     const checks = cells.filter((cell) => cell.checked || cell.claims.length);
     const isOf = (cell) => {
       if (!fresh(cell)) return "not run";
@@ -443,7 +447,7 @@ export const begin = async (box, base, asked = "") => {
     send(running, exercise.text);
   };
   const send = ({ index }, source, expected = []) =>
-    worker.postMessage({ do: "run", index, source, expected, needs: needs([source]) });
+    worker.postMessage({ do: "run", index, source, expected, needs: needs([source]), goes_on: !running.exercise });
   const tried = (it) => {
     const { exercise, part } = it;
     if (part === "answer" && !it.error) {
@@ -538,6 +542,21 @@ export const begin = async (box, base, asked = "") => {
     document.documentElement.dataset.live = "halted";
   };
 
+  const dial = cells.find(({ parameters }) => parameters);
+  if (dial?.editor) {
+    values = fields(dial, {
+      write: (text) => {
+        dial.editor.set(text);
+        change(dial, text);
+      },
+      run: () => want(total - 1),
+      back: () => {
+        back(dial);
+        want(total - 1);
+      },
+    });
+    box.after(values.form);
+  }
   const answers = exercises(about.exercises, { page, root: new URL("../../", base), attempt, draw, refuse });
   bar.append(answers.list);
 
