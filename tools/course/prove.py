@@ -1,6 +1,7 @@
 """What ``make course-test`` does: try the graders' editions with the graders.
 
-    .venv/course/bin/python tools/course/prove.py [--light] [chapter ...]
+    .venv/course/bin/python tools/course/prove.py [--light] [--tools nbgrader,otter]
+                                                  [chapter ...]
 
 For each chapter a class of five hands in: the right answers, nothing, the first and
 the second of the wrong answers that the book has collected, and answers that know the
@@ -215,11 +216,14 @@ def compare(tool: str, page: Page, points: dict[str, Any], seconds: float) -> in
     return surprises
 
 
-def main(names: list[str], *, is_light: bool) -> int:
-    """Both tools, chapter by chapter."""
+TOOLS = {"nbgrader": with_nbgrader, "otter": with_otter}
+
+
+def main(names: list[str], tools: list[str], *, is_light: bool) -> int:
+    """The tools, chapter by chapter."""
     surprises = 0
     for page in kit.chosen(manuscript.read().notebooks, names or USUAL):
-        for tool, grade in (("nbgrader", with_nbgrader), ("otter", with_otter)):
+        for tool, grade in ((tool, TOOLS[tool]) for tool in tools):
             start = time.perf_counter()
             with tempfile.TemporaryDirectory() as folder:
                 tried = light(page, Path(folder) / "light") if is_light else page
@@ -238,5 +242,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Try the editions with the graders.")
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--light", action="store_true")
+    parser.add_argument("--tools", default=",".join(TOOLS))
     given = parser.parse_args()
-    sys.exit(bool(main(given.chapters, is_light=given.light)))
+    tools = given.tools.split(",")
+    sys.exit(bool(main(given.chapters, tools, is_light=given.light)))

@@ -274,7 +274,9 @@ def report(
     students = roster.read_text("utf-8").split("\n") if roster.exists() else []
     students += group.students if group else ()
     with ThreadPoolExecutor(jobs) as pool:
-        graded = pool.map(lambda one: grade(one[0], Whose(one[1], group), limits), files)
+        graded = pool.map(
+            lambda one: grade(one[0], Whose(one[1], group), limits), files
+        )
         rows = [row for rows in graded for row in rows]
     rows += absent(rows, filter(None, map(str.strip, students)))
     return sorted(rows, key=lambda row: (row.student, row.chapter))

@@ -2,11 +2,11 @@
 
     python tools/course/variants.py CLASS [--term TERM] [--key] [chapter ...]
 
-CLASS is a folder with students.txt, one name a line. The first time, a term and a fresh
-secret are kept in CLASS/class.yml; from then on everything follows from that file: the
-numbers of an exercise are drawn by HMAC(secret, student, term, exercise). CLASS/hand-out
-gets a folder a student, CLASS/key.csv the numbers and the answers of everybody (with
---key it alone is written). Which exercises, and how, is in variants.yml.
+CLASS is a folder with students.txt, one name a line. The first time, a term and a
+fresh secret are kept in CLASS/class.yml; from then on all follows from that file: the
+numbers of an exercise are drawn by HMAC(secret, student, term, exercise). A folder for
+each student goes to CLASS/hand-out, the numbers and answers of everybody go to
+CLASS/key.csv (with --key that alone is written). variants.yml says which exercises.
 
 A student's check needs no network and holds no answer: it asks for a property, or it
 compares slow hashes. Whoever can compute an answer can still give it to a friend; the
@@ -15,7 +15,6 @@ friend's question has other numbers.
 
 import argparse
 import csv
-import hashlib
 import hmac
 import io
 import json
@@ -127,9 +126,7 @@ def _pick(choices: str, numbers: Iterator[int]) -> Any:
 
 def filled(text: str, values: Values) -> str:
     """A text with its «expressions» computed."""
-    return HOLE.sub(
-        lambda hole: str(eval(hole[1], dict(KNOWN) | dict(values))), text
-    )
+    return HOLE.sub(lambda hole: str(eval(hole[1], dict(KNOWN) | dict(values))), text)
 
 
 def varied(page: Page, group: Class, student: str) -> tuple[Page, dict[str, Values]]:
@@ -272,7 +269,7 @@ def read(folder: Path, term: str = "") -> Class:
             raise SystemExit("The first time say the term, too: TERM=2027-spring")
         fresh = {"term": term, "secret": secrets.token_hex(32)}
         kept.touch(mode=0o600)
-        text = "# Keep this file, and keep it to yourself: all variants follow from it.\n"
+        text = "# Keep this, and keep it to yourself: all variants follow from it.\n"
         kept.write_text(text + yaml.safe_dump(fresh, sort_keys=False), "utf-8")
     found = yaml.safe_load(kept.read_text(encoding="utf-8"))
     if term and term != found["term"]:
