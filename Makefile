@@ -59,7 +59,7 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
 
-live: $(READY) engine  ## run every cell of every NumPy chapter in a browser (5 minutes)
+live: $(READY) engine  ## run every cell of every NumPy chapter in Chromium and in Firefox (10 minutes)
 	$(BIN)/python -m pytest -n0 -s -q tests/site/live_pages.py
 
 modules: $(READY)  ## check five hundred generated modules: a report for each, no crash
