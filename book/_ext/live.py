@@ -235,7 +235,7 @@ def start(name: str) -> str:
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
         f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
-        "browser.</p></div>\n"
+        "browser, with other values, too.</p></div>\n"
     )
 
 

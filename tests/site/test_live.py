@@ -23,6 +23,7 @@ from site_checks import ROOT, Site, Visit
 sys.path.insert(0, str(ROOT / "tools/live"))
 sys.path.insert(0, str(ROOT / "tools/course"))
 
+import from_browser
 import inside
 import report
 import wasm
@@ -354,6 +355,11 @@ def test_an_answer_is_checked_in_its_place(
         assert {row.exercise: row.points for row in rows if row.points} == {EXERCISE: 5}
         with page.expect_download() as kept:
             bar.locator("button", has_text="Save all").click()
+        kept.value.save_as(tmp_path / "ben.json")
+        (made,) = from_browser.notebooks(tmp_path, tmp_path)
+        assert made[1] == "ben" and ANSWER.format("-") in "\n".join(
+            "".join(cell["source"]) for cell in report.read(made[0])["cells"]
+        )
         page.reload()
         assert "1 of 2 exercises done" in page.locator(".live-start p").inner_text()
         assert place.locator(".live-done").count() == 1
