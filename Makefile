@@ -18,7 +18,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book engine serve test check worlds mutants modules tamper axe live test-portable outputs \
+.PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs \
 	kept machines bench lighthouse card lint lab conf links clean course course-variants course-report \
 	course-test course-trial without-torch
 
@@ -59,7 +59,10 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
 
-live: $(READY) engine  ## run every cell of every NumPy chapter in a browser (5 minutes)
+firefox: $(READY)  ## open every page and play with every explorer in Firefox (3 minutes)
+	$(BIN)/python -m pytest -n0 -q tests/site/firefox_pages.py
+
+live: $(READY) engine  ## run every cell of every NumPy chapter in Chromium and in Firefox (10 minutes)
 	$(BIN)/python -m pytest -n0 -s -q tests/site/live_pages.py
 
 modules: $(READY)  ## check five hundred generated modules: a report for each, no crash

@@ -64,7 +64,7 @@ def lines(docname: str, book: Manuscript | None = None) -> list[str]:
         gone = sorted(key for key in had if ids[key][1])
         text += [f":::{{dropdown}} Since {number}", ":open:" * (number == numbers[0])]
         text += ["\n**New exercises**\n", *_exercises(book, new, up)]
-        text += ["\n**New claims**\n", *_claims(book, new, up)]
+        text += ["\n**New claims**\n", *_claims(book, new)]
         names = ", ".join(f"{kind} `{name}`" for kind, name in gone) or "nothing"
         text += [f"\n**Gone:** {names}.", ":::\n"]
     text += [":::{dropdown} What was wrong, and is corrected\n", *_wrong(up), ":::"]
@@ -87,17 +87,13 @@ def _exercises(book: Manuscript, new: set[tuple[str, str]], up: str) -> list[str
     return found or ["- none"]
 
 
-def _claims(book: Manuscript, new: set[tuple[str, str]], up: str) -> list[str]:
+def _claims(book: Manuscript, new: set[tuple[str, str]]) -> list[str]:
     found = []
     for name, claim in book.claims.items():
-        if ("claim", name) in new and name in book.settled:
-            page, _ = book.settled[name]
-            address = up + page.name.removeprefix("book/")
-            found += [
-                f"- {claim.claim} [{claim.verdict}]({address}.ipynb#claim-{name})"
-            ]
-        elif ("claim", name) in new:
-            found += [f"- {claim.claim} {claim.verdict}"]
+        if ("claim", name) in new:
+            proved = name in book.settled
+            verdict = f"[{claim.verdict}](#claim-{name})" if proved else claim.verdict
+            found += [f"- {claim.claim} {verdict}"]
     return found or ["- none"]
 
 

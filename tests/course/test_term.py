@@ -57,6 +57,6 @@ def test_the_page_of_changes_names_what_is_new_and_what_is_gone() -> None:
         if kind == "exercise":
             assert (f"(`{name}`)" in since) == ((kind, name) not in ids), name
         elif name in BOOK.settled:
-            assert (f"#claim-{name})" in since) == ((kind, name) not in ids), name
+            assert (f"(#claim-{name})" in since) == ((kind, name) not in ids), name
     assert "exercise `ex-own-code`" in since.split("**Gone:**")[1].splitlines()[0]
     assert "It is the ones first, everywhere." in page and "](book/" not in page

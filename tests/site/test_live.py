@@ -1,12 +1,13 @@
 """A chapter that runs in the browser: what it shows equals what is stored, and faults.
 
-One small chapter here; all of them, with their seconds and megabytes: ``make live``.
+Two chapters here; all of them, with their seconds and megabytes: ``make live``.
 """
 
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import answers
@@ -25,8 +26,11 @@ sys.path.insert(0, str(ROOT / "tools/course"))
 import from_browser
 import inside
 import report
+import wasm
 
 PAGE = "book/beyond/relative"
+PROOF = "book/sinusoidal/rotation"
+"""A chapter with SymPy, the heaviest pack."""
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
 SIZES = 8  # a cell of PAGE that prints how many queries there are
@@ -38,6 +42,7 @@ ANSWER = "def wrong(n):\n    return n * (n {} 1) // 2"
 RUNNING = [p.name for p in manuscript.read().notebooks if not live.lacking(p.name)]
 CELLS = len(manuscript.read().pages[PAGE].code_cells)
 GROWTH = 10 * checks.KB
+FIRST_VISIT = 30_000 * checks.KB
 
 needs_engine = pytest.mark.skipif(not live.engine(), reason=steps.NOTHING)
 
@@ -109,6 +114,64 @@ def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
         assert bool(live.engine()) == there
     monkeypatch.undo()
     live.engine.cache_clear()
+
+
+def test_a_site_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
+    """Nothing of it is left there, and that is said once."""
+    monkeypatch.setattr(live, "engine", dict)
+    said: list[str] = []
+    monkeypatch.setattr(live.logger, "info", lambda *words: said.append(str(words[0])))
+    live.say_so(None)
+    assert len(said) == 1 and "without" in said[0]
+    folder = tmp_path / live.FOLDER
+    folder.mkdir(parents=True)
+    (folder / live.FIRST).touch()
+    builder = SimpleNamespace(format="html")
+    live.write_files(SimpleNamespace(builder=builder, outdir=tmp_path), None)
+    assert not folder.exists()
+    context = {"body": "<p>a page</p>"}
+    live.tell_the_page(None, "", "", context, None)  # would fail: there is no app
+
+
+def test_a_program_is_trimmed() -> None:
+    """What only the dropped part calls is emptied, what others call too is kept."""
+
+    def part(kind: int, content: bytes) -> bytes:
+        return bytes([kind, len(content)]) + content
+
+    def named(*names: bytes) -> bytes:
+        rows = [bytes([at, len(n)]) + n for at, n in enumerate(names)]
+        return bytes([len(rows)]) + b"".join(rows)
+
+    call = [b"\x04\x00\x10" + bytes([callee]) + b"\x0b" for callee in range(5)]
+    leaf = b"\x03\x00\x01\x0b"
+    bodies = [call[3], call[2], leaf, leaf, leaf]  # run, old, old_leaf, leaf, next
+    table = b"\x01\x00\x41\x00\x0b\x02\x01\x04"  # old and next are pointed at
+    names = named(b"run", b"old", b"old_leaf", b"leaf", b"next")
+    program = b"\0asm\1\0\0\0" + b"".join(
+        [
+            part(2, b"\x00"),
+            part(7, b"\x01\x03run\x00\x00"),
+            part(9, table),
+            part(10, bytes([len(bodies)]) + b"".join(bodies)),
+            part(0, b"\x04name" + part(1, names)),
+        ]
+    )
+    small = wasm.trimmed(program, [("old", "next")])
+    assert b"name" not in small
+    (code,) = [small[a:e] for k, _, a, e, _ in wasm.sections(small) if k == wasm.CODE]
+    empty = wasm.EMPTY
+    assert code == b"\x05" + call[3] + empty + empty + leaf + leaf
+    with pytest.raises(ValueError, match="nobody is there 0 times"):
+        wasm.trimmed(program, [("nobody", "next")])
+
+
+@needs_engine
+def test_the_first_visit_is_light() -> None:
+    """On every page, by the number that its button says."""
+    weights = {name: live.weight(name) for name in RUNNING}
+    assert len(weights) > 15 and max(weights.values()) <= FIRST_VISIT, weights
+    assert f"{-(-weights[PAGE] // 1_000_000)} MB" in live.start(PAGE)
 
 
 def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
@@ -191,6 +254,17 @@ def test_every_result_is_the_stored_one(seen: Visit) -> None:
     assert said == f"All {CELLS} cells give what was proved, figures included."
     faults = checks.external_requests(seen) + checks.missing_files(seen)
     assert not faults + checks.console(seen)
+    assert steps.fetched(seen) == live.weight(PAGE)
+
+
+@needs_engine
+def test_a_chapter_with_sympy(browser: Any, site: Site) -> None:
+    """The packs come along; no more is fetched than the button says."""
+    with checks.visit(browser, site, site.url(PROOF)) as visit:
+        steps.begin(visit.page)
+        said = steps.rest(visit.page)
+        assert set(steps.states(visit.page)) == {"same"}, said
+        assert steps.fetched(visit) == live.weight(PROOF)
 
 
 @needs_engine
@@ -412,22 +486,84 @@ def test_numbers_in_sentences(browser: Any, site: Site) -> None:
 # Faults: the page stays as readable as before
 
 
+AS_LONG = b"\x1f\x8b" + b"0" * (live.engine().get("book", {"bytes": 2})["bytes"] - 2)
+STUB = """
+let runs = 0;
+addEventListener("message", ({ data }) => {
+  if (data.do === "start") postMessage({ kind: "ready" });
+  else if (++runs === 3) postMessage({ kind: "broken", text: "unreachable" });
+  else postMessage({ kind: "done" });
+});
+"""
+"""In place of Python: it gives nothing, and breaks down in the third cell."""
+
+
 @needs_engine
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
-    [(404, b"", "the site has no"), (200, b"\x1f\x8babc", "damaged or incomplete")],
+    ("file", "answer", "said"),
+    [
+        ("engine/python-*", {"status": 404}, "the site has no engine/python"),
+        ("engine/python-*", {"body": b"\x1f\x8babc"}, "damaged or incomplete"),
+        (
+            "engine/book-*",
+            {"body": AS_LONG},
+            "damaged or incomplete",
+        ),
+        ("engine/python-*", None, "is there a network?"),
+        ("*/worker.js", {"status": 404}, "a file of the site is missing"),
+        ("*/worker.js", {"body": STUB, "content_type": "text/javascript"}, "Cell 3: "),
+        ("*/page.js", {"status": 404}, "could not be started"),
+        ("cells/*", {"status": 404}, "could not be started"),
+    ],
 )
-def test_engine_missing_or_cut_short(
-    browser: Any, site: Site, status: int, body: bytes, said: str
+def test_a_file_is_missing_or_damaged(
+    browser: Any, site: Site, file: str, answer: dict[str, Any] | None, said: str
 ) -> None:
-    """A clear sentence, and the stored outputs."""
+    """One clear sentence, and the page as it was."""
     context = browser.new_context()
     page = context.new_page()
-    page.route("**/*.wasm.gz", lambda route: route.fulfill(status=status, body=body))
+    page.route(
+        f"**/_static/live/{file}",
+        lambda route: route.fulfill(**answer) if answer else route.abort(),
+    )
     page.goto(site.url(PAGE))
-    steps.begin(page)
-    assert said in steps.rest(page)
+    before = page.locator("article").inner_text()
+    page.locator(".live-start button").click()
+    place = page.locator(".live-said, .live-start p", has_text=said)
+    place.first.wait_for()
+    sentence = place.first.inner_text()
+    assert len(sentence) < 160 and "undefined" not in sentence
     assert page.locator(f".cell.c{POCKET} .cell_output").is_visible()
+    for line in filter(None, before.splitlines()[:20]):
+        assert line in page.locator("article").inner_text() or "Fetches" in line
+    context.close()
+
+
+@needs_engine
+def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) -> None:
+    """A damaged file comes anew, all cells run; that nothing is kept is said."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(site.url(PAGE))
+    quota = {"origin": site.address.rstrip("/"), "quotaSize": 1_000_000}
+    keep = """async ([address, letters]) => {
+        const { cache } = document.querySelector(".live-start").dataset;
+        await (await caches.open(cache)).put(address, new Response(letters));
+        for (let size = 5_000_000; size; size >>= 1)
+            try { localStorage.setItem(`full${size}`, "x".repeat(size)); } catch {}
+    }"""
+    book = f"{site.address}{live.FOLDER}/{live.engine()['book']['name']}"
+    page.evaluate(keep, [book, "damaged"])
+    context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
+    steps.begin(page)
+    assert f"All {CELLS} cells give what was proved" in steps.rest(page)
+    kept = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
+        (await (await caches.open(name)).keys()).map(({ url }) => url)))).flat()"""
+    assert not [url for url in page.evaluate(kept) if "/python-" in url]
+    page.evaluate(steps.UNFOLD)
+    steps.editor(page, POCKET).fill("changed = True")
+    assert "keeps nothing" in page.locator(".live-said").inner_text()
+    assert steps.editor(page, POCKET).input_value() == "changed = True"
     context.close()
 
 
@@ -481,9 +617,11 @@ def test_from_a_folder_and_in_an_old_browser(browser: Any, site: Site) -> None:
     page.goto((site.folder / f"{PAGE}.html").as_uri())
     assert "make serve" in page.locator(".live-start p").inner_text()
     assert page.locator(".live-start button").is_disabled()
-    page.add_init_script("delete window.DecompressionStream")
-    page.goto(site.url(PAGE))
-    assert "too old" in page.locator(".live-start p").inner_text()
+    for lacking in ("DecompressionStream", "WebAssembly"):
+        page.add_init_script(f"delete window.{lacking}")
+        page.goto(site.url(PAGE))
+        assert "too old" in page.locator(".live-start p").inner_text()
+        page.add_init_script(f"window.{lacking} ??= class {{}}")
     context.close()
 
 
