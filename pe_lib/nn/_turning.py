@@ -107,10 +107,12 @@ def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
     write = _write_neighbours if neighbours else _write_halves
     parts = (x[..., :width], out[..., :width], turns)
     blocks = zip(*(torch.split(part, rows, dim=-2) for part in parts), strict=True)
-    scratch = torch.empty(2 * shorter, *x.shape[:-2], rows, width, dtype=turns.dtype)
+    shape = (2 - neighbours if shorter else 0, *x.shape[:-2], rows, width)
+    scratch = torch.empty(shape, dtype=turns.dtype)
     for before, after, angles in blocks:
         if shorter:
-            wide, turned = scratch[..., : before.shape[-2], :]
+            wide, *more = scratch[..., : before.shape[-2], :]
+            turned = more[0] if more else wide  # complex numbers turn where they are
             write(wide.copy_(before), angles, sign, turned)
             after.copy_(turned)
         else:
