@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import answers
 import live
 import live_steps as steps
 import manuscript
@@ -19,12 +20,22 @@ import site_checks as checks
 from site_checks import ROOT, Site, Visit
 
 sys.path.insert(0, str(ROOT / "tools/live"))
+sys.path.insert(0, str(ROOT / "tools/course"))
 
+import from_browser
 import inside
+import report
 
 PAGE = "book/beyond/relative"
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+SIZES = 8  # a cell of PAGE that prints how many queries there are
+VALUE = re.compile(
+    r"([A-Z][A-Z_]*) = ([\d_.]+)  # .+: ([\d_.]+) to ([\d_.]+)(?:, even)?"
+)
+EXERCISE = "ex-relative-wrong"
+ANSWER = "def wrong(n):\n    return n * (n {} 1) // 2"
+RUNNING = [p.name for p in manuscript.read().notebooks if not live.lacking(p.name)]
 CELLS = len(manuscript.read().pages[PAGE].code_cells)
 GROWTH = 10 * checks.KB
 
@@ -53,6 +64,12 @@ def write(page: Any, cell: int, text: str) -> None:
     """Replace the code of a cell."""
     page.evaluate(steps.UNFOLD)
     steps.editor(page, cell).fill(text)
+
+
+def axe_faults(page: Any) -> list[tuple[str, str]]:
+    """What axe finds, each with where it begins."""
+    found = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
+    return [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found]
 
 
 # What needs no engine
@@ -116,6 +133,48 @@ def test_names_are_put_back() -> None:
     assert inside.run("assert r.random() == np.random.default_rng(0).random()", "c 2")
 
 
+def test_a_cell_goes_on_below_an_assertion(capfd: Any) -> None:
+    """The names below it are there; its sides are told as they were."""
+    inside.forget()
+    source = "for i in range(3):\n    assert i < 1\na = 4\nprint(a)"
+    assert not inside.run(source, "cell 1", goes_on=True)
+    said = capfd.readouterr().out
+    assert "expected i < 1; i is 1" in said and said.count("AssertionError") == 2
+    assert inside.run("assert a == 4", "cell 2", goes_on=True)
+    assert "_note_failure_" not in inside._names
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_a_chapter_names_its_values(name: str) -> None:
+    """Two to four, each with its range, and each used by other cells."""
+    (cell,) = (
+        cell
+        for cell in manuscript.read().pages[name].code_cells
+        if "parameters" in cell.tagged("")
+    )
+    listed = cell.source.partition("# values that you may change\n")[2].split("\n")
+    found = [VALUE.fullmatch(line) for line in listed]
+    assert 2 <= len(found) <= 4 and all(found), listed
+    others = [c for c in manuscript.read().pages[name].code_cells if c is not cell]
+    for line in filter(None, found):
+        value, least, most = (float(x.replace("_", "")) for x in line.groups()[1:])
+        assert least <= value <= most and least < most, line[0]
+        assert any(re.search(rf"\b{line[1]}\b", c.source) for c in others), line[0]
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_exercises_of_a_page(name: str) -> None:
+    """All are there; the stub lacks the answer; the figure that helps exists."""
+    page = manuscript.read().pages[name]
+    listed = answers.exercises(page)
+    assert [one["label"] for one in listed] == [e.label for e in page.exercises]
+    for one in listed:
+        assert f"check-{one['label']}" in page.code_cells[one["check"]].tagged("")
+        assert one["check"] == one["solution"] + 1  # they are run as one
+        assert page.code_cells[one["solution"]].source not in one["stub"]
+        assert one["asked"] and one["hints"]
+
+
 # In the browser
 
 
@@ -150,26 +209,105 @@ def test_nothing_before_it_is_asked_for(browser: Any, site: Site) -> None:
 @needs_engine
 def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     """Above: stale; below: run again, compared, marked; Reset puts all back."""
-    text = steps.editor(page, 1).input_value()
-    write(page, 1, text.replace("n, d = 24, 16", "n, d = 20, 16"))
+    text = steps.editor(page, 0).input_value()
+    assert "LENGTH = 24 " in text
+    write(page, 0, text.replace("LENGTH = 24 ", "LENGTH = 20 "))
+    assert page.get_by_label("LENGTH").input_value() == "20"
     assert steps.mark(page, TERMS)[0] == "late"
-    said = steps.again(page, cell=8)
+    said = steps.again(page, cell=SIZES)
+    assert said.startswith("With LENGTH = 20: ")
     assert steps.mark(page, 1)[0] == "other"
     assert steps.mark(page, TERMS)[0] == "same"
-    state, words = steps.mark(page, 8)
+    state, words = steps.mark(page, SIZES)
     assert state == "other" and "no longer" in words
-    assert "20 queries" in page.locator(".cell.c8 .live-result").inner_text()
-    assert not page.locator(".cell.c8 .cell_output:not(.live-result)").is_visible()
+    cell = page.locator(f".cell.c{SIZES}")
+    assert "20 queries" in cell.locator(".live-result").inner_text()
+    assert not cell.locator(".cell_output:not(.live-result)").is_visible()
     caption = page.locator(".cell.c1 .live-result figcaption").inner_text()
     assert caption.startswith("Written for other values")
     assert page.locator(".cell.c1 .live-result svg[role=img]").count() == 1
     assert "1 changed by you" in said and "not run since your change" in said
-    faults = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
-    assert not faults, [(f["id"], f["nodes"][0]["html"][:200]) for f in faults]
-    page.locator(".cell.c1 .live-line button", has_text="Reset").click()
-    steps.again(page, cell=CELLS - 1)
+    assert not axe_faults(page)
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    page.locator(".live-values button", has_text="As proved").click()
+    steps.rest(page)
     assert steps.states(page) == ["same"] * CELLS
     assert page.locator(".live-result").count() == 0
+
+
+@needs_engine
+def test_the_fields_of_the_values(page: Any) -> None:
+    """They write the cell, refuse what is out of range, and run the page."""
+    field = page.get_by_label("LENGTH")
+    field.fill("7")  # 8 to 64
+    assert "LENGTH = 24 " in steps.editor(page, 0).input_value()
+    assert not field.evaluate("field => field.form.reportValidity()")
+    field.fill("16")
+    assert "LENGTH = 16 " in steps.editor(page, 0).input_value()
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    field.press("Enter")
+    assert steps.rest(page).startswith("With LENGTH = 16: ")
+    listed = page.locator(".live-list:not(.live-exercises)")
+    listed.locator("summary").click()
+    assert listed.locator("[data-is=holds]").count() >= 3
+    listed.locator("summary").click()
+
+
+@needs_engine
+def test_an_answer_is_checked_in_its_place(
+    browser: Any, site: Site, tmp_path: Path
+) -> None:
+    """By itself, on a fresh page; the hint; done is remembered; saved for a grader."""
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
+        page = visit.page
+        place = page.locator(f"#{EXERCISE}")
+        place.locator(".live-answer button").click()
+        steps.rest(page)
+        assert "run" not in steps.states(page)[:-2]
+        assert check(page, "\ndef wrong(n:").startswith("SyntaxError in line 2: ")
+        assert check(page, "wrong = ...") == "Not answered yet: wrong"
+        assert "1 words: 0 are wrong, yours 1" in check(page, ANSWER.format("+"))
+        assert "Counts the diagonal" in place.locator(".live-hint").inner_text()
+        assert place.locator(".live-hint a").get_attribute("href").startswith("#fig-")
+        assert not axe_faults(page)
+        assert check(page, ANSWER.format("-")) == "Right."
+        bar = page.locator(".live-exercises")
+        assert bar.locator("summary").inner_text() == "Exercises: 1 of 2 done"
+        bar.locator("summary").click()
+        with page.expect_download() as saved:
+            bar.locator("button", has_text="Save as notebook").click()
+        saved.value.save_as(tmp_path / "ada.ipynb")
+        rows = report.report(tmp_path, report.Limits(), jobs=1)
+        assert {row.exercise: row.points for row in rows if row.points} == {EXERCISE: 5}
+        with page.expect_download() as kept:
+            bar.locator("button", has_text="Save all").click()
+        kept.value.save_as(tmp_path / "ben.json")
+        (made,) = from_browser.notebooks(tmp_path, tmp_path)
+        assert made[1] == "ben" and ANSWER.format("-") in "\n".join(
+            "".join(cell["source"]) for cell in report.read(made[0])["cells"]
+        )
+        page.reload()
+        assert "1 of 2 exercises done" in page.locator(".live-start p").inner_text()
+        assert place.locator(".live-done").count() == 1
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        assert not place.locator(".live-done").count()
+        page.route("**/*.wasm.gz", cut)
+        steps.begin(page)
+        page.locator(".live-exercises input").set_input_files(kept.value.path())
+        place.locator(".live-done").wait_for(state="attached")
+        assert place.locator("textarea").input_value() == ANSWER.format("-")
+
+
+def check(page: Any, answer: str) -> str:
+    """Check an answer; what is said of it."""
+    place = page.locator(f"#{EXERCISE}")
+    place.locator("textarea").fill(answer)
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    place.locator("textarea").press("Shift+Enter")
+    steps.rest(page)
+    said: str = place.locator(".live-told").inner_text()
+    return said
 
 
 @needs_engine
