@@ -3,8 +3,9 @@
     make tamper            # fifty changes, drawn from the seed 1
     make tamper SEED=2
 
-A change is red when a cell raises, when an output is not the stored one, or when the
-book's lint says so. Prints every change, the score, and the survivors that
+A change is red when a cell raises, when an output is not the stored one, when the
+book's lint says so, or when the test of the exercises does: no wrong answer passes a
+check, and each gets its hint. Prints every change, the score, and the survivors that
 tools/tamper.txt does not explain; the exit status is 1 if there is one, or if fewer
 than 47 of 50 are red. A bound of an assertion is not made larger: to assert a little
 less is no error of a page. It works in copies, and takes about four minutes on two
@@ -36,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tools/tamper.txt"
 DRAWS = 50
 AT_LEAST = 47
-LINT = [f"tests/book/test_{name}.py" for name in ("code", "numbers", "book")]
+LINT = [f"tests/book/test_{name}.py" for name in ("code", "numbers", "book", "students")]
 
 SWAPPED = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/", "%": "*", "**": "*"}
 SWAPPED |= {"@": "*", "and": "or", "or": "and", "in": "not in", "not in": "in"}
