@@ -19,7 +19,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve test check worlds mutants modules tamper axe live test-portable outputs \
-	kept machines bench lighthouse card lint lab conf links clean course course-report course-test
+	kept machines bench lighthouse card lint lab conf links clean course course-variants course-report course-test
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -115,8 +115,12 @@ course: book  ## write the course kit into course/ (CHAPTERS="counting rotary" f
 		--target .venv/pdf --requirement tools/course/requirements-pdf.txt && touch .venv/pdf/.ready; }
 	PYTHONPATH=book/_ext:.venv/pdf $(BIN)/python tools/course/build.py $(CHAPTERS)
 
-course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py "$(FOLDER)"
+course-variants: $(READY)  ## numbers of their own for the students of CLASS=... (KEY=1: the key alone)
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/variants.py "$(CLASS)" $(CHAPTERS) \
+		$(if $(TERM_NAME),--term "$(TERM_NAME)") $(if $(KEY),--key)
+
+course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv (CLASS=... for variants)
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)")
 
 course-test: $(READY)  ## try the kit with nbgrader and otter-grader (four chapters: 10 minutes of a core)
 	test -e .venv/course/.ready || { $(PYTHON) -m venv .venv/course && \

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import answers
 import editions
 import manuscript
 from docutils import nodes
@@ -154,6 +155,7 @@ def cells(name: str) -> str:
             "id": cell.id,
             "source": cell.source,
             "outputs": stored(cell),
+            "parameters": "parameters" in cell.tagged(""),
             "checked": cell.checked.replace("`", "").replace("$", ""),
             "claims": [
                 {"id": claim, "text": claims[claim].claim}
@@ -163,7 +165,12 @@ def cells(name: str) -> str:
         }
         for cell in manuscript.read().pages[name].code_cells
     ]
-    return json.dumps({"cells": listed, "engine": engine()}, ensure_ascii=False)
+    about = {
+        "cells": listed,
+        "exercises": answers.exercises(manuscript.read().pages[name]),
+        "engine": engine(),
+    }
+    return json.dumps(about, ensure_ascii=False)
 
 
 def stored(cell: manuscript.Cell) -> list[tuple[str, str]]:

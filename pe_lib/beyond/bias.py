@@ -1,7 +1,7 @@
 r"""Positions as a bias: a number added to each score, for the offset alone.
 
-ALiBi fixes the number, T5 learns one for each bucket of offsets. Neither touches
-the words.
+ALiBi fixes the number, KERPLE learns how steeply it falls, T5 learns one for each
+bucket of offsets. None touches the words.
 """
 
 import numpy as np
@@ -13,9 +13,11 @@ from pe_lib._arguments import (
     as_flag,
     as_integer,
     as_offsets,
+    as_reals,
 )
 
 RULES = ("program", "paper")
+KERNELS = ("logarithm", "power")
 
 
 def alibi_slopes(num_heads: int, *, rule: str = "program") -> NDArray[np.float64]:
@@ -174,6 +176,55 @@ def t5_buckets(
     distances = np.maximum(-whole, 0) if causal else np.abs(whole)
     buckets = np.searchsorted(starts, distances, side="right").astype(np.int64) - 1
     return buckets if causal else buckets + len(starts) * (whole > 0)
+
+
+def kerple_bias(
+    offsets: ArrayLike, *, r1: float, r2: float, kernel: str = "logarithm"
+) -> NDArray[np.float64]:
+    r"""What KERPLE adds to the scores, with two numbers that each head learns.
+
+    .. math:: -r_1 \ln(1 + r_2 n) \quad\text{or}\quad -r_1 n^{r_2}
+
+    for distance n, Chi et al. (2022). The power with :math:`r_2 = 1` is ALiBi. It
+    has no sign: before and after are one.
+
+    Parameters
+    ----------
+    offsets : array_like [...]
+        Real numbers of any shape, of size at most 2**31.
+    r1, r2 : float
+        Positive; for the power `r2` is at most 2.
+    kernel : {"logarithm", "power"}
+
+    Returns
+    -------
+    array [...], float64
+
+    Raises
+    ------
+    TypeError
+        If an argument has a wrong type.
+    ValueError
+        If a number is out of range, or there is no such kernel.
+
+    Examples
+    --------
+    With ones, distances 1, 3 and 7 weigh 1/2, 1/4 and 1/8 of the word itself:
+
+    >>> np.exp(kerple_bias([0, -1, -3, -7], r1=1, r2=1)).round(3)
+    array([1.   , 0.5  , 0.25 , 0.125])
+    """
+    distances = np.abs(as_offsets(offsets))
+    logarithm = as_choice("kernel", kernel, KERNELS) == "logarithm"
+    for name, value in (("r1", r1), ("r2", r2)):
+        number = as_reals(name, value)
+        if number.ndim or not 0 < number < np.inf:
+            raise ValueError(f"{name} must be a positive number, got {value!r}")
+    if not logarithm and r2 > 2:
+        raise ValueError(f"r2 must be at most 2 for the power, got {r2!r}")
+    fall = np.log1p(r2 * distances) if logarithm else distances**r2
+    bias: NDArray[np.float64] = -r1 * fall
+    return bias
 
 
 def _geometric(num_heads: int) -> NDArray[np.float64]:

@@ -1,170 +1,26 @@
 """What a way to give attention positions guarantees, as tests with their evidence.
 
 :mod:`pe_lib.properties` asks a table of codes. A rotation or a bias has no table; it
-has *scores*. Here a :class:`Way` is what can be asked for scores: of given words, and
+has *scores*. A :class:`Way` is what can be asked for scores: of given words, and
 of equal words by a head that was set by hand to look so many back. A test that is
 passed shows what can be reached by choosing weights, not what training finds.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pe_lib.attention import softmax
-from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.beyond.ways import CLIP, COUNTS, ROWS, WAYS, WIDTH, Array, Positions, Way
 from pe_lib.properties import Verdict
-from pe_lib.rotation import apply_shift
 from pe_lib.scorecard import Scorecard
-from pe_lib.sinusoidal import sinusoidal
 
-Array = NDArray[np.float64]
-Positions = NDArray[np.float64]
+__all__ = ["CLIP", "COUNTS", "FARTHEST", "ROWS", "WAYS", "Way", "guarantees"]
 
-WIDTH, SHARP = 32, 4.0
 LENGTHS = (16, 200, 800)
 FARTHEST = 40  # how far back is asked for
-CLIP, ROWS = 16, 512
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to give positions to attention.
-
-    Attributes
-    ----------
-    scores : callable
-        ``scores(queries, keys, positions)``: of words, [n, d] each, in one head with
-        weights of its own; [n, n], row t is the query.
-    looking : callable
-        ``looking(back, positions)``: the same for equal words, in a head that looks
-        so many back, if the way can.
-    values : callable or None
-        ``values(positions)``: what is added to the value of key s for query t,
-        [n, n, d] or [1, n, d]. None if positions change scores alone.
-    """
-
-    scores: Callable[[Array, Array, Positions], Array]
-    looking: Callable[[int, Positions], Array]
-    values: Callable[[Positions], Array] | None = None
-
-
-def _offsets(positions: Positions) -> Array:
-    return np.asarray(-np.subtract.outer(positions, positions))
-
-
-def _whole(positions: Positions) -> NDArray[np.int64]:
-    if (positions != np.round(positions)).any():
-        raise ValueError("positions must be whole numbers")
-    return positions.astype(np.int64)
-
-
-def _random(*shape: int) -> Array:
-    return np.random.default_rng(7).standard_normal(shape)
-
-
-def _plain(queries: Array, keys: Array) -> Array:
-    return np.asarray(queries @ keys.T / queries.shape[1] ** 0.5)
-
-
-def _rotary(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(apply_rotary(queries, positions), apply_rotary(keys, positions))
-
-
-def _rotary_looking(back: int, positions: Positions) -> Array:
-    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
-    queries = apply_rotary(keys, np.full(len(positions), -back))
-    return np.asarray(SHARP * WIDTH**0.5 * _rotary(queries, keys, positions))
-
-
-def _alibi(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _alibi_looking(1, positions)
-
-
-def _alibi_looking(_: int, positions: Positions) -> Array:
-    return np.asarray(-alibi_slopes(8)[0] * np.abs(_offsets(positions)))
-
-
-def _t5(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _random(32)[t5_buckets(_offsets(positions))]
-
-
-def _t5_looking(back: int, positions: Positions) -> Array:
-    chosen = np.where(np.arange(32) == t5_buckets(-back), SHARP, 0.0)
-    return np.asarray(chosen[t5_buckets(_offsets(positions))])
-
-
-def _shaw(queries: Array, keys: Array, positions: Positions) -> Array:
-    vectors = _random(2 * CLIP + 1, queries.shape[1])
-    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP) + CLIP
-    by_offset = queries @ vectors.T / queries.shape[1] ** 0.5
-    terms: Array = np.take_along_axis(by_offset, clipped, axis=1)
-    return _plain(queries, keys) + terms
-
-
-def _shaw_looking(back: int, positions: Positions) -> Array:
-    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP)
-    return np.where(clipped == -min(back, CLIP), SHARP, 0.0)
-
-
-def _shaw_values(positions: Positions) -> Array:
-    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP) + CLIP
-    return np.asarray(_random(2 * CLIP + 1, WIDTH)[clipped])
-
-
-def _none(queries: Array, keys: Array, _: Positions) -> Array:
-    return _plain(queries, keys)
-
-
-def _none_looking(_: int, positions: Positions) -> Array:
-    return np.zeros((len(positions), len(positions)))
-
-
-def _added(code: Callable[[Positions], Array]) -> Callable[..., Array]:
-    """Scores of words to which codes were added, by a matrix of weights."""
-
-    def scores(queries: Array, keys: Array, positions: Positions) -> Array:
-        codes, width = code(positions), queries.shape[1]
-        weights = _random(width, width) / width**0.5
-        return _plain((queries + codes) @ weights, keys + codes)
-
-    return scores
-
-
-def _code(positions: Positions) -> Array:
-    return sinusoidal(positions, WIDTH)
-
-
-def _row(positions: Positions) -> Array:
-    """Of a learned table; what it learned may be anything, so it is the sinusoid."""
-    whole = _whole(positions)
-    beyond = whole[(whole < 0) | (whole >= ROWS)]
-    if beyond.size:
-        raise ValueError(f"there is no row for position {beyond.flat[0]}")
-    return sinusoidal(whole, WIDTH)
-
-
-def _added_looking(code: Callable[[Positions], Array]) -> Callable[..., Array]:
-    def looking(back: int, positions: Positions) -> Array:
-        codes = code(positions)
-        return np.asarray(SHARP * codes @ apply_shift(codes, back).T)
-
-    return looking
-
-
-WAYS: dict[str, Way] = {
-    "none": Way(_none, _none_looking),
-    "sinusoid": Way(_added(_code), _added_looking(_code), lambda p: _code(p)[None]),
-    "learned": Way(_added(_row), _added_looking(_row), lambda p: _row(p)[None]),
-    "Shaw": Way(_shaw, _shaw_looking, _shaw_values),
-    "T5": Way(_t5, _t5_looking),
-    "ALiBi": Way(_alibi, _alibi_looking),
-    "rotary": Way(_rotary, _rotary_looking),
-}
-"""The ways of the book, each with the settings of its authors, and heads of 32."""
 
 
 def any_length(way: Way) -> Verdict:
@@ -176,15 +32,25 @@ def any_length(way: Way) -> Verdict:
 
 
 def offset_alone(way: Way) -> Verdict:
-    """The same words get the same scores wherever they stand together."""
+    """Two words keep their score wherever they stand, whatever stands between."""
     t = np.arange(64.0)
-    before = way.scores(*_words(64), t)
-    gaps = np.abs(way.scores(*_words(64), t + 100) - before)
-    worst = float(gaps.max() / before.std())
-    if worst < 1e-9:
-        return _verdict(True, worst, "no score changes 100 words later")
-    query, key = np.unravel_index(gaps.argmax(), gaps.shape)
-    return _verdict(False, worst, f"{query} asks {key}: {worst:.1f} more at 100 later")
+    queries, keys = _words(64)
+    before = way.scores(queries, keys, t)
+    for later in (100, 10_000):
+        gaps = np.abs(way.scores(queries, keys, t + later) - before) / before.std()
+        worst = float(gaps.max())
+        if worst > 1e-9:
+            query, key = np.unravel_index(gaps.argmax(), gaps.shape)
+            told = f"{query} asks {key}: {worst:.1f} off at {later} later"
+            return _verdict(False, worst, told)
+    other = np.random.default_rng(1).standard_normal((2, 64, WIDTH))
+    other[:, [0, 63]] = queries[[0, 63]], keys[[0, 63]]
+    gap = abs(way.scores(other[0], other[1], t) - before)[63, 0]
+    worst = float(gap / before.std())
+    if worst > 1e-9:
+        told = f"63 asks 0: {worst:.1f} off, others between"
+        return _verdict(False, worst, told)
+    return _verdict(True, worst, "no score changes 10000 words later")
 
 
 def one_back(way: Way) -> Verdict:
@@ -209,7 +75,7 @@ def before_and_after(way: Way) -> Verdict:
 def equal_words(way: Way) -> Verdict:
     """In a text of one word, again and again, the outputs of two places differ."""
     t = np.arange(40.0)
-    word = np.tile(_random(WIDTH), (40, 1))
+    word = np.tile(_words(1)[0], (40, 1))
     values = np.broadcast_to(word, (40, 40, WIDTH))
     if way.values is not None:
         values = values + way.values(t)

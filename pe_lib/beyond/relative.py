@@ -92,3 +92,67 @@ def skew(by_offset: ArrayLike) -> NDArray[np.float64]:
     flat = padded.reshape(*scores.shape[:-2], 2 * n * n)
     read = flat[..., n - 1 : n - 1 + n * (2 * n - 1)]
     return read.reshape(scores.shape)[..., :n]
+
+
+def xl_terms(
+    queries: ArrayLike,
+    keys: ArrayLike,
+    codes: ArrayLike,
+    *,
+    word_bias: ArrayLike,
+    offset_bias: ArrayLike,
+) -> list[NDArray[np.float64]]:
+    r"""Transformer-XL's four terms, whose sum is the score.
+
+    .. math:: q_t \cdot k_s + q_t \cdot r_{ts} + u \cdot k_s + v \cdot r_{ts}
+
+    Dai et al. (2019), section 3.3. Only the last is a bias for the offset alone.
+
+    Parameters
+    ----------
+    queries, keys : array_like [n, d]
+    codes : array_like [n, n, d]
+        A code of the offset between query t and key s, as the model projects it:
+        the sinusoid of t - s times a matrix of its own.
+    word_bias, offset_bias : array_like [d]
+        The learned u and v.
+
+    Returns
+    -------
+    list of four arrays [n, n], float64
+
+    Raises
+    ------
+    TypeError
+        If an argument holds no real numbers.
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    With v = (0, 1) the last term is the cosine of the offset:
+
+    >>> from pe_lib import sinusoidal
+    >>> one = np.ones((2, 2))
+    >>> codes = sinusoidal([[0, -1], [1, 0]], 2)
+    >>> xl_terms(one, one, codes, word_bias=[0, 0], offset_bias=[0, 1])[3].round(2)
+    array([[1.  , 0.54],
+           [0.54, 1.  ]])
+    """
+    asked, given = as_reals("queries", queries), as_reals("keys", keys)
+    between = as_reals("codes", codes)
+    u = as_reals("word_bias", word_bias)
+    v = as_reals("offset_bias", offset_bias)
+    n, d = asked.shape if asked.ndim == 2 else (0, 0)
+    shapes = (asked.shape, given.shape, between.shape, u.shape, v.shape)
+    if shapes != ((n, d), (n, d), (n, n, d), (d,), (d,)):
+        raise ValueError(
+            "queries, keys, codes, word_bias and offset_bias must have shapes [n, d], "
+            f"[n, d], [n, n, d], [d] and [d], got {shapes}"
+        )
+    return [
+        asked @ given.T,
+        np.einsum("td,tsd->ts", asked, between),
+        np.tile(given @ u, (n, 1)),
+        between @ v,
+    ]

@@ -99,8 +99,8 @@ class LookBack(Explorer):
             + '<div class="whole" hidden>\n'
             + picture(
                 "A map: a row for each position that asks, a column for each that it"
-                " may look at. The darker, the more it looks; the place before it lies"
-                " between two dotted lines.",
+                " may look at. The more ink, the more it looks; the place before it"
+                " lies between two dotted lines.",
                 168,
                 168,
                 '<path class="hair" d="M4 4h160v160h-160z"/>'

@@ -104,8 +104,9 @@ class Patches(Explorer):
             for sign in (1, -1)
         )
         return picture(
-            "A grid of seven by seven patches, darker where a head in the middle looks."
-            " Two purple frames, opposite to each other, are what it was asked for.",
+            "A grid of seven by seven patches, with most ink where a head in the middle"
+            " looks. Two purple frames, opposite to each other, are what it was asked"
+            " for.",
             300,
             300,
             f'<path class="hair" d="{lines}"/>\n'

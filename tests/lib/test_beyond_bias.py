@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from pe_lib.beyond.bias import alibi_bias, alibi_slopes, t5_buckets
+from pe_lib.beyond.bias import alibi_bias, alibi_slopes, kerple_bias, t5_buckets
 
 # ALiBi
 
@@ -137,3 +137,30 @@ def test_an_odd_share_of_buckets_is_refused():
     assert t5_buckets(-5, num_buckets=6, causal=True) == 3
     with pytest.raises(ValueError, match="num_buckets must be a multiple of 2, got 5"):
         t5_buckets(-5, num_buckets=5, causal=True)
+
+
+# KERPLE
+
+
+def test_kerples_kernels():
+    offsets = [-3, 0, 3.5]
+    expected = [-2 * math.log(1 + 0.5 * n) for n in (3, 0, 3.5)]
+    np.testing.assert_allclose(kerple_bias(offsets, r1=2, r2=0.5), expected)
+    power = kerple_bias(offsets, r1=2, r2=1.5, kernel="power")
+    np.testing.assert_allclose(power, [-2 * n**1.5 for n in (3, 0, 3.5)])
+    alibi = kerple_bias(np.arange(-9, 1), r1=0.5, r2=1, kernel="power")
+    np.testing.assert_array_equal(alibi, alibi_bias(10, 8)[0, -1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"r1": 0, "r2": 1}, "r1 must be a positive number, got 0"),
+        ({"r1": 1, "r2": np.inf}, "r2 must be a positive number, got inf"),
+        ({"r1": 1, "r2": 2.5, "kernel": "power"}, "r2 must be at most 2 for the power"),
+        ({"r1": 1, "r2": 1, "kernel": "log"}, "kernel must be"),
+    ],
+)
+def test_kerple_refuses(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kerple_bias([0, 1], **wrong)

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from pe_lib import sinusoidal
 from pe_lib.beyond.guarantees import GUARANTEES, WAYS, Way, guarantees
+from pe_lib.beyond.relative import xl_terms
 from pe_lib.scorecard import Scorecard
 
 CARD = guarantees()
@@ -14,9 +16,14 @@ EXPECTED = {
     "sinusoid": "+-+++++-",
     "learned": "----++--",
     "Shaw": "+++-++--",
+    "XL": "+++++-+-",
     "T5": "+++-+---",
     "ALiBi": "++----++",
+    "KERPLE": "++----++",
+    "FIRE": "+-+---+-",
+    "CoPE": "+-++----",
     "rotary": "+++++-+-",
+    "xPos": "+++++-+-",
 }
 EVIDENCE = {
     ("learned", "any length"): "there is no row for position 512",
@@ -26,6 +33,14 @@ EVIDENCE = {
     ("ALiBi", "one back"): "1 back of 16 words: looks at 0 back",
     ("ALiBi", "before and after"): "one back and one ahead are one number: 0",
     ("none", "one back"): "1 back of 16 words: a draw of 16",
+    ("KERPLE", "one back"): "1 back of 16 words: looks at 0 back",
+    ("FIRE", "offset alone"): "63 asks 24: 0.2 off at 10000 later",
+    ("FIRE", "any lag"): "2 back of 800 words: looks at 3 back",
+    ("CoPE", "offset alone"): "63 asks 0: 0.6 off, others between",
+    ("CoPE", "before and after"): "one back and one ahead are one number: 0",
+    ("CoPE", "between"): "3.7 is as 3",
+    ("XL", "equal words"): "all are equal",
+    ("xPos", "keeps weight"): "0.137 of 200 words, 0.102 of 800",
     ("rotary", "any lag"): "up to 40 back, of 16 to 800 words",
     ("rotary", "equal words"): "all are equal",
 }
@@ -78,12 +93,20 @@ def test_ways_that_are_broken_lose_what_they_promised():
     assert not jumps["between"].holds
     silent = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p) * np.nan)
     assert silent["any length"].evidence == "scores must be numbers, got NaN"
+    far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_000))
+    assert far["offset alone"].holds  # 10000 later all is as it was
+    far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_010))
+    assert far["offset alone"].evidence.endswith("at 10000 later")
+    crowd = changed(
+        "rotary", scores=lambda q, k, p: rotary.scores(q, k, p) + k[1:9].sum()
+    )
+    assert crowd["offset alone"].evidence.endswith("off, others between")
     added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
     assert added["equal words"].holds
 
 
 def test_a_way_of_ones_own():
-    """KERPLE's logarithm falls too slowly to keep the weight."""
+    """With r2 = 1 KERPLE's logarithm falls too slowly to keep the weight."""
 
     def looking(_, positions):
         return -np.log1p(np.abs(np.subtract.outer(positions, positions)))
@@ -94,6 +117,17 @@ def test_a_way_of_ones_own():
         scores=lambda q, k, p: q @ k.T + looking(1, p),
     )
     assert card["offset alone"].holds and not card["keeps weight"].holds
+
+
+def test_a_head_of_transformer_xl():
+    """The short form in WAYS is the fourth term, at real positions too."""
+    t = np.array([0.0, 1.5, 7.0, 9.25, 30.0])
+    still = np.zeros((5, 32))
+    codes = sinusoidal(np.subtract.outer(t, t), 32)
+    terms = xl_terms(
+        still, still, codes, word_bias=still[0], offset_bias=4 * sinusoidal(3, 32)
+    )
+    np.testing.assert_allclose(WAYS["XL"].looking(3, t), terms[3], atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: WAYS["none"]}])

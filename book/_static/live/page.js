@@ -1,10 +1,11 @@
 // A page whose cells run: every cell becomes an editor, one worker runs them in order, and
 // each result is laid beside the stored one, which the book's tests proved.
+import { exercises } from "./answers.js";
 import { edit } from "./editor.js";
 import { fade } from "./numbers.js";
+import { changed, fields } from "./parameters.js";
+import { button, make, memory, plural } from "./parts.js";
 
-const KEPT = "live";
-const TOO_MUCH = 2_000_000; // letters of a reader's text that a browser should keep
 const LATER = { scipy: /\bscipy\b|pe_lib\.fit|\bdecay_law\b/, sympy: /\bsympy\b/, mpmath: /\b(mpmath|sympy)\b/ };
 
 // What the line of a fold says of the cell inside.
@@ -16,19 +17,6 @@ const SIGNS = {
   away: "cannot run here",
 };
 
-const make = (tag, name, text) => {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text) element.textContent = text;
-  return element;
-};
-const button = (text, press) => {
-  const made = make("button", "live-button", text);
-  made.type = "button";
-  made.addEventListener("click", press);
-  return made;
-};
-const plural = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
 // What a cell gave, as the notebook stores it: all its text is one, where it began.
@@ -53,30 +41,10 @@ const strays = (outputs, stored) =>
   });
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-// Where the reader's versions are kept; a browser may refuse, and then they last a page.
-const memory = {
-  key: (page, id) => `${KEPT}:${page}:${id}`,
-  get(page, id) {
-    try {
-      return localStorage.getItem(this.key(page, id));
-    } catch {
-      return null;
-    }
-  },
-  set(page, id, text) {
-    try {
-      if (text === null) localStorage.removeItem(this.key(page, id));
-      else if (text.length < TOO_MUCH) localStorage.setItem(this.key(page, id), text);
-      else return false;
-      return true;
-    } catch {
-      return false;
-    }
-  },
-};
-
-export const begin = async (box, base) => {
+// `asked`: the label of an exercise, where the reader began there.
+export const begin = async (box, base, asked = "") => {
   const { page } = box.dataset;
+  const byKey = document.activeElement.matches(".live-button:focus-visible");
   const about = await (await fetch(new URL(box.dataset.cells, base))).json();
   const style = make("link");
   Object.assign(style, { rel: "stylesheet", href: new URL(`${box.dataset.version}/live.css`, base).href });
@@ -91,7 +59,9 @@ export const begin = async (box, base) => {
   let ran = []; // the sources that Python has run, in order
   let running = null; // the cell at work
   let wanted = -1; // run up to here
+  const tries = []; // answers that wait for the cells above them
   let stopped = false;
+  let values = null; // the fields of the chapter's values
   let refused = false; // the browser keeps nothing
 
   // --- the bar at the foot of the page ---
@@ -109,7 +79,7 @@ export const begin = async (box, base) => {
   const all = button("Run all", () => want(total - 1, true));
   const stop = button("Stop", () => halt("Stopped. What ran before is gone: Python starts afresh at the next run."));
   const reset = button("Reset all", () => {
-    if (confirm("Put back all cells of this page as they were?")) for (const cell of cells) back(cell);
+    if (confirm("Put back all cells of this page as they were? Your answers to exercises stay.")) for (const cell of cells) back(cell);
   });
   const buttons = make("div", "live-buttons");
   buttons.append(all, stop, reset);
@@ -119,7 +89,7 @@ export const begin = async (box, base) => {
   // --- cells ---
   const cells = about.cells.map((spec, index) => {
     const holder = document.querySelector(`.cell.c${index}`);
-    const kept = memory.get(page, spec.id);
+    const kept = memory.get("live", page, spec.id);
     const cell = { ...spec, index, holder, text: kept ?? spec.source, state: "", events: [], edited: kept !== null };
     const pre = holder?.querySelector(".cell_input pre");
     if (!pre) return cell;
@@ -146,13 +116,15 @@ export const begin = async (box, base) => {
     return cell;
   });
 
+  const refuse = () => {
+    if (refused) return;
+    refused = true;
+    say("This browser keeps nothing for this site: your changes last until you leave the page.");
+  };
   const change = (cell, text) => {
     cell.text = text;
     cell.edited = text !== cell.source;
-    if (!memory.set(page, cell.id, cell.edited ? text : null) && !refused) {
-      refused = true;
-      say("This browser keeps nothing for this site: your changes last until you leave the page.");
-    }
+    if (!memory.set("live", page, cell.id, cell.edited ? text : null)) refuse();
     for (const below of cells.slice(cell.index)) show(below);
     tally();
   };
@@ -162,7 +134,7 @@ export const begin = async (box, base) => {
     change(cell, cell.source);
   };
   addEventListener("storage", ({ key, newValue }) => {
-    const cell = cells.find(({ id }) => memory.key(page, id) === key);
+    const cell = cells.find(({ id }) => memory.key("live", page, id) === key);
     if (!cell || cell.editor?.area === document.activeElement) return;
     cell.text = newValue ?? cell.source;
     cell.edited = cell.text !== cell.source;
@@ -357,10 +329,12 @@ export const begin = async (box, base) => {
     if (fails.length) parts.push(`${plural(fails.length, "fails", "fail")}`);
     if (away.length) parts.push(`${plural(away.length, "needs", "need")} what a browser lacks`);
     if (done < total) parts.push(`${total - done} not run${edited ? " since your change" : ""}`);
-    return `${parts.join(", ")}.`;
+    const set = edited === 1 ? changed(cells.find((cell) => cell.edited)) : "";
+    return `${set && `With ${set}: `}${parts.join(", ")}.`;
   };
 
   const tally = () => {
+    values?.show();
     const checks = cells.filter((cell) => cell.checked || cell.claims.length);
     const isOf = (cell) => {
       if (!fresh(cell)) return "not run";
@@ -438,6 +412,8 @@ export const begin = async (box, base) => {
 
   const next = () => {
     const index = firstStale();
+    const turn = tries.findIndex(({ solution }) => solution <= index);
+    if (turn >= 0) return tryOut(tries.splice(turn, 1)[0]);
     if (index > wanted || index >= total) return rest();
     ran.length = index;
     const cell = cells[index];
@@ -448,10 +424,44 @@ export const begin = async (box, base) => {
     tally();
     say(`Cell ${index + 1} of ${total} runs …`);
     const expected = cell.outputs.filter(([kind]) => kind === "figure" || kind === "html").map(([, hash]) => hash);
-    worker.postMessage({ do: "run", index, source: cell.text, expected, needs: needs([cell.text]) });
+    send(cell, cell.text, expected);
+  };
+
+  // An answer in the place of the solution, and then the check, below all that stands above.
+  const attempt = (exercise) => {
+    stopped = false;
+    if (tries.includes(exercise) || running?.exercise === exercise) return;
+    tries.push(exercise);
+    exercise.tell("runs", "The cells above run first …");
+    wanted = Math.max(running ? wanted : -1, exercise.solution - 1);
+    if (!worker) raise();
+    else if (ready && !running) next();
+    tally();
+  };
+  const tryOut = (exercise) => {
+    ran.length = exercise.solution;
+    running = { exercise, part: "answer", index: exercise.solution, text: exercise.text, events: [], error: null };
+    exercise.tell("runs", "Your answer runs …");
+    say("Your answer runs …");
+    tally();
+    send(running, exercise.text);
+  };
+  const send = ({ index }, source, expected = []) =>
+    worker.postMessage({ do: "run", index, source, expected, needs: needs([source]), goes_on: !running.exercise });
+  const tried = (it) => {
+    const { exercise, part } = it;
+    if (part === "answer" && !it.error) {
+      Object.assign(it, { part: "check", index: exercise.check });
+      return send(it, about.cells[exercise.check].source);
+    }
+    running = null;
+    exercise.hear({ ...it, changed: above(cells[exercise.solution]).length > 0 });
+    if (stopped) rest();
+    else next();
   };
 
   const rest = () => {
+    for (const exercise of tries.splice(0)) exercise.tell("", "Not checked: a cell above ends in a mistake.");
     running = null;
     for (const cell of cells) show(cell);
     say(summary());
@@ -474,14 +484,14 @@ export const begin = async (box, base) => {
       way.hidden = true;
       next();
     } else if (event.kind === "broken") {
-      const where = running ? `Cell ${running.index + 1}: ` : "";
+      const where = running ? `${running.exercise ? "Your answer" : `Cell ${running.index + 1}`}: ` : "";
       halt(`${where}Python broke down (${event.text}). It starts afresh at the next run.`, true);
     } else if (event.kind === "memory") bar.dataset.memory = event.bytes;
-    else if (event.kind === "done") finish(running);
+    else if (event.kind === "done") running.exercise ? tried(running) : finish(running);
     else if (running) {
       running.events.push(event);
       if (event.kind === "error") running.error = event;
-      if (slow(running) && strays(gathered(running.events), running.outputs)) draw(running);
+      if (!running.exercise && slow(running) && strays(gathered(running.events), running.outputs)) draw(running);
     }
   };
 
@@ -520,6 +530,7 @@ export const begin = async (box, base) => {
     way.hidden = true;
     stopped = true;
     ran = [];
+    for (const exercise of [...tries.splice(0), running?.exercise]) exercise?.tell("", "Not checked: it was stopped.");
     if (running) {
       running.state = "lost";
       show(running);
@@ -531,14 +542,32 @@ export const begin = async (box, base) => {
     document.documentElement.dataset.live = "halted";
   };
 
+  const dial = cells.find(({ parameters }) => parameters);
+  if (dial?.editor) {
+    values = fields(dial, {
+      write: (text) => {
+        dial.editor.set(text);
+        change(dial, text);
+      },
+      run: () => want(total - 1),
+      back: () => {
+        back(dial);
+        want(total - 1);
+      },
+    });
+    box.after(values.form);
+  }
+  const answers = exercises(about.exercises, { page, root: new URL("../../", base), attempt, draw, refuse });
+  bar.append(answers.list);
+
   // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
-  const byKey = box.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
   const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility?.() ?? true);
   const following = areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING);
   for (const cell of cells) show(cell);
+  const begun = answers.all.find(({ label }) => label === asked);
   box.hidden = true;
-  if (byKey) following?.focus();
+  if (byKey) (begun?.editor.area ?? following)?.focus();
   document.documentElement.dataset.live = "starts";
   tally();
-  want(total - 1);
+  want(begun ? begun.solution - 1 : total - 1);
 };

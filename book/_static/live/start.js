@@ -6,6 +6,8 @@
   const box = document.querySelector(".live-start");
   const button = box.querySelector("button");
   const line = box.querySelector("p");
+  const exercises = [...document.querySelectorAll(".exercise[id]")];
+  let done = 0;
   const { version, page, cache } = box.dataset;
 
   // CPython throws exceptions inside WebAssembly: a module that declares one, and no more.
@@ -28,6 +30,15 @@
     try {
       const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
       if (kept) line.append(" Your changes are still here.");
+      for (const one of exercises) {
+        if (localStorage.getItem(`done:${page}:${one.id}`) === null) continue;
+        const mark = document.createElement("span");
+        mark.className = "live-done";
+        mark.textContent = "✓ done";
+        one.querySelector(".admonition-title").append(mark);
+        done += 1;
+      }
+      if (done) line.append(` ${done} of ${exercises.length} exercises done.`);
       caches.match(new URL(`engine/${cache.slice(5)}.wasm.gz`, here), { cacheName: cache }).then(
         (there) => there && line.firstChild.replaceWith("Python is already in this browser."),
         () => {}, // it may refuse to keep anything
@@ -35,18 +46,27 @@
     } catch {
       // So may this.
     }
-    button.addEventListener(
-      "click",
-      async () => {
-        button.setAttribute("aria-disabled", "true");
-        try {
-          const { begin } = await import(new URL(`${version}/page.js`, here).href);
-          await begin(box, new URL("./", here));
-        } catch (error) {
-          told(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
-        }
-      },
-      { once: true },
-    );
+    let started = false;
+    const start = async (label) => {
+      if (started) return;
+      started = true;
+      button.setAttribute("aria-disabled", "true");
+      try {
+        const { begin } = await import(new URL(`${version}/page.js`, here).href);
+        await begin(box, new URL("./", here), label);
+      } catch (error) {
+        told(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
+      }
+    };
+    button.addEventListener("click", () => start());
+    for (const { id, lastElementChild: inside } of exercises) {
+      const place = document.createElement("div");
+      const answer = button.cloneNode();
+      place.className = "live-answer";
+      answer.textContent = "Answer here";
+      answer.addEventListener("click", () => start(id));
+      place.append(answer);
+      inside.after(place);
+    }
   }
 }

@@ -1,0 +1,271 @@
+// The exercises of a page that runs: each is answered where it stands, and checked with
+// the check of the book. What was answered stays in this browser, until it is saved as a file.
+import { edit } from "./editor.js";
+import { button, make, memory, plural } from "./parts.js";
+
+const FORMAT = "answers to Positional Encodings, Checked";
+const OPEN = "Not answered yet: ";
+const FIRST = /^# Your answer to (\S+)/;
+
+// What a check said, without what was added for cells; a mistake, with its line.
+const message = ({ name, said, trace, line }, part) => {
+  if (name !== "AssertionError") {
+    const where = part === "answer" && line ? ` in line ${line}` : "";
+    return `${name}${where}: ${said.replace(/ \(cell \d+, line \d+\)$/, "")}`;
+  }
+  const at = trace.lastIndexOf("AssertionError: ");
+  return at < 0 ? "The check failed." : trace.slice(at + 16).trim();
+};
+
+const download = (name, text, type) => {
+  const link = make("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+};
+
+// The lines of a text as a notebook's file stores them.
+const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+
+// The student's edition of a chapter with these answers, {label: text}, in it.
+const filled = (notebook, answers) => {
+  for (const cell of notebook.cells) {
+    for (const tag of cell.metadata.tags ?? []) {
+      const label = tag.replace(/^answer-/, "");
+      if (label !== tag && label in answers) cell.source = lines(answers[label]);
+    }
+  }
+  return notebook;
+};
+
+// The answers in a file of either kind, as [page, label, text, done].
+const inFile = (text, page) => {
+  const found = JSON.parse(text);
+  if (found.format === FORMAT) {
+    return Object.entries(found.answers).flatMap(([name, all]) =>
+      Object.entries(all).map(([label, { answer, done }]) => [name, label, String(answer), Boolean(done)]),
+    );
+  }
+  return found.cells
+    .filter(({ cell_type }) => cell_type === "code")
+    .map(({ source }) => [source].flat().join(""))
+    .filter((source) => FIRST.test(source))
+    .map((source) => [page, FIRST.exec(source)[1], source, false]);
+};
+
+export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
+  const holders = specs.map((spec) => [spec, document.getElementById(spec.label)]);
+  const all = holders.filter(([, holder]) => holder).map(([spec, holder]) => answerable(spec, holder));
+
+  // --- the fold in the bar ---
+  const list = make("details", "live-list live-exercises");
+  const sum = make("summary");
+  const rows = make("ul");
+  const said = make("p", "live-note");
+  said.setAttribute("role", "status");
+  const file = make("input");
+  Object.assign(file, { type: "file", accept: ".json,.ipynb", hidden: true });
+  file.setAttribute("aria-label", "A file of answers");
+  const buttons = make("div", "live-buttons");
+  buttons.append(
+    button("Save as notebook", () => saveNotebook()),
+    button("Save all answers", () => saveAll()),
+    button("Load answers", () => file.click()),
+    file,
+  );
+  const why = make(
+    "p",
+    "live-note",
+    "Answers stay in this browser alone. The notebook is this chapter’s, to hand in; the file of all answers holds those of every chapter.",
+  );
+  const inside = make("div");
+  inside.append(rows, why, buttons, said);
+  list.append(sum, inside);
+  list.hidden = !all.length;
+
+  const tally = () => {
+    sum.textContent = `Exercises: ${all.filter(({ done }) => done).length} of ${all.length} done`;
+    rows.replaceChildren(
+      ...all.map((one) => {
+        const row = make("li");
+        const state = one.done ? "done" : one.text === one.stub ? "not yet" : "begun";
+        row.dataset.is = one.done ? "holds" : "not run";
+        const link = make("a", "", one.title);
+        link.href = `#${one.label}`;
+        row.append(make("b", "", `${state}: `), link);
+        return row;
+      }),
+    );
+  };
+
+  const change = (one, text) => {
+    one.text = text;
+    if (!memory.set("answer", page, one.label, text === one.stub ? null : text)) refuse();
+    one.undo.hidden = text === one.stub;
+    tally();
+  };
+  const finished = (one) => {
+    one.done = true;
+    memory.set("done", page, one.label, "1");
+    marked(one.holder);
+  };
+
+  function answerable(spec, holder) {
+    const text = memory.get("answer", page, spec.label) ?? spec.stub;
+    const one = { ...spec, holder, text, done: memory.get("done", page, spec.label) !== null };
+    let box = holder.querySelector(".live-answer");
+    if (!box) holder.append((box = make("div", "live-answer")));
+    const pre = make("pre");
+    const frame = make("div", "highlight");
+    frame.append(pre);
+    one.press = button("Check", () => attempt(one));
+    one.press.setAttribute("aria-label", `Check the answer to: ${spec.title}`);
+    one.undo = button("Start again", () => {
+      if (!confirm("Empty this answer? What you wrote is lost.")) return;
+      one.editor.set(one.stub);
+      change(one, one.stub);
+      one.tell("", "");
+    });
+    one.undo.setAttribute("aria-label", `Start again with: ${spec.title}`);
+    one.undo.hidden = text === spec.stub;
+    one.status = make("p", "live-mark");
+    one.status.setAttribute("role", "status");
+    one.more = make("div", "live-more");
+    one.shown = { holder: make("div"), stored: [], outputs: [], events: [], index: spec.solution };
+    const line = make("div", "live-line");
+    line.append(one.press, one.undo);
+    box.replaceChildren(frame, line, one.status, one.shown.holder, one.more);
+    one.editor = edit(pre, text, `Your answer to: ${spec.title}`, {
+      changed: (now) => change(one, now),
+      run: () => attempt(one),
+    });
+    one.tell = (state, words) => {
+      one.status.dataset.state = state;
+      one.status.textContent = words;
+      one.more.replaceChildren();
+    };
+    one.hear = (result) => hear(one, result);
+    return one;
+  }
+
+  // What came of an answer: `part` is where it ended, "answer" or "check".
+  const hear = (one, { part, error, events, changed, text }) => {
+    one.shown.events = events.filter(
+      ({ kind, name }) => kind !== "error" || (part === "answer" && name !== "NotImplementedError"),
+    );
+    one.shown.result?.remove();
+    if (one.shown.events.length) draw(one.shown);
+    const unset = one.asked.filter((name) => new RegExp(`^${name} = \\.\\.\\.`, "m").test(text));
+    if (!error) {
+      if (!changed) finished(one);
+      const but = " With your changes to the cells above; it counts when they are put back.";
+      one.tell("same", `Right.${changed ? but : ""}`);
+    } else if (error.name === "NotImplementedError") {
+      return one.tell("", `${OPEN}${error.said}`);
+    } else if (unset.length) {
+      return one.tell("", OPEN + unset.join(", "));
+    } else {
+      const words = message(error, part);
+      one.tell("fails", words);
+      if (part === "check") hint(one, words);
+    }
+    const solution = document.querySelector(`.cell.c${one.solution}`)?.closest("details.solution");
+    if (solution) {
+      const label = error ? "Show the solution" : "Compare with the book’s solution";
+      one.more.append(
+        button(label, () => {
+          solution.open = true;
+          solution.firstElementChild.focus();
+          solution.scrollIntoView({ block: "nearest" });
+        }),
+      );
+    }
+    tally();
+  };
+
+  const hint = (one, words) => {
+    const { thinks = [] } = one.hints.find(({ says }) => words.includes(says)) ?? {};
+    const line = make("p", "live-hint");
+    if (thinks.length) {
+      line.append(make("b", "", "Often behind it: "), thinks.map((each) => `“${each}”`).join(" or "), " ");
+    }
+    const link = make("a", "", "this figure");
+    link.href = one.cure.href;
+    line.append("Look at ", link, one.cure.on ? ` of “${one.cure.on}”.` : ".");
+    one.more.append(line);
+  };
+
+  // --- files ---
+  const saveNotebook = async () => {
+    try {
+      const answer = await fetch(new URL(`notebooks/${page}.ipynb`, root));
+      if (!answer.ok) throw new Error(`the site has no notebook of this page (${answer.status})`);
+      const texts = Object.fromEntries(all.map(({ label, text }) => [label, text]));
+      const notebook = filled(await answer.json(), texts);
+      download(`${page.split("/").pop()}.ipynb`, `${JSON.stringify(notebook, null, 1)}\n`, "application/x-ipynb+json");
+      said.textContent = "Saved: the student’s notebook of this chapter, with your answers in it.";
+    } catch (error) {
+      said.textContent = `Not saved: ${error.message}.`;
+    }
+  };
+  const saveAll = () => {
+    const answers = {};
+    const add = (name, label, what) => {
+      answers[name] ??= {};
+      answers[name][label] = { answer: "", done: false, ...answers[name][label], ...what };
+    };
+    for (const [name, label, answer] of memory.all("answer")) add(name, label, { answer });
+    for (const [name, label] of memory.all("done")) add(name, label, { done: true });
+    for (const { label, text, stub, done } of all) {
+      if (text !== stub) add(page, label, { answer: text, done }); // also where nothing is kept
+    }
+    const number = Object.values(answers).flatMap((each) => Object.keys(each)).length;
+    download("answers.json", `${JSON.stringify({ format: FORMAT, answers }, null, 1)}\n`, "application/json");
+    said.textContent = `Saved: ${plural(number, "answer")} of ${plural(Object.keys(answers).length, "chapter")}.`;
+  };
+  file.addEventListener("change", async () => {
+    const [chosen] = file.files;
+    if (!chosen) return;
+    try {
+      const found = inFile(await chosen.text(), page);
+      const other = found.filter(([name, label, text]) => (memory.get("answer", name, label) ?? text) !== text);
+      if (other.length && !confirm(`${plural(other.length, "answer")} here would be replaced. Go on?`)) return;
+      for (const [name, label, text, done] of found) {
+        if (done) memory.set("done", name, label, "1");
+        const one = name === page && all.find((each) => each.label === label);
+        if (one) {
+          one.editor.set(text || one.stub);
+          change(one, text || one.stub);
+          if (done) finished(one);
+        } else if (text) memory.set("answer", name, label, text);
+      }
+      said.textContent = `Loaded: ${plural(found.length, "answer")}.`;
+    } catch {
+      said.textContent = "This is no file of answers.";
+    } finally {
+      file.value = "";
+      tally();
+    }
+  });
+  addEventListener("storage", ({ key, newValue }) => {
+    for (const one of all) {
+      if (key === memory.key("done", page, one.label) && newValue) {
+        one.done = true;
+        marked(one.holder);
+      } else if (key === memory.key("answer", page, one.label) && one.editor.area !== document.activeElement) {
+        one.text = newValue ?? one.stub;
+        one.editor.set(one.text);
+        one.undo.hidden = one.text === one.stub;
+      }
+    }
+    tally();
+  });
+  tally();
+  return { all, list };
+};
+
+// A mark beside the title; start.js puts it where an exercise was done before.
+const marked = (holder) => {
+  if (!holder.querySelector(".live-done")) holder.querySelector(".admonition-title").append(make("span", "live-done", "✓ done"));
+};

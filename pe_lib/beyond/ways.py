@@ -1,0 +1,227 @@
+"""The ways to give attention positions, each as what can be asked for scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_lib.beyond.bias import alibi_slopes, kerple_bias, t5_buckets
+from pe_lib.beyond.relative import xl_terms
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.beyond.text_bias import cope_bias, cope_counts, fire_distances
+from pe_lib.beyond.xpos import apply_xpos
+from pe_lib.rotation import apply_shift
+from pe_lib.sinusoidal import sinusoidal
+
+Array = NDArray[np.float64]
+Positions = NDArray[np.float64]
+
+WIDTH, SHARP = 32, 4.0
+CLIP, ROWS, COUNTS = 16, 512, 64  # Shaw's clip, learned rows, CoPE's vectors
+TRAINED = 512.0  # the threshold of FIRE, up to which its head is set
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to give positions to attention.
+
+    Attributes
+    ----------
+    scores : callable
+        ``scores(queries, keys, positions)``: of words, [n, d] each, in one head with
+        weights of its own; [n, n], row t is the query.
+    looking : callable
+        ``looking(back, positions)``: the same for equal words, in a head that looks
+        so many back, if the way can.
+    values : callable or None
+        ``values(positions)``: what is added to the value of key s for query t,
+        [n, n, d] or [1, n, d]. None if positions change scores alone.
+    """
+
+    scores: Callable[[Array, Array, Positions], Array]
+    looking: Callable[[int, Positions], Array]
+    values: Callable[[Positions], Array] | None = None
+
+
+def _offsets(positions: Positions) -> Array:
+    return np.asarray(-np.subtract.outer(positions, positions))
+
+
+def _whole(positions: Positions) -> NDArray[np.int64]:
+    if (positions != np.round(positions)).any():
+        raise ValueError("positions must be whole numbers")
+    return positions.astype(np.int64)
+
+
+def _random(*shape: int) -> Array:
+    return np.random.default_rng(7).standard_normal(shape)
+
+
+def _plain(queries: Array, keys: Array) -> Array:
+    return np.asarray(queries @ keys.T / queries.shape[1] ** 0.5)
+
+
+def _rotary(queries: Array, keys: Array, positions: Positions) -> Array:
+    return _plain(apply_rotary(queries, positions), apply_rotary(keys, positions))
+
+
+def _rotary_looking(back: int, positions: Positions) -> Array:
+    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
+    queries = apply_rotary(keys, np.full(len(positions), -back))
+    return np.asarray(SHARP * WIDTH**0.5 * _rotary(queries, keys, positions))
+
+
+def _alibi(queries: Array, keys: Array, positions: Positions) -> Array:
+    return _plain(queries, keys) + _alibi_looking(1, positions)
+
+
+def _alibi_looking(_: int, positions: Positions) -> Array:
+    return np.asarray(-alibi_slopes(8)[0] * np.abs(_offsets(positions)))
+
+
+def _t5(queries: Array, keys: Array, positions: Positions) -> Array:
+    return _plain(queries, keys) + _random(32)[t5_buckets(_offsets(positions))]
+
+
+def _t5_looking(back: int, positions: Positions) -> Array:
+    chosen = np.where(np.arange(32) == t5_buckets(-back), SHARP, 0.0)
+    return np.asarray(chosen[t5_buckets(_offsets(positions))])
+
+
+def _shaw(queries: Array, keys: Array, positions: Positions) -> Array:
+    vectors = _random(2 * CLIP + 1, queries.shape[1])
+    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP) + CLIP
+    by_offset = queries @ vectors.T / queries.shape[1] ** 0.5
+    terms: Array = np.take_along_axis(by_offset, clipped, axis=1)
+    return _plain(queries, keys) + terms
+
+
+def _shaw_looking(back: int, positions: Positions) -> Array:
+    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP)
+    return np.where(clipped == -min(back, CLIP), SHARP, 0.0)
+
+
+def _shaw_values(positions: Positions) -> Array:
+    clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP) + CLIP
+    return np.asarray(_random(2 * CLIP + 1, WIDTH)[clipped])
+
+
+def _xl(queries: Array, keys: Array, positions: Positions) -> Array:
+    width = queries.shape[1]
+    codes = sinusoidal(-_offsets(positions), width) @ _random(width, width)
+    biases = _random(2, width)
+    terms = xl_terms(queries, keys, codes, word_bias=biases[0], offset_bias=biases[1])
+    return np.asarray(sum(terms) / width**0.5)
+
+
+def _xl_looking(back: int, positions: Positions) -> Array:
+    """The fourth term, v = R_back; R_{t-s} . R_back is P_t . P_{s+back}."""
+    codes, later = (sinusoidal(t, WIDTH) for t in (positions, positions + back))
+    return np.asarray(SHARP * codes @ later.T)
+
+
+def _kerple(queries: Array, keys: Array, positions: Positions) -> Array:
+    return _plain(queries, keys) + _kerple_looking(1, positions)
+
+
+def _kerple_looking(_: int, positions: Positions) -> Array:
+    return kerple_bias(_offsets(positions), r1=SHARP, r2=1 / 400)
+
+
+def _fire(queries: Array, keys: Array, positions: Positions) -> Array:
+    shares = fire_distances(positions, threshold=TRAINED)[..., np.newaxis]
+    inner, shift, outer = _random(3, 32)
+    learned: Array = np.maximum(shares * inner + shift, 0) @ outer
+    return _plain(queries, keys) + learned
+
+
+def _fire_looking(back: int, positions: Positions) -> Array:
+    """A tent over the distance at the threshold; over one half, where one will do."""
+    shares = fire_distances(positions, c=1e9, threshold=TRAINED)
+    peak = 0.5 if back == 1 else np.log1p(1e9 * back) / np.log1p(1e9 * TRAINED)
+    return np.asarray(-SHARP * np.abs(shares - peak))
+
+
+def _cope(queries: Array, keys: Array, _: Positions) -> Array:
+    scores = _plain(queries, keys)
+    vectors = _random(COUNTS, queries.shape[1]) / queries.shape[1] ** 0.5
+    return scores + cope_bias(queries, cope_counts(1 / (1 + np.exp(-scores))), vectors)
+
+
+def _cope_looking(back: int, positions: Positions) -> Array:
+    """All gates are open, so that the word itself is number one."""
+    n = len(positions)
+    chosen = np.where(np.arange(COUNTS) == min(back + 1, COUNTS - 1), SHARP, 0.0)
+    counts = cope_counts(np.ones((n, n)))
+    return cope_bias(np.ones((n, 1)), counts, chosen[:, np.newaxis])
+
+
+def _xpos(queries: Array, keys: Array, positions: Positions) -> Array:
+    near = positions - positions.mean()
+    return _plain(
+        apply_xpos(queries, near, keys=False), apply_xpos(keys, near, keys=True)
+    )
+
+
+def _xpos_looking(back: int, positions: Positions) -> Array:
+    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
+    queries = apply_rotary(keys, np.full(len(positions), -back))
+    return np.asarray(SHARP * WIDTH**0.5 * _xpos(queries, keys, positions))
+
+
+def _none(queries: Array, keys: Array, _: Positions) -> Array:
+    return _plain(queries, keys)
+
+
+def _none_looking(_: int, positions: Positions) -> Array:
+    return np.zeros((len(positions), len(positions)))
+
+
+def _added(code: Callable[[Positions], Array]) -> Callable[..., Array]:
+    """Scores of words to which codes were added, by a matrix of weights."""
+
+    def scores(queries: Array, keys: Array, positions: Positions) -> Array:
+        codes, width = code(positions), queries.shape[1]
+        weights = _random(width, width) / width**0.5
+        return _plain((queries + codes) @ weights, keys + codes)
+
+    return scores
+
+
+def _code(positions: Positions) -> Array:
+    return sinusoidal(positions, WIDTH)
+
+
+def _row(positions: Positions) -> Array:
+    """Of a learned table; what it learned may be anything, so it is the sinusoid."""
+    whole = _whole(positions)
+    beyond = whole[(whole < 0) | (whole >= ROWS)]
+    if beyond.size:
+        raise ValueError(f"there is no row for position {beyond.flat[0]}")
+    return sinusoidal(whole, WIDTH)
+
+
+def _added_looking(code: Callable[[Positions], Array]) -> Callable[..., Array]:
+    def looking(back: int, positions: Positions) -> Array:
+        codes = code(positions)
+        return np.asarray(SHARP * codes @ apply_shift(codes, back).T)
+
+    return looking
+
+
+WAYS: dict[str, Way] = {
+    "none": Way(_none, _none_looking),
+    "sinusoid": Way(_added(_code), _added_looking(_code), lambda p: _code(p)[None]),
+    "learned": Way(_added(_row), _added_looking(_row), lambda p: _row(p)[None]),
+    "Shaw": Way(_shaw, _shaw_looking, _shaw_values),
+    "XL": Way(_xl, _xl_looking),
+    "T5": Way(_t5, _t5_looking),
+    "ALiBi": Way(_alibi, _alibi_looking),
+    "KERPLE": Way(_kerple, _kerple_looking),
+    "FIRE": Way(_fire, _fire_looking),
+    "CoPE": Way(_cope, _cope_looking),
+    "rotary": Way(_rotary, _rotary_looking),
+    "xPos": Way(_xpos, _xpos_looking),
+}
+"""The ways of the book, in heads of 32; what is learned is set by hand or drawn."""
