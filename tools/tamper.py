@@ -8,8 +8,8 @@ book's lint says so, or when the test of the exercises does: no wrong answer pas
 check, and each gets its hint. Prints every change, the score, and the survivors that
 tools/tamper.txt does not explain; the exit status is 1 if there is one, or if fewer
 than 47 of 50 are red. The bound of an assertion is not moved: to assert a little less
-is no error of a page, nor a little more where that is true. It works in copies, and takes about four minutes on two
-cores.
+is no error of a page, nor a little more where that is true. It works in copies, and
+takes about four minutes on two cores.
 """
 
 import ast
@@ -243,15 +243,19 @@ def try_all(name: str, changes: list[Change]) -> list[tuple[str, str]]:
         limit = 20 + 4 * (time.monotonic() - start)  # more than thrice the honest time
         if wrong:
             raise SystemExit(f"{name} is red before any change. {wrong}")
-        known = lint(folder, name)
+        known: set[str] | None = None
         for change in changes:
             changed = copy.deepcopy(unchanged)
             cell = next(cell for cell in changed.cells if cell.id == change.cell)
             lines = change.lines(cell.source)
             cell.source = change.apply(cell.source)
-            nbformat.write(changed, path)
-            found = fault(changed, path.parent, limit)
-            found = found or " ".join(lint(folder, name) - known)
+            found = fault(copy.deepcopy(changed), path.parent, limit)
+            if not found and known is None:
+                known = lint(folder, name)
+            if not found:
+                nbformat.write(changed, path)
+                found = " ".join(lint(folder, name) - (known or set()))
+                nbformat.write(unchanged, path)
             results.append((lines, found))
             print(f"{lines}\n  {found or 'SURVIVES'}\n", flush=True)
     return results
