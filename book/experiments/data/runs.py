@@ -13,7 +13,7 @@ The protocol is a page of the book, protocol.ipynb. First every scheme of a grou
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
 of them and seeds 0 to 9 (kept here). Tables and figures are drawn from the files; in
 each chapter a part of one run is trained again and compared. The runs of "changed"
-are the same with other seeds, other rates and a wider model.
+and "varied" are the same with other seeds, other rates and a wider model.
 """
 
 import os
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pe_lib.experiments import induction, stretched, surgery
+from pe_lib.experiments import induction, stretched, surgery, varied
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
     Settings,
@@ -315,6 +315,49 @@ def changed_runs() -> dict[str, Settings]:
 
 RUNS["changed"] = changed_runs()
 
+OPENED_MODELS: dict[str, Settings] = {
+    "one_back": {
+        "schemes": ["added", "codes", "turning", "debris", "shift", "rotary", "turns"],
+        "test_lengths": (24, 96, 192),
+    },
+    "dial": {
+        "schemes": [
+            *("as trained", "turning", "three hands", "rest", "random phases"),
+            *("30 T(1)", *(f"30 T({k}) + {k}" for k in range(5)), *varied.FORM),
+        ],
+        "test_lengths": (32, 128),
+    },
+    "dial from 0": {
+        "schemes": ["as trained", "30 T(1)", "repaired"],
+        "test_lengths": (32, 128),
+    },
+    "readers": {
+        "schemes": [
+            f"{task}/{rule}"
+            for task in stretched.TASKS
+            for rule in ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
+        ],
+        "test_lengths": (64, 512),
+    },
+}
+"""The models that chapters open; "as reported" is made again, by the same program."""
+VARIED: dict[str, Settings] = {
+    "as reported": {},
+    "other seeds": {"first_seed": 20},
+    "half the rate": {"rate": 0.5},
+    "twice the rate": {"rate": 2},
+    "twice the width": {"width": 2},
+}
+RUNS["varied"] = {
+    f"{change}, {name}": {"model": name, "seeds": 10} | settings | changed
+    for change, changed in VARIED.items()
+    for name, settings in OPENED_MODELS.items()
+}
+# A wider model of two layers wants a smaller rate: this is what it does with one.
+RUNS["varied"]["wide at half the rate, dial"] = RUNS["varied"][
+    "twice the width, dial"
+] | {"rate": 0.5}
+
 
 def train_without_blocks(**settings: Any) -> list[Score]:
     """The rows of train but those of blocks of queries, for which nobody asks here."""
@@ -396,6 +439,35 @@ MODELS = FOLDER / ".models"
 """Trained models of two layers: a run that was broken off goes on from them."""
 
 
+TOLERANCES: dict[str, tuple[float, float, float]] = {
+    **dict.fromkeys(("learned_or_fixed", "loudness", "text"), (0.01, 0.01, 0.01)),
+    **dict.fromkeys(("one_back", "one_back_weights"), (0.01, 0.01, 0.01)),
+    "stretched_rates": (0.01, 0.01, 0.01),
+    "training": (0.15, 0.25, 0.03),
+    "start_token": (0.15, 0.15, 0.06),
+    "masked": (0.05, 0.10, 0.03),
+    "freedom": (0.01, 0.30, 0.05),
+    "extrapolation": (0.25, 0.50, 0.12),
+    "changed": (0.60, 0.60, 0.25),
+    "varied": (0.60, 0.60, 0.25),
+    "stretched": (0.02, 0.60, 0.15),
+    "stretched_reader": (0.01, 0.40, 0.40),
+    "dial": (0.15, 0.20, 0.05),
+    "dial_others": (0.10, 0.10, 0.05),
+    "dial_tables": (0.20, 0.20, 0.10),
+    "dial_weights": (0.02, 0.12, 0.12),
+    "rates/learned_or_fixed": (0.01, 0.01, 0.01),
+    "rates/loudness": (0.01, 0.01, 0.01),
+    "rates/training": (0.10, 0.15, 0.08),
+    "rates/start_token": (0.50, 0.50, 0.25),
+    "rates/masked": (0.10, 0.30, 0.20),
+    "rates/freedom": (0.01, 0.20, 0.12),
+    "rates/extrapolation": (0.20, 0.50, 0.35),
+}
+"""How far a rerun on another number of threads may be off: a row on texts like those
+of training, a row on longer or later ones, a mean over seeds. See threads.py."""
+
+
 def path(name: str) -> Path:
     """Where the results of one name are kept; of `rates/name` the rates'."""
     return FOLDER / f"{name}.csv"
@@ -421,6 +493,8 @@ def made_from(name: str) -> str:
         return text_fingerprint(words(), TEXTS[name])
     if name in ONE_HEAD:
         return one_head_fingerprint(RUNS[name])
+    if name == "varied":
+        return varied.fingerprint(RUNS[name])
     if name.startswith("rates/"):
         return fingerprint(rate_runs(name.removeprefix("rates/")))
     return fingerprint(RUNS[name])
@@ -464,6 +538,20 @@ def make(name: str) -> None:
             save_weights(weights, path(name), **origin(name, seconds))
     else:
         make_file(name, RUNS[name])
+    if RANK == 0:
+        for file in (f"rates/{name}", name) if name in GROUPS else (name,):
+            say_tolerance(file)
+
+
+def say_tolerance(name: str) -> None:
+    """Write into the head of a kept file how far a rerun may be off."""
+    row, later, mean = TOLERANCES[name]
+    said = f"# tolerance: {row} a row, {later} a row on longer texts, {mean} a mean\n"
+    lines = path(name).read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = [line for line in lines if not line.startswith("# tolerance: ")]
+    place = [line.startswith("# machine: ") for line in lines].index(True) + 1
+    lines.insert(place, said)
+    path(name).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def words() -> str:
@@ -488,6 +576,8 @@ def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
         return partial(surgery.measure, folder=MODELS), surgery_fingerprint
     if name in STRETCHED:
         return STRETCHED[name], stretched.fingerprint
+    if name == "varied":
+        return varied.measure, varied.fingerprint
     return train_without_blocks if name == "changed" else train, fingerprint
 
 

@@ -1,0 +1,375 @@
+"""Make the kept files again on another number of threads, and compare.
+
+    python book/experiments/data/threads.py                  all, on two threads
+    python book/experiments/data/threads.py masked dial      some of them
+    python book/experiments/data/threads.py --threads 4      on four
+    python book/experiments/data/threads.py --minutes 5      stop then, go on next time
+    python book/experiments/data/threads.py --pages          read the pages with them
+
+The order in which numbers are added depends on how many threads add them, and some
+hundred steps of training make another model of a last digit. So a rerun gives other
+rows. The head of each file, from runs.TOLERANCES, says how far they may be off: a row
+on texts like those of training, a row on longer or later ones, a mean over seeds.
+Every file is made again whole, but "changed" and "varied" with three seeds of each
+run. A kept model is compared by what it does, not by its numbers.
+
+What came out is kept in `threads.csv`, and the exit status is 1, with a sentence,
+where a difference is beyond its tolerance. `--pages` runs the code of every page that
+reads kept files on those made again, and says which cell does not hold there.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+import runs
+import torch
+from numpy.typing import NDArray
+
+from pe_lib.experiments import induction, kept, one_head, stretched, surgery, text
+from pe_lib.experiments.training import Score
+
+BOOK = runs.FOLDER.parents[1]
+KEPT = runs.FOLDER / "threads.csv"
+SAMPLED = {"changed": 3, "varied": 3}
+"""Of these files so many seeds of each run are made again; they need many minutes."""
+TRAINED_TO = {
+    **dict.fromkeys(("stretched", "stretched_reader", "varied, readers"), 64),
+    **dict.fromkeys(("dial", "dial_others", "dial_weights", "varied, dial"), 32),
+    "varied, dial from 0": 32,
+}
+"""The longest text of training, where the settings do not say; otherwise 24."""
+PAGES = [
+    page
+    for page in sorted(BOOK.glob("*/*.ipynb"))
+    if "kept.load" in page.read_text(encoding="utf-8")
+]
+"""Those that read kept files."""
+
+
+class Gap(NamedTuple):
+    """How far the rerun of one run and scheme is off, and in how many rows."""
+
+    file: str
+    run: str
+    scheme: str
+    rows: int
+    trained: float
+    longer: float
+    mean: float
+
+
+def names() -> list[str]:
+    """All kept files, those that chose the rates too."""
+    rates = [f"rates/{name}" for name in runs.GROUPS]
+    return [*runs.RUNS, *rates, *runs.TEXTS, *runs.WEIGHTS]
+
+
+def gaps(
+    file: str, run: str, new: Iterable[Score], old: Iterable[Score], trained: int
+) -> Iterator[Gap]:
+    """Compare the rows of one run, scheme by scheme; `old` may have more seeds.
+
+    Rows up to the length `trained`, at position 0, are those of training.
+    """
+    known = {(key_of(row), row.seed): row.accuracy for row in old}
+    off: dict[str, dict[tuple[Any, ...], list[float]]] = {}
+    for row in new:
+        difference = row.accuracy - known[key_of(row), row.seed]
+        of_scheme = off.setdefault(row.scheme, {})
+        of_scheme.setdefault(key_of(row), []).append(difference)
+    for scheme, of_scheme in off.items():
+        parts: dict[bool, list[float]] = {True: [0.0], False: [0.0]}
+        for (_, _, length, start, _), values in of_scheme.items():
+            parts[length <= trained and start == 0] += values
+        rows = sum(map(len, of_scheme.values()))
+        mean = max(abs(float(np.mean(values))) for values in of_scheme.values())
+        single = [max(map(abs, parts[short])) for short in (True, False)]
+        yield Gap(file, run, scheme, rows, *(round(x, 4) for x in (*single, mean)))
+
+
+def key_of(row: Score) -> tuple[Any, ...]:
+    """What the rows of several seeds have in common."""
+    return row.task, row.scheme, row.length, row.start, row.queries
+
+
+def beyond(gap: Gap) -> list[str]:
+    """A sentence for each difference that is larger than it may be."""
+    where = f"{gap.file}, {gap.run}, {gap.scheme}"
+    kinds = "a row", "a row on longer or later texts", "a mean over seeds"
+    return [
+        f"{where}: {what} is off by {found:.3f}, and {allowed} is allowed."
+        for what, found, allowed in zip(
+            kinds, gap[-3:], runs.TOLERANCES[gap.file], strict=True
+        )
+        if found > allowed
+    ]
+
+
+# What is made again
+
+
+def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
+    """The runs of one file; of a text or a model one, without settings."""
+    if name.startswith("rates/"):
+        return runs.rate_runs(name.removeprefix("rates/"))
+    return runs.RUNS.get(name, {name: {}})
+
+
+def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
+    """Train one run again, and write it as its kept file is written."""
+    origin = {"command": "", "made_from": runs.made_from(name), "seconds": 0.0}
+    models = path.parent / "models"
+    if name in runs.TEXTS:
+        of_text = runs.TEXTS[name]
+        rates = text.chosen_rates(
+            runs.words(), rates=runs.RATES, **of_text, **runs.CHOOSING
+        )
+        found = text.read(runs.words(), rates=rates, **of_text, **runs.REPORTED)
+        rows = text.rows_of(found, of_text["schemes"], rates)
+        kept.save_rows(rows, path, **origin)
+    elif name in runs.WEIGHTS:
+        kept.save_weights(model_of(name, models), path, **origin)
+    else:
+        run_of, _ = runs.engine(name)
+        more: dict[str, Any] = {}
+        if name in runs.TWO_LAYERS:
+            run_of, more = surgery.measure, {"folder": models}
+        # Readers are trained together: with fewer of them each would be another.
+        if name in SAMPLED and settings.get("model") != "readers":
+            more["seeds"] = SAMPLED[name]
+        kept.save({run: run_of(**settings | more)}, path, **origin)
+
+
+def model_of(name: str, models: Path) -> dict[str, torch.Tensor]:
+    """The matrices of one kept model, or of all that dial_tables has."""
+    if name == "dial_tables":
+        return surgery.tables(**runs.OPENED[name], folder=models)
+    if name == "dial_weights":
+        return surgery.course(0, induction.Settings(), models)[-1]
+    if name == "stretched_reader":
+        return stretched.one_reader(**runs.WEIGHTS[name])
+    return one_head.trained(**runs.WEIGHTS[name]).state_dict()
+
+
+# What is compared
+
+
+def read(name: str, path: Path) -> dict[str, list[Score]]:
+    """The rows of a kept file; of a text the bits, of a model what it does."""
+    if name in runs.TEXTS:
+        rates, found = text.load_read(path)
+        curves = np.concatenate([found.curves, found.held_out[..., None]], 2)
+        return {
+            name: [
+                Score("text", scheme, seed, column, float(bits))
+                for scheme, of_scheme in zip(rates, curves, strict=True)
+                for seed, values in enumerate(of_scheme)
+                for column, bits in enumerate(values)
+            ]
+        }
+    if name not in runs.WEIGHTS:
+        return kept.load(path)
+    weights = kept.load_weights(path)
+    if name == "dial_tables":
+        return {name: list(of_tables(weights))}
+    return {name: list(of_model(name, weights))}
+
+
+def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> Iterator[Score]:
+    """The answers of a kept model, as its page asks for them."""
+    if name == "one_back_weights":
+        model = one_head.OneHead(torch.Generator())
+        model.load_state_dict(weights)
+        heads = [head for head in one_head.HEADS if head != "rotary"]
+        yield from one_head._tested({"added": model}, 0, heads, (24, 48, 96, 192))
+    elif name == "dial_weights":
+        two = induction.made_of(weights, induction.Settings())
+        for head, operation in surgery.surgeries(two).items():
+            for n in (32, 128):
+                share = surgery.share_named(two, surgery.test_texts(n, 0), operation)
+                yield Score("names", head, 0, n, share)
+    else:
+        reader = stretched.reader_of(weights)
+        for task in stretched.TASKS:
+            for rule in stretched.RULES:
+                for n in (64, 512):
+                    speeds = stretched.stretched(rule, runs.WEIGHTS[name]["base"], n)
+                    share = stretched.share_right(reader, task, n, speeds, seeds=[0])
+                    yield Score(task, f"{task}/{rule}", 0, n, float(share[0]))
+
+
+def of_tables(tables: Mapping[str, torch.Tensor]) -> Iterator[Score]:
+    """What the dial's page reads off its tables; sizes and spreads in tens."""
+    found = {name: tables[name].double().numpy() for name in tables}
+    heads = [found[f"head {seed}"] for seed in range(len(found["right"]))]
+    hands = [surgery.hands_of(W) for W in heads]
+    turns = (np.arange(128) - 1) / (2 * np.pi)
+    near = np.abs(turns - turns.round()) < 0.1
+    misses = found["misses"]
+    columns: dict[str, NDArray[np.float64]] = {
+        "right": found["right"],
+        "words in three hands": found["words"][:, :3].sum(1, keepdims=True),
+        "spread": found["spread"] / 10,
+        "heard": found["heard"],
+        "turns": np.array(
+            [
+                [2 * (sizes**2).sum() / (W**2).sum()]
+                for (sizes, _), W in zip(hands, heads, strict=True)
+            ]
+        ),
+        "sizes": np.array([sizes[:3] / 10 for sizes, _ in hands]),
+        "angles": np.array([phases[:3] for _, phases in hands]),
+        "whole turns": (misses[:, near].sum(1) / misses.sum(1))[:, None],
+        "map, one back": np.array(
+            [
+                np.diagonal(found[name], -1).mean()
+                for name in found
+                if name.startswith("map")
+            ]
+        )[None],
+    }
+    for name, values in columns.items():
+        for (seed, column), value in np.ndenumerate(values):
+            yield Score("tables", name, seed, column, float(value))
+
+
+def compare(name: str, folder: Path) -> list[Gap]:
+    """All differences of one file."""
+    old = read(name, runs.path(name))
+    found: list[Gap] = []
+    for run, settings in runs_of(name).items():
+        new = read(name, part_of(folder, name, run))[run]
+        kind = f"varied, {settings['model']}" if name == "varied" else name
+        trained = TRAINED_TO.get(kind, settings.get("train_lengths", (8, 24))[1])
+        trained = settings.get("longest", trained)
+        found += gaps(name, run, new, old[run], trained)
+    return found
+
+
+def part_of(folder: Path, name: str, run: str) -> Path:
+    """Where one run is put that was made again."""
+    letters = "".join(c if c.isalnum() else "-" for c in f"{name}--{run}")
+    return folder / f"{letters}.csv"
+
+
+# The pages
+
+
+def whole_files(folder: Path, to: Path) -> None:
+    """Write what was made again as kept files; sampled ones stay as they are."""
+    for name in names():
+        if name in SAMPLED:
+            continue
+        file = to / f"{name}.csv"
+        parts = [part_of(folder, name, run) for run in runs_of(name)]
+        if name in runs.RUNS or name.startswith("rates/"):
+            rows: dict[str, list[Score]] = {}
+            for part in parts:
+                rows |= kept.load(part)
+            header = kept.load_header(runs.path(name))
+            seconds = runs.seconds_of(runs.path(name))
+            kept.save(
+                rows,
+                file,
+                command=header["command"],
+                made_from=header["code and settings"],
+                seconds=seconds,
+            )
+        else:
+            shutil.copy(parts[0], file)
+
+
+def read_page(page: Path) -> Iterator[str]:
+    """Run the cells of a page, in its folder, and say which of them do not hold."""
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    scope: dict[str, Any] = {"__name__": "page", "display": lambda *_: None}
+    with contextlib.chdir(page.parent), Path(os.devnull).open("w") as nowhere:
+        for cell in cells:
+            if cell["cell_type"] != "code":
+                continue
+            try:
+                with contextlib.redirect_stdout(nowhere):
+                    exec("".join(cell["source"]), scope)
+            except Exception as error:
+                line = error.__traceback__.tb_next if error.__traceback__ else None
+                number = line.tb_lineno if line else 1
+                said = cell["source"][number - 1].strip()
+                yield f"{page.stem}, cell {cell['id']}: {said} ({error!r})"
+
+
+def read_pages(folder: Path) -> list[str]:
+    """The cells of all pages that do not hold on what was made again."""
+    mpl.use("agg")
+    with tempfile.TemporaryDirectory() as place:
+        copied = Path(place) / "book"
+        shutil.copytree(BOOK, copied, ignore=shutil.ignore_patterns("parts", ".models"))
+        shutil.copytree(BOOK.parent / "benchmarks", Path(place) / "benchmarks")
+        whole_files(folder, copied / "experiments/data")
+        found = []
+        for page in PAGES:
+            found += list(read_page(copied / page.relative_to(BOOK)))
+            print(f"{page.stem}: read", flush=True)
+        return found
+
+
+def keep(found: Iterable[Gap]) -> None:
+    """Write the differences, and which code made the files that were compared."""
+    marks = {name: runs.made_from(name) for name in names()}
+    rows = [(*Gap._fields, "code and settings")]
+    rows += [(*map(str, gap), marks[gap.file]) for gap in found]
+    kept.save_rows(
+        rows,
+        KEPT,
+        command=f"python book/experiments/data/{Path(__file__).name}",
+        made_from=hashlib.sha256(" ".join(marks.values()).encode()).hexdigest()[:16],
+        seconds=time.process_time(),
+    )
+
+
+def main() -> None:
+    """Make again what is missing in the folder of parts, compare, and keep."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[[], *names()])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--pages", action="store_true")
+    asked = parser.parse_args()
+    folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
+    (folder / "models").mkdir(parents=True, exist_ok=True)
+    if asked.pages:
+        torch.set_num_threads(1)
+        sentences = read_pages(folder)
+        raise SystemExit("\n".join(sentences) or 0)
+    torch.set_num_threads(asked.threads)
+    begin = time.monotonic()
+    for name in asked.names or names():
+        for run, settings in runs_of(name).items():
+            part = part_of(folder, name, run)
+            if part.exists():
+                continue
+            if time.monotonic() - begin > 60 * asked.minutes:
+                raise SystemExit(f"Not done yet: {name}, {run}. Start it again.")
+            print(f"{name}, {run}", flush=True)
+            make(name, run, settings, part)
+    found = [gap for name in asked.names or names() for gap in compare(name, folder)]
+    if not asked.names:
+        keep(found)
+    wrong = [line for gap in found for line in beyond(gap)]
+    print(f"{sum(gap.rows for gap in found)} rows, {len(wrong)} too far off")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
