@@ -455,7 +455,7 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "dial": (0.15, 0.20, 0.05),
     "dial_others": (0.10, 0.10, 0.05),
     "dial_tables": (0.20, 0.20, 0.10),
-    "dial_weights": (0.02, 0.12, 0.12),
+    "dial_weights": (0.05, 0.12, 0.12),
     "rates/learned_or_fixed": (0.01, 0.01, 0.01),
     "rates/loudness": (0.01, 0.01, 0.01),
     "rates/training": (0.10, 0.15, 0.08),
