@@ -18,8 +18,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book engine serve test check worlds mutants modules tamper axe live test-portable outputs \
-	kept kept-again machines bench lighthouse card lint lab conf links clean course course-variants course-report course-test
+	.PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs kept machines bench lighthouse card lint lab conf links clean course course-variants course-report course-test course-trial without-torch kept-again
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
@@ -58,7 +57,10 @@ mutants: $(READY)  ## break the core on purpose, in a copy; compare with tests/l
 axe: $(READY)  ## look for barriers on whole pages, nothing thinned out (15 minutes)
 	$(BIN)/python -m pytest --dist=load tests/site/whole_pages.py
 
-live: $(READY) engine  ## run every cell of every NumPy chapter in a browser (5 minutes)
+firefox: $(READY)  ## open every page and play with every explorer in Firefox (3 minutes)
+	$(BIN)/python -m pytest -n0 -q tests/site/firefox_pages.py
+
+live: $(READY) engine  ## run every cell of every NumPy chapter in Chromium and in Firefox (10 minutes)
 	$(BIN)/python -m pytest -n0 -s -q tests/site/live_pages.py
 
 modules: $(READY)  ## check five hundred generated modules: a report for each, no crash
@@ -131,7 +133,19 @@ course-test: $(READY)  ## try the kit with nbgrader and otter-grader (four chapt
 		$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 			"$$(.venv/course/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/book.pth" && \
 		touch .venv/course/.ready; }
-	PYTHONPATH=book/_ext .venv/course/bin/python tools/course/prove.py $(CHAPTERS)
+	PYTHONPATH=book/_ext .venv/course/bin/python tools/course/prove.py $(if $(LIGHT),--light --all) $(CHAPTERS)
+
+course-trial: $(READY)  ## grade two hundred made-up students, broken ones too; compare every row
+	rm -rf .venv/trial
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial 200 counting rotation dials adding formula
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py .venv/trial
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial --compare
+
+without-torch: $(READY)  ## run the NumPy chapters where only requirements-numpy.txt is installed
+	test -e .venv/numpy/.ready || { $(PYTHON) -m venv .venv/numpy && \
+		.venv/numpy/bin/python -m pip install --quiet --requirement requirements-numpy.txt && \
+		touch .venv/numpy/.ready; }
+	PYTHONPATH=book/_ext:tools/course $(BIN)/python tools/course/bare.py .venv/numpy/bin/python
 
 links: $(READY)  ## ask every page elsewhere that the book points to (needs a network)
 	$(BIN)/jupyter-book build . --all --builder linkcheck
@@ -142,7 +156,7 @@ conf: clean book  ## build the site with Sphinx alone; compare it with that of `
 clean:  ## remove the built site
 	rm -rf _build
 
-$(READY): requirements.txt constraints.txt pyproject.toml
+$(READY): $(wildcard requirements*.txt) constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "This book needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \

@@ -10,6 +10,7 @@ of the packages: within its own model a module may never meet what is found here
 
 import datetime
 import importlib
+import importlib.util
 import os
 import platform
 import textwrap
@@ -197,6 +198,37 @@ def x_transformers_rotary() -> Build:
     return Both
 
 
+def torchtune() -> Build:
+    """Load the file of the class alone.
+
+    torchtune 0.6.1 imports `datasets`, and a module that torchao has no longer; this
+    file imports torch.
+    """
+    package = importlib.util.find_spec("torchtune")
+    if package is None or package.origin is None:
+        raise ImportError("no module named torchtune")
+    path = Path(package.origin).parent / "modules/position_embeddings.py"
+    spec = importlib.util.spec_from_file_location("torchtune_rotary", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made: Build = module.RotaryPositionalEmbeddings
+    return made
+
+
+def diffusers() -> Build:
+    """Take 1024 positions."""
+    peer = importlib.import_module("diffusers.models.embeddings")
+    return lambda d_model: peer.SinusoidalPositionalEmbedding(d_model, 1024)
+
+
+def diffusers_times() -> Build:
+    """Take the settings of DDPM: sines first, the authors' spacing."""
+    peer = importlib.import_module("diffusers.models.embeddings")
+    return lambda d_model: peer.Timesteps(d_model, False, 1.0)
+
+
 def x_transformers_alibi() -> Build:
     """Take as many heads as are asked for."""
     peer = importlib.import_module("x_transformers.x_transformers")
@@ -238,6 +270,18 @@ KNOWN = {
         "half: no issue on angles found; lucidrains/rotary-embedding-torch#9 (merged, "
         "2023) is about the dtype that comes back.",
     ],
+    "x-transformers rotary": [
+        "half: no issue found. The same slip is reported to others, for instance "
+        "huggingface/transformers#29496 (closed) and EleutherAI/gpt-neox#1003 (closed)."
+    ],
+    "torchtune rotary": [
+        "the file of the class, loaded alone: the package wants `datasets`, and a "
+        "module that torchao 0.18 has no longer.",
+    ],
+    "diffusers times": [
+        "The spacing is that of the program of DDPM; hojonathanho/diffusion#15 (open) "
+        "asks about it. No issue on its accuracy far out found; it is used to 1,000.",
+    ],
 }
 
 PEERS: dict[str, Callable[[], Build]] = {
@@ -256,6 +300,9 @@ PEERS: dict[str, Callable[[], Build]] = {
     "labml-nn rotary": labml_rotary,
     "rotary-embedding-torch": rotary_embedding_torch,
     "x-transformers rotary": x_transformers_rotary,
+    "torchtune rotary": torchtune,
+    "diffusers sinusoid": diffusers,
+    "diffusers times": diffusers_times,
     "x-transformers ALiBi": x_transformers_alibi,
     "x-transformers T5": x_transformers_t5,
 }
@@ -322,6 +369,7 @@ def results() -> list[str]:
         "meta: the bare module is built on meta, given memory, and the checkpoint.",
         "transformers' own from_pretrained fills tables again, and hides that case.",
         f"known: what the project's own issues say, looked up on {LOOKED_UP}.",
+        "timm is missing: it needs torchvision, and its rotary modules are for images.",
         *(line for name, report in reports.items() for line in details(name, report)),
     ]
 

@@ -2,6 +2,7 @@
 
 ``browser``     headless Chromium for one module; without one the test is skipped,
                 and pytest's summary says so
+``firefox``     the same with Firefox
 ``built``       the strict build of the site: folder, exit status, what it printed
 ``site``        the same, served on this machine: ``site.url("book/index")``
 
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from built_site import CHROMIUM_OPTIONS, NO_BROWSER, Build, build, find_browser, serve
+from firefox import NO_FIREFOX, find_firefox, start
 from site_checks import PHONE, Site
 
 
@@ -48,16 +50,31 @@ def is_of_the_hour(item: Any) -> bool:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Headless Chromium, driven by Playwright."""
+def playwright() -> Iterator[Any]:
+    """What drives browsers; a process can have one at a time."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=find_browser(), args=CHROMIUM_OPTIONS
-        )
-        yield chromium
-        chromium.close()
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any) -> Iterator[Any]:
+    """Headless Chromium."""
+    chromium = playwright.chromium.launch(
+        executable_path=find_browser(), args=CHROMIUM_OPTIONS
+    )
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(playwright: Any) -> Iterator[Any]:
+    """Headless Firefox."""
+    if find_firefox() is None:
+        pytest.skip(NO_FIREFOX)
+    with start(playwright) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

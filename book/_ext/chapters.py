@@ -83,16 +83,13 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     first = next(iter(book.values()))
     if name not in book:
         part = parts().get(name)
-        begin = f'<a href="{pathto(first.name)}">{text(first.title)}</a>'
-        return f"{text(part)}. The book starts with {begin}." if part else ""
+        begin = f'<a href="{pathto(first.name)}">Page 1 of the hour</a>'
+        return f"{text(part)}. New here? {begin}" if part else ""
     number = list(book).index(name) + 1
     place = f"Chapter {number} of {len(book)}: {text(book[name].part)}."
     if name == first.name:
         return f'{place} <a href="{pathto("book/index")}">What this book is</a>.'
-    return (
-        f'{place} New here? Start with <a href="{pathto(first.name)}">'
-        f"{text(first.title)}</a>."
-    )
+    return f'{place} New here? <a href="{pathto(first.name)}">Page 1 of the hour</a>'
 
 
 @cache

@@ -24,6 +24,7 @@ from pe_lib import plotting
 COLOURS = {
     plotting.PAPER: "none",
     plotting.INK: "currentColor",
+    "#000000": "currentColor",  # what a shape has that names no colour
     plotting.SINE: f"var(--sine, {plotting.SINE})",
     plotting.COSINE: f"var(--cosine, {plotting.COSINE})",
     plotting.TARGET: f"var(--target, {plotting.TARGET})",

@@ -43,13 +43,21 @@ from pathlib import Path
 
 sys.path += [str(folder) for folder in (Path.cwd(), *Path.cwd().parents)
              if (folder / "pe_lib").is_dir()]
-try:
+{colab}try:
     import pe_lib
 except ModuleNotFoundError as error:
     if error.name != "pe_lib":
         raise
     raise ModuleNotFoundError("pe_lib is missing: {hint}, "
         "then in it: pip install -r requirements.txt") from None
+"""
+COLAB = """\
+if "google.colab" in sys.modules:    # a machine of Google's, empty at first
+    import subprocess
+    clone = ["git", "clone", "--depth", "1", "{repository}", "book"]
+    if not Path("book").is_dir():
+        subprocess.run(clone, check=True)
+    sys.path.append(str(Path("book").resolve()))
 """
 TO_THE_DATA = """
 import os
@@ -102,12 +110,16 @@ def plain(text: str) -> str:
     return ROLE.sub(r"[\1]", ANCHOR.sub("", FENCE.sub(title, text))).strip("\n")
 
 
-def findable(notebook: Notebook, hint: str, folder: str = "") -> Notebook:
+def findable(
+    notebook: Notebook, hint: str, folder: str = "", repository: str = ""
+) -> Notebook:
     """With a cell before all others that run, which finds the library.
 
     ``folder`` is where the chapter lies in the book, for one that reads files there.
+    With a ``repository`` the cell fetches the library where it runs on Colab.
     """
-    text = FIND.format(hint=hint)
+    colab = COLAB.format(repository=repository) if repository else ""
+    text = FIND.format(hint=hint, colab=colab)
     if folder:
         text += TO_THE_DATA.format(folder=folder)
     edition = copy.deepcopy(notebook)
@@ -185,8 +197,8 @@ def both(page: manuscript.Page, repository: str = "") -> dict[str, Notebook]:
     reads = any('"data/' in cell.source for cell in page.code_cells)
     folder = page.name.rpartition("/")[0] if reads else ""
     return {
-        "student": findable(students(notebook), hint(repository), folder),
-        "author": findable(notebook, hint(repository), folder),
+        "student": findable(students(notebook), hint(repository), folder, repository),
+        "author": findable(notebook, hint(repository), folder, repository),
     }
 
 
@@ -195,13 +207,18 @@ def write_editions(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     repository = app.config.html_theme_options.get("repository_url", "")
-    book = manuscript.read()
-    for name in sorted(app.env.found_docs & set(book.pages)):
-        page = book.pages[name]
+    pages = manuscript.read().pages
+    names = sorted(app.env.found_docs & set(pages))
+    write_all([pages[name] for name in names], Path(app.outdir), repository)
+
+
+def write_all(pages: list[manuscript.Page], out: Path, repository: str) -> None:
+    """Write the editions of some chapters to their addresses."""
+    for page in pages:
         if not page.is_notebook:
             continue
         for edition, notebook in both(page, repository).items():
-            path = Path(app.outdir, addresses(name)[edition])
+            path = out / addresses(page.name)[edition]
             path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(notebook, indent=1, ensure_ascii=False)
             path.write_text(text + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ import html
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -40,8 +41,17 @@ FIRST = "start.js"
 
 HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
 TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
-PACKS = {"scipy": ("scipy", "pe_lib.fit"), "sympy": ("sympy",)}
-PACKS["mpmath"] = ("mpmath", *PACKS["sympy"])
+PACKS = {
+    "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
+    "sympy": r"\bsympy\b",
+    "mpmath": r"\b(mpmath|sympy)\b",
+}
+"""What comes only where the text of a cell asks for it; page.js asks the same."""
+READ = (
+    *sorted((ROOT / "book/beyond/data").glob("*.csv")),
+    ROOT / "benchmarks/angles.txt",
+)
+"""What cells open; in the browser, too, they run in book/beyond."""
 
 
 @cache
@@ -66,13 +76,6 @@ def engine() -> dict[str, dict[str, Any]]:
         key: {"name": f"engine/{file['file']}", "bytes": file["bytes"]}
         for key, file in files.items()
     } | {"book": {"name": f"engine/{_named(book())}", "bytes": len(book())}}
-
-
-READ = (
-    *sorted((ROOT / "book/beyond/data").glob("*.csv")),
-    ROOT / "benchmarks/angles.txt",
-)
-"""What cells open; in the browser, too, they run in book/beyond."""
 
 
 @cache
@@ -169,6 +172,7 @@ def cells(name: str) -> str:
         "cells": listed,
         "exercises": answers.exercises(manuscript.read().pages[name]),
         "engine": engine(),
+        "packs": PACKS,
     }
     return json.dumps(about, ensure_ascii=False)
 
@@ -205,15 +209,16 @@ def cells_file(name: str) -> str:
     return f"cells/{plain}-{digest(cells(name))[:8]}.json"
 
 
+def wanted(name: str) -> list[str]:
+    """The files of the engine that a page fetches when its cells run as they are."""
+    text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
+    packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
+    return ["python", "library", "drawing", "book", *packs]
+
+
 def weight(name: str) -> int:
     """What the first visit fetches, in bytes."""
-    modules = imported(manuscript.read().pages[name])
-    wanted = ["python", "library", "drawing", "book"] + [
-        pack
-        for pack, names in PACKS.items()
-        if any(m.startswith(names) for m in modules)
-    ]
-    return sum(engine()[key]["bytes"] for key in wanted)
+    return sum(engine()[key]["bytes"] for key in wanted(name))
 
 
 def start(name: str) -> str:
@@ -230,7 +235,7 @@ def start(name: str) -> str:
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
         f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
-        "browser.</p></div>\n"
+        "browser, with other values, too.</p></div>\n"
     )
 
 

@@ -28,6 +28,8 @@ from pe_lib.check.probe import (
 from pe_lib.check.tables import Tables, tables_in
 from pe_lib.check.wrapped import dims_of, from_positions, picking, with_positions
 
+AROUND = "computes the encoding from the words around it"
+
 
 def find_kind(probe: Probe) -> Kind:
     """Find out what a module is; CannotCallError if it takes nothing we know."""
@@ -39,10 +41,20 @@ def find_kind(probe: Probe) -> Kind:
             cause = cause or error
             continue
         if found is not None:
-            return found
+            return _unless_of_heads(probe, found)
     if isinstance(cause, CannotCallError):
         raise cause
     raise CannotCallError from cause or TypeError("nothing that we know came back")
+
+
+def _unless_of_heads(probe: Probe, found: Kind) -> Kind:
+    """A rotary module for four axes may take three, and spread over the wrong one."""
+    if found.name != AROUND:
+        return found
+    try:
+        return takes_heads(probe) or found
+    except Exception:  # four axes are not for it
+        return found
 
 
 def _takes_x(probe: Probe) -> Kind | None:
@@ -98,7 +110,7 @@ def _of_code(probe: Probe) -> Kind | None:
     if found.alike:
         if _looks_around(found):
             return Kind(
-                "computes the encoding from the words around it",
+                AROUND,
                 "with zeros all positions are alike, and a change of one word changes "
                 "what its neighbours get",
             )

@@ -48,7 +48,17 @@ def positions(probe: Probe) -> Findings:
             f"Compute the encoding from {name}, in whatever order they come.",
         )
         return
-    can = ["per batch"] if _per_batch(probe, module, first) else []
+    can = []
+    apart, alike = _per_batch(probe, module, first)
+    if apart:
+        can.append("per batch")
+    elif alike:
+        yield Finding.wrong(
+            "positions",
+            f"{name} [batch, length]: each sequence gets those of the first.",
+            "Packed and left-padded batches differ from sequence to sequence.",
+            f"Take the row of each sequence, or refuse {name} of two axes.",
+        )
     for words, value in (("fractional", 2.5), ("negative", -3)):
         try:
             at = torch.full((probe.length,), value) + first
@@ -73,8 +83,8 @@ def positions(probe: Probe) -> Findings:
     )
 
 
-def _per_batch(probe: Probe, module: nn.Module, first: int) -> bool:
-    """Whether each sequence of a batch may have positions of its own."""
+def _per_batch(probe: Probe, module: nn.Module, first: int) -> tuple[bool, bool]:
+    """Whether each sequence of a batch has its own positions; or the first's."""
     order = torch.arange(probe.length)
     both = torch.stack([order.flip(0), order]) + first
     try:
@@ -82,9 +92,11 @@ def _per_batch(probe: Probe, module: nn.Module, first: int) -> bool:
             module, probe.blank(probe.length), **{str(probe.positions): both}
         )
         second = output[:, 1] if probe.axes == "sequence" else output[1]
-        return close(second, probe.codes(module))
+        usual = probe.codes(module)
+        alike = probe.axes == "batch" and close(second, usual.flip(0))
+        return close(second, usual), alike
     except Exception:  # then it may not
-        return False
+        return False, False
 
 
 def _position_of(
@@ -124,8 +136,10 @@ def offset(probe: Probe) -> Findings:
     usual = probe.codes(module)
     wrong = _not_counted_on(probe)
     words = [n for n in (1, 3) if n < len(usual)]
-    one = all(close(_from(probe, module, n, 1), usual[n : n + 1]) for n in words)
-    if wrong and one:
+    alone = [
+        n for n in words if not close(_from(probe, module, n, 1), usual[n : n + 1])
+    ]
+    if wrong and not alone:
         yield Finding.fact(
             "offset",
             f"{name} is right for one word at a time, and for one alone.",
@@ -138,6 +152,13 @@ def offset(probe: Probe) -> Findings:
             "on.",
             "Words that are decoded one by one get other encodings than in training.",
             f"Add {name} to the positions, and to the key of a cache.",
+        )
+    elif alone:
+        yield Finding.wrong(
+            "offset",
+            f"{name} = {alone[0]} is right for two words, and not for one.",
+            "A decoder asks for one word at a time.",
+            "Let no short cut for one word forget the first position.",
         )
     else:
         yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")

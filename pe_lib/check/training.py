@@ -61,7 +61,14 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
     gone = (outputs.abs() < 1e-6).logical_and(some)
     bare = (added.abs() < 1e-5 * max(size, 1.0)).logical_and(some)
     share = float((gone if gone.any() else bare)[:, some].double().mean())
-    if gone.any() or not bare.any():
+    if not gone.any() and all(close(one, outputs[0]) for one in outputs):
+        yield Finding.wrong(
+            "training",
+            "In training mode the encodings are others, and the same in each call.",
+            "The model learns with one code a position and meets another one later.",
+            "Let the mode decide about dropout alone.",
+        )
+    elif gone.any() or not bare.any():
         yield Finding.fact(
             "training",
             f"Dropout after the sum, of about {share:.0%}."

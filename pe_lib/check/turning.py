@@ -73,7 +73,8 @@ def relative(turner: Turner) -> Findings:
     else:
         yield Finding.wrong(
             "relative",
-            f"Two words the same way apart get scores that differ by up to {off:.0%}.",
+            f"Two words the same way apart get scores that differ by up to "
+            f"{off:{'.0%' if off >= 0.01 else '.1%'}}.",
             "The promise of a rotary encoding is that only the offset counts.",
             "Cosines and sines of one layout, the rotation of another: repeat each "
             "frequency twice in a row for pairs of neighbours, the whole list twice "

@@ -62,10 +62,15 @@ def convention(probe: Probe) -> Findings:
             "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
         )
     elif match.waves and not match.paired:
+        twice = _same_columns(probe.codes(probe.make()))
         yield Finding.fact(
             "convention",
-            "Every column is a wave with a frequency and a start of its own.",
-            "As random features have them; a shift is no rotation of pairs.",
+            f"Columns {twice[0]} and {twice[1]} are one wave, so a column is lost."
+            if twice
+            else "Every column is a wave with a frequency and a start of its own.",
+            "If pairs were meant, one of the two is a cosine."
+            if twice
+            else "As random features have them; a shift is no rotation of pairs.",
         )
     elif match.waves:
         yield Finding.fact(
@@ -246,3 +251,10 @@ def _distinct(codes: Tensor) -> int:
 
 def _digits(kind: torch.dtype) -> int:
     return 1 - round(math.log2(torch.finfo(kind).eps))
+
+
+def _same_columns(codes: Tensor) -> tuple[int, int] | None:
+    """The first two columns with the same numbers."""
+    gaps = (codes[:, :, None] - codes[:, None]).abs().amax(0).fill_diagonal_(1.0)
+    same = (gaps < 1e-6).nonzero()
+    return (int(same[0, 0]), int(same[0, 1])) if len(same) else None

@@ -235,6 +235,32 @@ def test_the_first_cell_finds_the_library_or_says_how(tmp_path: Path):
     assert moved.stdout.strip() == str(tmp_path / "book/part")
 
 
+def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
+    """Pretend to be there; the repository lies beside. Once is enough."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    there = tmp_path / "there"
+    (there / "pe_lib").mkdir(parents=True)
+    (there / "pe_lib/__init__.py").touch()
+    (there / "part/data").mkdir(parents=True)
+    (there / "part/data/a.csv").touch()
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *command], cwd=there, check=True)
+    (tmp_path / "machine").mkdir()
+    edition = editions.findable(NOTEBOOK, "HOW", "part", repository=there.as_uri())
+    cell = "".join(edition["cells"][1]["source"])
+    source = f"import sys\nsys.modules['google.colab'] = sys\n{cell}\nprint(Path.cwd())"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", source],
+            cwd=tmp_path / "machine",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
+    assert "colab" not in json.dumps(editions.findable(NOTEBOOK, "HOW"))
+
+
 def test_the_hint_names_the_repository_if_there_is_one():
     assert "git clone https://x.org/y" in editions.hint("https://x.org/y")
     page = BOOK.pages["book/failures/counting"]

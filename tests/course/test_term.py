@@ -1,30 +1,33 @@
 """Ids keep their meaning from release to release, and the version is one."""
 
+import changes
 import manuscript
 import pytest
 import term
 
 BOOK = manuscript.read()
-TEXT = term.RELEASED.read_text(encoding="utf-8")
+TEXT = changes.RELEASED.read_text(encoding="utf-8")
 
 
 def test_no_id_of_a_release_vanished_or_changed_its_meaning() -> None:
     """Those of the list are there; those that are gone stay gone."""
-    ids = term.released(TEXT)
+    ids = changes.released(TEXT)
     assert len(ids) > 100
     assert term.broken(ids, BOOK) == []
 
 
 def test_it_would_notice() -> None:
     """A vanished exercise, an id that came back, a line that is none."""
-    some = term.released("exercise ex-vanished 0.1.0\nclaim shift-is-linear 0.1.0 gone")
+    some = changes.released(
+        "exercise ex-vanished 0.1.0\nclaim shift-is-linear 0.1.0 gone"
+    )
     assert [line.split(" of ")[0] for line in term.broken(some, BOOK)] == [
         "exercise ex-vanished",
         "claim shift-is-linear",
     ]
     for line in ("claim a 0.1.0 lost", "claim a 0.1.0\nclaim a 0.2.0"):
         with pytest.raises(ValueError, match=r"released\.txt"):
-            term.released(line)
+            changes.released(line)
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -43,3 +46,17 @@ def test_another_version_is_noticed(monkeypatch, tmp_path) -> None:
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(term, "ROOT", tmp_path)
     assert len(term.versions()) == 4
+
+
+def test_the_page_of_changes_names_what_is_new_and_what_is_gone() -> None:
+    """Every id of the book that the release had not, and none that it had."""
+    ids = changes.released(TEXT)
+    page = "\n".join(changes.lines("book/reference/changes"))
+    since = page[page.index("Since 0.1.0") :]
+    for kind, name in sorted(changes.of_book(BOOK)):
+        if kind == "exercise":
+            assert (f"(`{name}`)" in since) == ((kind, name) not in ids), name
+        elif name in BOOK.settled:
+            assert (f"(#claim-{name})" in since) == ((kind, name) not in ids), name
+    assert "exercise `ex-own-code`" in since.split("**Gone:**")[1].splitlines()[0]
+    assert "It is the ones first, everywhere." in page and "](book/" not in page

@@ -326,6 +326,36 @@ class IgnoresOffset(Sound):
         return super().forward(x, positions=positions)
 
 
+class FirstRowForAll(Sound):
+    """positions [batch, length], of which one row is used."""
+
+    def forward(self, x, *, positions=None, offset=0):
+        if positions is not None and positions.ndim > 1:
+            positions = positions[0]
+        return super().forward(x, positions=positions, offset=offset)
+
+
+class ForgetsForOneWord(Sound):
+    """A short cut for decoding, which begins at the first row."""
+
+    def forward(self, x, *, positions=None, offset=0):
+        if x.shape[-2] == 1 and positions is None:
+            offset = 0
+        return super().forward(x, positions=positions, offset=offset)
+
+
+class FromOneInTraining(Table):
+    def forward(self, x):
+        first = int(self.training)
+        return x + self.pe[first : first + x.shape[-2]].to(x)
+
+
+class TwiceInTraining(Sound):
+    def forward(self, x, *, positions=None, offset=0):
+        once = super().forward(x, positions=positions, offset=offset)
+        return 2 * once - x if self.training else once
+
+
 class PlainAttribute(Table):
     def keep(self, rows):
         self.pe = rows
@@ -600,7 +630,9 @@ FAULTS = [
     ("positions", IgnoresPositions, "does not give the usual encodings", Sound),
     ("positions", Truncates, "positions = 2.5 gets the encoding of position 2", Sound),
     ("positions", Wraps, "positions = -3 gets the encoding of position 1197", Sound),
+    ("positions", FirstRowForAll, "each sequence gets those of the first", Sound),
     ("offset", IgnoresOffset, "offset = 1 does not give", Sound),
+    ("offset", ForgetsForOneWord, "right for two words, and not for one", Sound),
     ("device", PlainAttribute, "plain attributes: pe", Table),
     ("meta", NotInTheCheckpoint, "whatever the memory held", Table),
     ("meta", PlainAttribute, "", Sound),
@@ -621,6 +653,8 @@ FAULTS = [
     ("training", DropsTheCode, "hits the encoding alone (about 1", DropsTheSum),
     ("training", DropsInPlace, "change the encodings for ever", DropsTheSum),
     ("training", OnlyAtEvaluation, "nothing is added to x", Sound),
+    ("training", FromOneInTraining, "others, and the same in each call", DropsTheSum),
+    ("training", TwiceInTraining, "others, and the same in each call", Sound),
     ("training", KeepsItsGraph, "The second step fails", Learned),
     ("device", InAList, "plain attributes: rows[0]", Table),
 ]

@@ -4,12 +4,18 @@ Five hundred modules instead of forty: python tests/lib/check_generated.py 500
 """
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 import torch
+import yaml
 from check_generated import generate
 from torch import nn
 
@@ -116,6 +122,27 @@ test_positions = encoding_tests(
     lambda width: LearnedPositionalEmbedding(width, max_length=64), d_model=8)
 test_nothing = encoding_tests(nn.Identity, d_model=8)
 """
+
+
+def test_the_workflow_on_the_page_runs(tmp_path):
+    """What "Check yours" says to write: a workflow, and a test that its step runs."""
+    page = (Path(__file__).parents[2] / "book/pytorch/check_yours.ipynb").read_text()
+    cells = json.loads(page)["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    fences = dict(re.findall(r"```(yaml|python)\n(.*?)```", text, re.DOTALL))
+    workflow = yaml.safe_load(fences["yaml"])
+    assert workflow["jobs"]["positions"]["runs-on"].startswith("ubuntu")
+    steps = workflow["jobs"]["positions"]["steps"]
+    assert [next(iter(step)) for step in steps] == ["uses", "uses", "run", "run"]
+    assert "./pe-lib[torch,pytest]" in shlex.split(steps[2]["run"])
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_positions.py").write_text(fences["python"])
+    mine = "from pe_lib.nn import SinusoidalPositionalEncoding as PositionalEncoding"
+    (tmp_path / "mine.py").write_text(mine)
+    command = [sys.executable, *shlex.split(steps[3]["run"])[1:], "-q"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "test_positions[prefix]" in (tmp_path / "report.xml").read_text()
 
 
 def test_pytests_own_junit_file_reads_well(tmp_path):

@@ -82,6 +82,16 @@ class HeadsLast(Rotary):
         return x.ndim - 3
 
 
+class HeadsLastOnly(Rotary):
+    """The same, with axes that are counted from the front: three spread wrongly."""
+
+    def forward(self, x):
+        angle = angles(range(x.shape[1]), self.dim)[:, None]
+        cos, sin = (f(angle).to(x) for f in (torch.cos, torch.sin))
+        a, b = x.chunk(2, -1)
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+
+
 class CosSin(Rotary):
     """As transformers: x and position ids in, cosines and sines out."""
 
@@ -214,6 +224,7 @@ ROTARY_SOUND = {
     "neighbours": Interleaved,
     "one tensor": OneTensor,
     "heads last": HeadsLast,
+    "heads last, four axes": HeadsLastOnly,
     "cosines and sines": CosSin,
     "cosines and sines of pairs": CosSinHalf,
     "partial": Partial,

@@ -1,7 +1,7 @@
 """Every chapter that runs in the browser, all its cells: `make live`, some minutes.
 
-Text and figures must be the stored ones, to the byte. At the end a note says for each
-chapter its cells, figures, seconds and megabytes.
+Text and figures must be the stored ones, to the byte, in Chromium and in Firefox. At
+the end a note says for each chapter its cells, figures, seconds and megabytes.
 """
 
 import time
@@ -34,8 +34,10 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("name", [page.name for page in RUNNING])
-def test_page(browser: Any, site: Site, notes: list[str], name: str) -> None:
-    """All its cells give what is stored."""
+@pytest.mark.parametrize("kind", ["browser", "firefox"])
+def test_page(request: Any, site: Site, notes: list[str], kind: str, name: str) -> None:
+    """All its cells give what is stored; no more is fetched than the button says."""
+    browser = request.getfixturevalue(kind)
     cells = manuscript.read().pages[name].code_cells
     with checks.visit(browser, site, site.url(name)) as seen:
         start = time.perf_counter()
@@ -49,8 +51,9 @@ def test_page(browser: Any, site: Site, notes: list[str], name: str) -> None:
         size = int(seen.page.locator(".live-bar").get_attribute("data-memory"))
         faults = checks.external_requests(seen) + checks.missing_files(seen)
         assert not faults + checks.console(seen)
+        assert steps.fetched(seen) == live.weight(name)
     figures = sum(len(cell.drawings) for cell in cells)
     notes.append(
-        f"{name:34} {len(cells):3} cells {figures:2} figures "
-        f"{seconds:5.1f} s {size / 1e6:4.0f} MB"
+        f"{kind:8} {name:34} {len(cells):3} cells {figures:2} figures "
+        f"{seconds:5.1f} s {size / 1e6:4.0f} MB, {live.weight(name) / 1e6:4.1f} fetched"
     )

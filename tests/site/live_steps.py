@@ -1,6 +1,9 @@
 """Steps of tests in which a page runs Python: start it, wait for it, change a cell."""
 
+from pathlib import Path
 from typing import Any
+
+import live
 
 RESTS = "['rests', 'halted'].includes(document.documentElement.dataset.live)"
 UNFOLD = "document.querySelectorAll('article details').forEach(d => d.open = true)"
@@ -45,3 +48,10 @@ def states(page: Any) -> list[str]:
         "all => all.map(each => each.dataset.state)"
     )
     return found
+
+
+def fetched(seen: Any) -> int:
+    """The bytes of the engine that a visit asked the site for."""
+    names = {Path(url).name for url in seen.requests if "/live/engine/" in url}
+    files = {Path(file["name"]).name: file["bytes"] for file in live.engine().values()}
+    return sum(files[name] for name in names & set(files))

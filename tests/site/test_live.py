@@ -1,14 +1,16 @@
 """A chapter that runs in the browser: what it shows equals what is stored, and faults.
 
-One small chapter here; all of them, with their seconds and megabytes: ``make live``.
+Two chapters here; all of them, with their seconds and megabytes: ``make live``.
 """
 
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import answers
 import live
 import live_steps as steps
 import manuscript
@@ -19,14 +21,28 @@ import site_checks as checks
 from site_checks import ROOT, Site, Visit
 
 sys.path.insert(0, str(ROOT / "tools/live"))
+sys.path.insert(0, str(ROOT / "tools/course"))
 
+import from_browser
 import inside
+import report
+import wasm
 
 PAGE = "book/beyond/relative"
+PROOF = "book/sinusoidal/rotation"
+"""A chapter with SymPy, the heaviest pack."""
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+SIZES = 8  # a cell of PAGE that prints how many queries there are
+VALUE = re.compile(
+    r"([A-Z][A-Z_]*) = ([\d_.]+)  # .+: ([\d_.]+) to ([\d_.]+)(?:, even)?"
+)
+EXERCISE = "ex-relative-wrong"
+ANSWER = "def wrong(n):\n    return n * (n {} 1) // 2"
+RUNNING = [p.name for p in manuscript.read().notebooks if not live.lacking(p.name)]
 CELLS = len(manuscript.read().pages[PAGE].code_cells)
 GROWTH = 10 * checks.KB
+FIRST_VISIT = 30_000 * checks.KB
 
 needs_engine = pytest.mark.skipif(not live.engine(), reason=steps.NOTHING)
 
@@ -53,6 +69,12 @@ def write(page: Any, cell: int, text: str) -> None:
     """Replace the code of a cell."""
     page.evaluate(steps.UNFOLD)
     steps.editor(page, cell).fill(text)
+
+
+def axe_faults(page: Any) -> list[tuple[str, str]]:
+    """What axe finds, each with where it begins."""
+    found = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
+    return [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found]
 
 
 # What needs no engine
@@ -94,6 +116,64 @@ def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
     live.engine.cache_clear()
 
 
+def test_a_site_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
+    """Nothing of it is left there, and that is said once."""
+    monkeypatch.setattr(live, "engine", dict)
+    said: list[str] = []
+    monkeypatch.setattr(live.logger, "info", lambda *words: said.append(str(words[0])))
+    live.say_so(None)
+    assert len(said) == 1 and "without" in said[0]
+    folder = tmp_path / live.FOLDER
+    folder.mkdir(parents=True)
+    (folder / live.FIRST).touch()
+    builder = SimpleNamespace(format="html")
+    live.write_files(SimpleNamespace(builder=builder, outdir=tmp_path), None)
+    assert not folder.exists()
+    context = {"body": "<p>a page</p>"}
+    live.tell_the_page(None, "", "", context, None)  # would fail: there is no app
+
+
+def test_a_program_is_trimmed() -> None:
+    """What only the dropped part calls is emptied, what others call too is kept."""
+
+    def part(kind: int, content: bytes) -> bytes:
+        return bytes([kind, len(content)]) + content
+
+    def named(*names: bytes) -> bytes:
+        rows = [bytes([at, len(n)]) + n for at, n in enumerate(names)]
+        return bytes([len(rows)]) + b"".join(rows)
+
+    call = [b"\x04\x00\x10" + bytes([callee]) + b"\x0b" for callee in range(5)]
+    leaf = b"\x03\x00\x01\x0b"
+    bodies = [call[3], call[2], leaf, leaf, leaf]  # run, old, old_leaf, leaf, next
+    table = b"\x01\x00\x41\x00\x0b\x02\x01\x04"  # old and next are pointed at
+    names = named(b"run", b"old", b"old_leaf", b"leaf", b"next")
+    program = b"\0asm\1\0\0\0" + b"".join(
+        [
+            part(2, b"\x00"),
+            part(7, b"\x01\x03run\x00\x00"),
+            part(9, table),
+            part(10, bytes([len(bodies)]) + b"".join(bodies)),
+            part(0, b"\x04name" + part(1, names)),
+        ]
+    )
+    small = wasm.trimmed(program, [("old", "next")])
+    assert b"name" not in small
+    (code,) = [small[a:e] for k, _, a, e, _ in wasm.sections(small) if k == wasm.CODE]
+    empty = wasm.EMPTY
+    assert code == b"\x05" + call[3] + empty + empty + leaf + leaf
+    with pytest.raises(ValueError, match="nobody is there 0 times"):
+        wasm.trimmed(program, [("nobody", "next")])
+
+
+@needs_engine
+def test_the_first_visit_is_light() -> None:
+    """On every page, by the number that its button says."""
+    weights = {name: live.weight(name) for name in RUNNING}
+    assert len(weights) > 15 and max(weights.values()) <= FIRST_VISIT, weights
+    assert f"{-(-weights[PAGE] // 1_000_000)} MB" in live.start(PAGE)
+
+
 def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
     """No bare AssertionError: both sides of a comparison."""
     inside.forget()
@@ -116,6 +196,48 @@ def test_names_are_put_back() -> None:
     assert inside.run("assert r.random() == np.random.default_rng(0).random()", "c 2")
 
 
+def test_a_cell_goes_on_below_an_assertion(capfd: Any) -> None:
+    """The names below it are there; its sides are told as they were."""
+    inside.forget()
+    source = "for i in range(3):\n    assert i < 1\na = 4\nprint(a)"
+    assert not inside.run(source, "cell 1", goes_on=True)
+    said = capfd.readouterr().out
+    assert "expected i < 1; i is 1" in said and said.count("AssertionError") == 2
+    assert inside.run("assert a == 4", "cell 2", goes_on=True)
+    assert "_note_failure_" not in inside._names
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_a_chapter_names_its_values(name: str) -> None:
+    """Two to four, each with its range, and each used by other cells."""
+    (cell,) = (
+        cell
+        for cell in manuscript.read().pages[name].code_cells
+        if "parameters" in cell.tagged("")
+    )
+    listed = cell.source.partition("# values that you may change\n")[2].split("\n")
+    found = [VALUE.fullmatch(line) for line in listed]
+    assert 2 <= len(found) <= 4 and all(found), listed
+    others = [c for c in manuscript.read().pages[name].code_cells if c is not cell]
+    for line in filter(None, found):
+        value, least, most = (float(x.replace("_", "")) for x in line.groups()[1:])
+        assert least <= value <= most and least < most, line[0]
+        assert any(re.search(rf"\b{line[1]}\b", c.source) for c in others), line[0]
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_exercises_of_a_page(name: str) -> None:
+    """All are there; the stub lacks the answer; the figure that helps exists."""
+    page = manuscript.read().pages[name]
+    listed = answers.exercises(page)
+    assert [one["label"] for one in listed] == [e.label for e in page.exercises]
+    for one in listed:
+        assert f"check-{one['label']}" in page.code_cells[one["check"]].tagged("")
+        assert one["check"] == one["solution"] + 1  # they are run as one
+        assert page.code_cells[one["solution"]].source not in one["stub"]
+        assert one["asked"] and one["hints"]
+
+
 # In the browser
 
 
@@ -132,6 +254,17 @@ def test_every_result_is_the_stored_one(seen: Visit) -> None:
     assert said == f"All {CELLS} cells give what was proved, figures included."
     faults = checks.external_requests(seen) + checks.missing_files(seen)
     assert not faults + checks.console(seen)
+    assert steps.fetched(seen) == live.weight(PAGE)
+
+
+@needs_engine
+def test_a_chapter_with_sympy(browser: Any, site: Site) -> None:
+    """The packs come along; no more is fetched than the button says."""
+    with checks.visit(browser, site, site.url(PROOF)) as visit:
+        steps.begin(visit.page)
+        said = steps.rest(visit.page)
+        assert set(steps.states(visit.page)) == {"same"}, said
+        assert steps.fetched(visit) == live.weight(PROOF)
 
 
 @needs_engine
@@ -150,26 +283,105 @@ def test_nothing_before_it_is_asked_for(browser: Any, site: Site) -> None:
 @needs_engine
 def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     """Above: stale; below: run again, compared, marked; Reset puts all back."""
-    text = steps.editor(page, 1).input_value()
-    write(page, 1, text.replace("n, d = 24, 16", "n, d = 20, 16"))
+    text = steps.editor(page, 0).input_value()
+    assert "LENGTH = 24 " in text
+    write(page, 0, text.replace("LENGTH = 24 ", "LENGTH = 20 "))
+    assert page.get_by_label("LENGTH").input_value() == "20"
     assert steps.mark(page, TERMS)[0] == "late"
-    said = steps.again(page, cell=8)
+    said = steps.again(page, cell=SIZES)
+    assert said.startswith("With LENGTH = 20: ")
     assert steps.mark(page, 1)[0] == "other"
     assert steps.mark(page, TERMS)[0] == "same"
-    state, words = steps.mark(page, 8)
+    state, words = steps.mark(page, SIZES)
     assert state == "other" and "no longer" in words
-    assert "20 queries" in page.locator(".cell.c8 .live-result").inner_text()
-    assert not page.locator(".cell.c8 .cell_output:not(.live-result)").is_visible()
+    cell = page.locator(f".cell.c{SIZES}")
+    assert "20 queries" in cell.locator(".live-result").inner_text()
+    assert not cell.locator(".cell_output:not(.live-result)").is_visible()
     caption = page.locator(".cell.c1 .live-result figcaption").inner_text()
     assert caption.startswith("Written for other values")
     assert page.locator(".cell.c1 .live-result svg[role=img]").count() == 1
     assert "1 changed by you" in said and "not run since your change" in said
-    faults = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
-    assert not faults, [(f["id"], f["nodes"][0]["html"][:200]) for f in faults]
-    page.locator(".cell.c1 .live-line button", has_text="Reset").click()
-    steps.again(page, cell=CELLS - 1)
+    assert not axe_faults(page)
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    page.locator(".live-values button", has_text="As proved").click()
+    steps.rest(page)
     assert steps.states(page) == ["same"] * CELLS
     assert page.locator(".live-result").count() == 0
+
+
+@needs_engine
+def test_the_fields_of_the_values(page: Any) -> None:
+    """They write the cell, refuse what is out of range, and run the page."""
+    field = page.get_by_label("LENGTH")
+    field.fill("7")  # 8 to 64
+    assert "LENGTH = 24 " in steps.editor(page, 0).input_value()
+    assert not field.evaluate("field => field.form.reportValidity()")
+    field.fill("16")
+    assert "LENGTH = 16 " in steps.editor(page, 0).input_value()
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    field.press("Enter")
+    assert steps.rest(page).startswith("With LENGTH = 16: ")
+    listed = page.locator(".live-list:not(.live-exercises)")
+    listed.locator("summary").click()
+    assert listed.locator("[data-is=holds]").count() >= 3
+    listed.locator("summary").click()
+
+
+@needs_engine
+def test_an_answer_is_checked_in_its_place(
+    browser: Any, site: Site, tmp_path: Path
+) -> None:
+    """By itself, on a fresh page; the hint; done is remembered; saved for a grader."""
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
+        page = visit.page
+        place = page.locator(f"#{EXERCISE}")
+        place.locator(".live-answer button").click()
+        steps.rest(page)
+        assert "run" not in steps.states(page)[:-2]
+        assert check(page, "\ndef wrong(n:").startswith("SyntaxError in line 2: ")
+        assert check(page, "wrong = ...") == "Not answered yet: wrong"
+        assert "1 words: 0 are wrong, yours 1" in check(page, ANSWER.format("+"))
+        assert "Counts the diagonal" in place.locator(".live-hint").inner_text()
+        assert place.locator(".live-hint a").get_attribute("href").startswith("#fig-")
+        assert not axe_faults(page)
+        assert check(page, ANSWER.format("-")) == "Right."
+        bar = page.locator(".live-exercises")
+        assert bar.locator("summary").inner_text() == "Exercises: 1 of 2 done"
+        bar.locator("summary").click()
+        with page.expect_download() as saved:
+            bar.locator("button", has_text="Save as notebook").click()
+        saved.value.save_as(tmp_path / "ada.ipynb")
+        rows = report.report(tmp_path, report.Limits(), jobs=1)
+        assert {row.exercise: row.points for row in rows if row.points} == {EXERCISE: 5}
+        with page.expect_download() as kept:
+            bar.locator("button", has_text="Save all").click()
+        kept.value.save_as(tmp_path / "ben.json")
+        (made,) = from_browser.notebooks(tmp_path, tmp_path)
+        assert made[1] == "ben" and ANSWER.format("-") in "\n".join(
+            "".join(cell["source"]) for cell in report.read(made[0])["cells"]
+        )
+        page.reload()
+        assert "1 of 2 exercises done" in page.locator(".live-start p").inner_text()
+        assert place.locator(".live-done").count() == 1
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        assert not place.locator(".live-done").count()
+        page.route("**/*.wasm.gz", cut)
+        steps.begin(page)
+        page.locator(".live-exercises input").set_input_files(kept.value.path())
+        place.locator(".live-done").wait_for(state="attached")
+        assert place.locator("textarea").input_value() == ANSWER.format("-")
+
+
+def check(page: Any, answer: str) -> str:
+    """Check an answer; what is said of it."""
+    place = page.locator(f"#{EXERCISE}")
+    place.locator("textarea").fill(answer)
+    page.evaluate("document.documentElement.dataset.live = 'works'")
+    place.locator("textarea").press("Shift+Enter")
+    steps.rest(page)
+    said: str = place.locator(".live-told").inner_text()
+    return said
 
 
 @needs_engine
@@ -274,22 +486,84 @@ def test_numbers_in_sentences(browser: Any, site: Site) -> None:
 # Faults: the page stays as readable as before
 
 
+AS_LONG = b"\x1f\x8b" + b"0" * (live.engine().get("book", {"bytes": 2})["bytes"] - 2)
+STUB = """
+let runs = 0;
+addEventListener("message", ({ data }) => {
+  if (data.do === "start") postMessage({ kind: "ready" });
+  else if (++runs === 3) postMessage({ kind: "broken", text: "unreachable" });
+  else postMessage({ kind: "done" });
+});
+"""
+"""In place of Python: it gives nothing, and breaks down in the third cell."""
+
+
 @needs_engine
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
-    [(404, b"", "the site has no"), (200, b"\x1f\x8babc", "damaged or incomplete")],
+    ("file", "answer", "said"),
+    [
+        ("engine/python-*", {"status": 404}, "the site has no engine/python"),
+        ("engine/python-*", {"body": b"\x1f\x8babc"}, "damaged or incomplete"),
+        (
+            "engine/book-*",
+            {"body": AS_LONG},
+            "damaged or incomplete",
+        ),
+        ("engine/python-*", None, "is there a network?"),
+        ("*/worker.js", {"status": 404}, "a file of the site is missing"),
+        ("*/worker.js", {"body": STUB, "content_type": "text/javascript"}, "Cell 3: "),
+        ("*/page.js", {"status": 404}, "could not be started"),
+        ("cells/*", {"status": 404}, "could not be started"),
+    ],
 )
-def test_engine_missing_or_cut_short(
-    browser: Any, site: Site, status: int, body: bytes, said: str
+def test_a_file_is_missing_or_damaged(
+    browser: Any, site: Site, file: str, answer: dict[str, Any] | None, said: str
 ) -> None:
-    """A clear sentence, and the stored outputs."""
+    """One clear sentence, and the page as it was."""
     context = browser.new_context()
     page = context.new_page()
-    page.route("**/*.wasm.gz", lambda route: route.fulfill(status=status, body=body))
+    page.route(
+        f"**/_static/live/{file}",
+        lambda route: route.fulfill(**answer) if answer else route.abort(),
+    )
     page.goto(site.url(PAGE))
-    steps.begin(page)
-    assert said in steps.rest(page)
+    before = page.locator("article").inner_text()
+    page.locator(".live-start button").click()
+    place = page.locator(".live-said, .live-start p", has_text=said)
+    place.first.wait_for()
+    sentence = place.first.inner_text()
+    assert len(sentence) < 160 and "undefined" not in sentence
     assert page.locator(f".cell.c{POCKET} .cell_output").is_visible()
+    for line in filter(None, before.splitlines()[:20]):
+        assert line in page.locator("article").inner_text() or "Fetches" in line
+    context.close()
+
+
+@needs_engine
+def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) -> None:
+    """A damaged file comes anew, all cells run; that nothing is kept is said."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(site.url(PAGE))
+    quota = {"origin": site.address.rstrip("/"), "quotaSize": 1_000_000}
+    keep = """async ([address, letters]) => {
+        const { cache } = document.querySelector(".live-start").dataset;
+        await (await caches.open(cache)).put(address, new Response(letters));
+        for (let size = 5_000_000; size; size >>= 1)
+            try { localStorage.setItem(`full${size}`, "x".repeat(size)); } catch {}
+    }"""
+    book = f"{site.address}{live.FOLDER}/{live.engine()['book']['name']}"
+    page.evaluate(keep, [book, "damaged"])
+    context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
+    steps.begin(page)
+    assert f"All {CELLS} cells give what was proved" in steps.rest(page)
+    kept = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
+        (await (await caches.open(name)).keys()).map(({ url }) => url)))).flat()"""
+    assert not [url for url in page.evaluate(kept) if "/python-" in url]
+    page.evaluate(steps.UNFOLD)
+    steps.editor(page, POCKET).fill("changed = True")
+    assert "keeps nothing" in page.locator(".live-said").inner_text()
+    assert steps.editor(page, POCKET).input_value() == "changed = True"
     context.close()
 
 
@@ -343,9 +617,11 @@ def test_from_a_folder_and_in_an_old_browser(browser: Any, site: Site) -> None:
     page.goto((site.folder / f"{PAGE}.html").as_uri())
     assert "make serve" in page.locator(".live-start p").inner_text()
     assert page.locator(".live-start button").is_disabled()
-    page.add_init_script("delete window.DecompressionStream")
-    page.goto(site.url(PAGE))
-    assert "too old" in page.locator(".live-start p").inner_text()
+    for lacking in ("DecompressionStream", "WebAssembly"):
+        page.add_init_script(f"delete window.{lacking}")
+        page.goto(site.url(PAGE))
+        assert "too old" in page.locator(".live-start p").inner_text()
+        page.add_init_script(f"window.{lacking} ??= class {{}}")
     context.close()
 
 

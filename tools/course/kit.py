@@ -21,7 +21,7 @@ EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
 TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
 ELSEWHERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)\s]*\.md(?:#[^)\s]*)?\)")
-SECTION = re.compile(r"^# the library and the chapters\n((?:\S.*\n)+)", re.MULTILINE)
+PIN = re.compile(r"^[\w.-]+==[\w.]+", re.MULTILINE)
 README = """\
 # {title}
 
@@ -210,19 +210,15 @@ def exam(pages: list[Page]) -> str:
 
 
 def requirements() -> dict[str, list[str]]:
-    """The pins of requirements.txt that notebooks need, and those with torch."""
-    found = SECTION.search((ROOT / "requirements.txt").read_text(encoding="utf-8"))
-    if found is None:
-        raise ValueError(
-            "requirements.txt has no part '# the library and the chapters'"
-        )
-    pins = [line.split("#")[0].strip() for line in found[1].splitlines()]
+    """The pins that notebooks need, and those with torch; without ``-e .``."""
+    numpy, torch = (
+        PIN.findall((ROOT / f"requirements-{part}.txt").read_text(encoding="utf-8"))
+        for part in ("numpy", "torch")
+    )
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     lab = re.findall(r"^jupyterlab==.*$", constraints, re.MULTILINE) or ["jupyterlab"]
-    torch = [pin for pin in pins if pin.startswith("torch")]
-    rest = [pin for pin in pins if pin not in torch]
     return {
-        "requirements.txt": [*rest, *lab],
+        "requirements.txt": [*numpy, *lab],
         "requirements-torch.txt": ["-r requirements.txt", *torch],
     }
 

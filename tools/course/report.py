@@ -4,7 +4,8 @@
                                          [--megabytes N]
 
 FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
-(FOLDER/ada/counting.ipynb). A file students.txt in it, one name a line, says who should
+(FOLDER/ada/counting.ipynb); or what a student saved on the site with "Save all
+answers" (FOLDER/ada.json). A file students.txt in it, one name a line, says who should
 have handed in. FOLDER/report.csv gets a line for each student and exercise: the points,
 and the first message of the check. Nothing that a student wrote stops the others: each
 notebook is graded in a process of its own, with limits of time and memory, and without
@@ -30,6 +31,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import from_browser
 import graders
 import kit
 import manuscript
@@ -269,11 +271,11 @@ def report(
     folder: Path, limits: Limits, jobs: int, group: variants.Class | None = None
 ) -> list[Row]:
     """Grade all of it, several at a time."""
-    files = submissions(folder)
     roster = folder / "students.txt"
     students = roster.read_text("utf-8").split("\n") if roster.exists() else []
     students += group.students if group else ()
-    with ThreadPoolExecutor(jobs) as pool:
+    with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(jobs) as pool:
+        files = submissions(folder) + from_browser.notebooks(folder, Path(made))
         graded = pool.map(
             lambda one: grade(one[0], Whose(one[1], group), limits), files
         )
@@ -319,7 +321,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=Limits.seconds)
     parser.add_argument("--megabytes", type=int, default=Limits.megabytes)
     given = parser.parse_args()
-    if not given.folder.is_dir() or not submissions(given.folder):
+    handed_in = submissions(given.folder) + from_browser.files(given.folder)
+    if not given.folder.is_dir() or not handed_in:
         raise SystemExit(
             f"There is no notebook below {str(given.folder)!r}: FOLDER=..."
         )

@@ -2,42 +2,19 @@
 
     python tools/course/term.py    # at a release: the book's ids join released.txt
 
-``released.txt`` has a line for each id that a release has had: its kind, the id, the
-release, and ``gone`` if it is no longer there.
+``released.txt`` is explained in ``book/_ext/changes.py``, which makes a page of it.
 """
 
 import re
 import tomllib
 from datetime import date
-from pathlib import Path
 
 import manuscript
 import yaml
+from changes import RELEASED, Ids, of_book, released
 from manuscript import ROOT, Manuscript
 
-RELEASED = Path(__file__).parent / "released.txt"
 HEADING = re.compile(r"^## (\d+\.\d+\.\d+)\b", re.MULTILINE)
-Ids = dict[tuple[str, str], tuple[str, bool]]  # (kind, id) -> (release, is it gone)
-
-
-def released(text: str) -> Ids:
-    """The list."""
-    found: Ids = {}
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            kind, name, release, *gone = line.split()
-            if gone not in ([], ["gone"]) or (kind, name) in found:
-                raise ValueError(f"released.txt: {line!r}")
-            found[kind, name] = release, bool(gone)
-    return found
-
-
-def of_book(book: Manuscript) -> set[tuple[str, str]]:
-    """The ids that the book has now."""
-    exercises = {
-        ("exercise", e.label) for page in book.notebooks for e in page.exercises
-    }
-    return exercises | {("claim", name) for name in book.claims}
 
 
 def broken(ids: Ids, book: Manuscript) -> list[str]:

@@ -51,26 +51,8 @@ UNUSED = {  # of the standard library: what needs other processes, a network, a 
     *("profiling", "pydoc_data", "sqlite3", "tkinter", "venv", "wsgiref", "xmlrpc"),
     *("imaplib", "mailbox", "smtplib", "ftplib", "poplib", "turtle", "host"),
     *("http", "socketserver", "ssl", "webbrowser", "getpass", "_osx_support", "wave"),
-    *(
-        "_pyio",
-        "bdb",
-        "cProfile",
-        "cmd",
-        "code",
-        "compileall",
-        "doctest",
-        "modulefinder",
-    ),
-    *(
-        "modulefinder",
-        "optparse",
-        "pdb",
-        "pickletools",
-        "profile",
-        "pstats",
-        "pyclbr",
-        "symtable",
-    ),
+    *("_pyio", "bdb", "cProfile", "cmd", "code", "compileall", "doctest", "optparse"),
+    *("modulefinder", "pdb", "pickletools", "profile", "pstats", "pyclbr", "symtable"),
     *("tabnanny", "tarfile", "tomllib", "trace", "zipapp"),
 }
 UNUSED_PARTS = re.compile(
@@ -81,17 +63,19 @@ UNUSED_PARTS = re.compile(
     r"|^PIL/(?!(Bmp|Gif|Jpeg|Png|Ppm)Image)\w+ImagePlugin|^PIL/(PdfParser|\w*FontFile)"
     r"|^PIL/Image(Cms|Draw|Enhance|Filter|Font|Grab|Math|Morph|Ops|Qt|Show|Text|Tk|Win)"
     r"|^contourpy/util/|^pyparsing/diagram/"
-    r"|^matplotlib/(mpl-data|sphinxext|backends/(qt|web|_?backend_(gtk|mac|nb|pdf|pgf|ps"
-    r"|qt|tk|web|wx|cairo)))|^mpl_toolkits/(axisartist|axes_grid1)"
+    r"|^matplotlib/(animation|sankey|_type1font|mpl-data|sphinxext)"
+    r"|^matplotlib/backends/(qt|web|_?backend_(gtk|mac|nb|pdf|pgf|ps|qt|tk|web|wx|cairo))"
+    r"|^mpl_toolkits/(axisartist|axes_grid1)"
     r"|^numpy/(distutils|_pyinstaller)/"
     r"|^scipy/(stats|signal|io|datasets|ndimage|cluster|fftpack|differentiate|odr)/"
+    r"|^scipy/(integrate|interpolate)/|^scipy/special/(_add_newdocs|_mptest|_precompute)"
     r"|^scipy/_external/(cobyqa|array_api_compat/(torch|dask|cupy))/"
     r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|categories|crypto"
     r"|diffgeom|liealgebras|unify|sandbox|utilities/_compilation)/"
     r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/tensor/array/expressions/"
     r"|^sympy/(testing|plotting/pygletplot(?!/__init__)|utilities/mathml/data)/"
     r"|^sympy/printing/(aesara|llvm|pytorch|rust|tensorflow|theano)"
-    r"|^sympy/(parsing/mathematica|utilities/(autowrap|codegen)|integrals/intpoly)\.pyc"
+    r"|^sympy/(parsing/mathematica|polys/subresultants_qq_zz|utilities/(autowrap|codegen)|integrals/intpoly)\.pyc"
     r"|resolvent_lookup|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
 )
 """Of the packages: tests, other screens, and what no chapter comes near."""
@@ -112,6 +96,8 @@ UNUSED_CODE = (
     ("PyInit__cyutility", "PyImagingNew"),  # pandas
     ("PyInit__regex", "PyInit_scipy__cyutility"),  # and lxml
     ("PyInit__hierarchy", "PyInit_pyduccfft"),  # scipy.cluster
+    ("PyInit_convolve", "PyInit__mio5_utils"),  # scipy.fftpack to scipy.io
+    ("PyInit__nd_image", "PyInit__bglu_dense"),
     ("PyInit__max_len_seq_inner", "PyInit__csparsetools"),  # scipy.signal
     # scipy.stats, sklearn, statsmodels
     (

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 EMPTY = b"\x03\x00\x00\x0b"  # a body of three bytes: no locals, unreachable, end
 FUNCTIONS, NAMES = 1, b"name"
 IMPORT, EXPORT, ELEMENT, CODE = 2, 7, 9, 10
-SHARED = re.compile(rb"\bstd::|pybind11::|^(non-)?virtual|^operator ")
+SHARED = re.compile(
+    rb"^(?!.*(fast_matrix_market|pystream)).*\b(std::|pybind11::|operator )"
+)
 """C++ that several parts use: the linker keeps the first copy, wherever it stands."""
 
 

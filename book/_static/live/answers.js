@@ -129,7 +129,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     });
     one.undo.setAttribute("aria-label", `Start again with: ${spec.title}`);
     one.undo.hidden = text === spec.stub;
-    one.status = make("p", "live-mark");
+    one.status = make("p", "live-told");
     one.status.setAttribute("role", "status");
     one.more = make("div", "live-more");
     one.shown = { holder: make("div"), stored: [], outputs: [], events: [], index: spec.solution };

@@ -6,8 +6,6 @@ import { fade } from "./numbers.js";
 import { changed, fields } from "./parameters.js";
 import { button, make, memory, plural } from "./parts.js";
 
-const LATER = { scipy: /\bscipy\b|pe_lib\.fit|\bdecay_law\b/, sympy: /\bsympy\b/, mpmath: /\b(mpmath|sympy)\b/ };
-
 // What the line of a fold says of the cell inside.
 const SIGNS = {
   runs: "runs …",
@@ -371,7 +369,7 @@ export const begin = async (box, base, asked = "") => {
   // --- running ---
   const needs = (texts) => {
     const text = texts.join("\n");
-    return Object.keys(LATER).filter((name) => about.engine[name] && LATER[name].test(text));
+    return Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(text));
   };
 
   const raise = () => {

@@ -18,10 +18,23 @@ let files; // where each file of the engine is, and how large
 
 const send = (kind, what = {}) => postMessage({ kind, ...what });
 
-// The whole of a file: from the browser's cache, or from the site, and then kept.
-const load = async (file, count) => {
-  const hit = await store?.match(file.url).catch(() => undefined);
-  const answer = hit ?? (await fetch(file.url, { cache: "no-cache" }));
+const askSite = (file) =>
+  fetch(file.url, { cache: "no-cache" }).catch(() => {
+    throw new Error(`${file.name} could not be fetched; is there a network?`);
+  });
+
+// Whether it is what its name says; a site without https gives no means to tell.
+const whole = async (file, data) => {
+  if (!crypto.subtle) return data.size === file.bytes;
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await data.arrayBuffer()));
+  const start = Array.from(hash.slice(0, 4), (byte) => byte.toString(16).padStart(2, "0"));
+  return file.name.includes(`-${start.join("")}.`);
+};
+
+// A file: from the browser's cache, or from the site, and then kept.
+const load = async (file, count, anew = false) => {
+  const hit = anew ? null : await store?.match(file.url).catch(() => null);
+  const answer = hit ?? (await askSite(file));
   if (!answer.ok) throw new Error(`the site has no ${file.name} (${answer.status})`);
   const parts = [];
   let got = 0;
@@ -36,9 +49,10 @@ const load = async (file, count) => {
   const data = new Blob(parts);
   const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
   const packed = first === 0x1f && second === 0x8b; // or a server unpacked it on the way
-  if (packed ? got !== file.bytes : got < file.bytes) {
-    await store?.delete(file.url);
-    throw new Error(`${file.name} is damaged or incomplete`);
+  if (packed ? !(await whole(file, data)) : got < file.bytes) {
+    if (!hit) throw new Error(`${file.name} is damaged or incomplete`);
+    count(-got);
+    return load(file, count, true);
   }
   if (!hit && packed) await store?.put(file.url, new Response(data)).catch(() => {});
   return packed ? data.stream().pipeThrough(new DecompressionStream("gzip")) : data.stream();

@@ -1,0 +1,70 @@
+"""Every page and every explorer in Firefox: `make firefox`, two minutes.
+
+A page opens without a word in the console, with nothing missing and nothing cut off.
+An explorer's controls are moved by the keyboard until its sentence says something new. Chromium, which `make test` looks with, is not the only browser.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import firefox
+import pytest
+import site_checks as checks
+from site_checks import Site
+from test_site import PAGES, none
+
+from pe_lib import explorers
+
+pytestmark = pytest.mark.skipif(
+    firefox.find_firefox() is None, reason=firefox.NO_FIREFOX
+)
+CONTROL = ":is(form :is(input:not([type=hidden]), button), svg[role=slider])"
+MET: set[str] = set()
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Any]:
+    """Firefox."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright, firefox.start(playwright) as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(other: Any, site: Site, name: str) -> None:
+    """It opens, wide and narrow, and what moves there moves."""
+    for width in (1280, checks.PHONE):
+        with checks.visit(other, site, site.url(name), width) as seen:
+            none(checks.external_requests(seen) + checks.missing_files(seen))
+            none(checks.overflow(seen))  # and all is unfolded
+            for explorer in seen.page.locator(".pe-explorer").all():
+                none(play(explorer))
+                MET.add(explorer.evaluate("e => e.classList[1]"))
+            none(checks.console(seen))
+
+
+def play(explorer: Any) -> list[str]:
+    """Move its controls by the keyboard until it says something new; else a fault."""
+    line = explorer.locator(".line")
+    before = line.text_content()
+    for control in explorer.locator(CONTROL).all():
+        control.focus()
+        if control.get_attribute("role") == "slider":
+            keys = ["Shift+ArrowRight"] * 18
+        elif control.get_attribute("type") == "range":
+            keys = ["ArrowRight", "Home", "End"]
+        else:
+            keys = ["Space"]
+        for key in keys:
+            control.press(key)
+            explorer.page.wait_for_timeout(20)
+            if line.text_content() != before:
+                return []
+    return [f"{explorer.evaluate('e => e.className')} goes on saying: {before}"]
+
+
+def test_all_explorers_were_met() -> None:
+    """Each stands on some page."""
+    names = {name.lower() for name in explorers.__all__}
+    assert {name[3:].replace("-", "") for name in MET} == names
