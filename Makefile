@@ -18,7 +18,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-	.PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs kept machines bench lighthouse card lint lab conf links clean course course-variants course-report course-test course-trial without-torch kept-again
+.PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs kept machines bench lighthouse card lint lab conf links clean course course-variants course-report course-test course-trial without-torch kept-again
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 16
