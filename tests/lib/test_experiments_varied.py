@@ -21,10 +21,12 @@ def test_a_factor_reaches_the_model_and_is_taken_back() -> None:
     settings = {"model": "one_back", "seeds": 1, "test_lengths": (24,)}
     plain, wide = (varied.measure(["turns"], **settings, width=w) for w in (1, 2))
     assert plain[0].accuracy != wide[0].accuracy
-    assert before == (one_head.RATE, one_head.WIDTH, stretched.WIDTH)
+    now = one_head.RATE, one_head.WIDTH, stretched.WIDTH
+    assert now == before
     with pytest.raises(ZeroDivisionError), varied.constants(one_head, RATE=1):
         _ = one_head.RATE / 0
-    assert before[0] == one_head.RATE
+    now = one_head.RATE, one_head.WIDTH, stretched.WIDTH
+    assert now == before
 
 
 def test_an_unknown_model_is_named() -> None:
