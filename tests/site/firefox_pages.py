@@ -1,7 +1,7 @@
 """Every page and every explorer in Firefox: `make firefox`, two minutes.
 
 A page opens without a word in the console, with nothing missing and nothing cut off.
-An explorer's controls are moved by the keyboard until its sentence says something new.
+An explorer's controls are moved by the keyboard until it says something new.
 Chromium, which `make test` looks with, is not the only browser.
 """
 
