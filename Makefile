@@ -19,7 +19,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs \
-	kept machines bench lighthouse card lint lab conf links clean course course-variants course-report \
+	kept kept-again machines bench lighthouse card lint lab conf links clean course course-variants course-report \
 	course-test course-trial without-torch
 
 help:  ## list the targets
@@ -82,6 +82,9 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 
 kept: $(READY)  ## train the kept results that are missing or out of date (all: 50 minutes of a core)
 	$(BIN)/python book/experiments/data/runs.py
+
+kept-again: $(READY)  ## make the kept results again on two threads, and compare
+	$(BIN)/python book/experiments/data/threads.py
 
 machines: $(READY)  ## cut a text for 2 and 4 processes, compare with one; keeps book/beyond/data
 	$(BIN)/python tools/machines/start.py --ranks 2,4 --cost 512,1024,2048,4096 --own --keep

@@ -57,8 +57,9 @@ def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     drawn = _drawn(node.astext(), node, display=False)
-    if "after" in node:
-        drawn = f'<span class="unbroken">{drawn}{node["after"]}</span>'
+    if "after" in node or "before" in node:
+        tied = f"{node.get('before', '')}{drawn}{node.get('after', '')}"
+        drawn = f'<span class="unbroken">{tied}</span>'
     self.body.append(f'<span class="math">{drawn}</span>')
     raise nodes.SkipNode
 
@@ -74,7 +75,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 class TieStops(SphinxPostTransform):
-    """Keep a full stop or comma with the formula before it."""
+    """Keep a stop with the formula before it, a bracket with the one behind it."""
 
     default_priority = 900
     formats = ("html",)
@@ -82,12 +83,15 @@ class TieStops(SphinxPostTransform):
     def run(self, **_options: Any) -> None:
         """Move it from the text into the formula, which draws it."""
         for formula in self.document.findall(nodes.math):
+            if len(formula.astext()) > SHORT:
+                continue
+            place = formula.parent.index(formula)
+            text = formula.parent[place - 1] if place else None
+            if isinstance(text, nodes.Text) and text.endswith("("):
+                formula["before"] = "("
+                text.parent.replace(text, nodes.Text(text[:-1]))
             text = formula.next_node(descend=False, siblings=True)
-            if (
-                isinstance(text, nodes.Text)
-                and text.startswith(CLOSING)
-                and len(formula.astext()) <= SHORT
-            ):
+            if isinstance(text, nodes.Text) and text.startswith(CLOSING):
                 formula["after"] = text[0]
                 text.parent.replace(text, nodes.Text(text[1:]))
 

@@ -45,7 +45,7 @@ def test_kept_results_belong_to_the_code(name: str) -> None:
 
 def test_every_kept_file_has_its_runs() -> None:
     """No file is left over from a run that nobody can make again."""
-    known = {*runs.RUNS, *runs.TEXTS, *runs.WEIGHTS}
+    known = {*runs.RUNS, *runs.TEXTS, *runs.WEIGHTS, "threads"}
     assert {path.stem for path in DATA.glob("*.csv")} == known
     assert {path.stem for path in (DATA / "rates").iterdir()} == {*runs.GROUPS}
 
@@ -73,6 +73,21 @@ def test_kept_results_are_complete(name: str) -> None:
         of_all = [r for r in found[run] if r.queries == "all"]
         assert [(r.scheme, r.seed, r.length, r.start) for r in of_all] == expected
         assert all(0 <= row.accuracy <= 1 for row in found[run])
+
+
+@pytest.mark.parametrize("name", [*runs.RUNS, *RATES, *runs.TEXTS, *runs.WEIGHTS])
+def test_the_head_says_how_far_a_rerun_may_be_off(name: str) -> None:
+    """It says what the program says, and what was made again lies within."""
+    tolerance = runs.TOLERANCES[name]
+    said = kept.load_header(runs.path(name))["tolerance"]
+    assert tuple(float(x) for x in said.split() if x[0].isdigit()) == tolerance
+    again = [r for r in kept.load_rows(runs.path("threads")) if r["file"] == name]
+    assert bool(again) == (name != "varied")
+    if again:
+        assert {row["code and settings"] for row in again} == {runs.made_from(name)}
+    for row in again:
+        found = [float(row[what]) for what in ("trained", "longer", "mean")]
+        assert all(x <= most for x, most in zip(found, tolerance, strict=True)), row
 
 
 def test_other_code_is_noticed_and_the_message_is_the_command(

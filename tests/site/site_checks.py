@@ -209,7 +209,7 @@ def visit(
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
     page.mouse.move(0, 0)
-    page.evaluate("localStorage.clear()")
+    page.evaluate(script("forget"))
     page.goto("about:blank")
     tabs.append(page)  # unless a test failed: then nobody knows what is in it
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
+from docutils.utils import new_document
 from jinja2 import Environment, FileSystemLoader, UndefinedError
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -16,6 +17,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "book/_ext"))
 
+import beside  # noqa: E402
 import chapters  # noqa: E402
 import figure_files  # noqa: E402
 import folds  # noqa: E402
@@ -388,7 +390,7 @@ def test_a_chapter_says_where_the_reader_is(monkeypatch):
     monkeypatch.setattr(chapters, "parts", lambda: {"r/d": "Reference"})
     said = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
     assert said.startswith("Chapter 3 of 3: Part.")
-    assert '<a href="../p/a.html">a &amp; co</a>' in said
+    assert '<a href="../p/a.html">Page 1 of the hour</a>' in said
     assert "New here?" not in chapters.where_am_i("p/a", str)
     assert chapters.where_am_i("r/d", str).startswith("Reference.")
     assert chapters.where_am_i("search", str) == ""
@@ -407,3 +409,45 @@ def test_the_first_page_shows_a_stored_figure():
     shown = re.findall(r"\{stored-figure\} (\S+)", page)
     assert shown
     assert set(shown) <= set(figure_files.stored_figures())
+
+
+def test_a_source_stands_beside_the_first_paragraph_that_cites_it():
+    def citing(*keys):
+        links = [
+            nodes.inline(
+                "",
+                "",
+                nodes.reference("", key, reftitle=f"{key}'s title. URL: x", refuri="x"),
+                classes=["bibtex-citation"],
+            )
+            for key in keys
+        ]
+        return nodes.paragraph("", "As said in ", *links)
+
+    section = nodes.section(
+        "",
+        citing("A19"),
+        citing("A19", "B20"),
+        citing(*"CDEF"),
+        nodes.paragraph("", "(Quite so.)"),
+        nodes.paragraph("", "(So) or (not)"),
+    )
+    document = new_document("")
+    document += section
+    beside.Notes.run(SimpleNamespace(document=document))
+    shown = [(" ".join(p["classes"]), p.astext()) for p in section]
+    assert [said for kind, said in shown if kind == "beside"] == [
+        "A19 A19's title.",
+        "B20 B20's title.",
+    ]
+    assert shown[0][0] == "beside" and shown[2][0] == "beside"
+    assert [said for kind, said in shown if kind == "aside"] == ["(Quite so.)"]
+
+
+def test_a_bracket_stays_with_its_formula():
+    formula = nodes.math("", "W = I")
+    paragraph = nodes.paragraph("", "nothing (", formula, nodes.Text("), so"))
+    document = new_document("")
+    document += paragraph
+    katex_math.TieStops.run(SimpleNamespace(document=document))
+    assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]

@@ -38,7 +38,7 @@ export const fields = (cell, { write, run, back }) => {
     Object.assign(input, { type: "number", min: least, max: most, required: true });
     input.step = even ? 2 : Number.isInteger(least) ? 1 : "any";
     input.setAttribute("aria-describedby", `live-range-${name}`);
-    const range = make("small", "", `${written(least)} to ${written(most)}${even ? ", even" : ""}`);
+    const range = make("small", "", `${least.toLocaleString("en")} to ${most.toLocaleString("en")}${even ? ", even" : ""}`);
     range.id = `live-range-${name}`;
     label.append(input);
     const field = make("div");

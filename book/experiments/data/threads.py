@@ -10,8 +10,9 @@ The order in which numbers are added depends on how many threads add them, and s
 hundred steps of training make another model of a last digit. So a rerun gives other
 rows. The head of each file, from runs.TOLERANCES, says how far they may be off: a row
 on texts like those of training, a row on longer or later ones, a mean over seeds.
-Every file is made again whole, but "changed" and "varied" with three seeds of each
-run. A kept model is compared by what it does, not by its numbers.
+Every file is made again whole, but "changed" with three seeds of each run; "varied"
+is left out unless it is named. A kept model is compared by what it does, not by its
+numbers.
 
 What came out is kept in `threads.csv`, and the exit status is 1, with a sentence,
 where a difference is beyond its tolerance. `--pages` runs the code of every page that
@@ -41,7 +42,7 @@ from pe_lib.experiments.training import Score
 
 BOOK = runs.FOLDER.parents[1]
 KEPT = runs.FOLDER / "threads.csv"
-SAMPLED = {"changed": 3, "varied": 3}
+SAMPLED = {"changed": 3}
 """Of these files so many seeds of each run are made again; they need many minutes."""
 TRAINED_TO = {
     **dict.fromkeys(("stretched", "stretched_reader", "varied, readers"), 64),
@@ -70,9 +71,10 @@ class Gap(NamedTuple):
 
 
 def names() -> list[str]:
-    """All kept files, those that chose the rates too."""
+    """All files that are compared, those that chose the rates too."""
     rates = [f"rates/{name}" for name in runs.GROUPS]
-    return [*runs.RUNS, *rates, *runs.TEXTS, *runs.WEIGHTS]
+    made = [name for name in runs.RUNS if name != "varied"]
+    return [*made, *rates, *runs.TEXTS, *runs.WEIGHTS]
 
 
 def gaps(
@@ -340,7 +342,7 @@ def keep(found: Iterable[Gap]) -> None:
 def main() -> None:
     """Make again what is missing in the folder of parts, compare, and keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[[], *names()])
+    parser.add_argument("names", nargs="*", choices=[[], "varied", *names()])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--pages", action="store_true")
