@@ -248,7 +248,8 @@ def section(slide: Slide, book: Manuscript) -> str:
             f'<{kind} class="claim">“{inline(claim.claim)}” '
             f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
         ]
-    parts += [f"<footer>{inline(source)}. {CREDIT}</footer>"]
+    credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
+    parts += [f"<footer>{inline(source)}. {credit}</footer>"]
     note = f"{slide.minutes:g} minutes. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
     seconds = round(slide.minutes * 60)
