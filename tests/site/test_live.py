@@ -3,6 +3,7 @@
 Two chapters here; all of them, with their seconds and megabytes: ``make live``.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -181,6 +182,20 @@ def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
     assert not inside.run(source, "cell 1")
     said = capfd.readouterr().out
     assert "expected a + 1 == 5; a + 1 is 4" in said and '"line": 2' in said
+
+
+def test_a_large_figure_and_a_large_value_are_cut(capfd: Any) -> None:
+    """Not only text: the first that is too much is told, once, and no more is sent."""
+    inside.forget()
+    table = "class T:\n  _repr_html_ = lambda self: 'x' * 3_000_000\n"
+    shown = "from live import show_values\nshow_values(T(), T(), T(), 'y' * 900_000, 1)"
+    sys.modules["live"] = inside
+    assert inside.run(table + shown, "cell 1")
+    del sys.modules["live"]
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [event["kind"] for event in told] == ["html", "cut", "value", "cut"]
+    assert [event.get("what") for event in told[1::2]] == ["html", "text"]
+    assert len(told[2]["text"]) == inside.MOST
 
 
 def test_names_are_put_back() -> None:
@@ -408,6 +423,12 @@ def test_too_much_is_cut(page: Any) -> None:
     result = page.locator(f".cell.c{POCKET} .live-result")
     assert "more than a page can hold" in result.inner_text()
     assert result.evaluate("e => e.textContent.length") < 2 * inside.MOST
+    lines = ["import matplotlib.pyplot as plt", "fig, ax = plt.subplots()"]
+    lines.append("ax.text(0.5, 0.5, 'x', url='y' * 100_000_000)")
+    write(page, POCKET, "\n".join([*lines, "plt.show()"]))
+    steps.again(page, cell=POCKET)
+    assert "drew more than a page can hold" in result.inner_text()
+    assert not result.locator("svg").count()
 
 
 @needs_engine
