@@ -34,6 +34,7 @@ PROOF = "book/sinusoidal/rotation"
 """A chapter with SymPy, the heaviest pack."""
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+CHECKED = 4  # a cell of PAGE that only asserts
 SIZES = 8  # a cell of PAGE that prints how many queries there are
 VALUE = re.compile(
     r"([A-Z][A-Z_]*) = ([\d_.]+)  # .+: ([\d_.]+) to ([\d_.]+)(?:, even)?"
@@ -331,14 +332,20 @@ def test_the_fields_of_the_values(page: Any) -> None:
     field.fill("7")  # 8 to 64
     assert "LENGTH = 24 " in steps.editor(page, 0).input_value()
     assert not field.evaluate("field => field.form.reportValidity()")
+    listed = page.locator(".live-list:not(.live-exercises)")
+    listed.locator("summary").click()
+    held = listed.locator("[data-is=holds]").count()
+    assert held >= 3
     field.fill("16")
     assert "LENGTH = 16 " in steps.editor(page, 0).input_value()
+    assert listed.locator("[data-is='not run']").count() == held
     page.evaluate("document.documentElement.dataset.live = 'works'")
     field.press("Enter")
     assert steps.rest(page).startswith("With LENGTH = 16: ")
-    listed = page.locator(".live-list:not(.live-exercises)")
-    listed.locator("summary").click()
-    assert listed.locator("[data-is=holds]").count() >= 3
+    assert listed.locator("[data-is=holds]").count() == held
+    write(page, CHECKED, "assert LENGTH == 17")
+    steps.again(page, cell=CHECKED)
+    assert listed.locator("[data-is='no longer']").count() == 1
     listed.locator("summary").click()
 
 
@@ -383,9 +390,16 @@ def test_an_answer_is_checked_in_its_place(
         assert not place.locator(".live-done").count()
         page.route("**/*.wasm.gz", cut)
         steps.begin(page)
-        page.locator(".live-exercises input").set_input_files(kept.value.path())
+        file = page.locator(".live-exercises input")
+        file.set_input_files(kept.value.path())
         place.locator(".live-done").wait_for(state="attached")
         assert place.locator("textarea").input_value() == ANSWER.format("-")
+        place.locator("textarea").fill("")
+        page.once("dialog", lambda dialog: dialog.accept())
+        file.set_input_files(tmp_path / "ada.ipynb")
+        page.locator(".live-exercises .live-note", has_text="Loaded").wait_for()
+        written = place.locator("textarea").input_value()
+        assert written == f"# Your answer to {EXERCISE}\n{ANSWER.format('-')}"
 
 
 def check(page: Any, answer: str) -> str:
