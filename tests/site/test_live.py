@@ -397,7 +397,9 @@ def test_an_answer_is_checked_in_its_place(
         place.locator("textarea").fill("")
         page.once("dialog", lambda dialog: dialog.accept())
         file.set_input_files(tmp_path / "ada.ipynb")
-        page.locator(".live-exercises .live-note", has_text="Loaded").wait_for()
+        page.locator(".live-exercises .live-note", has_text="2").wait_for(
+            state="attached"
+        )
         written = place.locator("textarea").input_value()
         assert written == f"# Your answer to {EXERCISE}\n{ANSWER.format('-')}"
 

@@ -28,7 +28,7 @@ from typing import Any
 MOST = 200_000
 """Characters that a cell may print; a page with more can no longer be read."""
 MOST_DRAWN = 5_000_000
-"""Characters of the figures and tables of a cell; the largest of the book has 90,000."""
+"""Characters of the figures and tables of a cell; the book's largest has 90,000."""
 TOO_LONG = 300
 PACKS = "/live/packs"
 UNPACKED = {
