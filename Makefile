@@ -83,8 +83,8 @@ outputs: $(NOTEBOOKS:book/%.ipynb=.venv/outputs/%)  ## execute the changed noteb
 kept: $(READY)  ## train the kept results that are missing or out of date (all: 50 minutes of a core)
 	$(BIN)/python book/experiments/data/runs.py
 
-kept-again: $(READY)  ## make the kept results again on two threads, and compare
-	$(BIN)/python book/experiments/data/threads.py
+kept-again: $(READY)  ## make the kept results again on two threads, and compare (needs two idle cores)
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python book/experiments/data/threads.py
 
 machines: $(READY)  ## cut a text for 2 and 4 processes, compare with one; keeps book/beyond/data
 	$(BIN)/python tools/machines/start.py --ranks 2,4 --cost 512,1024,2048,4096 --own --keep

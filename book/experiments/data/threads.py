@@ -4,34 +4,28 @@
     python book/experiments/data/threads.py masked dial      some of them
     python book/experiments/data/threads.py --threads 4      on four
     python book/experiments/data/threads.py --minutes 5      stop then, go on next time
-    python book/experiments/data/threads.py --pages          read the pages with them
 
 The order in which numbers are added depends on how many threads add them, and some
 hundred steps of training make another model of a last digit. So a rerun gives other
 rows. The head of each file, from runs.TOLERANCES, says how far they may be off: a row
 on texts like those of training, a row on longer or later ones, a mean over seeds.
-Every file is made again whole, but "changed" with three seeds of each run; "varied"
-is left out unless it is named. A kept model is compared by what it does, not by its
-numbers.
+Every file is made again whole, but of "changed" and "varied" a sample: a few seeds of
+each run, and of "varied" no readers ("stretched" has them). A kept model is compared
+by what it does, not by its numbers.
 
 What came out is kept in `threads.csv`, and the exit status is 1, with a sentence,
-where a difference is beyond its tolerance. `--pages` runs the code of every page that
-reads kept files on those made again, and says which cell does not hold there.
+where a difference is beyond its tolerance. Numbers are compared, not the sentences
+and assertions of the pages. With OMP_WAIT_POLICY=PASSIVE, as in `make kept-again`,
+threads do not burn the time of a busy machine while they wait for each other.
 """
 
 import argparse
-import contextlib
 import hashlib
-import json
-import os
-import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 import runs
 import torch
@@ -40,22 +34,15 @@ from numpy.typing import NDArray
 from pe_lib.experiments import induction, kept, one_head, stretched, surgery, text
 from pe_lib.experiments.training import Score
 
-BOOK = runs.FOLDER.parents[1]
 KEPT = runs.FOLDER / "threads.csv"
-SAMPLED = {"changed": 3}
+SAMPLED = {"changed": 3, "varied": 2}
 """Of these files so many seeds of each run are made again; they need many minutes."""
 TRAINED_TO = {
-    **dict.fromkeys(("stretched", "stretched_reader", "varied, readers"), 64),
+    **dict.fromkeys(("stretched", "stretched_reader"), 64),
     **dict.fromkeys(("dial", "dial_others", "dial_weights", "varied, dial"), 32),
     "varied, dial from 0": 32,
 }
 """The longest text of training, where the settings do not say; otherwise 24."""
-PAGES = [
-    page
-    for page in sorted(BOOK.glob("*/*.ipynb"))
-    if "kept.load" in page.read_text(encoding="utf-8")
-]
-"""Those that read kept files."""
 
 
 class Gap(NamedTuple):
@@ -73,8 +60,7 @@ class Gap(NamedTuple):
 def names() -> list[str]:
     """All files that are compared, those that chose the rates too."""
     rates = [f"rates/{name}" for name in runs.GROUPS]
-    made = [name for name in runs.RUNS if name != "varied"]
-    return [*made, *rates, *runs.TEXTS, *runs.WEIGHTS]
+    return [*runs.RUNS, *rates, *runs.TEXTS, *runs.WEIGHTS]
 
 
 def gaps(
@@ -125,7 +111,9 @@ def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
     """The runs of one file; of a text or a model one, without settings."""
     if name.startswith("rates/"):
         return runs.rate_runs(name.removeprefix("rates/"))
-    return runs.RUNS.get(name, {name: {}})
+    of_name = runs.RUNS.get(name, {name: {}})
+    # Readers are trained together: a sample of them would be others.
+    return {run: s for run, s in of_name.items() if s.get("model") != "readers"}
 
 
 def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
@@ -147,8 +135,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
         more: dict[str, Any] = {}
         if name in runs.TWO_LAYERS:
             run_of, more = surgery.measure, {"folder": models}
-        # Readers are trained together: with fewer of them each would be another.
-        if name in SAMPLED and settings.get("model") != "readers":
+        if name in SAMPLED:
             more["seeds"] = SAMPLED[name]
         kept.save({run: run_of(**settings | more)}, path, **origin)
 
@@ -265,94 +252,35 @@ def part_of(folder: Path, name: str, run: str) -> Path:
     return folder / f"{letters}.csv"
 
 
-# The pages
-
-
-def whole_files(folder: Path, to: Path) -> None:
-    """Write what was made again as kept files; sampled ones stay as they are."""
-    for name in names():
-        if name in SAMPLED:
-            continue
-        file = to / f"{name}.csv"
-        parts = [part_of(folder, name, run) for run in runs_of(name)]
-        if name in runs.RUNS or name.startswith("rates/"):
-            rows: dict[str, list[Score]] = {}
-            for part in parts:
-                rows |= kept.load(part)
-            header = kept.load_header(runs.path(name))
-            seconds = runs.seconds_of(runs.path(name))
-            kept.save(
-                rows,
-                file,
-                command=header["command"],
-                made_from=header["code and settings"],
-                seconds=seconds,
-            )
-        else:
-            shutil.copy(parts[0], file)
-
-
-def read_page(page: Path) -> Iterator[str]:
-    """Run the cells of a page, in its folder, and say which of them do not hold."""
-    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
-    scope: dict[str, Any] = {"__name__": "page", "display": lambda *_: None}
-    with contextlib.chdir(page.parent), Path(os.devnull).open("w") as nowhere:
-        for cell in cells:
-            if cell["cell_type"] != "code":
-                continue
-            try:
-                with contextlib.redirect_stdout(nowhere):
-                    exec("".join(cell["source"]), scope)
-            except Exception as error:
-                line = error.__traceback__.tb_next if error.__traceback__ else None
-                number = line.tb_lineno if line else 1
-                said = cell["source"][number - 1].strip()
-                yield f"{page.stem}, cell {cell['id']}: {said} ({error!r})"
-
-
-def read_pages(folder: Path) -> list[str]:
-    """The cells of all pages that do not hold on what was made again."""
-    mpl.use("agg")
-    with tempfile.TemporaryDirectory() as place:
-        copied = Path(place) / "book"
-        shutil.copytree(BOOK, copied, ignore=shutil.ignore_patterns("parts", ".models"))
-        shutil.copytree(BOOK.parent / "benchmarks", Path(place) / "benchmarks")
-        whole_files(folder, copied / "experiments/data")
-        found = []
-        for page in PAGES:
-            found += list(read_page(copied / page.relative_to(BOOK)))
-            print(f"{page.stem}: read", flush=True)
-        return found
-
-
 def keep(found: Iterable[Gap]) -> None:
-    """Write the differences, and which code made the files that were compared."""
+    """Write the differences, and which code made the files; rows of others stay."""
     marks = {name: runs.made_from(name) for name in names()}
-    rows = [(*Gap._fields, "code and settings")]
-    rows += [(*map(str, gap), marks[gap.file]) for gap in found]
+    rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in marks}
+    for gap in found:
+        rows[gap.file].append((*map(str, gap), marks[gap.file]))
+    new = {name for name in rows if rows[name]}
+    for row in kept.load_rows(KEPT) if KEPT.exists() else ():
+        if row["file"] in rows and row["file"] not in new:
+            rows[row["file"]].append(tuple(row.values()))
+    seconds = runs.seconds_of(KEPT) if KEPT.exists() else 0.0
     kept.save_rows(
-        rows,
+        [(*Gap._fields, "code and settings"), *(r for of in rows.values() for r in of)],
         KEPT,
         command=f"python book/experiments/data/{Path(__file__).name}",
         made_from=hashlib.sha256(" ".join(marks.values()).encode()).hexdigest()[:16],
-        seconds=time.process_time(),
+        seconds=seconds + time.process_time(),
     )
 
 
 def main() -> None:
     """Make again what is missing in the folder of parts, compare, and keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[[], "varied", *names()])
+    parser.add_argument("names", nargs="*", choices=[[], *names()])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--pages", action="store_true")
     asked = parser.parse_args()
     folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    if asked.pages:
-        torch.set_num_threads(1)
-        sentences = read_pages(folder)
-        raise SystemExit("\n".join(sentences) or 0)
     torch.set_num_threads(asked.threads)
     begin = time.monotonic()
     for name in asked.names or names():
@@ -365,8 +293,7 @@ def main() -> None:
             print(f"{name}, {run}", flush=True)
             make(name, run, settings, part)
     found = [gap for name in asked.names or names() for gap in compare(name, folder)]
-    if not asked.names:
-        keep(found)
+    keep(found)
     wrong = [line for gap in found for line in beyond(gap)]
     print(f"{sum(gap.rows for gap in found)} rows, {len(wrong)} too far off")
     if wrong:
