@@ -449,7 +449,7 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "freedom": (0.01, 0.30, 0.05),
     "extrapolation": (0.25, 0.50, 0.12),
     "changed": (0.80, 0.70, 0.30),
-    "varied": (0.80, 0.70, 0.60),
+    "varied": (0.40, 0.60, 0.30),
     "stretched": (0.02, 0.60, 0.15),
     "stretched_reader": (0.01, 0.40, 0.40),
     "dial": (0.15, 0.20, 0.05),
