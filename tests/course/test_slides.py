@@ -60,6 +60,21 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert slides.errors(plan, replace(BOOK, pages=pages))
 
 
+def test_a_figure_drawn_anew_turns_a_deck_red() -> None:
+    """One stroke is enough; decks made from a page have no words of their own."""
+    page, cell = BOOK.figures["fig-dials"]
+    (output,) = [o for o in cell.outputs if "image/svg+xml" in o.get("data", {})]
+    svg = "".join(output["data"]["image/svg+xml"]).replace("</svg>", "<path/></svg>")
+    new = replace(cell, outputs=({**output, "data": {"image/svg+xml": svg}},))
+    pages = {**BOOK.pages, page.name: page.with_cell(new)}
+    book = replace(BOOK, pages=pages)
+    red = {plan.name: slides.errors(plan, book) for plan in PLANS}
+    assert {name for name, found in red.items() if found} == {"45", "90"}
+    assert "fig-dials was drawn anew" in red["45"][0] and len(red["45"]) == 1
+    gone = replace(PLANS[0], seen={})
+    assert len(slides.errors(gone, BOOK)) == sum(bool(s.figure) for s in gone.slides)
+
+
 def test_words_of_a_slide() -> None:
     """Formulas are MathML, code and emphasis HTML, links their words."""
     drawn = slides.inline("*old* `x < 1` $T(k)$ [here](a.md) **b** {cite}`v17`")

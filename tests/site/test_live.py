@@ -3,6 +3,7 @@
 Two chapters here; all of them, with their seconds and megabytes: ``make live``.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ PROOF = "book/sinusoidal/rotation"
 """A chapter with SymPy, the heaviest pack."""
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+CHECKED = 4  # a cell of PAGE that only asserts
 SIZES = 8  # a cell of PAGE that prints how many queries there are
 VALUE = re.compile(
     r"([A-Z][A-Z_]*) = ([\d_.]+)  # .+: ([\d_.]+) to ([\d_.]+)(?:, even)?"
@@ -183,6 +185,20 @@ def test_an_assertion_says_what_it_expected(capfd: Any) -> None:
     assert "expected a + 1 == 5; a + 1 is 4" in said and '"line": 2' in said
 
 
+def test_a_large_figure_and_a_large_value_are_cut(capfd: Any) -> None:
+    """Not only text: the first that is too much is told, once, and no more is sent."""
+    inside.forget()
+    table = "class T:\n  _repr_html_ = lambda self: 'x' * 3_000_000\n"
+    shown = "from live import show_values\nshow_values(T(), T(), T(), 'y' * 900_000, 1)"
+    sys.modules["live"] = inside
+    assert inside.run(table + shown, "cell 1")
+    del sys.modules["live"]
+    told = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [event["kind"] for event in told] == ["html", "cut", "value", "cut"]
+    assert [event.get("what") for event in told[1::2]] == ["html", "text"]
+    assert len(told[2]["text"]) == inside.MOST
+
+
 def test_names_are_put_back() -> None:
     """A cell that runs again finds all as it was: arrays, lists and generators too."""
     inside.forget()
@@ -316,14 +332,20 @@ def test_the_fields_of_the_values(page: Any) -> None:
     field.fill("7")  # 8 to 64
     assert "LENGTH = 24 " in steps.editor(page, 0).input_value()
     assert not field.evaluate("field => field.form.reportValidity()")
+    listed = page.locator(".live-list:not(.live-exercises)")
+    listed.locator("summary").click()
+    held = listed.locator("[data-is=holds]").count()
+    assert held >= 3
     field.fill("16")
     assert "LENGTH = 16 " in steps.editor(page, 0).input_value()
+    assert listed.locator("[data-is='not run']").count() == held
     page.evaluate("document.documentElement.dataset.live = 'works'")
     field.press("Enter")
     assert steps.rest(page).startswith("With LENGTH = 16: ")
-    listed = page.locator(".live-list:not(.live-exercises)")
-    listed.locator("summary").click()
-    assert listed.locator("[data-is=holds]").count() >= 3
+    assert listed.locator("[data-is=holds]").count() == held
+    write(page, CHECKED, "assert LENGTH == 17")
+    steps.again(page, cell=CHECKED)
+    assert listed.locator("[data-is='no longer']").count() == 1
     listed.locator("summary").click()
 
 
@@ -368,9 +390,18 @@ def test_an_answer_is_checked_in_its_place(
         assert not place.locator(".live-done").count()
         page.route("**/*.wasm.gz", cut)
         steps.begin(page)
-        page.locator(".live-exercises input").set_input_files(kept.value.path())
+        file = page.locator(".live-exercises input")
+        file.set_input_files(kept.value.path())
         place.locator(".live-done").wait_for(state="attached")
         assert place.locator("textarea").input_value() == ANSWER.format("-")
+        place.locator("textarea").fill("")
+        page.once("dialog", lambda dialog: dialog.accept())
+        file.set_input_files(tmp_path / "ada.ipynb")
+        page.locator(".live-exercises .live-note", has_text="2").wait_for(
+            state="attached"
+        )
+        written = place.locator("textarea").input_value()
+        assert written == f"# Your answer to {EXERCISE}\n{ANSWER.format('-')}"
 
 
 def check(page: Any, answer: str) -> str:
@@ -408,6 +439,12 @@ def test_too_much_is_cut(page: Any) -> None:
     result = page.locator(f".cell.c{POCKET} .live-result")
     assert "more than a page can hold" in result.inner_text()
     assert result.evaluate("e => e.textContent.length") < 2 * inside.MOST
+    lines = ["import matplotlib.pyplot as plt", "fig, ax = plt.subplots()"]
+    lines.append("ax.text(0.5, 0.5, 'x', url='y' * 100_000_000)")
+    write(page, POCKET, "\n".join([*lines, "plt.show()"]))
+    steps.again(page, cell=POCKET)
+    assert "drew more than a page can hold" in result.inner_text()
+    assert not result.locator("svg").count()
 
 
 @needs_engine

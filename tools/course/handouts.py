@@ -41,6 +41,12 @@ TIDY = """() => {
     if (!box.innerText.trim() && !box.querySelector('svg, img, table')) box.remove();
   });
 }"""
+# Captions that what follows is printed over.
+COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption => {
+  const { bottom, height } = caption.getBoundingClientRect();
+  const after = caption.closest('.cell')?.nextElementSibling;
+  return height && after && after.getBoundingClientRect().top < bottom - 1;
+}).map(caption => caption.innerText)"""
 JOIN = """parts => {
   const article = document.querySelector('article');
   article.replaceChildren();
@@ -114,6 +120,8 @@ def show(page: Any, chapter: Page, edition: str) -> None:
     page.evaluate(TIDY)
     if edition == "instructor":
         page.evaluate(OPEN_ALL)
+    if covered := page.evaluate(COVERED):
+        raise SystemExit(f"{chapter.name}: something is printed over {covered[0]!r}")
 
 
 def to_pdf(page: Any, path: Path) -> None:

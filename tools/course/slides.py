@@ -8,13 +8,18 @@ for the speaker, and one of
 
 and may have ``claim``, an id of the ledger. Numbers in a sentence must be printed by
 the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell turns
-the deck red. Each chapter of the hour has a plan that is made from its page.
+the deck red. A figure that was drawn anew turns it red, too, until somebody has looked
+whether sentence and note still suit it; ``python tools/course/slides.py --looked`` says
+so (it keeps in plans/drawn.json what was seen). Each chapter of the hour has a plan
+that is made from its page, with no word of its own.
 """
 
 import base64
+import hashlib
 import html
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +31,7 @@ import yaml
 from manuscript import ROOT, Manuscript, Page
 
 HERE = Path(__file__).parent
+SEEN = HERE / "plans/drawn.json"
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
@@ -92,6 +98,7 @@ class Plan:
     title: str
     minutes: int
     slides: tuple[Slide, ...]
+    seen: Mapping[str, str] | None = None  # drawings that its words were written to
 
 
 def plans(book: Manuscript) -> list[Plan]:
@@ -107,7 +114,8 @@ def read(path: Path) -> Plan:
     for entry in told["slides"]:
         entry["source"] = entry.pop("from", "")
         slides.append(Slide(**entry))
-    plan = Plan(path.stem, told["title"], told["minutes"], tuple(slides))
+    seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
+    plan = Plan(path.stem, told["title"], told["minutes"], tuple(slides), seen)
     total = sum(slide.minutes for slide in slides)
     if total != plan.minutes:
         raise ValueError(f"{path.name}: the slides take {total:g} minutes")
@@ -139,6 +147,15 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
         where = f"{plan.name}, slide {number}"
         if slide.figure and slide.figure not in book.figures:
             found.append(f"{where}: there is no figure {slide.figure!r}")
+        elif (
+            slide.figure
+            and plan.seen is not None
+            and plan.seen.get(slide.figure) != drawn(slide.figure, book)
+        ):
+            found.append(
+                f"{where}: {slide.figure} was drawn anew; look whether what is said of "
+                "it is still right, then type python tools/course/slides.py --looked"
+            )
         if slide.claim and slide.claim not in book.claims:
             found.append(f"{where}: there is no claim {slide.claim!r}")
         if slide.question and f"book/{slide.question}" not in book.pages:
@@ -153,6 +170,20 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
             if value.rstrip(",") not in NUMBER.findall(printed)
         ]
     return found
+
+
+def drawn(figure: str, book: Manuscript) -> str:
+    """What a drawing is known by."""
+    _, cell = book.figures[figure]
+    return hashlib.sha256(cell.drawings[-1].encode()).hexdigest()[:16]
+
+
+def looked(book: Manuscript) -> None:
+    """Keep the drawings of the written plans as those that somebody looked at."""
+    written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
+    figures = {s.figure for plan in written for s in plan.slides if s.figure}
+    seen = {name: drawn(name, book) for name in sorted(figures & set(book.figures))}
+    SEEN.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
 
 
 def _printed(source: str, book: Manuscript) -> str:
@@ -202,11 +233,11 @@ def section(slide: Slide, book: Manuscript) -> str:
         source = page.title
         said, _ = _caption(book, slide.figure)
         alt = cell.figure.alt if cell.figure else ""
-        drawn = base64.b64encode(cell.drawings[-1].encode()).decode()
+        picture = base64.b64encode(cell.drawings[-1].encode()).decode()
         parts += [f"<h2>{inline(slide.say or said)}</h2>"]
         parts += [
             f'<img alt="{html.escape(plain(alt), quote=True)}" '
-            f'src="data:image/svg+xml;base64,{drawn}">'
+            f'src="data:image/svg+xml;base64,{picture}">'
         ]
     if slide.claim:
         claim = book.claims[slide.claim]
@@ -217,7 +248,8 @@ def section(slide: Slide, book: Manuscript) -> str:
             f'<{kind} class="claim">“{inline(claim.claim)}” '
             f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
         ]
-    parts += [f"<footer>{inline(source)}. {CREDIT}</footer>"]
+    credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
+    parts += [f"<footer>{inline(source)}. {credit}</footer>"]
     note = f"{slide.minutes:g} minutes. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
     seconds = round(slide.minutes * 60)
@@ -235,21 +267,21 @@ def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
 def inline(text: str) -> str:
     """A little Markdown as HTML; formulas as MathML, which needs no fonts."""
     pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text.replace("\n", " "))
-    drawn = []
+    done = []
     for piece in pieces:
         if piece.startswith("$"):
             options = {"output": "mathml", "throwOnError": True, "strict": "ignore"}
             tex = piece.strip("$")
-            drawn.append(
+            done.append(
                 str(katex_math.engine().call("katex.renderToString", tex, options))
             )
         elif piece.startswith("`"):
-            drawn.append(f"<code>{html.escape(piece.strip('`'))}</code>")
+            done.append(f"<code>{html.escape(piece.strip('`'))}</code>")
         else:
             words = html.escape(without_marks(piece), quote=False)
             words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
-            drawn.append(re.sub(r"\*(.+?)\*", r"<i>\1</i>", words))
-    return "".join(drawn)
+            done.append(re.sub(r"\*(.+?)\*", r"<i>\1</i>", words))
+    return "".join(done)
 
 
 def without_marks(text: str) -> str:
@@ -287,5 +319,7 @@ def write(
 
 
 if __name__ == "__main__":
+    if "--looked" in sys.argv:
+        looked(manuscript.read())
     for made in write(None, ROOT / "course/slides", manuscript.read()):
         print(made)

@@ -8,7 +8,8 @@ standard output, one JSON object a line:
     {"kind": "figure", "hash": ..., "svg": ...}          a drawing; no svg if expected
     {"kind": "html", "hash": ..., "html": ...}           a table or an explorer
     {"kind": "error", "name": ..., "said": ..., "trace": ..., "line": ...}
-    {"kind": "cut"}                                      too much was printed
+    {"kind": "cut", "what": ...}                         "text", "figure" or "html":
+                                                         too much, the rest is dropped
 
 Figures are what matplotlib's inline backend would make, byte for byte.
 """
@@ -26,6 +27,8 @@ from typing import Any
 
 MOST = 200_000
 """Characters that a cell may print; a page with more can no longer be read."""
+MOST_DRAWN = 5_000_000
+"""Characters of the figures and tables of a cell; the book's largest has 90,000."""
 TOO_LONG = 300
 PACKS = "/live/packs"
 UNPACKED = {
@@ -76,7 +79,7 @@ class Stream(io.TextIOBase):
         if len(self.waiting) > 4000 or Stream.left <= 0:
             self.flush()
         if Stream.left <= 0:
-            _write(json.dumps({"kind": "cut"}) + "\n")
+            _write(json.dumps({"kind": "cut", "what": "text"}) + "\n")
         return len(text)
 
     def flush(self) -> None:
@@ -89,6 +92,23 @@ class Stream(io.TextIOBase):
     def writable(self) -> bool:
         """It is."""
         return True
+
+
+class Room:
+    """What a cell may still draw."""
+
+    left = MOST_DRAWN
+
+    @staticmethod
+    def tell(kind: str, found: str, content: str) -> None:
+        """Send a figure or a table; the first that is too much is told, and no more."""
+        if Room.left < 0:
+            return
+        Room.left -= len(content)
+        if Room.left < 0:
+            tell("cut", what=kind)
+        else:
+            tell(kind, hash=found, **{"svg" if kind == "figure" else kind: content})
 
 
 def show_figure(figure: Any) -> None:
@@ -112,13 +132,16 @@ def show_figure(figure: Any) -> None:
         return
     from drawings import inline_svg
 
+    if len(svg) > Room.left:
+        Room.tell("figure", found, svg)
+        return
     prefix = f"live-{found[:8]}"
     label = "The figure that this cell draws now"
     try:
         svg = inline_svg(svg, prefix=prefix, label=label)
     except ValueError:  # colours of the reader's own
         svg = inline_svg(svg, prefix=prefix, label=label, maps=False)
-    tell("figure", hash=found, svg=svg)
+    Room.tell("figure", found, svg)
 
 
 def digest(text: str) -> str:
@@ -152,9 +175,16 @@ def show_value(value: Any) -> None:
     elif hasattr(value, "_repr_html_") and not isinstance(value, type):
         html = str(value._repr_html_())
         found = digest(html)
-        tell("html", hash=found, html=None if found in _expected else html)
-    else:
-        tell("value", text=repr(value)[:MOST])
+        if found in _expected:
+            tell("html", hash=found, html=None)
+        else:
+            Room.tell("html", found, html)
+    elif Stream.left > 0:
+        text = repr(value)
+        tell("value", text=text[: Stream.left])
+        Stream.left -= len(text)
+        if Stream.left <= 0:
+            tell("cut", what="text")
 
 
 def show_values(*values: Any) -> None:
@@ -350,7 +380,7 @@ def back_to(number: int) -> None:
 
 def run(source: str, name: str, *, goes_on: bool = False) -> bool:
     """Run a cell, also on below an assertion that fails; whether it went well."""
-    Stream.left = MOST
+    Stream.left, Room.left = MOST, MOST_DRAWN
     lines = source.splitlines(keepends=True)
     failed: list[tuple[BaseException, str]] = []
 

@@ -28,12 +28,15 @@ const download = (name, text, type) => {
 // The lines of a text as a notebook's file stores them.
 const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
+// An answer begins with its name, by which it is found when the notebook is loaded.
+const named = (label, text) => (FIRST.test(text) ? text : `# Your answer to ${label}\n${text}`);
+
 // The student's edition of a chapter with these answers, {label: text}, in it.
 const filled = (notebook, answers) => {
   for (const cell of notebook.cells) {
     for (const tag of cell.metadata.tags ?? []) {
       const label = tag.replace(/^answer-/, "");
-      if (label !== tag && label in answers) cell.source = lines(answers[label]);
+      if (label !== tag && label in answers) cell.source = lines(named(label, answers[label]));
     }
   }
   return notebook;

@@ -6,6 +6,13 @@ import { fade } from "./numbers.js";
 import { changed, fields } from "./parameters.js";
 import { button, make, memory, plural } from "./parts.js";
 
+// What stands where a cell gave too much.
+const CUT = {
+  text: "It printed more than a page can hold; the rest was dropped.",
+  figure: "It drew more than a page can hold; this figure was dropped, and what followed.",
+  html: "It made a table larger than a page can hold; it was dropped, and what followed.",
+};
+
 // What the line of a fold says of the cell inside.
 const SIGNS = {
   runs: "runs …",
@@ -230,7 +237,7 @@ export const begin = async (box, base, asked = "") => {
       }
       flush();
       if (event.kind === "value") result.append(textBox(event.text));
-      else if (event.kind === "cut") result.append(make("p", "live-note", "It printed more than a page can hold; the rest was dropped."));
+      else if (event.kind === "cut") result.append(make("p", "live-note", CUT[event.what]));
       else if (event.kind === "figure") result.append(picture(event, pictures));
       else if (event.kind === "html") result.append(frameOf(event, cell));
       else if (event.kind === "error" && event.name !== "AssertionError") {
