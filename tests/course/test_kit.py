@@ -130,6 +130,18 @@ def test_hidden_checks_are_python_and_differ() -> None:
     assert 2 * hidden >= len(wrong_answers.collected()), hidden
 
 
+def test_no_check_prints_for_otter() -> None:
+    """It takes what a test prints for a failure; the rest of the check stays."""
+    check = "for n in 1, 2:\n    print(n,\n          n)\nassert n == 2"
+    assert graders.silent(check) == "for n in 1, 2:\n    pass\n\nassert n == 2"
+    for page in BOOK.notebooks:
+        exercises = graders.Exercises(page)
+        for label, text in exercises.checks.items():
+            for each in (text, exercises.hidden(label)):
+                calls = re.findall(r"^\s*print\(", graders.silent(each), re.MULTILINE)
+                assert not calls, label
+
+
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, in the instructor's folder alone."""
     text = kit.exam(BOOK.notebooks)
