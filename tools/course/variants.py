@@ -266,7 +266,7 @@ def read(folder: Path, term: str = "") -> Class:
         raise SystemExit(f"{roster}: {bad[0] if bad else 'nobody'!r} names no folder")
     if not kept.exists():
         if not term:
-            raise SystemExit("The first time say the term, too: TERM=2027-spring")
+            raise SystemExit("The first time say the term, too: TERM_NAME=2027-spring")
         fresh = {"term": term, "secret": secrets.token_hex(32)}
         kept.touch(mode=0o600)
         text = "# Keep this, and keep it to yourself: all variants follow from it.\n"
