@@ -5,10 +5,8 @@ An explorer's controls are moved by the keyboard until it says something new.
 Chromium, which `make test` looks with, is not the only browser.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-import firefox
 import pytest
 import site_checks as checks
 from site_checks import Site
@@ -16,9 +14,6 @@ from test_site import PAGES, none
 
 from pe_lib import explorers
 
-pytestmark = pytest.mark.skipif(
-    firefox.find_firefox() is None, reason=firefox.NO_FIREFOX
-)
 CONTROL = (
     ":is(form :is(input:not([type=hidden]), button), [role=slider], [role=button])"
 )
@@ -29,20 +24,11 @@ HEARD = """e => [e.querySelector(".line").textContent,
 MET: set[str] = set()
 
 
-@pytest.fixture(scope="module")
-def other() -> Iterator[Any]:
-    """Firefox."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright, firefox.start(playwright) as browser:
-        yield browser
-
-
 @pytest.mark.parametrize("name", PAGES)
-def test_page(other: Any, site: Site, name: str) -> None:
+def test_page(firefox: Any, site: Site, name: str) -> None:
     """It opens, wide and narrow, and what moves there moves."""
     for width in (1280, checks.PHONE):
-        with checks.visit(other, site, site.url(name), width) as seen:
+        with checks.visit(firefox, site, site.url(name), width) as seen:
             none(checks.external_requests(seen) + checks.missing_files(seen))
             none(checks.overflow(seen))  # and all is unfolded
             for explorer in seen.page.locator(".pe-explorer").all():
@@ -69,6 +55,7 @@ def play(explorer: Any) -> list[str]:
     return [f"{explorer.evaluate('e => e.className')} goes on saying: {before}"]
 
 
+@pytest.mark.usefixtures("firefox")
 def test_all_explorers_were_met() -> None:
     """Each stands on some page."""
     names = {name.lower() for name in explorers.__all__}
