@@ -56,6 +56,16 @@ def as_base(value: Any) -> float:
     return float(base)
 
 
+def as_positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above 0."""
+    number = as_reals(name, value)
+    if number.ndim:
+        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    if not 0 < number < np.inf:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(number)
+
+
 def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""
     for choice in choices:

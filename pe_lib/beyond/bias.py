@@ -13,7 +13,7 @@ from pe_lib._arguments import (
     as_flag,
     as_integer,
     as_offsets,
-    as_reals,
+    as_positive,
 )
 
 RULES = ("program", "paper")
@@ -216,10 +216,7 @@ def kerple_bias(
     """
     distances = np.abs(as_offsets(offsets))
     logarithm = as_choice("kernel", kernel, KERNELS) == "logarithm"
-    for name, value in (("r1", r1), ("r2", r2)):
-        number = as_reals(name, value)
-        if number.ndim or not 0 < number < np.inf:
-            raise ValueError(f"{name} must be a positive number, got {value!r}")
+    r1, r2 = as_positive("r1", r1), as_positive("r2", r2)
     if not logarithm and r2 > 2:
         raise ValueError(f"r2 must be at most 2 for the power, got {r2!r}")
     fall = np.log1p(r2 * distances) if logarithm else distances**r2

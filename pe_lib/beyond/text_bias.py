@@ -5,7 +5,7 @@ the words between.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_positions, as_reals
+from pe_lib._arguments import as_positions, as_positive, as_reals
 
 
 def fire_distances(
@@ -36,7 +36,7 @@ def fire_distances(
     Raises
     ------
     TypeError
-        If an argument holds no real numbers.
+        If an argument holds no real numbers, or `c` or `threshold` more than one.
     ValueError
         If `positions` are not [length] or one is below 0, or `c` or `threshold` is
         not positive.
@@ -53,10 +53,7 @@ def fire_distances(
         raise ValueError(
             f"positions must be numbers [length] from 0 on, got {positions!r}"
         )
-    for name, value in (("c", c), ("threshold", threshold)):
-        number = as_reals(name, value)
-        if number.ndim or not 0 < number < np.inf:
-            raise ValueError(f"{name} must be a positive number, got {value!r}")
+    c, threshold = as_positive("c", c), as_positive("threshold", threshold)
     distances = np.abs(places[:, np.newaxis] - places)
     longest = np.maximum(threshold, places)[:, np.newaxis]
     shares: NDArray[np.float64] = np.log1p(c * distances) / np.log1p(c * longest)

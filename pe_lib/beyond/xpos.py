@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_float_array, as_positions, as_reals, round_once
+from pe_lib._arguments import as_float_array, as_positions, as_positive, round_once
 from pe_lib.beyond.rotary import BASE, apply_rotary
 from pe_lib.layouts import layout_columns
 
@@ -97,9 +97,7 @@ def apply_xpos(
     """
     given = as_float_array("vectors", vectors)
     turned = apply_rotary(given.astype(np.float64), positions, base=base, layout=layout)
-    scale_base = float(as_reals("scale_base", scale_base))
-    if not 0 < scale_base < np.inf:
-        raise ValueError(f"scale_base must be positive and finite, got {scale_base:g}")
+    scale_base = as_positive("scale_base", scale_base)
     powers = as_positions(positions)[..., np.newaxis] / scale_base
     powers = np.log(xpos_fading(given.shape[-1])) * (-powers if keys else powers)
     largest = powers.max(initial=0.0)
