@@ -76,6 +76,12 @@ def loads() -> dict[str, set[Path]]:
     return {}
 
 
+@pytest.fixture(scope="module")
+def looks() -> checks.Looks:
+    """How texts look that were seen on other pages."""
+    return {}
+
+
 @pytest.fixture(
     scope="module",
     params=list(product(PAGES, WIDTHS)),
@@ -257,9 +263,9 @@ def test_skip_link(seen: Visit) -> None:
 
 
 @pytest.mark.phone
-def test_accessibility(seen: Visit) -> None:
+def test_accessibility(seen: Visit, looks: checks.Looks) -> None:
     """axe-core finds nothing, in light and in dark."""
-    none(checks.accessibility(seen))
+    none(checks.accessibility(seen, looks))
 
 
 # Across pages
