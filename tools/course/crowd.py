@@ -112,10 +112,15 @@ def hand_in(page: Page, lot: random.Random, number: int, folder: Path) -> Any:
     given, points, hints = answers(page, lot)
     way, done = lot.choice(sorted(WAYS)) if number % 2 else "same", ""
     if number % 8 == 3:  # one cell goes wild; it costs its own points only
-        done, label = lot.choice(sorted(CELLS)), lot.choice(sorted(points))
+        done, label = [*CELLS][number // 8 % len(CELLS)], lot.choice(sorted(points))
         given[label], points[label] = CELLS[done], 0
         hints.pop(label, None)
     notebook = WAYS[way](prove.filled(kit.student(page), given))
+    if number % 10 == 6:  # the cells of one exercise were deleted
+        done, label = "gap", lot.choice(sorted(points))
+        cells = [c for c in notebook["cells"] if label not in "".join(c["source"])]
+        notebook, points[label] = notebook | {"cells": cells}, 0
+        hints.pop(label, None)
     name = lot.choice(["homework", "Untitled (1)", "final_v2 copy", "Übung"])
     kit.write(notebook, place / f"{name if number % 3 == 0 else page.path.stem}.ipynb")
     chapter = kit.short(page)

@@ -13,7 +13,7 @@ FOLDER/report.csv has the columns of report.py.
 
 What is done is kept in FOLDER/.grader, share by share: after a stop (--minutes: begin
 no share later than that) the same command goes on. --seconds is the time of one cell
-for nbgrader, and ten times that of one notebook for otter, which has no limit of its
+for nbgrader, and four times that of one notebook for otter, which has no limit of its
 own. --light leaves out the cells of a chapter on which no exercise rests (prove.py).
 """
 
@@ -186,7 +186,7 @@ def with_otter(job: Job) -> dict[str, Said | str]:
     fresh = dist / "student" / f"{job.name}.ipynb"
     lay(job, fresh, lambda who: job.place / who / f"{job.name}.ipynb")
     folders = [str(job.place / who) for who in job.ids.values()]
-    limit = str(10 * job.seconds)
+    limit = str(4 * job.seconds)
     call("python", str(MANY), str(archive), limit, *folders, place=job.place)
     found: dict[str, Said | str] = {}
     for student, who in job.ids.items():
