@@ -129,8 +129,8 @@ course-variants: $(READY)  ## numbers of their own for the students of CLASS=...
 
 course-report: $(READY) $(if $(GRADER),$(COURSE)/.ready)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv (CLASS=... for variants, GRADER=nbgrader or otter)
 	PYTHONPATH=book/_ext $(if $(GRADER), \
-		$(COURSE)/bin/python tools/course/large.py "$(FOLDER)" $(GRADER) $(if $(JOBS),--jobs $(JOBS)), \
-		$(BIN)/python tools/course/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)"))
+		$(COURSE)/bin/python tools/course/large.py "$(FOLDER)" $(GRADER) $(if $(JOBS),--jobs $(JOBS)) $(CHAPTERS), \
+		$(BIN)/python tools/course/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)") $(CHAPTERS))
 
 course-test: $(COURSE)/.ready  ## try the kit with nbgrader and otter-grader (four chapters: 10 minutes of a core)
 	PYTHONPATH=book/_ext $(COURSE)/bin/python tools/course/prove.py $(if $(LIGHT),--light --all) $(if $(STALE),--light --all --stale) $(CHAPTERS)

@@ -67,6 +67,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         kit.write(notebook, folder / f"{name}.ipynb")
     (folder / "gil.ipynb").write_text('{"cells": [', encoding="utf-8")
     (folder / "hal.ipynb").write_text('{"cells": [], "metadata": {}}', encoding="utf-8")
+    (folder / "jo").mkdir()
+    (folder / "jo/homework.py").write_text("offset = 1", encoding="utf-8")
     (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
     rows = report.report(folder, LIMITS, jobs=2)
     report.write(rows, folder / "report.csv")
@@ -113,6 +115,8 @@ def test_nobody_is_left_out(table) -> None:
     assert "no notebook" in table["gil"][""]["message"]
     assert "no chapter" in table["hal"][""]["message"]
     assert table["ivy"]["ex-offset"]["message"] == "not handed in"
+    assert table["jo"][""]["message"] == "homework.py is no notebook"
+    assert len(report.absent([], ["ivy"], [kit.short(PAGE)])) == len(PAGE.exercises)
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
     .venv/course/bin/python tools/course/large.py FOLDER nbgrader|otter
                             [--jobs N] [--seconds N] [--minutes N] [--light]
+                            [chapter ...]
 
 FOLDER is what report.py takes: a notebook a student, or a folder a student, whatever
 the files are called. The cells that a student wrote are laid into a fresh copy of the
@@ -332,6 +333,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Grade a folder with a grader.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("grader", choices=GRADERS)
+    parser.add_argument("chapters", nargs="*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--minutes", type=float, default=10_000)
@@ -369,9 +371,9 @@ def main() -> None:
     if len(done) < len(jobs):
         raise SystemExit("There is more to do: type the same command again.")
     rows += [row for job, found in done for row in rows_of(job, found)]
-    roster = given.folder / "students.txt"
-    names = roster.read_text("utf-8").splitlines() if roster.exists() else []
-    rows += report.absent(rows, filter(None, map(str.strip, names)))
+    rows += report.unread(given.folder, rows)
+    asked = report.named(given.chapters)
+    rows += report.absent(rows, report.roster(given.folder), asked)
     rows.sort(key=lambda row: (row.student, row.chapter))
     report.write(rows, given.folder / "report.csv")
     print(report.summary(rows))
