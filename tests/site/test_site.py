@@ -52,6 +52,8 @@ FOUND_FIRST = {
     "must the dimension be even or odd": f"{FAQ}#must-d-be-even",
     "what about padding tokens": f"{FAQ}#what-about-padding",
     "are all positional encodings unique": f"{FAQ}#is-every-code-unique",
+    "numpy code": f"{FAQ}#where-is-code",
+    "positional encoding pytorch code": f"{FAQ}#where-is-code",
 }
 
 # Pages that are checked wide in every respect; `make axe` looks at all of them.
