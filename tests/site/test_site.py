@@ -213,6 +213,12 @@ def test_picture_first(seen: Visit) -> None:
     none(checks.picture_first(seen))
 
 
+@pytest.mark.parametrize("name", sorted(SPINE))
+def test_quarters(at: Opener, name: str) -> None:
+    """Pictures take a quarter of the main text's height or more, code at most one."""
+    none(checks.quarters(at(name, width=1280)))
+
+
 def test_overflow(seen: Visit) -> None:
     """Nothing is cut off on the right, folded answers included."""
     none(checks.overflow(seen))

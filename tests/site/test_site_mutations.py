@@ -150,6 +150,14 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.picture_first,
         (PAGE, lambda page: page.replace('class="figure"', "")),
     ),
+    "few pictures": (
+        checks.quarters,
+        (SHEET, lambda css: css + "main .pe-explorer { display: none }"),
+    ),
+    "much code": (
+        checks.quarters,
+        (SHEET, lambda css: css + "main .cell_input .highlight { height: 900px }"),
+    ),
     "a second h1": (checks.headings, (PAGE, end_of_main("<h1>Another</h1>"))),
     "a level left out": (checks.headings, (PAGE, end_of_main("<h2>A</h2><h4>B</h4>"))),
     "an upside-down heading": (
