@@ -31,6 +31,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
         item
         for item in items
         if is_weekly(item) != weekly
+        or (item.get_closest_marker("sampled") and not is_sampled(item))
         or (item.get_closest_marker("phone") and is_wide(item))
         or (item.get_closest_marker("hour") and not is_of_the_hour(item))
     }
@@ -57,6 +58,12 @@ def is_wide(item: Any) -> bool:
     """Whether a test opens the wide page of one that is checked as on a phone."""
     name, width = item.callspec.params["seen"]
     return width != PHONE and name not in item.module.SAMPLE
+
+
+def is_sampled(item: Any) -> bool:
+    """Whether a test opens a page of the hour, or one that stands for others."""
+    name = item.callspec.params["seen"][0]
+    return is_of_the_hour(item) or name in (*item.module.SAMPLE, *item.module.ONE_EACH)
 
 
 def is_of_the_hour(item: Any) -> bool:
