@@ -37,7 +37,9 @@ FOOT = (
 )
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => { d.open = true })"
 # What a printer has no use for; empty boxes come from cells whose output is a picture.
-TIDY = """() => {
+TIDY = """name => {
+  const address = document.querySelector('link[rel=canonical]')?.href ?? name;
+  document.querySelectorAll('.printed i').forEach(e => { e.textContent = address });
   dispatchEvent(new Event('beforeprint'));
   document.querySelectorAll('details').forEach(box => {
     if (box.querySelector('summary')?.innerText.trim() === 'Before you start') {
@@ -142,7 +144,7 @@ def show(page: Any, chapter: Page, edition: str) -> None:
     """Open a chapter as it shall be printed."""
     page.emulate_media(media="print")
     page.goto((SITE / f"{chapter.name}.html").as_uri())
-    page.evaluate(TIDY)
+    page.evaluate(TIDY, kit.short(chapter))  # nobody needs our folder's address
     if edition == "instructor":
         page.evaluate(OPEN_ALL)
     if covered := page.evaluate(COVERED):
