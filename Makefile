@@ -6,6 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 SITE := _build/html
 LIVE := .venv/live
+COURSE := .venv/course
 # The notebooks that differ from the last commit; asked for only where it is used.
 CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- '*.ipynb'; \
 	git ls-files --others --exclude-standard -- '*.ipynb')
@@ -126,22 +127,27 @@ course-variants: $(READY)  ## numbers of their own for the students of CLASS=...
 	PYTHONPATH=book/_ext $(BIN)/python tools/course/variants.py "$(CLASS)" $(CHAPTERS) \
 		$(if $(TERM_NAME),--term "$(TERM_NAME)") $(if $(KEY),--key)
 
-course-report: $(READY)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv (CLASS=... for variants)
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)")
+course-report: $(READY) $(if $(GRADER),$(COURSE)/.ready)  ## grade the notebooks in FOLDER=...; writes FOLDER/report.csv (CLASS=... for variants, GRADER=nbgrader or otter)
+	PYTHONPATH=book/_ext $(if $(GRADER), \
+		$(COURSE)/bin/python tools/course/large.py "$(FOLDER)" $(GRADER) $(if $(JOBS),--jobs $(JOBS)) $(CHAPTERS), \
+		$(BIN)/python tools/course/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)") $(CHAPTERS))
 
-course-test: $(READY)  ## try the kit with nbgrader and otter-grader (four chapters: 10 minutes of a core)
-	test -e .venv/course/.ready || { $(PYTHON) -m venv .venv/course && \
-		.venv/course/bin/python -m pip install --quiet --requirement tools/course/requirements.txt && \
-		$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
-			"$$(.venv/course/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/book.pth" && \
-		touch .venv/course/.ready; }
-	PYTHONPATH=book/_ext .venv/course/bin/python tools/course/prove.py $(if $(LIGHT),--light --all) $(CHAPTERS)
+course-test: $(COURSE)/.ready  ## try the kit with nbgrader and otter-grader (four chapters: 10 minutes of a core)
+	PYTHONPATH=book/_ext $(COURSE)/bin/python tools/course/prove.py $(if $(LIGHT),--light --all) $(if $(STALE),--light --all --stale) $(CHAPTERS)
 
-course-trial: $(READY)  ## grade two hundred made-up students, broken ones too; compare every row
-	rm -rf .venv/trial
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial 200 counting rotation dials adding formula
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/report.py .venv/trial
-	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial --compare
+course-trial: $(READY)  ## grade two hundred made-up students, broken ones too; compare every row (GRADER=nbgrader or otter: half an hour)
+	rm -rf .venv/trial/student-*
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial 200 \
+		$(if $(GRADER),counting adding,counting rotation dials adding formula)
+	$(MAKE) course-report FOLDER=.venv/trial GRADER=$(GRADER) JOBS=$(JOBS)
+	PYTHONPATH=book/_ext $(BIN)/python tools/course/crowd.py .venv/trial --compare $(GRADER)
+
+$(COURSE)/.ready: tools/course/requirements.txt tools/course/constraints.txt | $(READY)
+	$(PYTHON) -m venv $(COURSE)
+	$(COURSE)/bin/python -m pip install --quiet --requirement tools/course/requirements.txt
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		"$$($(COURSE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/book.pth"
+	@touch $@
 
 without-torch: $(READY)  ## run the NumPy chapters where only requirements-numpy.txt is installed
 	test -e .venv/numpy/.ready || { $(PYTHON) -m venv .venv/numpy && \

@@ -67,6 +67,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         kit.write(notebook, folder / f"{name}.ipynb")
     (folder / "gil.ipynb").write_text('{"cells": [', encoding="utf-8")
     (folder / "hal.ipynb").write_text('{"cells": [], "metadata": {}}', encoding="utf-8")
+    (folder / "jo").mkdir()
+    (folder / "jo/homework.py").write_text("offset = 1", encoding="utf-8")
     (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
     rows = report.report(folder, LIMITS, jobs=2)
     report.write(rows, folder / "report.csv")
@@ -113,6 +115,8 @@ def test_nobody_is_left_out(table) -> None:
     assert "no notebook" in table["gil"][""]["message"]
     assert "no chapter" in table["hal"][""]["message"]
     assert table["ivy"]["ex-offset"]["message"] == "not handed in"
+    assert table["jo"][""]["message"] == "homework.py is no notebook"
+    assert len(report.absent([], ["ivy"], [kit.short(PAGE)])) == len(PAGE.exercises)
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
@@ -141,3 +145,23 @@ def test_an_answer_is_found_by_its_line_its_tag_or_its_id() -> None:
     assert worker.label_of(cell | {"source": ["# Your answer to c\n", "1"]}, {}) == "c"
     assert worker.label_of(cell, {}) == ""
     assert json.dumps(cell) and editions.source(cell) == "f = 1"
+
+
+def test_a_grader_gets_the_cells_of_a_student_in_a_fresh_copy() -> None:
+    """Of a notebook without ids and tags, with a cell between, and one cell deleted."""
+    import large
+
+    mine, fresh = filled(ex_offset="offset_of = begun"), kit.student(PAGE)
+    cells = [c for c in mine["cells"] if "ex-counting" not in editions.source(c)]
+    (at,) = (n for n, c in enumerate(cells) if "offset_of = begun" in str(c["source"]))
+    cells.insert(at, {"cell_type": "code", "metadata": {}, "source": ["begun = 3"]})
+    bare = [{k: c[k] for k in ("cell_type", "source")} for c in cells]
+    laid = large.laid({"cells": bare}, PAGE, fresh)["cells"]
+    texts = [editions.source(c) for c in laid]
+    assert len(laid) == len(kit.student(PAGE)["cells"]) + 1
+    at = texts.index("begun = 3")
+    assert texts[at + 1] == "# Your answer to ex-offset\noffset_of = begun"
+    assert any("# Your answer to ex-counting" in text for text in texts[at:])
+    assert [c["id"] for c in laid if c["id"] != laid[at]["id"]] == [
+        c["id"] for c in kit.student(PAGE)["cells"]
+    ]

@@ -30,6 +30,29 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
 }
 
 
+NEXT = {
+    "student": "Zip it and hand it out; its README says how to begin. Collect "
+    "notebooks in a folder, one a student: `make course-report FOLDER=...`",
+    "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
+    "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
+    "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
+    "out `dist/student`",
+    "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
+    "notes, or the PDF beside it; a deck for each page of the hour, too",
+    "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
+    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`",
+}
+
+
+def readme(out: Path) -> str:
+    """What is in the course, and what to do next with each of its folders."""
+    rows = [f"| {part} | {NEXT[part]} |" for part in PARTS if (out / part).is_dir()]
+    head = f"# The course kit of *Positional Encodings, Checked*, {version()}"
+    table = "\n".join(["| Folder | Next |", "|---|---|", *rows])
+    foot = "More is said on the page *Teach with this book* (`book/teach.md`)."
+    return f"{head}\n\n{table}\n\n{foot}\n"
+
+
 def version() -> str:
     """The version of the book."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -53,6 +76,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         PARTS[part](pages, folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"{folder}: {len(pages)} chapters, {size / 1e6:.0f} MB", flush=True)
+    (out / "README.md").write_text(readme(out), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """A class that hands in what classes hand in, for a trial of the report.
 
     python tools/course/crowd.py FOLDER COUNT [chapter ...]    writes COUNT students
-    python tools/course/crowd.py FOLDER --compare              after make course-report
+    python tools/course/crowd.py FOLDER --compare [GRADER]     after make course-report
 
 Half of the students answer each exercise rightly, wrongly, or not at all, by lot; the
 others do one thing more: see WAYS. FOLDER/expected.json keeps the points that each must
-get, and --compare holds report.csv against it. The lot has a seed: same class again.
+get, and for a wrong answer the hint; --compare holds report.csv against it. The lot has
+a seed: same class again. With a grader what ends a process costs the whole notebook.
 """
 
 import argparse
@@ -36,6 +37,11 @@ CELLS = {  # what one cell can do besides being wrong
     "exits": "raise SystemExit",
     "stuck": "import time\ntime.sleep(10**6)",
     "asks": "input()",
+}
+ENDS = {  # what a grader does not outlive; the report does
+    "": set[str](),
+    "nbgrader": {"leaves", "kills"},
+    "otter": {"leaves", "kills", "endless", "stuck"},
 }
 Notebook = dict[str, Any]
 
@@ -78,18 +84,21 @@ BROKEN = {  # files that are no notebook
 }
 
 
-def answers(page: Page, lot: random.Random) -> tuple[dict[str, str], dict[str, int]]:
-    """By lot, and the points for them."""
+def answers(
+    page: Page, lot: random.Random
+) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
+    """By lot, and the points and hints for them."""
     exercises = graders.Exercises(page)
-    given, points = {}, {}
+    given, points, hints = {}, {}, {}
     for label, worth in exercises.points.items():
         kind = lot.choice(["right", "right", "wrong", "nothing"])
         points[label] = worth if kind == "right" else 0
         if kind == "right":
             given[label] = exercises.solutions[label]
         elif kind == "wrong":
-            given[label] = lot.choice(wrong_answers.collected()[label].wrong).answer
-    return given, points
+            wrong = lot.choice(wrong_answers.collected()[label].wrong)
+            given[label], hints[label] = wrong.answer, wrong.hint
+    return given, points, hints
 
 
 def hand_in(page: Page, lot: random.Random, number: int, folder: Path) -> Any:
@@ -100,16 +109,23 @@ def hand_in(page: Page, lot: random.Random, number: int, folder: Path) -> Any:
         place.mkdir(parents=True)
         (place / "homework.ipynb").write_bytes(BROKEN[way])
         return {"way": way, "points": {}}
-    given, points = answers(page, lot)
+    given, points, hints = answers(page, lot)
     way, done = lot.choice(sorted(WAYS)) if number % 2 else "same", ""
     if number % 8 == 3:  # one cell goes wild; it costs its own points only
-        done, label = lot.choice(sorted(CELLS)), lot.choice(sorted(points))
+        done, label = [*CELLS][number // 8 % len(CELLS)], lot.choice(sorted(points))
         given[label], points[label] = CELLS[done], 0
+        hints.pop(label, None)
     notebook = WAYS[way](prove.filled(kit.student(page), given))
+    if number % 10 == 6:  # the cells of one exercise were deleted
+        done, label = "gap", lot.choice(sorted(points))
+        cells = [c for c in notebook["cells"] if label not in "".join(c["source"])]
+        notebook, points[label] = notebook | {"cells": cells}, 0
+        hints.pop(label, None)
     name = lot.choice(["homework", "Untitled (1)", "final_v2 copy", "Übung"])
     kit.write(notebook, place / f"{name if number % 3 == 0 else page.path.stem}.ipynb")
     chapter = kit.short(page)
-    return {"way": f"{way} {done}".strip(), "chapter": chapter, "points": points}
+    way = f"{way} {done}".strip()
+    return {"way": way, "chapter": chapter, "points": points, "hints": hints}
 
 
 def write(folder: Path, count: int, names: list[str]) -> None:
@@ -124,25 +140,35 @@ def write(folder: Path, count: int, names: list[str]) -> None:
     print(f"{folder}: {count} students, {len(pages)} chapters")
 
 
-def compare(folder: Path) -> int:
-    """Every student has rows, and the points that are due."""
+def compare(folder: Path, grader: str) -> int:
+    """Every student has rows, the points that are due, and the hints."""
     due = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     found: dict[str, dict[str, int]] = {name: {} for name in due}
-    said: dict[tuple[str, str], str] = {}
+    said: dict[str, dict[str, str]] = {name: {} for name in due}
     with (folder / "report.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["message"] != "not handed in":  # chapters that went to others
                 found[row["student"]][row["exercise"]] = int(row["points"])
-                said[row["student"], row["exercise"]] = row["message"]
-    surprises = 0
+                said[row["student"]][row["exercise"]] = row["message"]
+    surprises = hints = 0
     for name, wanted in due.items():
-        if found[name] != (wanted["points"] or {"": 0}):
+        points = wanted["points"] or {"": 0}
+        ended = set(wanted["way"].split()) & ENDS[grader]
+        if ended:
+            points = dict.fromkeys(points, 0)
+        missed = [
+            f"{label} must say {hint!r}"
+            for label, hint in wanted.get("hints", {}).items()
+            if not ended and " ".join(hint.split()) not in said[name].get(label, "")
+        ]
+        hints += 0 if ended else len(wanted.get("hints", {}))
+        if found[name] != points or missed:
             surprises += 1
-            told = [m for (who, _), m in said.items() if who == name]
-            print(f"{name} ({wanted['way']}): {found[name]}, due {wanted['points']}")
-            print("  " + "\n  ".join(told))
+            print(f"{name} ({wanted['way']}): {found[name]}, due {points}")
+            told = [f"{label}: {text}" for label, text in said[name].items()]
+            print("  " + "\n  ".join(told + missed))
     rows = sum(map(len, found.values()))
-    print(f"{len(due)} students, {rows} rows, {surprises} surprises")
+    print(f"{len(due)} students, {rows} rows, {hints} hints, {surprises} surprises")
     return surprises
 
 
@@ -151,8 +177,8 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int, nargs="?", default=200)
     parser.add_argument("chapters", nargs="*")
-    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--compare", choices=ENDS, nargs="?", const="")
     asked = parser.parse_args()
-    if asked.compare:
-        raise SystemExit(bool(compare(asked.folder)))
+    if asked.compare is not None:
+        raise SystemExit(bool(compare(asked.folder, asked.compare)))
     write(asked.folder, asked.count, asked.chapters)

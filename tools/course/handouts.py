@@ -14,6 +14,8 @@ import html
 import os
 import re
 import shutil
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,6 +187,17 @@ def write_figures(pages: list[Page], folder: Path) -> None:
         table.writerows(rows)
 
 
+def signed(png: bytes, alt: str) -> bytes:
+    """A PNG that carries its alternative text and its credit, wherever it is copied."""
+    notes = {"Description": alt, "Copyright": slides.CREDIT}
+    head, chunks = 33, b""  # the signature and the first chunk, whose size is fixed
+    for keyword, text in notes.items():
+        body = b"iTXt" + keyword.encode() + b"\0" * 5 + text.encode()
+        size, check = len(body) - 4, zlib.crc32(body)
+        chunks += struct.pack(">I", size) + body + struct.pack(">I", check)
+    return png[:head] + chunks + png[head:]
+
+
 def draw(page: Any, svg: str, alt: str, path: Path) -> None:
     """A picture of twice the size, and a PDF of its own size with a credit line."""
     width, height = (
@@ -201,7 +214,8 @@ def draw(page: Any, svg: str, alt: str, path: Path) -> None:
         f"{svg[svg.index('<svg') :]}</div><p>{html.escape(slides.CREDIT)}</p>"
     )
     page.emulate_media(media="screen")
-    page.screenshot(path=path.with_suffix(".png"))
+    picture = path.with_suffix(".png")
+    picture.write_bytes(signed(page.screenshot(), alt))
     page.emulate_media(media="print")
     page.pdf(
         path=path.with_suffix(".pdf"),

@@ -30,10 +30,8 @@ From the executable book "Positional Encodings, Checked", {version}.
 1. Python 3.11 or newer. In this folder: `python -m venv .venv`, then
    `.venv/bin/python -m pip install -r requirements.txt`
    (on Windows `.venv\\Scripts\\python`).
-2. The chapters marked with * use PyTorch, too:
-   `.venv/bin/python -m pip install -r requirements-torch.txt`.
-3. `.venv/bin/jupyter lab`, and open a chapter. Keep the folders as they are: the
-   chapters find the library `pe_lib` beside them.
+{torch}`.venv/bin/jupyter lab`, and open a chapter. Keep the folders as they are:
+   the chapters find the library `pe_lib` beside them.
 
 {advice}
 
@@ -42,6 +40,10 @@ From the executable book "Positional Encodings, Checked", {version}.
 {rows}
 
 Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
+"""
+TORCH_STEP = """\
+2. The chapters marked with * use PyTorch, too:
+   `.venv/bin/python -m pip install -r requirements-torch.txt`.
 """
 ADVICE = {
     "student": (
@@ -179,7 +181,9 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
         f"| {page.minutes} | {len(page.exercises)} | {worth(page)} |"
         for page in pages
     ]
+    torch = any(map(needs_torch, pages))
     text = README.format(
+        torch=TORCH_STEP + "3. " if torch else "2. ",
         title="Notebooks" if edition == "student" else "Notebooks with solutions",
         version=version,
         advice=ADVICE[edition],
@@ -187,6 +191,8 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
     for name, lines in requirements().items():
+        if "torch" in name and not torch:
+            continue
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     for name in ("LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)

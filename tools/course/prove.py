@@ -1,7 +1,7 @@
 """What ``make course-test`` does: try the graders' editions with the graders.
 
-    .venv/course/bin/python tools/course/prove.py [--light] [--all] [--tools TOOL,...]
-                                                  [chapter ...]
+    .venv/course/bin/python tools/course/prove.py [--light] [--all] [--stale]
+                                                  [--tools TOOL,...] [chapter ...]
 
 For each chapter a class of five hands in: the right answers, nothing, the first and
 the second of the wrong answers that the book has collected, and answers that know the
@@ -9,9 +9,15 @@ visible inputs by heart. Who gets points for what is compared with what must be.
 
 --light leaves out the cells of a chapter on which no exercise rests (figures,
 explorers): the graders run what they grade, a minute for a chapter. --all takes all.
+
+tools/course/tried.txt keeps the last result of each tool and chapter, and a digest of
+what was tried: code, stubs, checks, wrong answers. --stale tries only what has changed
+since, or was never tried without a surprise.
 """
 
 import argparse
+import datetime
+import hashlib
 import json
 import os
 import shutil
@@ -20,6 +26,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +39,8 @@ from manuscript import ROOT, Page
 from needs import rests_on
 
 BIN = ROOT / ".venv/course/bin"
+TRIED = Path(__file__).parent / "tried.txt"
+PACKAGES = {"nbgrader": "nbgrader", "otter": "otter-grader"}
 USUAL = ["rotation", "counting", "module", "protocol"]
 BY_HEART = {
     "ex-offset": """\
@@ -109,14 +118,19 @@ def filled(notebook: dict[str, Any], answers: dict[str, str]) -> dict[str, Any]:
     return notebook
 
 
+def environment() -> dict[str, str]:
+    """In which the tools find each other, their kernel, and one core."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    own = {"PATH": path, "OMP_NUM_THREADS": "1", "JUPYTER_PREFER_ENV_PATH": "1"}
+    return os.environ | own
+
+
 def run(*command: str, cwd: Path) -> str:
     """Run a tool of the course's environment, and return what it says."""
-    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    environment |= {"OMP_NUM_THREADS": "1", "JUPYTER_PREFER_ENV_PATH": "1"}
     done = subprocess.run(
         [str(BIN / command[0]), *command[1:]],
         cwd=cwd,
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -216,25 +230,72 @@ def compare(tool: str, page: Page, points: dict[str, Any], seconds: float) -> in
     return surprises
 
 
+def digest(page: Page) -> str:
+    """Of all that decides who gets points: code, checks, the answers of the five."""
+    cells = [cell.source for cell in page.code_cells]
+    exercises = graders.Exercises(page)
+    hidden = [exercises.hidden(label) for label in exercises.points]
+    text = json.dumps([cells, hidden, handed_in(page), due(page)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def tried() -> dict[tuple[str, str], list[str]]:
+    """The lines that were kept, by tool and chapter."""
+    text = TRIED.read_text(encoding="utf-8") if TRIED.exists() else ""
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    return {(line[0], line[2]): line for line in lines}
+
+
+def is_fresh(tool: str, page: Page) -> bool:
+    """Whether it was tried as it is now, without a surprise."""
+    line = tried().get((tool, kit.short(page)), [])
+    return line[7:9] == ["0", digest(page)]
+
+
+def keep(tool: str, page: Page, what: str, surprises: int, seconds: float) -> None:
+    """One line for a tool and a chapter; the last one stays."""
+    lines = tried()
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    five, exercises = len(handed_in(page)), len(page.exercises)
+    line = [tool, version(PACKAGES[tool]), kit.short(page), what, today, five,
+            exercises, surprises, digest(page), f"{seconds:.0f}"]  # fmt: skip
+    lines[tool, kit.short(page)] = [str(word) for word in line]
+    head = (
+        "# What `make course-test` tried last with each grader (written by prove.py).",
+        "# grader, its version, chapter, whole or light (see prove.py), day, students,",
+        "# exercises, surprises, digest of what was tried, seconds of the clock",
+    )
+    widths = [max(map(len, column)) for column in zip(*lines.values(), strict=True)]
+    table = [
+        "  ".join(map(str.ljust, line, widths)).rstrip()
+        for _, line in sorted(lines.items())
+    ]
+    TRIED.write_text("\n".join([*head, *table]) + "\n", encoding="utf-8")
+
+
 TOOLS = {"nbgrader": with_nbgrader, "otter": with_otter}
 
 
-def main(names: list[str], tools: list[str], *, is_light: bool) -> int:
+def main(names: list[str], tools: list[str], *, is_light: bool, is_stale: bool) -> int:
     """The tools, chapter by chapter."""
     surprises = 0
     for page in kit.chosen(manuscript.read().notebooks, names):
         for tool, grade in ((tool, TOOLS[tool]) for tool in tools):
+            if is_stale and is_fresh(tool, page):
+                continue
             start = time.perf_counter()
             with tempfile.TemporaryDirectory() as folder:
-                tried = light(page, Path(folder) / "light") if is_light else page
+                edition = light(page, Path(folder) / "light") if is_light else page
                 try:
-                    (of_chapter,) = grade([tried], Path(folder) / tool).values()
+                    (of_chapter,) = grade([edition], Path(folder) / tool).values()
                 except SystemExit as problem:  # the tool failed: go on with the next
                     print(f"{tool}: {kit.short(page)} {problem}", flush=True)
                     surprises += 1
                     continue
             seconds = time.perf_counter() - start
-            surprises += compare(tool, tried, of_chapter, seconds)
+            found = compare(tool, edition, of_chapter, seconds)
+            keep(tool, page, "light" if is_light else "whole", found, seconds)
+            surprises += found
     return surprises
 
 
@@ -243,8 +304,9 @@ if __name__ == "__main__":
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--light", action="store_true")
     parser.add_argument("--all", action="store_true", help="not the usual four alone")
+    parser.add_argument("--stale", action="store_true", help="what changed since")
     parser.add_argument("--tools", default=",".join(TOOLS))
     given = parser.parse_args()
     tools = given.tools.split(",")
     chosen = given.chapters or ([] if given.all else USUAL)
-    sys.exit(bool(main(chosen, tools, is_light=given.light)))
+    sys.exit(bool(main(chosen, tools, is_light=given.light, is_stale=given.stale)))

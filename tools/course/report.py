@@ -1,12 +1,13 @@
 """What ``make course-report FOLDER=...`` does: grade a folder of notebooks.
 
     python tools/course/report.py FOLDER [--class CLASS] [--jobs N] [--seconds N]
-                                         [--megabytes N]
+                                         [--megabytes N] [chapter ...]
 
 FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
 (FOLDER/ada/counting.ipynb); or what a student saved on the site with "Save all
 answers" (FOLDER/ada.json). A file students.txt in it, one name a line, says who should
-have handed in. FOLDER/report.csv gets a line for each student and exercise: the points,
+have handed in, and chapters may say what; without them it is what others handed in.
+FOLDER/report.csv gets a line for each student and exercise: the points,
 and the first message of the check. Nothing that a student wrote stops the others: each
 notebook is graded in a process of its own, with limits of time and memory, and without
 a network where the system allows it. That is a guard against accidents, not against
@@ -25,7 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -40,6 +41,8 @@ import variants
 from manuscript import ROOT, Page
 
 WORKER = Path(__file__).parent / "worker.py"
+OURS = {"students.txt", "report.csv", "expected.json", "class.yml", "key.csv"}
+"""Files that no student handed in."""
 
 
 @dataclass(frozen=True)
@@ -252,35 +255,66 @@ def submissions(folder: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def absent(rows: Iterable[Row], students: Iterable[str]) -> list[Row]:
-    """A row for each chapter that others handed in and somebody did not."""
+def absent(
+    rows: Iterable[Row], students: Iterable[str], asked: Collection[str] = ()
+) -> list[Row]:
+    """A row for what was asked, or others handed in, and somebody did not."""
     rows = list(rows)
     everybody = dict.fromkeys([*students, *(row.student for row in rows)])
     handed = {(row.student, row.chapter) for row in rows}
     return [
         Row(student, chapter, exercise.label, 0, stubs.points(exercise.title),
             "not handed in", "")
-        for chapter in dict.fromkeys(row.chapter for row in rows if row.chapter)
+        for chapter in asked or dict.fromkeys(r.chapter for r in rows if r.chapter)
         for student in everybody
         if (student, chapter) not in handed
         for exercise in chapters()[chapter].exercises
     ]  # fmt: skip
 
 
+def unread(folder: Path, rows: Iterable[Row]) -> list[Row]:
+    """A row for each file of a student who has none that could be a notebook."""
+    known = {row.student for row in rows}
+    found = []
+    for path in manuscript.visible(folder, "**/*"):
+        first, *rest = path.relative_to(folder).parts
+        student = first if rest else path.stem
+        if path.is_file() and student not in known and path.name not in OURS:
+            why = f"{path.name} is no notebook"
+            found.append(Row(student, "", "", 0, 0, why, path.name))
+    return found
+
+
+def roster(folder: Path) -> list[str]:
+    """The names in students.txt, if there is one."""
+    path = folder / "students.txt"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [name.strip() for name in lines if name.strip()]
+
+
+def named(names: list[str]) -> list[str]:
+    """The chapters of some names, or none of no names."""
+    pages = kit.chosen(chapters().values(), names) if names else []
+    return [kit.short(page) for page in pages]
+
+
 def report(
-    folder: Path, limits: Limits, jobs: int, group: variants.Class | None = None
+    folder: Path,
+    limits: Limits,
+    jobs: int,
+    group: variants.Class | None = None,
+    asked: Collection[str] = (),
 ) -> list[Row]:
     """Grade all of it, several at a time."""
-    roster = folder / "students.txt"
-    students = roster.read_text("utf-8").split("\n") if roster.exists() else []
-    students += group.students if group else ()
+    students = [*roster(folder), *(group.students if group else ())]
     with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(jobs) as pool:
         files = submissions(folder) + from_browser.notebooks(folder, Path(made))
         graded = pool.map(
             lambda one: grade(one[0], Whose(one[1], group), limits), files
         )
         rows = [row for rows in graded for row in rows]
-    rows += absent(rows, filter(None, map(str.strip, students)))
+    rows += unread(folder, rows)
+    rows += absent(rows, students, asked)
     return sorted(rows, key=lambda row: (row.student, row.chapter))
 
 
@@ -316,6 +350,7 @@ def main() -> None:
     """Read the command, write the report."""
     parser = argparse.ArgumentParser(description="Grade a folder of notebooks.")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("chapters", nargs="*")
     parser.add_argument("--class", dest="group", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=Limits.seconds)
@@ -328,7 +363,8 @@ def main() -> None:
         )
     limits = Limits(seconds=given.seconds, megabytes=given.megabytes)
     group = variants.read(given.group) if given.group else None
-    rows = report(given.folder, limits, given.jobs, group)
+    asked = named(given.chapters)
+    rows = report(given.folder, limits, given.jobs, group, asked)
     write(rows, given.folder / "report.csv")
     print(summary(rows))
     print(f"{given.folder / 'report.csv'}: {len(rows)} rows; "
