@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 from typing import Any
 
 import pytest
@@ -9,7 +10,44 @@ import pytest
 # A notebook runs in a kernel of its own. Threads would only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# And hundreds of processes need not compile the same files: a fifth of their time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
+
+
+LONGEST_FIRST = (
+    "tests/site/test_site.py",
+    "tests/book/test_students.py",
+    "tests/book/test_mutations.py",
+    "tests/site/test_live.py",
+    "tests/site/test_site_mutations.py",
+    "tests/lib/test_explorers.py",
+    "book/experiments/opened_head.ipynb",
+    "tests/lib/test_machines.py",
+    "tests/lib/test_wheel.py",
+    "tests/lib/test_check.py",
+    "tests/lib/test_check_generated.py",
+    "tests/lib/test_nn_sinusoidal.py",
+    "tests/course/test_report.py",
+)
+"""So that no process is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """The files that take longest come first, the others in their order."""
+    place = {file: at for at, file in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+
+
+def pytest_addoption(parser: Any) -> None:
+    """What `make weekly` says."""
+    parser.addoption(
+        "--weekly",
+        action="store_true",
+        help="of tests/site only what is otherwise left to once a week",
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -7,6 +7,7 @@ passed shows what can be reached by choosing weights, not what training finds.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,17 @@ def _numbers(ask: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _judge(test: Callable[[Way], Verdict], way: Way) -> Verdict:
+    """The verdict; on a way of the book it is found once."""
+    own = any(way is each for each in WAYS.values())
+    return _judge_own(test, way) if own else _find(test, way)
+
+
+@cache
+def _judge_own(test: Callable[[Way], Verdict], way: Way) -> Verdict:
+    return _find(test, way)
+
+
+def _find(test: Callable[[Way], Verdict], way: Way) -> Verdict:
     try:
         return test(Way(_numbers(way.scores), _numbers(way.looking), way.values))
     except (ValueError, IndexError) as error:

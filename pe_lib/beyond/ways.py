@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,10 @@ def _shaw_values(positions: Positions) -> Array:
 
 def _xl(queries: Array, keys: Array, positions: Positions) -> Array:
     width = queries.shape[1]
-    codes = sinusoidal(-_offsets(positions), width) @ _random(width, width)
+    offsets, place = np.unique(-_offsets(positions), return_inverse=True)
+    codes = (sinusoidal(offsets, width) @ _random(width, width))[
+        place.reshape(2 * (len(positions),))
+    ]
     biases = _random(2, width)
     terms = xl_terms(queries, keys, codes, word_bias=biases[0], offset_bias=biases[1])
     return np.asarray(sum(terms) / width**0.5)
@@ -153,8 +157,14 @@ def _cope_looking(back: int, positions: Positions) -> Array:
     """All gates are open, so that the word itself is number one."""
     n = len(positions)
     chosen = np.where(np.arange(COUNTS) == min(back + 1, COUNTS - 1), SHARP, 0.0)
+    return cope_bias(np.ones((n, 1)), _open_gates(n), chosen[:, np.newaxis])
+
+
+@lru_cache(maxsize=4)
+def _open_gates(n: int) -> Array:
     counts = cope_counts(np.ones((n, n)))
-    return cope_bias(np.ones((n, 1)), counts, chosen[:, np.newaxis])
+    counts.flags.writeable = False  # every caller gets the same
+    return counts
 
 
 def _xpos(queries: Array, keys: Array, positions: Positions) -> Array:

@@ -22,8 +22,13 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
     x is [..., length, head_dim]; `turns` is float32 or float64, cosines and sines
     in the columns of `layout`, and of a shape that broadcasts against x.
     """
+    turns = turns.detach()  # angles learn nothing
     if torch.compiler.is_compiling():  # a compiler fuses this better than we can
         return _in_the_open(x, turns, layout, 1)
+    # An autograd.Function takes longer than the turn of a single word, and a tenth of
+    # a long text's: only where a gradient is asked for, or torch.func may ask.
+    if not x.requires_grad and not torch._C._are_functorch_transforms_active():
+        return _forward(x, turns, layout, 1)
     turned: Tensor = _Turn.apply(x, turns, layout, 1)  # type: ignore[no-untyped-call]
     return turned
 
@@ -34,9 +39,7 @@ class _Turn(torch.autograd.Function):
     @staticmethod
     def forward(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
         """Turn x."""
-        if x.device.type != "cpu":
-            return _in_the_open(x, turns, layout, sign)
-        return _in_blocks(x, turns, layout, sign)
+        return _forward(x, turns, layout, sign)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG004
@@ -67,6 +70,12 @@ class _Turn(torch.autograd.Function):
 
 # torch looks for the signature in each call: a sixth of its time for a single word.
 _Turn.forward.__signature__ = inspect.signature(_Turn.forward)  # type: ignore[attr-defined]
+
+
+def _forward(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
+    """Turn x where autograd does not look."""
+    how = _in_blocks if x.device.type == "cpu" else _in_the_open
+    return how(x, turns, layout, sign)
 
 
 def _in_the_open(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
@@ -102,21 +111,22 @@ def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
     out[..., width:] = x[..., width:]
     if not x.numel():
         return out
-    shorter, neighbours = x.dtype in HALF_BYTES, layout == "interleaved"
+    shorter = x.dtype in HALF_BYTES
     rows = min(length, max(16, BLOCK * (1 + shorter) * length // x.numel()))
-    write = _write_neighbours if neighbours else _write_halves
+    write = _write_neighbours if layout == "interleaved" else _write_halves
     parts = (x[..., :width], out[..., :width], turns)
     blocks = zip(*(torch.split(part, rows, dim=-2) for part in parts), strict=True)
-    shape = (2 - neighbours if shorter else 0, *x.shape[:-2], rows, width)
-    scratch = torch.empty(shape, dtype=turns.dtype)
+    wide = x.new_empty(0)
     for before, after, angles in blocks:
-        if shorter:
-            wide, *more = scratch[..., : before.shape[-2], :]
-            turned = more[0] if more else wide  # complex numbers turn where they are
-            write(wide.copy_(before), angles, sign, turned)
-            after.copy_(turned)
-        else:
+        if not shorter:
             write(before, angles, sign, after)
+            continue
+        if before.shape != wide.shape:  # the first block, and a shorter last one
+            wide = torch.empty(before.shape, dtype=turns.dtype)
+            # complex numbers turn where they are
+            turned = wide if write is _write_neighbours else torch.empty_like(wide)
+        write(wide.copy_(before), angles, sign, turned)
+        after.copy_(turned)
     return out
 
 

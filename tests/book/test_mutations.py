@@ -105,7 +105,7 @@ MUTATIONS = {
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project, without what a build leaves behind."""
-    hidden = shutil.ignore_patterns(".*", "_build", "*.egg-info", "__pycache__")
+    hidden = shutil.ignore_patterns(".*", "_build", "*.egg-info")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=hidden)
     return tmp_path / "copy"
 

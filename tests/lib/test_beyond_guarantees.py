@@ -8,7 +8,6 @@ from pe_lib.beyond.guarantees import GUARANTEES, WAYS, Way, guarantees
 from pe_lib.beyond.relative import xl_terms
 from pe_lib.scorecard import Scorecard
 
-CARD = guarantees()
 EXPECTED = {
     # any length, offset alone, one back, any lag, before and after, equal words,
     # between, keeps weight
@@ -46,23 +45,29 @@ EVIDENCE = {
 }
 
 
+@pytest.fixture(scope="module")
+def card():
+    """Made when it is asked for: every process that runs any test reads this file."""
+    return guarantees()
+
+
 @pytest.mark.parametrize("name", EXPECTED)
-def test_the_card(name):
-    row = CARD[name]
+def test_the_card(card, name):
+    row = card[name]
     assert "".join("+" if v.holds else "-" for v in row.values()) == EXPECTED[name]
-    assert list(CARD) == list(WAYS) == list(EXPECTED)
+    assert list(card) == list(WAYS) == list(EXPECTED)
     assert list(row) == list(GUARANTEES)
 
 
 @pytest.mark.parametrize("place", EVIDENCE, ids=str)
-def test_the_evidence(place):
-    assert CARD[place[0]][place[1]].evidence == EVIDENCE[place]
+def test_the_evidence(card, place):
+    assert card[place[0]][place[1]].evidence == EVIDENCE[place]
 
 
-def test_it_prints_its_own_titles():
-    assert isinstance(CARD, Scorecard)
-    assert str(CARD).startswith("1 any length\n2 offset alone\n")
-    assert CARD._repr_html_().count('<th scope="col">') == 1 + len(GUARANTEES)
+def test_it_prints_its_own_titles(card):
+    assert isinstance(card, Scorecard)
+    assert str(card).startswith("1 any length\n2 offset alone\n")
+    assert card._repr_html_().count('<th scope="col">') == 1 + len(GUARANTEES)
     assert str(Scorecard({})).startswith("1 unique")
 
 

@@ -173,6 +173,20 @@ def test_the_gradient_is_turned_back(layout, rotary_dim):
     assert (gradient - x).abs().max() < 0.04
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@on_each_layout
+def test_a_gradient_changes_no_number_and_no_angle(layout, dtype):
+    """Asked for or not, the same bits; positions that learn get none."""
+    module = RotaryEmbedding(8, layout=layout)
+    x, positions = torch.randn(2, 5, 8).to(dtype), torch.rand(5, requires_grad=True)
+    plain = module.turn(x, positions=positions)
+    asked = module.turn(x.clone().requires_grad_(), positions=positions)
+    assert torch.equal(plain, asked)
+    assert asked.requires_grad and not plain.requires_grad
+    asked.float().sum().backward()
+    assert positions.grad is None
+
+
 @on_each_layout
 def test_under_vmap(layout):
     module = RotaryEmbedding(8, layout=layout)

@@ -61,13 +61,13 @@ class Site:
         return self.folder / unquote(urlsplit(url).path).lstrip("/")
 
     def built(self) -> list[str]:
-        """The pages that are there, without the two that only lead elsewhere."""
+        """The pages that are there, without those that only lead elsewhere."""
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
         names = {path.with_suffix("").as_posix() for path in found}
         return sorted(
             name
             for name in names - {"index", "404"}
-            if not name.startswith(("_static/", "_modules/"))
+            if not name.startswith(("_static/", "_modules/", "claim/"))
         )
 
 
@@ -362,6 +362,13 @@ def _share(seen: Visit, height: int) -> float | None:
     return max(0.0, (min(bottom, height) - top) / (bottom - top))
 
 
+def quarters(seen: Visit) -> list[str]:
+    """Figures less than a quarter of the main text as one finds it, or code more."""
+    figures, code = seen.page.evaluate(script("quarters"))
+    faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.25 else []
+    return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
+
+
 def headings(seen: Visit) -> list[str]:
     """One first heading, and no level left out on the way down."""
     found = seen.page.evaluate(script("headings"))
@@ -425,9 +432,13 @@ def printing(seen: Visit) -> list[str]:
 # kind one of each class stays. Afterwards everything is put back.
 
 # And its rules about what is seen get of all texts of the same colour, size and weight
-# on the same backgrounds only two, and every box that scrolls.
+# on the same backgrounds only two, on whichever pages they stand; its rule about boxes
+# that scroll gets all of them, once, since a mode changes no size.
 
-SEEN = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
+SEEN = ["color-contrast", "link-in-text-block"]
+BOXES = ["scrollable-region-focusable"]
+Looks = dict[tuple[int, str], list[list[Any]]]
+"""How texts look and how often they were seen, by the page's width and its mode."""
 
 
 @cache
@@ -443,20 +454,26 @@ def set_mode(page: Any, mode: str) -> None:
     page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
 
 
-def accessibility(seen: Visit) -> list[str]:
-    """What axe-core finds, folded answers included, in light and in dark."""
+def accessibility(seen: Visit, looks: Looks | None = None) -> list[str]:
+    """What axe-core finds, folded answers included, in light and in dark.
+
+    Texts that look as `looks` says were seen on other pages; it is brought up to date.
+    """
     page = seen.page
+    looks = {} if looks is None else looks
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
     page.evaluate(script("thin"))
-    faults = page.evaluate(script("run_axe"), [False, SEEN])
+    faults = page.evaluate(script("run_axe"), [None, SEEN + BOXES])
     was = page.evaluate("document.documentElement.dataset.theme")
     for mode in ("light", "dark"):
         set_mode(page, mode)
-        page.evaluate(script("sample"))
-        found = page.evaluate(script("run_axe"), [True, SEEN])
+        place = page.viewport_size["width"], mode
+        looks[place] = page.evaluate(script("sample"), looks.get(place, []))
+        found = page.evaluate(script("run_axe"), ["sampled", SEEN])
         faults += [f"{mode}: {fault}" for fault in found]
+    faults += page.evaluate(script("run_axe"), ["boxes", BOXES])
     set_mode(page, was)
     page.evaluate("putBack()")
     return faults

@@ -1,7 +1,9 @@
-// Run axe on the whole page without the rules `ids`, or with those rules alone on what sample.js kept.
-([part, ids]) =>
-  window.axe
-    .run(part ? { include: window.sampled } : document, {
+// Run axe on the whole page without the rules `ids`, or with those rules alone on what sample.js
+// kept under the name `part`.
+([part, ids]) => {
+  if (part && !window[part].length) return [];
+  return window.axe
+    .run(part ? { include: window[part] } : document, {
       resultTypes: ["violations"],
       selectors: false,
       preload: false,
@@ -15,3 +17,4 @@
           `${id} (${impact}) ${nodes.length} times: ${nodes[0].html.slice(0, 120)}`,
       ),
     );
+};

@@ -1,5 +1,6 @@
-// Keep in `sampled`, of all texts that look alike, two, and every box that scrolls.
-() => {
+// Keep in `sampled`, of all texts that look alike, two; in `boxes` what scrolls. `before`
+// says how often each look was seen on other pages. Returns the same with this page.
+(before) => {
   const known = new Map();
   const ground = (e) => {
     if (!e) return "";
@@ -14,13 +15,14 @@
     }
     return known.get(e);
   };
-  const count = new Map();
+  const count = new Map(before);
+  window.boxes = [];
   window.sampled = [...document.body.querySelectorAll("*:not(svg *)")].filter((e) => {
     const fields = e.matches("input, select, textarea");
     const text = [...e.childNodes].filter((node) => node.nodeType === 3);
     const style = getComputedStyle(e);
     if (e.scrollWidth > e.clientWidth && ["auto", "scroll"].includes(style.overflowX))
-      return true;
+      window.boxes.push(e);
     if (!fields && !text.some((node) => node.data.trim())) return false;
     if (!e.checkVisibility()) return false;
     const key = [
@@ -29,9 +31,11 @@
       style.fontSize,
       style.fontWeight,
       style.textShadow,
-      e.tagName === "A" && getComputedStyle(e.parentElement).color,
+      fields && e.tagName,
+      e.tagName === "A" && [getComputedStyle(e.parentElement).color, style.textDecorationLine],
     ];
     count.set(key.join(), (count.get(key.join()) || 0) + 1);
-    return fields || count.get(key.join()) <= 2;
+    return count.get(key.join()) <= 2;
   });
+  return [...count];
 };
