@@ -18,12 +18,11 @@ rolled one 1.08, three halves side by side, so that the swap is a view, 1.09; bl
 The last is what the module does. Widening, multiplying and rounding take 3.5 of its
 5.5 milliseconds even where all numbers are in the cache. Sines first, so that the
 cosines are added in one pass: 1.00 times that in bfloat16, 0.9 in float32. Each half
-in one piece of memory: 0.5. An autograd.Function around it cost a tenth, so that there
-is one only where a gradient is asked for. Beside rotate_half alone, in turns with
-nothing else, the module has 1.24 to 1.29, among all forms below less, since then
-nothing of it is in a cache when its turn comes. Where the system takes memory back
-after each call, rotate_half, which wants most, takes two or three times as long: so in
-float32, here.
+in one piece of memory: 0.5. An autograd.Function around it cost 8 to 9 %, so that there
+is one only where a gradient is asked for. In turns with rotate_half and with its own
+variants alone the module has 1.26 to 1.29; among all forms below it has less: nothing
+of it may be left in a cache when its turn comes. Where memory goes back to the system
+after each call, rotate_half takes two or three times as long: so in float32, here.
 """
 
 import datetime
