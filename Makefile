@@ -19,7 +19,7 @@ OLD_PROCESSOR := OPENBLAS_CORETYPE=Nehalem ATEN_CPU_CAPABILITY=default \
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book engine serve test check worlds mutants modules tamper axe firefox live test-portable outputs \
+.PHONY: help book engine serve test weekly check worlds mutants modules tamper axe firefox live test-portable outputs \
 	kept kept-again machines bench lighthouse card lint lab conf links clean course course-variants course-report \
 	course-test course-trial without-torch
 
@@ -45,6 +45,9 @@ test: $(READY) engine  ## prove the library and the book, every output of every 
 check: lint  ## the fast loop: style, the core, the book's lint, the changed notebooks
 	$(BIN)/python -m pytest -q --core tests/lib tests/book \
 		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
+
+weekly: $(READY) engine  ## what `make test` leaves out: the site's second proofs of the same (3 minutes)
+	$(BIN)/python -m pytest --weekly tests/site
 
 worlds: $(READY)  ## prove the NumPy part on other Pythons and NumPys, and on 32-bit integers
 	test -e .venv/worlds/bin/nox || { $(PYTHON) -m venv .venv/worlds && \

@@ -41,6 +41,15 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
+def pytest_addoption(parser: Any) -> None:
+    """What `make weekly` says."""
+    parser.addoption(
+        "--weekly",
+        action="store_true",
+        help="of tests/site only what is otherwise left to once a week",
+    )
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: some wait for a browser or a kernel."""

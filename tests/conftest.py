@@ -22,11 +22,17 @@ from site_checks import PHONE, Site
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Leave out what two widths show alike; without a browser skip what needs one."""
+    """Leave out what two widths show alike; without a browser skip what needs one.
+
+    A second proof of the same waits for `make weekly`, which runs nothing else.
+    """
+    weekly = config.getoption("weekly", False)
     set_aside = {
         item
         for item in items
-        if (item.get_closest_marker("phone") and is_wide(item))
+        if is_weekly(item) != weekly
+        or (item.get_closest_marker("sampled") and not is_sampled(item))
+        or (item.get_closest_marker("phone") and is_wide(item))
         or (item.get_closest_marker("hour") and not is_of_the_hour(item))
     }
     if set_aside:
@@ -38,10 +44,26 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
                 item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
+def is_weekly(item: Any) -> bool:
+    """A test that says so, or of a page off the hour at the wide screen."""
+    if item.get_closest_marker("weekly"):
+        return True
+    if not hasattr(item, "callspec") or not hasattr(item.module, "SAMPLE"):
+        return False
+    seen = item.callspec.params.get("seen")
+    return bool(seen) and is_wide(item) and not is_of_the_hour(item)
+
+
 def is_wide(item: Any) -> bool:
     """Whether a test opens the wide page of one that is checked as on a phone."""
     name, width = item.callspec.params["seen"]
     return width != PHONE and name not in item.module.SAMPLE
+
+
+def is_sampled(item: Any) -> bool:
+    """Whether a test opens a page of the hour, or one that stands for others."""
+    name = item.callspec.params["seen"][0]
+    return is_of_the_hour(item) or name in (*item.module.SAMPLE, *item.module.ONE_EACH)
 
 
 def is_of_the_hour(item: Any) -> bool:

@@ -145,6 +145,7 @@ def _entry(claim: Claim) -> str:
         f"{claim.claim}{said_by}\n\n"
         f"{claim.why} {checks[claim.settled_by]}\n\n"
         f"{claim.question} [Link to this sentence](#ledger-{claim.id})\n"
+        f'<a href="../../claim/{claim.id}.html">Share it with its picture</a>\n'
         "::::\n"
     )
 

@@ -16,6 +16,10 @@ from sphinx.application import Sphinx
 
 STYLES = ("book.css", "katex.min.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
+GRID = re.compile(
+    r'<div class="output stream [^>]*><div class="highlight"><pre>(?:<span></span>)?'
+    r"\[(\[[^<\]]*\](?:\s*\[[^<\]]*\])*)\]\s*</pre></div>\s*</div>"
+)
 REMOVED = (
     "basic.css",
     "copybutton.css",
@@ -57,8 +61,28 @@ def tell_the_page(
         )
 
 
+def as_table(printed: re.Match[str]) -> str:
+    """A printed matrix as a table; more colour is more, blue is below zero."""
+    rows = [row.split() for row in re.findall(r"[^\[\]]*[\d.]", printed[1])]
+    try:
+        largest = max(abs(float(number)) for row in rows for number in row) or 1
+    except ValueError:
+        return printed[0]
+    cells = [
+        "".join(
+            f"<td{' class=below' * number.startswith('-')} "
+            f'style="--v:{abs(float(number)) / largest:.2f}">'
+            f"{number.rstrip('.').replace('-', '−')}</td>"
+            for number in row
+        )
+        for row in rows
+    ]
+    return f'<table class="grid"><tr>{"</tr><tr>".join(cells)}</tr></table>'
+
+
 def with_tables(body: str) -> str:
     """Tables scroll in a box of their own; an empty corner is no heading."""
+    body = GRID.sub(as_table, body)
     boxed = re.sub(
         r'<table class="[^"]*docutils.*?</table>',
         r'<div class="scrolls">\g<0></div>',

@@ -16,7 +16,7 @@ const LIBRARY = -1000;
 const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal", sin: "sine",
   cos: "cosine", learnable: "learned", trainable: "learned", learnt: "learned", sequence: "text",
   sequences: "texts", sum: "add", concat: "concatenating", fp16: "half", float16: "half", odd: "even",
-  decoder: "causal", picture: "image", llama2: "llama", normalize: "divide", pytorch: "nn" };
+  decoder: "causal", picture: "image", llama2: "llama", normalize: "divide" };
 const NAMES = ["posit", "encod", "embed", "transform"]; // nearly every question is about it
 
 const stemmed = (word) => new Stemmer().stemWord(MEANT[word] ?? word);

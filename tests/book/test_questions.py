@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import manuscript
+import numpy as np
 import pytest
+import torch
 from manuscript import count_words
+from pe_lib import sinusoidal_table
+from pe_lib.nn import SinusoidalPositionalEncoding
 from prose_numbers import masked
 
 BOOK = manuscript.read()
@@ -19,6 +23,8 @@ FROM_THE_FIRST_PAGE = {
     "faq-why-add",
     "faq-extrapolate",
     "faq-which-one",
+    "faq-rotary",
+    "faq-code",
 }
 HEADING = re.compile(r"^\((\S+)\)=\n(##|###) (.+)\n", re.MULTILINE)
 FIRST = re.compile(r"\s*\*\*((?:(?!\*\*).)+)\*\*\n")
@@ -91,7 +97,7 @@ def test_groups_are_listed() -> None:
 
 
 def test_labels_stay() -> None:
-    """Every question has a label of its own; the first page links to five."""
+    """Every question has a label of its own; the first page links to some."""
     labels = [question.label for question in QUESTIONS]
     assert len(set(labels)) == len(labels)
     assert all(label.startswith("faq-") for label in labels)
@@ -111,6 +117,25 @@ def test_answer_fits_a_phone(question: Question) -> None:
     assert 60 <= len(words) <= 135
     assert manuscript.NOTEBOOK_LINK.search(question.answer)
     assert list(links(question.answer)) == []
+
+
+def test_code_to_copy_runs_and_is_right() -> None:
+    """Each program by itself, as a reader pastes it; the library is what is right."""
+    answer = next(question.answer for question in QUESTIONS if question.label == "faq-code")
+    in_numpy, in_torch = re.findall(r"```python\n(.*?)```", answer, re.DOTALL)
+    pasted: dict[str, Any] = {}
+    exec(in_numpy, pasted)
+    for length, d in ((1, 2), (300, 64)):
+        table = pasted["sinusoidal_table"](length, d)
+        assert np.abs(table - sinusoidal_table(length, d)).max() < 1e-12
+    exec(in_torch, pasted := {})
+    x = torch.ones(2, 7, 64)
+    library = SinusoidalPositionalEncoding(64)
+    assert torch.equal(pasted["Sinusoid"](64)(x, offset=3), library(x, offset=3))
+    with pytest.raises(ValueError, match="even"):
+        pasted["Sinusoid"](7)
+    with pytest.raises(IndexError, match="2042:2049"):
+        pasted["Sinusoid"](64)(x, offset=2042)
 
 
 GOOD = (

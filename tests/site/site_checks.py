@@ -61,13 +61,13 @@ class Site:
         return self.folder / unquote(urlsplit(url).path).lstrip("/")
 
     def built(self) -> list[str]:
-        """The pages that are there, without the two that only lead elsewhere."""
+        """The pages that are there, without those that only lead elsewhere."""
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
         names = {path.with_suffix("").as_posix() for path in found}
         return sorted(
             name
             for name in names - {"index", "404"}
-            if not name.startswith(("_static/", "_modules/"))
+            if not name.startswith(("_static/", "_modules/", "claim/"))
         )
 
 
@@ -360,6 +360,13 @@ def _share(seen: Visit, height: int) -> float | None:
         return None
     top, bottom = place
     return max(0.0, (min(bottom, height) - top) / (bottom - top))
+
+
+def quarters(seen: Visit) -> list[str]:
+    """Figures less than a quarter of the main text as one finds it, or code more."""
+    figures, code = seen.page.evaluate(script("quarters"))
+    faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.25 else []
+    return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
 
 
 def headings(seen: Visit) -> list[str]:

@@ -65,7 +65,7 @@ def test_a_meaning_has_no_links(links: list[str], said: str | None) -> None:
     assert list(paragraph.findall(nodes.reference))
 
 
-@pytest.fixture(params=[1280, 390])
+@pytest.fixture(params=[1280, pytest.param(390, marks=pytest.mark.weekly)])
 def page(request: pytest.FixtureRequest, browser: Any, site: Site) -> Iterator[Any]:
     """A chapter that links to words."""
     with checks.visit(browser, site, site.url(PAGE), request.param) as seen:

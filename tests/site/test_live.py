@@ -1,6 +1,7 @@
 """A chapter that runs in the browser: what it shows equals what is stored, and faults.
 
-Two chapters here; all of them, with their seconds and megabytes: ``make live``.
+One chapter here, another by ``make weekly``; all of them, with their seconds and
+megabytes: ``make live``.
 """
 
 import json
@@ -273,6 +274,7 @@ def test_every_result_is_the_stored_one(seen: Visit) -> None:
     assert steps.fetched(seen) == live.weight(PAGE)
 
 
+@pytest.mark.weekly
 @needs_engine
 def test_a_chapter_with_sympy(browser: Any, site: Site) -> None:
     """The packs come along; no more is fetched than the button says."""
@@ -541,16 +543,22 @@ addEventListener("message", ({ data }) => {
     [
         ("engine/python-*", {"status": 404}, "the site has no engine/python"),
         ("engine/python-*", {"body": b"\x1f\x8babc"}, "damaged or incomplete"),
-        (
+        pytest.param(
             "engine/book-*",
             {"body": AS_LONG},
             "damaged or incomplete",
+            marks=pytest.mark.weekly,
         ),
         ("engine/python-*", None, "is there a network?"),
         ("*/worker.js", {"status": 404}, "a file of the site is missing"),
         ("*/worker.js", {"body": STUB, "content_type": "text/javascript"}, "Cell 3: "),
         ("*/page.js", {"status": 404}, "could not be started"),
-        ("cells/*", {"status": 404}, "could not be started"),
+        pytest.param(
+            "cells/*",
+            {"status": 404},
+            "could not be started",
+            marks=pytest.mark.weekly,
+        ),
     ],
 )
 def test_a_file_is_missing_or_damaged(

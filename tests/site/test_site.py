@@ -52,10 +52,23 @@ FOUND_FIRST = {
     "must the dimension be even or odd": f"{FAQ}#must-d-be-even",
     "what about padding tokens": f"{FAQ}#what-about-padding",
     "are all positional encodings unique": f"{FAQ}#is-every-code-unique",
+    "numpy code": f"{FAQ}#where-is-code",
+    "positional encoding pytorch code": f"{FAQ}#where-is-code",
 }
 
-# Pages that are checked wide in every respect; `make axe` looks at all of them.
+# Pages that are checked wide in every respect; those of the hour wide in most. The rest
+# waits for `make weekly`, and `make axe` looks at all of them.
 SAMPLE = (LANDING, CHAPTER, "book/reference/claims", "search")
+# Pages that stand for others of their kind after the hour, where axe alone is slow.
+ONE_EACH = (
+    "book/beyond/layouts",
+    "book/experiments/extrapolation",
+    "book/experiments/the_dial",
+    "book/fine_print/conventions",
+    "book/pytorch/check_yours",
+    "book/reference/glossary",
+    "book/teach",
+)
 SPINE = {page.name for page in manuscript.read().spine}
 WALKED = (LANDING, CHAPTER, "book/failures/criteria", "book/reference/claims")
 
@@ -211,6 +224,12 @@ def test_picture_first(seen: Visit) -> None:
     none(checks.picture_first(seen))
 
 
+@pytest.mark.parametrize("name", sorted(SPINE))
+def test_quarters(at: Opener, name: str) -> None:
+    """Pictures take a quarter of the main text's height or more, code at most one."""
+    none(checks.quarters(at(name, width=1280)))
+
+
 def test_overflow(seen: Visit) -> None:
     """Nothing is cut off on the right, folded answers included."""
     none(checks.overflow(seen))
@@ -263,8 +282,9 @@ def test_skip_link(seen: Visit) -> None:
 
 
 @pytest.mark.phone
+@pytest.mark.sampled
 def test_accessibility(seen: Visit, looks: checks.Looks) -> None:
-    """axe-core finds nothing, in light and in dark."""
+    """axe-core finds nothing, in light and in dark; every page: `make axe`."""
     none(checks.accessibility(seen, looks))
 
 
@@ -418,7 +438,13 @@ def test_from_a_folder(at: Opener, name: str) -> None:
     none(checks.console(seen))
 
 
-@pytest.mark.parametrize("folder", [False, True], ids=["served", "from a folder"])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(False, id="served", marks=pytest.mark.weekly),
+        pytest.param(True, id="from a folder"),
+    ],
+)
 def test_search_answers(at: Opener, folder: bool) -> None:
     """What people ask leads first to where it is answered; the library comes last.
 

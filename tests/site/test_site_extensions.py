@@ -19,11 +19,14 @@ sys.path.insert(0, str(ROOT / "book/_ext"))
 
 import beside  # noqa: E402
 import chapters  # noqa: E402
+import claim_cards  # noqa: E402
 import figure_files  # noqa: E402
 import folds  # noqa: E402
+import frame  # noqa: E402
 import katex_math  # noqa: E402
 import manuscript  # noqa: E402
 import page_addresses  # noqa: E402
+from claims import kind  # noqa: E402
 
 SITE = "https://example.org/book/"
 EXTENSIONS = [
@@ -451,3 +454,35 @@ def test_a_bracket_stays_with_its_formula():
     document += paragraph
     katex_math.TieStops.run(SimpleNamespace(document=document))
     assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]
+
+
+# What a cell prints, and what a claim shows elsewhere
+
+
+PRINTED = (
+    '<div class="output stream highlight-myst-ansi notranslate"><div class="highlight">'
+    "<pre><span></span>{}\n</pre></div>\n</div>"
+)
+
+
+def test_a_printed_matrix_is_a_table():
+    """Each number once, shaded by its size; other outputs stay as they are."""
+    table = frame.with_tables(PRINTED.format("[[ 0.5 -1.  ]\n [ 0.   0.25]]"))
+    numbers = re.findall(r"--v:([\d.]+)\">([−\d.]+)</td>", table)
+    assert numbers == [("0.50", "0.5"), ("1.00", "−1"), ("0.00", "0"), ("0.25", "0.25")]
+    assert (table.count("<tr>"), table.count("class=below")) == (2, 1)
+    for text in ("5 codes", "[[True False]]", "[[1. 2.]]\nand more", "[1. 2.]"):
+        assert frame.with_tables(PRINTED.format(text)) == PRINTED.format(text)
+
+
+def test_every_claim_has_a_card_that_holds_it():
+    """Verdict and sentence stay inside 1200 by 630; verdicts look different."""
+    claims = manuscript.read().claims.values()
+    cards = {kind(c.verdict): claim_cards.card(c, "A book") for c in claims}
+    assert all(card.size == (1200, 630) for card in cards.values())
+    assert len({card.tobytes() for card in cards.values()}) == len(cards) > 2
+    for claim in claims:
+        pixels = claim_cards.card(claim, "A book").convert("L")
+        margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
+        for place in margins:
+            assert min(pixels.crop(place).getdata()) > 200, claim.claim

@@ -150,6 +150,14 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
         checks.picture_first,
         (PAGE, lambda page: page.replace('class="figure"', "")),
     ),
+    "few pictures": (
+        checks.quarters,
+        (SHEET, lambda css: css + "main .pe-explorer { display: none }"),
+    ),
+    "much code": (
+        checks.quarters,
+        (SHEET, lambda css: css + "main .cell_input .highlight { height: 900px }"),
+    ),
     "a second h1": (checks.headings, (PAGE, end_of_main("<h1>Another</h1>"))),
     "a level left out": (checks.headings, (PAGE, end_of_main("<h2>A</h2><h4>B</h4>"))),
     "an upside-down heading": (
@@ -283,6 +291,24 @@ IN_A_BROWSER: dict[str, tuple[Callable[[Visit], list[str]], Mutation]] = {
     ),
 }
 
+# A second or third fault of the same kind: `make weekly`.
+AGAIN = {
+    "an external font",
+    "an exception",
+    "an overweight script",
+    "a wide table",
+    "dollars left over",
+    "an undrawn formula",
+    "a formula in error",
+    "a short alt text",
+    "no picture",
+    "two descriptions",
+    "TeX in the title",
+    "pale text in a folded answer",
+    "a formula that only a mouse can scroll",
+    "an unlabelled drawing",
+}
+
 IN_THE_FILES: dict[str, tuple[Callable[[Site, str], list[str]], Mutation]] = {
     "a broken anchor": (
         checks.broken_links,
@@ -359,7 +385,13 @@ def found(
     return set(check(seen, *known))
 
 
-@pytest.mark.parametrize("name", IN_A_BROWSER)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.weekly] if name in AGAIN else [])
+        for name in IN_A_BROWSER
+    ],
+)
 def test_browser_notices(
     name: str,
     browser: Any,

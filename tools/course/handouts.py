@@ -37,8 +37,15 @@ FOOT = (
 )
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => { d.open = true })"
 # What a printer has no use for; empty boxes come from cells whose output is a picture.
-TIDY = """() => {
+TIDY = """name => {
+  const address = document.querySelector('link[rel=canonical]')?.href ?? name;
+  document.querySelectorAll('.printed i').forEach(e => { e.textContent = address });
   dispatchEvent(new Event('beforeprint'));
+  document.querySelectorAll('details').forEach(box => {
+    if (box.querySelector('summary')?.innerText.trim() === 'Before you start') {
+      box.open = true;
+    }
+  });
   document.querySelectorAll('.cell_output, figure, details').forEach(box => {
     if (!box.innerText.trim() && !box.querySelector('svg, img, table')) box.remove();
   });
@@ -49,6 +56,14 @@ COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption =
   const after = caption.closest('.cell')?.nextElementSibling;
   return height && after && after.getBoundingClientRect().top < bottom - 1;
 }).map(caption => caption.innerText)"""
+# Parts of drawings that point to a shape which is not there.
+LOST = """() => [...document.querySelectorAll('svg *:not(a)')].flatMap(part =>
+  [...part.attributes].map(({ name, value }) => /href$/.test(name)
+    ? value.match(/^#(.+)/)?.[1] : value.match(/url\\(["']?#([^"')]+)/)?.[1])
+).filter(id => id && !document.getElementById(id))"""
+# Titles with their spaces: Chromium's outline loses the one at which a line ends.
+TITLES = """() => [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(
+  title => title.innerText.replace(/\\s+/g, ' ').trim())"""
 JOIN = """parts => {
   const article = document.querySelector('article');
   article.replaceChildren();
@@ -65,6 +80,14 @@ JOIN = """parts => {
       const at = path ? new URL(path, 'http://x/' + name).pathname.slice(1) : name;
       link.setAttribute('href', '#' + at + (hash ? '--' + hash : ''));
     });
+    // Shapes, clips and gradients of a drawing are known by their ids, too.
+    for (const part of section.querySelectorAll('svg *:not(a)')) {
+      for (const { name: key, value } of [...part.attributes]) {
+        const own = /href$/.test(key) ? value.replace(/^#/, `#${name}--`)
+          : value.replace(/url\\(["']?#([^"')]+)["']?\\)/g, `url("#${name}--$1")`);
+        if (own !== value) part.setAttribute(key, own);
+      }
+    }
     article.append(section);
   }
 }"""
@@ -111,6 +134,8 @@ def write_handouts(pages: list[Page], folder: Path) -> None:
                 articles.append([f"{chapter.name}.html", article])
                 to_pdf(page, folder / edition / f"{kit.short(chapter)}.pdf")
             page.evaluate(JOIN, articles)
+            if lost := page.evaluate(LOST):
+                raise SystemExit(f"drawings of the whole book lack {lost[:3]}")
             page.evaluate("document.title = 'Positional Encodings, Checked'")
             to_pdf(page, folder / edition / "book.pdf")
 
@@ -119,7 +144,7 @@ def show(page: Any, chapter: Page, edition: str) -> None:
     """Open a chapter as it shall be printed."""
     page.emulate_media(media="print")
     page.goto((SITE / f"{chapter.name}.html").as_uri())
-    page.evaluate(TIDY)
+    page.evaluate(TIDY, kit.short(chapter))  # nobody needs our folder's address
     if edition == "instructor":
         page.evaluate(OPEN_ALL)
     if covered := page.evaluate(COVERED):
@@ -139,18 +164,26 @@ def to_pdf(page: Any, path: Path) -> None:
         header_template="<span></span>",
         footer_template=FOOT,
     )
-    compress(path)
+    finish(path, page.evaluate(TITLES))
     if path.stat().st_size > LARGEST:
         raise SystemExit(f"{path} has {path.stat().st_size / 1e6:.0f} MB: too large")
 
 
-def compress(path: Path) -> None:
+def finish(path: Path, titles: list[str]) -> None:
     """Pack the tags, two thirds of what Chromium writes; see that they are there."""
     import pikepdf
 
+    def mend(items: Any) -> None:
+        for item in items:
+            item.title = spaced.get("".join(item.title.split()), item.title)
+            mend(item.children)
+
+    spaced = {"".join(title.split()): title for title in titles}
     with pikepdf.open(path, allow_overwriting_input=True) as pdf:
         if not pdf.Root.MarkInfo.Marked or "/Outlines" not in pdf.Root:
             raise SystemExit(f"{path} has no tags, or no outline")
+        with pdf.open_outline() as outline:
+            mend(outline.root)
         pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 

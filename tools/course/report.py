@@ -279,7 +279,8 @@ def unread(folder: Path, rows: Iterable[Row]) -> list[Row]:
     for path in manuscript.visible(folder, "**/*"):
         first, *rest = path.relative_to(folder).parts
         student = first if rest else path.stem
-        if path.is_file() and student not in known and path.name not in OURS:
+        known_file = path.suffix == ".ipynb" or path.name in OURS
+        if path.is_file() and student not in known and not known_file:
             why = f"{path.name} is no notebook"
             found.append(Row(student, "", "", 0, 0, why, path.name))
     return found

@@ -227,7 +227,8 @@ def section(slide: Slide, book: Manuscript) -> str:
         page = book.pages[f"book/{slide.question}"]
         source = page.title
         parts += [f"<h2>{inline(page.question)}</h2>"]
-        parts += [f'<p class="fragment">{inline(page.answer)}</p>']
+        answer = page.answer[:1].upper() + page.answer[1:]
+        parts += [f'<p class="fragment">{inline(answer)}</p>']
     if slide.figure:
         page, cell = book.figures[slide.figure]
         source = page.title

@@ -299,7 +299,7 @@ export const begin = async (box, base, asked = "") => {
   // A table or an explorer of the reader's own: apart from the page, and from the network.
   const frameOf = (event, cell) => {
     if (!event.html) {
-      const old = cell.stored.flatMap((output) => [...output.children]).find((each) => each.querySelector(".pe-explorer, table"));
+      const old = cell.stored.flatMap((output) => [...output.children]).find((each) => each.querySelector(".pe-explorer, table:not(.grid)"));
       return old ? old.cloneNode(true) : make("p", "live-note", "As proved.");
     }
     const frame = make("iframe", "live-frame");
