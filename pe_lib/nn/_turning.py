@@ -25,8 +25,8 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
     turns = turns.detach()  # angles learn nothing
     if torch.compiler.is_compiling():  # a compiler fuses this better than we can
         return _in_the_open(x, turns, layout, 1)
-    # An autograd.Function takes longer than the turn of a single word, and a tenth of
-    # a long text's: only where a gradient is asked for, or torch.func may ask.
+    # An autograd.Function takes longer than the turn of a single word, and up to a
+    # tenth of a long text's: only where a gradient, or torch.func, may ask for it.
     if not x.requires_grad and not torch._C._are_functorch_transforms_active():
         return _forward(x, turns, layout, 1)
     turned: Tensor = _Turn.apply(x, turns, layout, 1)  # type: ignore[no-untyped-call]

@@ -90,15 +90,20 @@ def due(page: Page) -> dict[str, dict[str, float]]:
     return found | {"right": right} | by_heart
 
 
-def light(page: Page, folder: Path) -> Page:
-    """The chapter without the cells on which no exercise rests."""
+def needed(page: Page) -> set[str]:
+    """The code of the exercises, and that on which they rest."""
     exercises = ("exercise", "exercise-check")
     above = [c.source for c in page.code_cells if c.role not in exercises]
     below = [c.source for c in page.code_cells if c.role in exercises]
     below += [w.answer for e in page.exercises
               for w in wrong_answers.collected()[e.label].wrong]  # fmt: skip
-    needed = {*rests_on(above, below), *below}
-    kept = tuple(c for c in page.cells if c.kind != "code" or c.source in needed)
+    return {*rests_on(above, below), *below}
+
+
+def light(page: Page, folder: Path) -> Page:
+    """The chapter without the cells on which no exercise rests."""
+    wanted = needed(page)
+    kept = tuple(c for c in page.cells if c.kind != "code" or c.source in wanted)
     stored, known = kit.load(page), {cell.id for cell in kept}
     cells = [cell for cell in stored["cells"] if cell["id"] in known]
     path = folder / page.path.name
@@ -232,7 +237,8 @@ def compare(tool: str, page: Page, points: dict[str, Any], seconds: float) -> in
 
 def digest(page: Page) -> str:
     """Of all that decides who gets points: code, checks, the answers of the five."""
-    cells = [cell.source for cell in page.code_cells]
+    wanted = needed(page)
+    cells = [cell.source for cell in page.code_cells if cell.source in wanted]
     exercises = graders.Exercises(page)
     hidden = [exercises.hidden(label) for label in exercises.points]
     text = json.dumps([cells, hidden, handed_in(page), due(page)])

@@ -49,6 +49,7 @@ STYLE = """\
 .reveal footer { margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
 .reveal aside.notes { display: none; }
+.reveal .slide-number { right: auto; left: 8px; color: var(--muted); background: none; }
 @page { size: 960px 700px; margin: 0; }
 """
 DECK = """\
