@@ -309,7 +309,7 @@ def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     said = steps.again(page, cell=SIZES)
     assert said.startswith("With LENGTH = 20: ")
     assert steps.mark(page, 1)[0] == "other"
-    assert steps.mark(page, TERMS)[0] == "same"
+    assert steps.mark(page, POCKET)[0] == "same"
     state, words = steps.mark(page, SIZES)
     assert state == "other" and "no longer" in words
     cell = page.locator(f".cell.c{SIZES}")
