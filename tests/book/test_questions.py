@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 from manuscript import count_words
+from prose_numbers import masked
+
 from pe_lib import sinusoidal_table
 from pe_lib.nn import SinusoidalPositionalEncoding
-from prose_numbers import masked
 
 BOOK = manuscript.read()
 PAGE = BOOK.pages["book/reference/faq"]
@@ -121,7 +122,9 @@ def test_answer_fits_a_phone(question: Question) -> None:
 
 def test_code_to_copy_runs_and_is_right() -> None:
     """Each program by itself, as a reader pastes it; the library is what is right."""
-    answer = next(question.answer for question in QUESTIONS if question.label == "faq-code")
+    answer = next(
+        question.answer for question in QUESTIONS if question.label == "faq-code"
+    )
     in_numpy, in_torch = re.findall(r"```python\n(.*?)```", answer, re.DOTALL)
     pasted: dict[str, Any] = {}
     exec(in_numpy, pasted)
