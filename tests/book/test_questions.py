@@ -122,9 +122,7 @@ def test_answer_fits_a_phone(question: Question) -> None:
 
 def test_code_to_copy_runs_and_is_right() -> None:
     """Each program by itself, as a reader pastes it; the library is what is right."""
-    answer = next(
-        question.answer for question in QUESTIONS if question.label == "faq-code"
-    )
+    answer = next(asked.answer for asked in QUESTIONS if asked.label == "faq-code")
     in_numpy, in_torch = re.findall(r"```python\n(.*?)```", answer, re.DOTALL)
     pasted: dict[str, Any] = {}
     exec(in_numpy, pasted)
