@@ -77,7 +77,8 @@ def as_table(printed: re.Match[str]) -> str:
         )
         for row in rows
     ]
-    return f'<table class="grid"><tr>{"</tr><tr>".join(cells)}</tr></table>'
+    table = f'<table class="grid"><tr>{"</tr><tr>".join(cells)}</tr></table>'
+    return f'<div class="scrolls">{table}</div>'
 
 
 def with_tables(body: str) -> str:

@@ -78,7 +78,7 @@
   addEventListener("hashchange", lead);
 
   // Its link marks a claim, and is ready to be pasted.
-  for (const link of document.querySelectorAll(".claim-entry > p:last-child a")) {
+  for (const link of document.querySelectorAll(".claim-entry > p:last-child a[href^='#']")) {
     link.addEventListener("click", () => {
       navigator.clipboard?.writeText(link.href).then(
         () => {

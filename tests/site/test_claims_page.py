@@ -212,7 +212,7 @@ def test_a_deep_link_is_in_sight_and_marked(site: Site, browser: Any) -> None:
         ((name, top),) = page.evaluate(mark)
         assert name == "ledger-no-direction" and 0 <= top < 400
         page.locator(".claim-filter button[value='no']").click()
-        link = page.locator(".claim-entry:visible > p:last-child a").nth(3)
+        link = page.locator(".claim-entry:visible > p:last-child a[href^='#']").nth(3)
         link.click()
         assert page.locator(".claim-entry:visible").count() < len(BOOK.claims)
         ((name, _),) = page.evaluate(mark)
