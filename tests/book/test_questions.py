@@ -129,6 +129,8 @@ def test_code_to_copy_runs_and_is_right() -> None:
     for length, d in ((1, 2), (300, 64)):
         table = pasted["sinusoidal_table"](length, d)
         assert np.abs(table - sinusoidal_table(length, d)).max() < 1e-12
+    with pytest.raises(ValueError, match="even"):
+        pasted["sinusoidal_table"](5, 3)  # one cosine would go into two columns
     exec(in_torch, pasted := {})
     x = torch.ones(2, 7, 64)
     library = SinusoidalPositionalEncoding(64)
