@@ -71,7 +71,7 @@ def card(claim: Claim, book: str) -> Image.Image:
     verdict = wrap(capital(claim.verdict), 46)
     letters = face("Sans-Bold", 32 if len(verdict) < 3 else 27)
     draw.text((172, 111), "\n".join(verdict), COLOURS[colour], letters, anchor="lm")
-    said = f"“{claim.claim}”".replace("`", "").replace("$", "")
+    said = f"“{manuscript.plain(claim.claim)}”"
     size, width = next(
         (pair for pair in LINES if len(wrap(said, pair[1])) * pair[0] * 1.35 < 330),
         LINES[-1],
@@ -83,6 +83,18 @@ def card(claim: Claim, book: str) -> Image.Image:
     return image.quantize(32)
 
 
+def page(claim: Claim, base: str) -> str:
+    """What leads to the claim, and what other sites show of it."""
+    return PAGE.format(
+        name=claim.id,
+        claim=html.escape(manuscript.plain(claim.claim)),
+        verdict=html.escape(capital(claim.verdict)),
+        why=html.escape(manuscript.plain(claim.why)),
+        base=f"{base}/claim/" if base else "",
+        target=f"../book/reference/claims.html#ledger-{claim.id}",
+    )
+
+
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write them when the site is built."""
     if exception or app.builder.format != "html":
@@ -92,15 +104,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     base = app.config.html_baseurl.rstrip("/")
     for name, claim in manuscript.read().claims.items():
         card(claim, app.config.html_title).save(folder / f"{name}.png")
-        page = PAGE.format(
-            name=name,
-            claim=html.escape(claim.claim),
-            verdict=html.escape(capital(claim.verdict)),
-            why=html.escape(claim.why),
-            base=f"{base}/claim/" if base else "",
-            target=f"../book/reference/claims.html#ledger-{name}",
-        )
-        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+        (folder / f"{name}.html").write_text(page(claim, base), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

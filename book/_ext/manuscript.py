@@ -408,6 +408,18 @@ def read(root: Path = ROOT) -> Manuscript:
     )
 
 
+def without_marks(text: str) -> str:
+    """Without links and roles; their words stay."""
+    text = re.sub(r"<!--.*?-->", "", text)
+    text = re.sub(r"\{[\w:-]+\}([^\s]*)", r"\1", text)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
+def plain(text: str) -> str:
+    """Words alone."""
+    return re.sub(r"[*`$]", "", without_marks(text))
+
+
 def visible(folder: Path, pattern: str) -> list[Path]:
     """Files below a folder, without what editors leave in hidden folders."""
     return [

@@ -487,3 +487,11 @@ def test_every_claim_has_a_card_that_holds_it():
         margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
         for place in margins:
             assert pixels.crop(place).getextrema()[0] > 200, claim.claim
+
+
+def test_the_page_of_a_claim_says_it_without_marks():
+    """Elsewhere nobody draws a formula or follows a link of Markdown."""
+    for claim in manuscript.read().claims.values():
+        page = claim_cards.page(claim, SITE.rstrip("/"))
+        assert not re.search(r"\]\(|[`$]", page), claim.id
+        assert f'content="{SITE}claim/{claim.id}.png"' in page

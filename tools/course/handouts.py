@@ -210,9 +210,9 @@ def write_figures(pages: list[Page], folder: Path) -> None:
         for name, (chapter, cell) in manuscript.read().figures.items():
             if chapter not in pages or cell.figure is None:
                 continue
-            alt = slides.plain(cell.figure.alt)
+            alt = manuscript.plain(cell.figure.alt)
             draw(page, cell.drawings[-1], alt, folder / name)
-            caption = " ".join(slides.plain(cell.figure.caption).split())
+            caption = " ".join(manuscript.plain(cell.figure.caption).split())
             rows.append([name, chapter.title, caption, alt, slides.CREDIT])
     with (folder / "index.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)

@@ -211,7 +211,7 @@ def deck(plan: Plan, book: Manuscript) -> str:
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
     return DECK.format(
-        title=html.escape(plain(plan.title)),
+        title=html.escape(manuscript.plain(plan.title)),
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
         notes_js=(HERE / "reveal/notes.min.js").read_text(encoding="utf-8"),
@@ -238,7 +238,7 @@ def section(slide: Slide, book: Manuscript) -> str:
         picture = base64.b64encode(cell.drawings[-1].encode()).decode()
         parts += [f"<h2>{inline(slide.say or said)}</h2>"]
         parts += [
-            f'<img alt="{html.escape(plain(alt), quote=True)}" '
+            f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
             f'src="data:image/svg+xml;base64,{picture}">'
         ]
     if slide.claim:
@@ -280,22 +280,10 @@ def inline(text: str) -> str:
         elif piece.startswith("`"):
             done.append(f"<code>{html.escape(piece.strip('`'))}</code>")
         else:
-            words = html.escape(without_marks(piece), quote=False)
+            words = html.escape(manuscript.without_marks(piece), quote=False)
             words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
             done.append(re.sub(r"\*(.+?)\*", r"<i>\1</i>", words))
     return "".join(done)
-
-
-def without_marks(text: str) -> str:
-    """Without links and roles; their words stay."""
-    text = re.sub(r"<!--.*?-->", "", text)
-    text = re.sub(r"\{[\w:-]+\}([^\s]*)", r"\1", text)
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-
-
-def plain(text: str) -> str:
-    """Words alone."""
-    return re.sub(r"[*`$]", "", without_marks(text))
 
 
 def write(
@@ -311,7 +299,11 @@ def write(
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)
         listed.append(
-            {"file": path.name, "title": plain(plan.title), "minutes": plan.minutes}
+            {
+                "file": path.name,
+                "title": manuscript.plain(plan.title),
+                "minutes": plan.minutes,
+            }
         )
     text = json.dumps(listed, indent=1, ensure_ascii=False)
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
