@@ -224,6 +224,12 @@ def test_picture_first(seen: Visit) -> None:
     none(checks.picture_first(seen))
 
 
+@pytest.mark.phone
+def test_skip_link(seen: Visit) -> None:
+    """The keyboard's first stop leads past the navigation."""
+    none(checks.skip_link(seen))
+
+
 @pytest.mark.parametrize("name", sorted(SPINE))
 def test_quarters(at: Opener, name: str) -> None:
     """Pictures take a quarter of the main text's height or more, code at most one."""
@@ -270,22 +276,16 @@ def test_description(seen: Visit) -> None:
 
 
 @pytest.mark.phone
-def test_printing(seen: Visit) -> None:
-    """On paper there is the text, and no sidebar."""
-    none(checks.printing(seen))
-
-
-@pytest.mark.phone
-def test_skip_link(seen: Visit) -> None:
-    """The keyboard's first stop leads past the navigation."""
-    none(checks.skip_link(seen))
-
-
-@pytest.mark.phone
 @pytest.mark.sampled
 def test_accessibility(seen: Visit, looks: checks.Looks) -> None:
     """axe-core finds nothing, in light and in dark; every page: `make axe`."""
     none(checks.accessibility(seen, looks))
+
+
+@pytest.mark.phone
+def test_printing(seen: Visit) -> None:
+    """On paper there is the text, and no sidebar; last, since all is laid out anew."""
+    none(checks.printing(seen))
 
 
 # Across pages
