@@ -17,6 +17,9 @@ const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal",
   cos: "cosine", learnable: "learned", trainable: "learned", learnt: "learned", sequence: "text",
   sequences: "texts", sum: "add", concat: "concatenating", fp16: "half", float16: "half", odd: "even",
   decoder: "causal", picture: "image", llama2: "llama", normalize: "divide" };
+// Names in programs, and what stands in a title for them.
+const NAMED = { position_ids: "padding and caches", rotate_half: "rotary pairs", inv_freq: "half precision",
+  "32k": "eight times as far", "128k": "eight times as far" };
 const NAMES = ["posit", "encod", "embed", "transform"]; // nearly every question is about it
 
 const stemmed = (word) => new Stemmer().stemWord(MEANT[word] ?? word);
@@ -71,7 +74,8 @@ Scorer.score = ([page, , , ofLibrary, score]) =>
 
 // Sphinx shows the last one first.
 const sphinxSearch = Search._performSearch;
-Search._performSearch = (query, terms, ...others) => {
+Search._performSearch = (typed, terms, ...others) => {
+  const query = typed.replace(/\w+/g, (name) => NAMED[name.toLowerCase()] ?? name);
   const stem = (word) => new Stemmer().stemWord(word);
   const stemMeant = new Map(Object.entries(MEANT).map((pair) => pair.map(stem)));
   const words = new Set([...terms].map((word) => stemMeant.get(word) ?? word));

@@ -55,6 +55,10 @@ FOUND_FIRST = {
     "are all positional encodings unique": f"{FAQ}#is-every-code-unique",
     "numpy code": f"{FAQ}#where-is-code",
     "positional encoding pytorch code": f"{FAQ}#where-is-code",
+    # Names in programs.
+    "32k": f"{FAQ}#my-llama-like-model",
+    "position_ids": f"{FAQ}#what-about-padding",
+    "rotate_half": f"{FAQ}#which-pairs-does-my",
 }
 
 # Pages that are checked wide in every respect; those of the hour wide in most. The rest
