@@ -111,7 +111,9 @@ def fold_section(section: nodes.section) -> None:
 
 def fold_details(content: nodes.Element) -> None:
     """Fold all that is said of a function but the first paragraph, the result."""
-    inside = list(takewhile(lambda c: not isinstance(c, (index, desc)), content[1:]))
+    start = 0 if isinstance(next(iter(content), None), BELOW) else 1
+    others = content[start:]
+    inside = list(takewhile(lambda c: not isinstance(c, (index, desc)), others))
     names = [
         heading.astext()
         for child in inside
@@ -122,7 +124,7 @@ def fold_details(content: nodes.Element) -> None:
         names.insert(0, "details")
     if names:
         fold = opened("api", _tag(", ".join(names).capitalize()))
-        content.children[1 : 1 + len(inside)] = [*fold, *inside, *closed()]
+        content.children[start : start + len(inside)] = [*fold, *inside, *closed()]
 
 
 class PlainTitles(SphinxTransform):
