@@ -46,8 +46,8 @@ check: lint  ## the fast loop: style, the core, the book's lint, the changed not
 	$(BIN)/python -m pytest -q --core tests/lib tests/book \
 		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
 
-weekly: $(READY) engine  ## what `make test` leaves out: the site's second proofs of the same (3 minutes)
-	$(BIN)/python -m pytest --weekly tests/site
+weekly: $(READY) engine  ## what `make test` leaves out: second proofs of the same (4 minutes)
+	$(BIN)/python -m pytest --weekly tests
 
 worlds: $(READY)  ## prove the NumPy part on other Pythons and NumPys, and on 32-bit integers
 	test -e .venv/worlds/bin/nox || { $(PYTHON) -m venv .venv/worlds && \

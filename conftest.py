@@ -46,7 +46,7 @@ def pytest_addoption(parser: Any) -> None:
     parser.addoption(
         "--weekly",
         action="store_true",
-        help="of tests/site only what is otherwise left to once a week",
+        help="of tests/ only what is otherwise left to once a week",
     )
 
 

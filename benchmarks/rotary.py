@@ -10,19 +10,26 @@ no test: nothing here can fail.
 
 Halves in bfloat16 are the slowest of ours. No operator of torch takes bfloat16 and
 float32 together, so a block is widened, multiplied, added to twice and rounded, in
-float32. Blocks that fit a core's second cache cost more in calls than they save, and
-larger ones wait for the third. Tried, beside rotate_half, forward, one run of 21
-rounds: a rolled copy in one expression 0.99, two copies into one buffer each 0.99, a
-rolled one 1.08, three halves side by side, so that the swap is a view, 1.09; blocks of
-2^16, 2^17, 2^18, 2^19 numbers with one pass for the cosines 1.00, 1.17, 1.28, 1.32.
-The last is what the module does. Widening, multiplying and rounding take 3.5 of its
-5.5 milliseconds even where all numbers are in the cache. Sines first, so that the
-cosines are added in one pass: 1.00 times that in bfloat16, 0.9 in float32. Each half
-in one piece of memory: 0.5. An autograd.Function around it cost 8 to 9 %, so that there
-is one only where a gradient is asked for. In turns with rotate_half and with its own
-variants alone the module has 1.26 to 1.29; among all forms below it has less: nothing
-of it may be left in a cache when its turn comes. Where memory goes back to the system
-after each call, rotate_half takes two or three times as long: so in float32, here.
+float32. The floor by parts, for q and k after other forms have had the caches, with a
+clock at each: widening 1.4 milliseconds, multiplications 1.4 to 1.7, additions 1.5 to
+1.7, rounding 1.1 to 1.2, new memory and views 0.6. With all numbers in the second cache
+the operators alone take 3.3, but blocks so small (2^16 numbers) are widened in 2.4
+instead of 1.2: memory is then read in short pieces.
+
+Tried beside rotate_half, forward, bfloat16: blocks of 2^17, 2^18, 2^19, 2^20 numbers
+1.15, 1.31, 1.35, 1.24; cosines for whole rows, joined in each block, 1.30, products of
+half rows 1.36, each sum after its own product 1.34; one product that broadcasts over
+the halves 1.15; one head at a time 0.95 to 1.29; q and k in one buffer 1.33 to 1.38.
+The module takes half rows from a buffer; from memory, so in float32, whole rows are 8
+to 15 % faster. A rolled copy in one expression 0.99, two copies into one buffer each
+0.99, a rolled one 1.08, three halves side by side, so that the swap is a view, 1.09;
+sines first, so that the cosines are added in one pass, no gain; each half in one piece
+of memory 0.5. An autograd.Function around it cost 8 to 9 %, so that there is one only
+where a gradient is asked for. In turns with rotate_half and variants of its own the
+module has 1.39, among all forms below it has less: nothing of it, nor of
+Python's part in it, may be left in a cache when its turn comes. Where memory goes back
+to the system after each call, rotate_half takes two or three times as long: so in
+float32, here.
 """
 
 import datetime

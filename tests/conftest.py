@@ -34,6 +34,9 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
         or (item.get_closest_marker("sampled") and not is_sampled(item))
         or (item.get_closest_marker("phone") and is_wide(item))
         or (item.get_closest_marker("hour") and not is_of_the_hour(item))
+        or (
+            item.get_closest_marker("wide") and item.callspec.params["seen"][1] == PHONE
+        )
     }
     if set_aside:
         config.hook.pytest_deselected(items=list(set_aside))
@@ -47,6 +50,8 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 def is_weekly(item: Any) -> bool:
     """A test that says so, or of a page off the hour at the wide screen."""
     if item.get_closest_marker("weekly"):
+        return True
+    if item.get_closest_marker("alike") and not is_sampled(item):
         return True
     if not hasattr(item, "callspec") or not hasattr(item.module, "SAMPLE"):
         return False

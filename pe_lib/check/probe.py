@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from pe_lib.check.longest import LONG, ROWS, LongestInput, find_longest
 from pe_lib.check.recognition import Match, recognize
 from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
+from pe_lib.check.undisturbed import seed_all
 from pe_lib.check.wrapped import Build, Picked
 from pe_lib.conventions import Convention
 
@@ -113,7 +114,7 @@ class Probe:
 
     def build_anew(self, seed: int = 0) -> nn.Module:
         """A module from the caller's own hands, ready to be used."""
-        torch.manual_seed(seed)
+        seed_all(seed)
         module = self.build(self.d_model)
         if not isinstance(module, nn.Module):
             raise TypeError(

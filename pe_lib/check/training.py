@@ -6,6 +6,7 @@ from torch import Tensor
 from pe_lib.check.probe import Probe, noise
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import close
+from pe_lib.check.undisturbed import seed_all
 
 
 def training(probe: Probe) -> Findings:
@@ -16,7 +17,7 @@ def training(probe: Probe) -> Findings:
     evaluated = probe.call(probe.make(), x.clone())
     outputs = []
     for step in range(8):
-        torch.manual_seed(step)
+        seed_all(step)
         outputs.append(probe.call(module, x.clone()))
     after = probe.codes(module.eval())
     if not close(after, usual):

@@ -5,6 +5,7 @@ with the sines' sign changed: nothing has to be kept for it but the angles.
 """
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -108,47 +109,62 @@ def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
         turned = _as_complex(x) * (hands if sign == 1 else hands.conj())
         return torch.view_as_real(turned).flatten(-2)
     out = torch.empty_like(x)
-    out[..., width:] = x[..., width:]
     if not x.numel():
         return out
+    before, after = x, out
+    if width < x.shape[-1]:
+        out[..., width:] = x[..., width:]
+        before, after = x[..., :width], out[..., :width]
     shorter = x.dtype in HALF_BYTES
     rows = min(length, max(16, BLOCK * (1 + shorter) * length // x.numel()))
-    write = _write_neighbours if layout == "interleaved" else _write_halves
-    parts = (x[..., :width], out[..., :width], turns)
-    blocks = zip(*(torch.split(part, rows, dim=-2) for part in parts), strict=True)
+    writer = _write_neighbours if layout == "interleaved" else _write_halves
+    parts = (torch.split(part, rows, dim=-2) for part in (before, after, turns))
     wide = x.new_empty(0)
-    for before, after, angles in blocks:
+    for before, after, angles in zip(*parts, strict=True):
         if not shorter:
-            write(before, angles, sign, after)
+            writer(before, after, sign)(angles)
             continue
         if before.shape != wide.shape:  # the first block, and a shorter last one
             wide = torch.empty(before.shape, dtype=turns.dtype)
             # complex numbers turn where they are
-            turned = wide if write is _write_neighbours else torch.empty_like(wide)
-        write(wide.copy_(before), angles, sign, turned)
+            turned = wide if layout == "interleaved" else torch.empty_like(wide)
+            write = writer(wide, turned, sign)
+        wide.copy_(before)
+        write(angles)
         after.copy_(turned)
     return out
 
 
-def _write_neighbours(x: Tensor, turns: Tensor, sign: int, out: Tensor) -> None:
+def _write_neighbours(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], Any]:
     """A pair of neighbours is a complex number."""
     if not _is_complex(x) or not _is_complex(out):
-        out.copy_(_in_the_open(x, turns, "interleaved", sign))
-        return
-    hands = _as_complex(turns)
-    torch.mul(
-        _as_complex(x), hands if sign == 1 else hands.conj(), out=_as_complex(out)
-    )
+        return lambda turns: out.copy_(_in_the_open(x, turns, "interleaved", sign))
+    before, after = _as_complex(x), _as_complex(out)
+
+    def write(turns: Tensor) -> None:
+        hands = _as_complex(turns)
+        torch.mul(before, hands if sign == 1 else hands.conj(), out=after)
+
+    return write
 
 
-def _write_halves(x: Tensor, turns: Tensor, sign: int, out: Tensor) -> None:
-    """One pass over whole rows for the cosines; two over half rows cost more."""
-    cos, sin = turns.chunk(2, dim=-1)
+def _write_halves(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], Any]:
+    """From memory whole rows are faster, from a buffer in the cache their halves."""
+    buffered = x.is_contiguous()
     first, second = x.chunk(2, dim=-1)
-    torch.mul(x, torch.cat([cos, cos], dim=-1), out=out)
     ahead, behind = out.chunk(2, dim=-1)
-    ahead.addcmul_(second, sin, value=-sign)
-    behind.addcmul_(first, sin, value=sign)
+
+    def write(turns: Tensor) -> None:
+        cos, sin = turns.chunk(2, dim=-1)
+        if buffered:
+            torch.mul(first, cos, out=ahead)
+            torch.mul(second, cos, out=behind)
+        else:
+            torch.mul(x, torch.cat([cos, cos], dim=-1), out=out)
+        ahead.addcmul_(second, sin, value=-sign)
+        behind.addcmul_(first, sin, value=sign)
+
+    return write
 
 
 def _is_complex(x: Tensor) -> bool:

@@ -501,6 +501,7 @@ def has_compiler():
         return False
 
 
+@pytest.mark.weekly
 @pytest.mark.filterwarnings(EXPORTED)
 def test_compiled_by_inductor():
     if not has_compiler():

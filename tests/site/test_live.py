@@ -74,9 +74,12 @@ def write(page: Any, cell: int, text: str) -> None:
     steps.editor(page, cell).fill(text)
 
 
-def axe_faults(page: Any) -> list[tuple[str, str]]:
-    """What axe finds, each with where it begins."""
-    found = page.evaluate(f"{{ {checks.axe()} }} axe.run().then(r => r.violations)")
+def axe_faults(page: Any, part: str = "html") -> list[tuple[str, str]]:
+    """What axe finds on the page or a part of it, each with where it begins."""
+    found = page.evaluate(
+        f"part => {{ {checks.axe()}; return axe.run(part).then(r => r.violations) }}",
+        part,
+    )
     return [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found]
 
 
@@ -367,7 +370,7 @@ def test_an_answer_is_checked_in_its_place(
         assert "1 words: 0 are wrong, yours 1" in check(page, ANSWER.format("+"))
         assert "Counts the diagonal" in place.locator(".live-hint").inner_text()
         assert place.locator(".live-hint a").get_attribute("href").startswith("#fig-")
-        assert not axe_faults(page)
+        assert not axe_faults(page, f"#{EXERCISE}")
         assert check(page, ANSWER.format("-")) == "Right."
         bar = page.locator(".live-exercises")
         assert bar.locator("summary").inner_text() == "Exercises: 1 of 2 done"
@@ -584,6 +587,7 @@ def test_a_file_is_missing_or_damaged(
     context.close()
 
 
+@pytest.mark.weekly
 @needs_engine
 def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) -> None:
     """A damaged file comes anew, all cells run; that nothing is kept is said."""
@@ -612,6 +616,7 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
     context.close()
 
 
+@pytest.mark.weekly
 @needs_engine
 def test_two_tabs_and_a_reload(browser: Any, site: Site) -> None:
     """A change in one tab comes to the other, and outlives both."""
