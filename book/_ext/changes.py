@@ -10,12 +10,12 @@ import re
 import manuscript
 from docutils import nodes
 from manuscript import ROOT, Manuscript
+from misconceptions import LEVEL
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 RELEASED = ROOT / "tools/course/released.txt"
 CHANGELOG = ROOT / "CHANGELOG.md"
-LEVEL = re.compile(r"(?<=[.?!]) (?:Predict|Modify|Build|Prove), \d+ minutes$")
 RELEASE = re.compile(r"^## (.+)$", re.MULTILINE)
 CORRECTED = re.compile(r"^### Corrected\n((?:- .*\n?)+)", re.MULTILINE)
 Ids = dict[tuple[str, str], tuple[str, bool]]  # (kind, id) -> (release, is it gone)

@@ -9,7 +9,6 @@ hour with their questions.
 import html
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,18 +20,6 @@ from sphinx.application import Sphinx
 FORMULA = re.compile(r"\$([^$]+)\$")
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """A notebook of the book, and what the page says of itself."""
-
-    name: str  # as in _toc.yml, for example book/problem/adding
-    part: str
-    title: str
-    in_hour: bool
-    minutes: int
-    needs: tuple[str, ...]
-
-
 class Stop(NamedTuple):
     """A page of the hour, as the templates show it; texts are HTML."""
 
@@ -41,29 +28,6 @@ class Stop(NamedTuple):
     question: str
     minutes: int
     answer: str
-
-
-def parts() -> dict[str, str]:
-    """The part of every page of _toc.yml but the first, in reading order."""
-    return {name: part for name, part in manuscript.read().contents.items() if part}
-
-
-@cache
-def chapters() -> dict[str, Chapter]:
-    """The chapters by name, in reading order."""
-    book = manuscript.read()
-    return {
-        name: Chapter(
-            name=name,
-            part=part,
-            title=book.pages[name].title,
-            in_hour=book.pages[name] in book.spine,
-            minutes=book.pages[name].minutes,
-            needs=book.pages[name].needs,
-        )
-        for name, part in parts().items()
-        if book.pages[name].is_notebook
-    }
 
 
 def text(markdown: str) -> str:
@@ -79,17 +43,15 @@ def text(markdown: str) -> str:
 
 def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     """Return the line above a chapter: which one it is, and where to start."""
-    book = chapters()
-    first = next(iter(book.values()))
-    if name not in book:
-        part = parts().get(name)
-        begin = f'<a href="{pathto(first.name)}">Page 1 of the hour</a>'
-        return f"{text(part)}. New here? {begin}" if part else ""
-    number = list(book).index(name) + 1
-    place = f"Chapter {number} of {len(book)}: {text(book[name].part)}."
-    if name == first.name:
-        return f'{place} <a href="{pathto("book/index")}">What this book is</a>.'
-    return f'{place} New here? <a href="{pathto(first.name)}">Page 1 of the hour</a>'
+    book = manuscript.read()
+    part = text(book.contents.get(name, ""))
+    pages = [page.name for page in book.notebooks]
+    begin = f'New here? <a href="{pathto(pages[0])}">Page 1 of the hour</a>'
+    if name not in pages:
+        return f"{part}. {begin}" if part else ""
+    if name == pages[0]:
+        begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
+    return f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}. {begin}"
 
 
 @cache

@@ -3,9 +3,9 @@
 The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole; the
 code of a figure or an explorer, below its picture; a check, under the sentence that
 says what it found. A section ``## Deeper: ...`` folds under its title and its first
-paragraph, the result; in the library's reference what stands below the description of a
-function. Folds are ``<details class="fold fold-...">`` and need no script; ``folds.js``
-opens those that an address leads into.
+paragraph, the result; in the library's reference all but the first paragraph. Folds are
+``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those that an
+address leads into.
 
 A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
 are leaves beside what they enclose, and come last, when contents and labels are known.
@@ -18,7 +18,7 @@ from typing import Any
 
 import manuscript
 from docutils import nodes
-from sphinx.addnodes import desc, desc_content
+from sphinx.addnodes import desc, desc_content, index
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -41,7 +41,7 @@ DEEPER_ENTRY = re.compile(
     r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',
     re.DOTALL,
 )
-BELOW = (nodes.field_list, nodes.rubric, desc)
+BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
@@ -110,16 +110,18 @@ def fold_section(section: nodes.section) -> None:
 
 
 def fold_details(content: nodes.Element) -> None:
-    """Fold what stands below the description of a function: parameters to examples."""
-    described = takewhile(lambda c: not isinstance(c, BELOW), content)
-    start = len(list(described))
-    inside = list(takewhile(lambda c: not isinstance(c, desc), content[start:]))
+    """Fold all that is said of a function but the first paragraph, the result."""
+    start = 0 if isinstance(next(iter(content), None), BELOW) else 1
+    others = content[start:]
+    inside = list(takewhile(lambda c: not isinstance(c, (index, desc)), others))
     names = [
         heading.astext()
         for child in inside
         for heading in child.findall(lambda n: isinstance(n, HEADINGS))
         if heading.astext() != "Return type"
     ]
+    if inside and not isinstance(inside[0], BELOW):
+        names.insert(0, "details")
     if names:
         fold = opened("api", _tag(", ".join(names).capitalize()))
         content.children[start : start + len(inside)] = [*fold, *inside, *closed()]

@@ -59,7 +59,8 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     drawn = _drawn(node.astext(), node, display=False)
     if "after" in node or "before" in node:
         tied = f"{node.get('before', '')}{drawn}{node.get('after', '')}"
-        drawn = f'<span class="unbroken">{tied}</span>'
+        short = drawn.count('class="base"') < 3
+        drawn = f'<span class="unbroken">{tied}</span>' if short else tied
     self.body.append(f'<span class="math">{drawn}</span>')
     raise nodes.SkipNode
 
@@ -67,8 +68,6 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on its own line, in a box that scrolls if it must."""
     self.body.append(self.starttag(node, "div", CLASS="math"))
-    if node["number"]:
-        self.body.append(f'<span class="eqno">({node["number"]})</span>')
     self.body.append(_drawn(node.astext(), node, display=True))
     self.body.append("</div>\n")
     raise nodes.SkipNode

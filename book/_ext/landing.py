@@ -31,8 +31,8 @@ class OnThePage(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Note what the page is made from, and write it."""
         book = manuscript.read()
-        for name in chapters.chapters():
-            self.env.note_dependency(str(book.pages[name].path))
+        for page in book.notebooks:
+            self.env.note_dependency(str(page.path))
         for path in manuscript.visible(book.root / "book", "claims/*.yml"):
             self.env.note_dependency(str(path))
         return [nodes.raw("", self.html(), format="html")]
@@ -80,15 +80,16 @@ class TheRest(OnThePage):
 
     def html(self) -> str:
         """A line for each part."""
-        rest = [c for c in chapters.chapters().values() if not c.in_hour]
+        book = manuscript.read()
+        rest = [page for page in book.notebooks if page not in book.spine]
         parts = (
             f"<p><b>{html.escape(part)}.</b> "
             + " · ".join(
-                f'<a href="{self.address(c.name)}">{chapters.text(c.title)}</a>'
-                for c in members
+                f'<a href="{self.address(page.name)}">{chapters.text(page.title)}</a>'
+                for page in members
             )
             + "</p>"
-            for part, members in groupby(rest, key=lambda c: c.part)
+            for part, members in groupby(rest, key=lambda p: book.contents[p.name])
         )
         return f'<div class="the-rest">{"".join(parts)}</div>'
 
@@ -99,7 +100,7 @@ class TheNotebooks(OnThePage):
     def html(self) -> str:
         """A row for each chapter."""
         rows = []
-        for chapter in chapters.chapters().values():
+        for chapter in manuscript.read().notebooks:
             title = chapters.text(chapter.title)
             links = "".join(
                 f'<td><a href="{self.file(place)}" download>{edition}'

@@ -162,7 +162,7 @@ def test_folds_need_no_script(browser: Any, site: Site) -> None:
     context.close()
 
 
-def test_the_reference_folds_what_is_below_each_description(
+def test_the_reference_folds_what_is_below_each_first_paragraph(
     browser: Any, site: Site
 ) -> None:
     """All of it and nothing else; the address of a function opens its own alone."""
@@ -172,5 +172,5 @@ def test_the_reference_folds_what_is_below_each_description(
         assert seen.page.locator(".fold-api .fold-api").count() == 0
         (fold,) = seen.page.locator("details.fold[open]").all()
         said = fold.locator("summary").inner_text()
-        assert said == "Parameters, raises, examples"
+        assert said == "Details, parameters, raises, examples"
         assert "offset" in fold.locator("dl").inner_text()

@@ -277,18 +277,6 @@ def test_a_description_is_whole_sentences(texts, about):
     assert len(found) <= page_addresses.LONGEST
 
 
-def some_chapters():
-    """Three chapters: b needs a, c needs both."""
-    return {
-        name: chapters.Chapter(name, "Part", f"*{name[-1]}* & co", core, 5, needs)
-        for name, core, needs in (
-            ("p/a", True, ()),
-            ("p/b", False, ("p/a",)),
-            ("q/c", True, ("p/a", "p/b")),
-        )
-    }
-
-
 def hour_page(name, title):
     """A page of a made-up hour: 200 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
@@ -296,26 +284,29 @@ def hour_page(name, title):
     return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
 
 
-def test_the_hour_for_the_templates(monkeypatch):
+@pytest.fixture
+def book(monkeypatch):
+    """Two pages of an hour, a third chapter, and a page without code."""
     pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
-    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More"}
-    book = manuscript.Manuscript(ROOT, parts, pages, {})
-    monkeypatch.setattr(manuscript, "read", lambda: book)
+    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More", "r/d": "Words"}
+    made = manuscript.Manuscript(ROOT, parts, pages, {})
+    monkeypatch.setattr(manuscript, "read", lambda: made)
     chapters.hour.cache_clear()
-    try:
-        for name, index in (("p/b", 1), ("q/c", None), ("search", None)):
-            context = {"pathto": str}
-            monkeypatch.setattr(chapters, "chapters", some_chapters)
-            monkeypatch.setattr(chapters, "parts", dict)
-            chapters.tell_the_page(None, name, "", context, None)
-            assert context["hour_index"] == index
-            assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
-        stop = context["hour"][1]
-        assert (stop.title, stop.minutes, stop.answer) == ("p/b &amp; co", 1, "Me.")
-        assert stop.question.startswith("Who is <span class=")
-        assert stop.question.endswith("&amp; why?") and "katex" in stop.question
-    finally:
-        chapters.hour.cache_clear()
+    yield
+    chapters.hour.cache_clear()
+
+
+@pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
+@pytest.mark.usefixtures("book")
+def test_the_hour_for_the_templates(name, index):
+    context = {"pathto": str}
+    chapters.tell_the_page(None, name, "", context, None)
+    assert context["hour_index"] == index
+    assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
+    stop = context["hour"][1]
+    assert (stop.title, stop.minutes, stop.answer) == ("p/b &amp; co", 1, "Me.")
+    assert stop.question.startswith("Who is <span class=")
+    assert stop.question.endswith("&amp; why?") and "katex" in stop.question
 
 
 # Folds
@@ -388,22 +379,14 @@ def test_a_section_folds_under_its_result():
     assert "<summary>[A]</summary>" in written(bare) and "[x = 1]" in written(bare)
 
 
-def test_a_chapter_says_where_the_reader_is(monkeypatch):
-    monkeypatch.setattr(chapters, "chapters", some_chapters)
-    monkeypatch.setattr(chapters, "parts", lambda: {"r/d": "Reference"})
+@pytest.mark.usefixtures("book")
+def test_a_chapter_says_where_the_reader_is():
     said = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
-    assert said.startswith("Chapter 3 of 3: Part.")
+    assert said.startswith("Chapter 3 of 3: More.")
     assert '<a href="../p/a.html">Page 1 of the hour</a>' in said
     assert "New here?" not in chapters.where_am_i("p/a", str)
-    assert chapters.where_am_i("r/d", str).startswith("Reference.")
+    assert chapters.where_am_i("r/d", str).startswith("Words.")
     assert chapters.where_am_i("search", str) == ""
-
-
-def test_every_chapter_of_the_book_can_be_read():
-    book = chapters.chapters()
-    assert len(book) >= 13
-    assert all(set(chapter.needs) <= set(book) for chapter in book.values())
-    assert all(chapter.minutes > 0 for chapter in book.values())
 
 
 def test_the_first_page_shows_a_stored_figure():
@@ -461,7 +444,7 @@ def test_a_bracket_stays_with_its_formula():
 
 PRINTED = (
     '<div class="output stream highlight-myst-ansi notranslate"><div class="highlight">'
-    "<pre><span></span>{}\n</pre></div>\n</div>"
+    "<pre>{}\n</pre></div>\n</div>"
 )
 
 
@@ -473,6 +456,21 @@ def test_a_printed_matrix_is_a_table():
     assert (table.count("<tr>"), table.count("class=below")) == (2, 1)
     for text in ("5 codes", "[[True False]]", "[[1. 2.]]\nand more", "[1. 2.]"):
         assert frame.with_tables(PRINTED.format(text)) == PRINTED.format(text)
+
+
+def test_code_keeps_the_spans_that_the_style_sheet_names():
+    """All of them, and no others; an explorer's words are none of its business."""
+    sheet = (ROOT / "book/_static/book.css").read_text(encoding="utf-8")
+    named = (
+        re.search(r"\.highlight :is\(([^)]*)\)", sheet)[1].replace(".", "").split(", ")
+    )
+    spans = "".join(f'<span class="{kind}">x</span>' for kind in (*named, "n", "mi"))
+    kept = frame.CODE.sub(frame.as_styled, f"<pre><span></span>{spans}</pre>")
+    assert re.findall(r'class="(\w+)"', kept) == named
+    sine = frame.CODE.sub(frame.as_styled, '<pre><span class="n">sin</span></pre>')
+    assert 'class="n sine"' in sine
+    words = '<p><span class="at">x</span></p>'
+    assert frame.CODE.sub(frame.as_styled, words) == words
 
 
 def test_every_claim_has_a_card_that_holds_it():
