@@ -149,7 +149,7 @@ def _write_neighbours(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], A
 
 
 def _write_halves(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], Any]:
-    """From memory whole rows are faster, from a buffer in the cache their halves."""
+    """Contiguous rows, as those of a buffer in the cache, in halves; others whole."""
     buffered = x.is_contiguous()
     first, second = x.chunk(2, dim=-1)
     ahead, behind = out.chunk(2, dim=-1)

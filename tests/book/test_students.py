@@ -50,7 +50,8 @@ def remembered(train: Callable[..., Any]) -> Callable[..., Any]:
     from pe_lib.experiments.schemes import WIDTH, Context
 
     seen: dict[Any, Any] = {}
-    context = Context(24, 64, np.ones(WIDTH), np.ones((64, WIDTH)))
+    noise = np.random.default_rng(0).standard_normal((64, WIDTH))
+    context = Context(24, 64, noise[0] / np.linalg.norm(noise[0]), noise)
 
     def trained(task: Any, given: Any, **how: Any) -> Any:
         if not isinstance(given, dict) or not all(s.encode for s in given.values()):
@@ -58,7 +59,13 @@ def remembered(train: Callable[..., Any]) -> Callable[..., Any]:
         low, high = how.get("train_lengths", (8, 24))
         lengths = {*range(low, high + 1), *how.get("test_lengths", (16,))}
         codes = tuple(
-            (name, replace(scheme, encode=None), n, tuple(np.ravel(code)))
+            (
+                name,
+                replace(scheme, encode=None),
+                n,
+                np.shape(code),
+                tuple(np.ravel(code)),
+            )
             for name, scheme in given.items()
             for n in sorted(lengths)
             for code in [scheme.encode(n, context)]
@@ -66,7 +73,7 @@ def remembered(train: Callable[..., Any]) -> Callable[..., Any]:
         key = task, repr(how), codes
         if key not in seen:
             seen[key] = train(task, given, **how)
-        return seen[key]
+        return list(seen[key])
 
     return trained
 
