@@ -46,7 +46,7 @@ check: lint  ## the fast loop: style, the core, the book's lint, the changed not
 	$(BIN)/python -m pytest -q --core tests/lib tests/book \
 		--ignore=tests/book/test_mutations.py pe_lib/*.py pe_lib/beyond $(CHANGED)
 
-weekly: $(READY) engine  ## what `make test` leaves out: second proofs of the same (4 minutes)
+weekly: $(READY) engine  ## what `make test` leaves out: second proofs of the same (2 minutes)
 	$(BIN)/python -m pytest --weekly tests
 
 worlds: $(READY)  ## prove the NumPy part on other Pythons and NumPys, and on 32-bit integers

@@ -36,7 +36,7 @@ def exercises(page: manuscript.Page) -> list[dict[str, Any]]:
         listed.append(
             {
                 "label": label,
-                "title": _plain(misconceptions.LEVEL.sub("", exercise.title)),
+                "title": manuscript.plain(misconceptions.LEVEL.sub("", exercise.title)),
                 "solution": solution,
                 "check": check,
                 "stub": stubs.stub(label, *texts),
@@ -52,7 +52,7 @@ def hints(collected: wrong_answers.Collected) -> list[Hint]:
     """Each message of a check, with the thoughts that lead to it."""
     thoughts: dict[str, list[str]] = {}
     for wrong in collected.wrong:
-        thoughts.setdefault(wrong.hint, []).append(_plain(wrong.thinks))
+        thoughts.setdefault(wrong.hint, []).append(manuscript.plain(wrong.thinks))
     return [{"says": says, "thinks": all_} for says, all_ in thoughts.items()]
 
 
@@ -63,8 +63,4 @@ def cure(page: manuscript.Page, name: str) -> dict[str, str]:
         return {"href": f"#{name}", "on": ""}
     folder = os.path.dirname(page.name)  # noqa: PTH120 (a name, not a path)
     address = os.path.relpath(f"{where.name}.html", folder)
-    return {"href": f"{address}#{name}", "on": _plain(where.title)}
-
-
-def _plain(text: str) -> str:
-    return text.replace("`", "").replace("$", "")
+    return {"href": f"{address}#{name}", "on": manuscript.plain(where.title)}

@@ -22,7 +22,7 @@ from pe_lib.check.find import find_kind
 from pe_lib.check.probe import AXES, CannotCallError, Probe
 from pe_lib.check.recognition import Convention, recognize, table
 from pe_lib.check.report import Finding, Report
-from pe_lib.check.undisturbed import undisturbed
+from pe_lib.check.undisturbed import seed_all, undisturbed
 
 
 @pytest.fixture(autouse=True)
@@ -1104,3 +1104,22 @@ def test_a_cache_that_forgets_the_offset_is_found_by_the_calls_that_follow():
         """Its first offset is right, whatever it is."""
 
     assert "offset" in {f.check for f in check_encoding(Forgets, d_model=16).wrong}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_seed_is_the_one_that_torch_sets(monkeypatch, gpu):
+    """By torch itself where a device might have a generator of its own."""
+    called = []
+    with undisturbed():
+        torch.manual_seed(7)
+        wanted = torch.rand(3)
+        torch.manual_seed(8)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+        monkeypatch.setattr(
+            torch,
+            "manual_seed",
+            lambda n: called.append(torch.default_generator.manual_seed(n)),
+        )
+        seed_all(7)
+        assert torch.equal(torch.rand(3), wanted)
+    assert len(called) == gpu
