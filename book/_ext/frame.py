@@ -75,7 +75,7 @@ def as_styled(code: re.Match[str]) -> str:
 
 
 def as_table(printed: re.Match[str]) -> str:
-    """A printed matrix as a table; more colour is more, blue is below zero."""
+    """A printed matrix as a table: the larger a number, plus or minus, the more ink."""
     rows = [row.split() for row in re.findall(r"[^\[\]]*[\d.]", printed[1])]
     try:
         largest = max(abs(float(number)) for row in rows for number in row) or 1
@@ -83,8 +83,7 @@ def as_table(printed: re.Match[str]) -> str:
         return printed[0]
     cells = [
         "".join(
-            f"<td{' class=below' * number.startswith('-')} "
-            f'style="--v:{abs(float(number)) / largest:.2f}">'
+            f'<td style="--v:{abs(float(number)) / largest:.2f}">'
             f"{number.rstrip('.').replace('-', '−')}</td>"
             for number in row
         )
@@ -95,8 +94,11 @@ def as_table(printed: re.Match[str]) -> str:
 
 
 def with_tables(body: str) -> str:
-    """Tables scroll in a box of their own; an empty corner is no heading."""
-    body = GRID.sub(as_table, body)
+    """Tables scroll in a box of their own; an empty corner is no heading.
+
+    No line ends between a number and its per cent.
+    """
+    body = re.sub(r"(?<=\d) %", "\u00a0%", GRID.sub(as_table, body))
     boxed = re.sub(
         r'<table class="[^"]*docutils.*?</table>',
         r'<div class="scrolls">\g<0></div>',
