@@ -16,11 +16,13 @@ const LIBRARY = -1000;
 const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal", sin: "sine",
   cos: "cosine", learnable: "learned", trainable: "learned", learnt: "learned", sequence: "text",
   sequences: "texts", sum: "add", concat: "concatenating", fp16: "half", float16: "half", odd: "even",
-  decoder: "causal", picture: "image", llama2: "llama", normalize: "divide" };
+  decoder: "causal", picture: "image", llama2: "llama", normalize: "divide", mismatch: "differ",
+  huggingface: "program", inference: "decoding" };
 // Names in programs, and what stands in a title for them.
 const NAMED = { position_ids: "padding and caches", rotate_half: "rotary pairs", inv_freq: "half precision",
-  "32k": "eight times as far", "128k": "eight times as far" };
+  "10k": "10000", "8x": "eight times as far", "32k": "eight times as far", "128k": "eight times as far" };
 const NAMES = ["posit", "encod", "embed", "transform"]; // nearly every question is about it
+const ASKING = ["can", "do", "does", "how", "what"];
 
 const stemmed = (word) => new Stemmer().stemWord(MEANT[word] ?? word);
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
@@ -48,7 +50,7 @@ const titlesWith = (asked) => {
 // Whole questions: the FAQ's by the share of the words that they hold, rare words first.
 const questionsWith = (query) => {
   const { alltitles, docnames, filenames, titles } = Search._index;
-  const asked = wordsOf(query).filter((word) => !stopwords.includes(word));
+  const asked = wordsOf(query).filter((word) => ![...stopwords, ...ASKING].includes(word));
   const questions = Object.entries(alltitles).flatMap(([title, places]) =>
     places
       .filter(([file]) => docnames[file].endsWith("/faq") && title.endsWith("?"))
@@ -68,6 +70,11 @@ const questionsWith = (query) => {
     return [[docnames[file], `${titles[file]} > ${title}`, `#${id}`, null, score, filenames[file]]];
   });
 };
+
+// "BERT's" is BERT, and 10,000 one number.
+const sphinxParse = Search._parseQuery;
+Search._parseQuery = (typed) =>
+  sphinxParse(typed.replace(/['’]s\b/g, "").replace(/(\d),(?=\d{3})/g, "$1"));
 
 Scorer.score = ([page, , , ofLibrary, score]) =>
   score + (ofLibrary ? LIBRARY : lean(page));

@@ -55,6 +55,10 @@ FOUND_FIRST = {
     "are all positional encodings unique": f"{FAQ}#is-every-code-unique",
     "numpy code": f"{FAQ}#where-is-code",
     "positional encoding pytorch code": f"{FAQ}#where-is-code",
+    "how are BERT's positions made": f"{FAQ}#which-do-bert",
+    "why 10,000": f"{FAQ}#why-10000",
+    "can rope extrapolate": f"{FAQ}#does-it-extrapolate",
+    "slow decoding": f"{FAQ}#why-does-each-new-word",
     # Names in programs.
     "32k": f"{FAQ}#my-llama-like-model",
     "position_ids": f"{FAQ}#what-about-padding",
@@ -541,6 +545,7 @@ def test_menu_by_keyboard(at: Opener) -> None:
     page.keyboard.press("Enter")
     page.wait_for_timeout(400)
     assert links.evaluate_all(shown) > 10
+    assert page.locator(".menu > nav").evaluate("e => e.scrollWidth <= e.clientWidth")
     page.keyboard.press("Escape")
     page.wait_for_timeout(400)
     assert links.evaluate_all(shown) == 0
