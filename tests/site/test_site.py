@@ -436,7 +436,9 @@ def test_letters_twice_as_large(at: Opener, name: str, width: int) -> None:
 def test_code_wraps_on_a_phone(at: Opener) -> None:
     """Nobody reads a program through a slit; what it prints keeps its columns."""
     wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
-    code = at(CHAPTER, width=390).page.locator(".highlight-python pre")
+    page = at(CHAPTER, width=390).page
+    checks.unfold(page)
+    code = page.locator(".highlight-python pre")
     assert code.count() > 10 and code.evaluate_all(wide) == 0
     printed = code.page.locator(".cell_output pre").first
     assert printed.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
