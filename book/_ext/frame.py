@@ -21,6 +21,7 @@ GRID = re.compile(
     r"\[(\[[^<\]]*\](?:\s*\[[^<\]]*\])*)\]\s*</pre></div>\s*</div>"
 )
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
+PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # What no rule of book.css names: half of all elements, if they stayed.
 PLAIN = re.compile(
     r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp)")'
@@ -60,7 +61,9 @@ def tell_the_page(
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
-    context["body"] = with_tables(CODE.sub(as_styled, context.get("body", "")))
+    context["body"] = unbroken(
+        with_tables(CODE.sub(as_styled, context.get("body", "")))
+    )
 
 
 def as_styled(code: re.Match[str]) -> str:
@@ -94,11 +97,8 @@ def as_table(printed: re.Match[str]) -> str:
 
 
 def with_tables(body: str) -> str:
-    """Tables scroll in a box of their own; an empty corner is no heading.
-
-    No line ends between a number and its per cent.
-    """
-    body = re.sub(r"(?<=\d) %", "\u00a0%", GRID.sub(as_table, body))
+    """Tables scroll in a box of their own; an empty corner is no heading."""
+    body = GRID.sub(as_table, body)
     boxed = re.sub(
         r'<table class="[^"]*docutils.*?</table>',
         r'<div class="scrolls">\g<0></div>',
@@ -106,6 +106,11 @@ def with_tables(body: str) -> str:
         flags=re.DOTALL,
     )
     return boxed.replace('<th class="head"><p></p></th>', "<td></td>")
+
+
+def unbroken(body: str) -> str:
+    """No line of the text ends between a number and its per cent; code stays."""
+    return PERCENT.sub(lambda found: found[1] or "\u00a0%", body)
 
 
 def choose_files(

@@ -57,7 +57,7 @@ class Patches(Explorer):
     _name = "patches"
     _title = "Ask for two opposite patches"
     _goal = (
-        "Drag the purple squares off the middle row and column. Then make the head"
+        "Drag the framed squares off the middle row and column. Then make the head"
         " prefer these two, and no other."
     )
     _reached = (
@@ -105,7 +105,7 @@ class Patches(Explorer):
         )
         return picture(
             "A grid of seven by seven patches, with most ink where a head in the middle"
-            " looks. Two purple frames, opposite to each other, are what it was asked"
+            " looks. Two frames, opposite to each other, are what it was asked"
             " for.",
             300,
             300,

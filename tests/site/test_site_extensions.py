@@ -454,9 +454,15 @@ def test_a_printed_matrix_is_a_table():
     numbers = re.findall(r"--v:([\d.]+)\">([−\d.]+)</td>", table)
     assert numbers == [("0.50", "0.5"), ("1.00", "−1"), ("0.00", "0"), ("0.25", "0.25")]
     assert table.count("<tr>") == 2
-    assert frame.with_tables("<td>99 %</td>") == "<td>99\u00a0%</td>"
     for text in ("5 codes", "[[True False]]", "[[1. 2.]]\nand more", "[1. 2.]"):
         assert frame.with_tables(PRINTED.format(text)) == PRINTED.format(text)
+
+
+def test_a_number_keeps_its_per_cent():
+    """In the text; what is copied from code is what was written."""
+    assert frame.unbroken("<td>99 %</td>") == "<td>99\u00a0%</td>"
+    code = '<pre>print("99 %")\n7 % 2</pre>'
+    assert frame.unbroken(code) == code
 
 
 def test_code_keeps_the_spans_that_the_style_sheet_names():
