@@ -57,6 +57,8 @@ FOUND_FIRST = {
     "positional encoding pytorch code": f"{FAQ}#where-is-code",
     "how are BERT's positions made": f"{FAQ}#which-do-bert",
     "why 10,000": f"{FAQ}#why-10000",
+    "10k": f"{FAQ}#why-10000",
+    "8x context": f"{FAQ}#my-llama-like-model",
     "can rope extrapolate": f"{FAQ}#does-it-extrapolate",
     "slow decoding": f"{FAQ}#why-does-each-new-word",
     # Names in programs.
@@ -405,6 +407,8 @@ def test_the_hour_leads_on(site: Site) -> None:
 
 WIDEST = (
     "book/problem/adding",
+    "book/problem/order_blindness",
+    "book/failures/dials",
     "book/sinusoidal/rotation",
     "book/reference/glossary",
     "book/reference/api",
@@ -413,10 +417,11 @@ WIDEST = (
 
 @pytest.mark.parametrize("name", [*SAMPLE, *WIDEST])
 def test_narrow(browser: Any, site: Site, name: str) -> None:
-    """At 320 px, which is 1280 px at 400 %, nothing has to be scrolled sideways."""
+    """At 320 px (1280 px at 400 %) nothing is wider than the page, or than its card."""
     with checks.visit(browser, site, site.url(name), 320) as seen:
         checks.unfold(seen.page)
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
+        none(seen.page.evaluate(checks.script("out_of_cards")))
 
 
 TALL = ("book/problem/order_blindness", "book/notation", "book/reference/glossary")
