@@ -1,4 +1,4 @@
-"""Two hands: how far away can the nearest double be kept?"""
+"""Two hands: how far away can the nearest word be kept?"""
 
 from dataclasses import dataclass
 
@@ -26,13 +26,13 @@ class TwoHands(Explorer):
     _name = "two-hands"
     _title = "Two hands"
     _goal = (
-        "Choose the speed of the slow hand so that the nearest double of word 0 is"
+        "Choose the speed of the slow hand so that the nearest word of word 0 is"
         " as far away as you can."
     )
     _reached = (
         "Reached: at least 0.58.",
         "Of all these speeds only 0.39 keeps the 99 words so far away; 0.01 is not the"
-        " best for 100 words. The more words, the nearer the nearest double.",
+        " best for 100 words. The more words, the nearer the nearest one.",
     )
 
     def _distances(self) -> NDArray[np.float64]:
@@ -50,11 +50,11 @@ class TwoHands(Explorer):
         y = 130 - 40 * far[low - 1]
         return (
             '<div class="dials three"><div>'
-            + hand("fast hand, at the nearest double", low, ghost=0)
+            + hand("fast hand, at the nearest word", low, ghost=0)
             + "1.00 a word</div>\n<div>"
-            + hand("slow hand, at the nearest double", SPEED * low, ghost=0)
+            + hand("slow hand, at the nearest word", SPEED * low, ghost=0)
             + '<span class="now">0.01 a word</span></div></div>\n'
-            '<p class="legend">The hands of the nearest double, and'
+            '<p class="legend">The hands of the nearest word, and'
             ' <b class="target">dotted</b> those of word 0. Below: how far each word is'
             " from word 0.</p>\n"
             + picture(
@@ -76,7 +76,7 @@ class TwoHands(Explorer):
     def _tally(self) -> list[tuple[str, str]]:
         far = self._distances()
         return [
-            ("nearest double", f"word {far.argmin() + 1}"),
+            ("nearest word", f"word {far.argmin() + 1}"),
             ("its distance", number(far.min())),
             ("best so far", number(far.min())),
         ]

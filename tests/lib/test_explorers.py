@@ -802,7 +802,7 @@ def test_switches_a_full_matrix_gets_three():
 
 
 def test_two_hands_everywhere(play):
-    """All 99 speeds: the nearest double, its distance, the whole curve."""
+    """All 99 speeds: the nearest word, its distance, the whole curve."""
     page = play(explorers.TwoHands())
     seen = page.evaluate(script("every_speed"))
     assert len(seen) == 99
