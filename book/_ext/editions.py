@@ -194,8 +194,7 @@ def addresses(name: str) -> dict[str, str]:
 def both(page: manuscript.Page, repository: str = "") -> dict[str, Notebook]:
     """The two editions of a chapter, ready to be taken anywhere."""
     notebook = json.loads(page.path.read_text(encoding="utf-8"))
-    reads = any('"data/' in cell.source for cell in page.code_cells)
-    folder = page.name.rpartition("/")[0] if reads else ""
+    folder = page.name.rpartition("/")[0] if page.reads else ""
     return {
         "student": findable(students(notebook), hint(repository), folder, repository),
         "author": findable(notebook, hint(repository), folder, repository),

@@ -40,6 +40,7 @@ DEEPER, RECALL, EXERCISES = "Deeper: ", "Do you remember?", "Exercises"
 # Slower than a novel: what readers of the hour needed who worked it through.
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_AN_EXPLORER = 170, 5, 30
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
+KEPT_FILE = re.compile(r'"((?:\.\./)*(?:\w+/)?(?:data|benchmarks)/)([\w.]*)')
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,11 @@ class Page:
     def code_cells(self) -> list[Cell]:
         """The cells that run."""
         return [cell for cell in self.cells if cell.kind == "code"]
+
+    @property
+    def reads(self) -> list[tuple[str, str]]:
+        """Folder and name of each kept file that its cells read, from where it lies."""
+        return [f for c in self.code_cells for f in KEPT_FILE.findall(c.source)]
 
     @cached_property
     def text(self) -> str:

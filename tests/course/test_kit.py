@@ -54,6 +54,19 @@ def test_each_folder_is_complete(course: Path) -> None:
             assert (course / tool / name / "pe_lib/__init__.py").is_file()
 
 
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=kit.short)
+def test_what_a_chapter_reads_lies_beside_it(
+    page: manuscript.Page, tmp_path: Path
+) -> None:
+    """A kit of one chapter has its files, wherever in the book they are kept."""
+    kit.copy_data(page, tmp_path)
+    code = "\n".join(map(editions.source, kit.student(page)["cells"]))
+    read = manuscript.KEPT_FILE.findall(code)
+    assert len(read) >= len(page.reads)
+    for place, name in read:
+        assert place == "data/" and list(tmp_path.glob(f"data/{name}*")), name
+
+
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     """Neither a line of a solution, nor a hidden input, nor a wrong answer."""
     student, instructor = texts(course / "student"), texts(course / "instructor")

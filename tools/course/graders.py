@@ -140,7 +140,7 @@ def for_otter(page: Page) -> Notebook:
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 
     notebook = _with_cells(page, answer, check)
-    data = "  - data\n" if kit.reads_files(page) else ""
+    data = "  - data\n" if page.reads else ""
     config = OTTER_CONFIG.format(name=kit.short(page).replace("/", "-"), data=data)
     notebook["cells"].insert(0, _raw("config", config))
     return notebook
@@ -214,5 +214,4 @@ def write_otter(pages: list[Page], folder: Path) -> None:
 def _write_assignment(notebook: Notebook, page: Page, folder: Path) -> None:
     kit.write(notebook, folder / f"{folder.name}.ipynb")
     kit.copy_library(folder)
-    if kit.reads_files(page):
-        kit.copy_data(page, folder)
+    kit.copy_data(page, folder)

@@ -9,13 +9,14 @@ import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import editions
 import stubs
 import wrong_answers
 import yaml
 from editions import Notebook
-from manuscript import ROOT, Page
+from manuscript import KEPT_FILE, ROOT, Page
 
 EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
@@ -74,11 +75,6 @@ def needs_torch(page: Page) -> bool:
     )
 
 
-def reads_files(page: Page) -> bool:
-    """Whether a cell reads a file that lies beside the chapter."""
-    return any('"data/' in cell.source for cell in page.code_cells)
-
-
 def worth(page: Page) -> int:
     """The points of a chapter."""
     return sum(stubs.points(exercise.title) for exercise in page.exercises)
@@ -98,7 +94,7 @@ def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
 
 def student(page: Page, stored: Notebook | None = None) -> Notebook:
     """The student's edition, for the kit; of a notebook other than the stored one."""
-    folder = short(page).rpartition("/")[0] if reads_files(page) else ""
+    folder = short(page).rpartition("/")[0] if page.reads else ""
     notebook = editions.students(stored or load(page))
     notebook = editions.findable(notebook, KEPT, folder)
     return marked(within(notebook), page, "student")
@@ -118,7 +114,7 @@ def instructor(page: Page) -> Notebook:
         for label in editions.labels(cell, "check-"):
             text = remarks(label, editions.source(cell))
             cells.append(markdown(f"wrong-{label}", text))
-    folder = short(page).rpartition("/")[0] if reads_files(page) else ""
+    folder = short(page).rpartition("/")[0] if page.reads else ""
     notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
     return marked(within(notebook), page, "instructor")
 
@@ -150,14 +146,21 @@ def markdown(name: str, text: str) -> dict[str, object]:
     }
 
 
+def beside(code: str) -> str:
+    """What reads kept files of the book reads them beside it, where a kit has them."""
+    return KEPT_FILE.sub(r'"data/\2', code)
+
+
 def within(notebook: Notebook) -> Notebook:
-    """Without links to pages that a kit does not have; their words stay."""
-    cells = [
-        cell | {"source": editions.lines(ELSEWHERE.sub(r"\1", editions.source(cell)))}
-        if cell["cell_type"] == "markdown"
-        else cell
-        for cell in notebook["cells"]
-    ]
+    """Without links to pages that a kit does not have, and with files beside it."""
+
+    def text(cell: dict[str, Any]) -> str:
+        source = editions.source(cell)
+        if cell["cell_type"] == "markdown":
+            return ELSEWHERE.sub(r"\1", source)
+        return beside(source)
+
+    cells = [c | {"source": editions.lines(text(c))} for c in notebook["cells"]]
     return notebook | {"cells": cells}
 
 
@@ -174,7 +177,7 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
     for page in pages:
         write(make(page), folder / f"{short(page)}.ipynb")
     copy_library(folder)
-    for page in filter(reads_files, pages):
+    for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
     rows = [
         f"| [{short(page)}]({short(page)}.ipynb){'*' if needs_torch(page) else ''} "
@@ -238,10 +241,15 @@ def copy_library(folder: Path) -> None:
 
 
 def copy_data(page: Page, folder: Path) -> None:
-    """What a chapter reads."""
+    """What a chapter reads: all that is kept beside it, and files from elsewhere."""
     ignored = shutil.ignore_patterns("*.py", "__pycache__", ".*", "parts")
-    data = page.path.parent / "data"
-    shutil.copytree(data, folder / "data", ignore=ignored, dirs_exist_ok=True)
+    for place, name in page.reads:
+        kept, data = page.path.parent / place, folder / "data"
+        data.mkdir(parents=True, exist_ok=True)
+        if place == "data/":
+            shutil.copytree(kept, data, ignore=ignored, dirs_exist_ok=True)
+        else:
+            shutil.copy(kept / name, data / name)
 
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:

@@ -103,13 +103,16 @@ def needed(page: Page) -> set[str]:
 def light(page: Page, folder: Path) -> Page:
     """The chapter without the cells on which no exercise rests."""
     wanted = needed(page)
-    kept = tuple(c for c in page.cells if c.kind != "code" or c.source in wanted)
-    stored, known = kit.load(page), {cell.id for cell in kept}
+    kept = tuple(
+        replace(c, source=kit.beside(c.source)) if c.kind == "code" else c
+        for c in page.cells
+        if c.kind != "code" or c.source in wanted
+    )
+    stored, known = kit.within(kit.load(page)), {cell.id for cell in kept}
     cells = [cell for cell in stored["cells"] if cell["id"] in known]
     path = folder / page.path.name
     kit.write(stored | {"cells": cells}, path)
-    if kit.reads_files(page):
-        kit.copy_data(page, folder)
+    kit.copy_data(page, folder)
     return replace(page, path=path, cells=kept)
 
 

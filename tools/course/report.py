@@ -99,7 +99,7 @@ def plan(chapter: str, limits: Limits, whose: Whose) -> dict[str, Any]:
     ideas = [c for c in page.code_cells if c.role not in ("exercise", "exercise-check")]
     given = kit.student(page, variants.notebook(page))["cells"]
     return {
-        "above": [cell.source for cell in ideas],
+        "above": [kit.beside(cell.source) for cell in ideas],
         "answers": {c.id: n for c in page.code_cells for n in c.tagged("solution-")},
         "known": [c.id for c in page.code_cells if not c.tagged("solution-")],
         "texts": ["".join(c["source"]).strip() for c in given],
@@ -195,8 +195,7 @@ def once(
     """Start a worker; the lines that it wrote, and how it ended if not by itself."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        if kit.reads_files(chapters()[chapter]):
-            kit.copy_data(chapters()[chapter], place)
+        kit.copy_data(chapters()[chapter], place)
         results, recipe = place / ".results", place / ".plan"
         recipe.write_text(json.dumps(plan), encoding="utf-8")
         command = [sys.executable, str(WORKER), str(recipe), str(path.resolve())]
