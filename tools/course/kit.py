@@ -31,8 +31,9 @@ From the executable book "Positional Encodings, Checked", {version}.
 1. Python 3.11 or newer. In this folder: `python -m venv .venv`, then
    `.venv/bin/python -m pip install -r requirements.txt`
    (on Windows `.venv\\Scripts\\python`).
-{torch}`.venv/bin/jupyter lab`, and open a chapter. Keep the folders as they are:
-   the chapters find the library `pe_lib` beside them.
+{torch}`.venv/bin/jupyter lab` (on Windows `.venv\\Scripts\\jupyter lab`), and open a
+   chapter. Keep the folders as they are: the chapters find the library `pe_lib`
+   beside them.
 
 {advice}
 
