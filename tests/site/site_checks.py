@@ -365,10 +365,6 @@ def _share(seen: Visit, height: int) -> float | None:
 def quarters(seen: Visit) -> list[str]:
     """Figures less than a quarter of the main text as one finds it, or code more."""
     figures, code = seen.page.evaluate(script("quarters"))
-    if figures < 0.25:  # a letter of the page's own that came too late is there now
-        seen.page.reload()
-        seen.page.evaluate(script("settle"))
-        figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.25 else []
     return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
 
