@@ -336,6 +336,7 @@ def test_the_fields_of_the_values(page: Any) -> None:
     assert not field.evaluate("field => field.form.reportValidity()")
     listed = page.locator(".live-list:not(.live-exercises)")
     listed.locator("summary").click()
+    listed.locator("li").first.wait_for()
     held = listed.locator("[data-is=holds]").count()
     assert held >= 3
     field.fill("16")
