@@ -244,13 +244,13 @@ def copy_library(folder: Path) -> None:
 def copy_data(page: Page, folder: Path) -> None:
     """What a chapter reads: all that is kept beside it, and files from elsewhere."""
     ignored = shutil.ignore_patterns("*.py", "__pycache__", ".*", "parts")
-    for place, name in page.reads:
-        kept, data = page.path.parent / place, folder / "data"
+    own, data = page.path.parent / "data", folder / "data"
+    elsewhere = [page.path.parent / "".join(r) for r in page.reads if r[0] != "data/"]
+    if len(elsewhere) < len(page.reads):
+        shutil.copytree(own, data, ignore=ignored, dirs_exist_ok=True)
+    for kept in elsewhere:
         data.mkdir(parents=True, exist_ok=True)
-        if place == "data/":
-            shutil.copytree(kept, data, ignore=ignored, dirs_exist_ok=True)
-        else:
-            shutil.copy(kept / name, data / name)
+        shutil.copy(kept, data)
 
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
