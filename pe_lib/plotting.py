@@ -258,7 +258,7 @@ def write_numbers(image: AxesImage, *, digits: int = 2) -> None:
     image.set_alpha(0.35)
     values = np.ma.masked_array(image.get_array())
     for row, column in np.argwhere(~np.ma.getmaskarray(values)):
-        text = f"{values[row, column]:.{digits}f}"
+        text = f"{values[row, column]:.{digits}f}".replace("-", "−")
         image.axes.text(column, row, text, ha="center", va="center")
 
 

@@ -1,11 +1,11 @@
 """Fold what a reader of the site does not need at first; in the notebook all is plain.
 
-The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole; the
-code of a figure or an explorer, below its picture; a check, under the sentence that
-says what it found. A section ``## Deeper: ...`` folds under its title and its first
-paragraph, the result; in the library's reference all but the first paragraph. Folds are
-``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those that an
-address leads into.
+The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole, with
+the names that it defines; the code of a figure or an explorer, below its picture; a
+check, under the sentence that says what it found. A section ``## Deeper: ...`` folds
+under its title and its first paragraph, the result; in the library's reference all but
+the first paragraph. Folds are ``<details class="fold fold-...">`` and need no script;
+``folds.js`` opens those that an address leads into.
 
 A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
 are leaves beside what they enclose, and come last, when contents and labels are known.
@@ -43,6 +43,7 @@ DEEPER_ENTRY = re.compile(
 )
 BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
+DEFINED = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
@@ -92,6 +93,9 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
         summary = [mark, nodes.Text(" "), said]
     else:
         summary = [_tag(SUMMARIES[cell.role])]
+    if cell.role == "setup" and "import " not in cell.source:
+        names = ", ".join(DEFINED.findall(cell.source))
+        summary += [nodes.Text(": "), nodes.literal(names, names)]
     if kind == "figure":
         container.children = [*rest, *opened(kind, *summary), *code, *closed()]
     else:

@@ -114,7 +114,7 @@ class Patches(Explorer):
             f'<circle class="solid" cx="150" cy="150" r="5"/>{frames}\n',
             "map",
         ) + (
-            '<p class="legend">Dark: where the head looks. Dot: the patch that asks.'
+            '<p class="legend">Ink: where the head looks. Dot: the patch that asks.'
             ' <b class="target">Frames</b>: what it should prefer.</p>\n'
         )
 

@@ -65,8 +65,8 @@ class Shuffle(Explorer):
     def _stage(self) -> str:
         words = "".join(
             f'<div class="word" style="--at: {seat};"><b>{word}</b>'
-            f'<span class="now sine">{number(x)}</span>'
-            f'<span class="now cosine">{number(y)}</span></div>\n'
+            f'<span class="now">{number(x)}</span>'
+            f'<span class="now">{number(y)}</span></div>\n'
             for seat, (word, (x, y)) in enumerate(
                 zip(self.WORDS, self._new(), strict=True)
             )

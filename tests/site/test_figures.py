@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from contrast import contrast, mixed
 from PIL import Image
 
 from pe_lib import plotting
@@ -152,6 +153,22 @@ def test_colours_are_the_pages(axes):
     drawn = re.sub(r"var\([^)]*\)", "", inline(axes))
     assert not re.search("#[0-9a-f]{6}", drawn)
     assert drawings.COLOURS[plotting.INK] == "currentColor"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_page_has_each_colour_of_a_drawing_in_both_modes(mode, axes):
+    style = (ROOT / "book/_static/book.css").read_text(encoding="utf-8")
+    both = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", style)
+    page = {name: colours[mode == "dark"] for name, *colours in both}
+    squares = axes.imshow([[1]])
+    plotting.write_numbers(squares)
+    named = re.findall(r"var\(--(\w+)", " ".join(drawings.COLOURS.values()))
+    assert len(named) == 6
+    for name in [*named, "ink"]:
+        # WCAG 2.2, 1.4.11, graphical objects, and 1.4.3, numbers in a full square.
+        assert contrast(page[name], page["paper"]) >= 3
+        square = mixed(page[name], page["paper"], squares.get_alpha())
+        assert contrast(page["ink"], square) >= 4.5
 
 
 def test_grey_letters_have_more_contrast_than_grey_lines(axes):

@@ -356,8 +356,16 @@ def written(container):
 )
 def test_a_cell_folds_by_its_role(metadata, html):
     container = cell_node(nodes.container("", nb_element="out"))
-    folds.fold_cell(container, manuscript.Cell("a", "code", "assert x", metadata))
+    folds.fold_cell(container, manuscript.Cell("a", "code", "import x", metadata))
     assert written(container) == html
+
+
+def test_a_set_up_says_what_it_defines():
+    container = cell_node()
+    source = "class Head:\n    def look(self): ...\n\ndef train(): ..."
+    cell = manuscript.Cell("a", "code", source, {"tags": ["setup"]})
+    folds.fold_cell(container, cell)
+    assert "<summary>Set-up[: ][Head, train]</summary>" in written(container)
 
 
 def test_code_and_formulas_in_the_sentence_of_a_check():
