@@ -22,6 +22,8 @@ GRID = re.compile(
 )
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
+# In a bibliography, deprecated the one, without list items the other.
+REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
 # What no rule of book.css names: half of all elements, if they stayed.
 PLAIN = re.compile(
     r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp)")'
@@ -61,9 +63,8 @@ def tell_the_page(
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
-    context["body"] = unbroken(
-        with_tables(CODE.sub(as_styled, context.get("body", "")))
-    )
+    styled = CODE.sub(as_styled, context.get("body", ""))
+    context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
 
 
 def as_styled(code: re.Match[str]) -> str:

@@ -110,7 +110,7 @@ def hand(
     ]
     if before is not None:
         pieces.append(
-            f'<path class="now arc target" d="{arc(before, angle)}"/>'
+            f'<path class="now arc" d="{arc(before, angle)}"/>'
             f'<g class="now pale" transform="{rotate(before)}"><path d="M0 0V-44"/></g>'
         )
     if ghost is not None:

@@ -73,7 +73,7 @@ class Coats(Explorer):
             300,
             '<path class="hair" d="M150 5v290M5 150h290"/>'
             f'<path class="now edge" d="M{line}"/>'
-            f'<path class="now target round" stroke-width="6" d=""/>\n{points}',
+            f'<path class="now edge round" stroke-width="6" d=""/>\n{points}',
             "plane",
         )
 

@@ -13,7 +13,7 @@ each("hands", (root, controls, form) => {
         ...speeds.flatMap((w) => pose(w * x, { ghost: w * (x - back) })),
         softmax(scores).map((p, s) => `M${20 * s + 10} 175v${(-48 * p).toFixed(1)}`).join(""),
         `translate(${20 * x})`,
-        `translate(${20 * (t < back ? -9 : x - back)})`,
+        `translate(${20 * (x - back)})`,
       ],
       `Word ${t}, ${words[t].textContent}, ` +
         (t < back ? "has none to look back at." : `looks at word ${t - back}, ${words[t - back].textContent}.`),

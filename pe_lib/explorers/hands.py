@@ -20,6 +20,7 @@ from pe_lib.rotation import shift_matrix
 from pe_lib.sinusoidal import sinusoidal
 
 BASE, SHARP = 50, 4
+BACK = ("the word", "two words", "three words")
 TEXT = (
     "Row row row your boat gently down the stream"
     " merrily merrily merrily merrily life is but a dream"
@@ -101,8 +102,9 @@ class Hands(Explorer):
         map_ = "".join(
             f'<g class="{name}" transform="translate(0 {y}) scale(20 9)">'
             + "".join(
-                f'<path stroke-opacity="{level / 4:g}" d="{runs(rows == level)}"/>'
-                for level in range(1, 5)
+                f'<path stroke-opacity="{max(level / 4, 0.1):g}"'
+                f' d="{runs(rows == level)}"/>'
+                for level in range(5)
             )
             + "</g>\n"
             for name, y, rows in (
@@ -113,10 +115,9 @@ class Hands(Explorer):
         bars = "".join(
             f"M{20 * s + 10} 175v{-48 * weight:.1f}" for s, weight in enumerate(weights)
         )
-        there = aim if aim >= 0 else -9
         return (
             f'<p class="words">{spoken}</p>\n<div class="dials row">\n{dials}</div>\n'
-            + LEGEND.format(f"the word {('one', 'two', 'three')[self.back - 1]} before")
+            + LEGEND.format(f"{BACK[self.back - 1]} before. Bars: its look")
             + picture(
                 "A table: a column for each word, a row for each hand, the sines in"
                 " blue above, the cosines in orange below. A frame marks the word, a"
@@ -128,7 +129,7 @@ class Hands(Explorer):
                 f'<path class="edge" d="M0 175.5h{20 * len(words)}"/>'
                 f'<g class="now" transform="translate({20 * t})">'
                 '<path stroke-width="2.5" d="M0 0h20v118h-20z"/></g>'
-                f'<g class="now" transform="translate({20 * there})">'
+                f'<g class="now" transform="translate({20 * aim})">'
                 '<path class="target dots" stroke-width="2.5" d="M0 0h20v174h-20z"/>'
                 "</g>\n",
                 "plot table",

@@ -99,8 +99,8 @@ class LookBack(Explorer):
             + '<div class="whole" hidden>\n'
             + picture(
                 "A map: a row for each position that asks, a column for each that it"
-                " may look at. The more ink, the more it looks; the place before it"
-                " lies between two dotted lines.",
+                " may look at. The more ink, the more it looks; a dotted line runs"
+                " through the places before it.",
                 168,
                 168,
                 '<path class="hair" d="M4 4h160v160h-160z"/>'
@@ -110,7 +110,7 @@ class LookBack(Explorer):
                     for level in range(1, 5)
                 )
                 + '</g><path class="target dots" stroke-width="1.6"'
-                ' d="M4 4l160 160M4 24l140 140"/>',
+                ' d="M9 19l140 140"/>',
                 "map",
             )
             + "</div>\n"

@@ -76,18 +76,18 @@ class MoveBoth(Explorer):
         return [f"{minus(f'{gap:.1f}')}°" for gap in (turned + 180) % 360 - 180]
 
     def _stage(self) -> str:
-        names = ("first hands, 1 a word", "second hands, 0.01 a word")
+        names = ("1 a word", "0.01 a word")
         both = zip(names, *self._angles(), self._gaps(), strict=True)
         dials = "".join(
             "<div>"
-            + hand(f"query and key, {name}", query, before=key, legs=False)
-            + f'{name}: <span class="now">{gap}</span></div>\n'
+            + hand(f"the hands of query and key, {name}", query, before=key, legs=False)
+            + f'<div>{name}</div><span class="now">{gap}</span></div>\n'
             for name, query, key, gap in both
         )
         return (
             f'<div class="dials two">\n{dials}</div>\n'
             '<p class="legend">Full: the query. Pale: the key. The'
-            ' <b class="target">arc</b>: the gap from key to query.</p>\n'
+            " arc: the gap from key to query.</p>\n"
         )
 
     def _tally(self) -> list[tuple[str, str]]:

@@ -83,7 +83,7 @@ class Rotation(Explorer):
             f'<div class="dials three">\n{"".join(dials)}</div>\n'
             '<p class="legend">Pale: position t. Full: position t + k, with its'
             ' <b class="sine">sine</b> and <b class="cosine">cosine</b>. The'
-            ' <b class="target">arc</b>: the turn.</p>\n'
+            " arc: the turn.</p>\n"
             '<div class="matrix" role="img" aria-label="The matrix T(k): three blocks'
             ' of two by two numbers along its diagonal, zero elsewhere">'
             f"{entries}</div>\n"

@@ -52,10 +52,13 @@ each("shuffle", (root, controls, form) => {
       x = event.clientX;
       card.setPointerCapture(event.pointerId);
     };
+    card.onpointermove = (event) => card.hasPointerCapture(event.pointerId) && card.style.setProperty("--dx", `${event.clientX - x}px`);
+    card.onpointercancel = draw;
     card.onpointerup = (event) => {
       const far = Math.round((event.clientX - x) / (card.offsetWidth + 4)), seat = order.indexOf(w) + far;
       if (!far) tap(w);
       else if (order[seat] !== undefined) swap(w, order[seat]);
+      else draw();
     };
     card.onkeydown = (event) => {
       if (event.key != "Enter" && event.key != " ") return;

@@ -30,7 +30,7 @@ class StraightLine(Explorer):
     )
 
     def _stage(self) -> str:
-        bars = "".join(f"M{68 * s + 34} 110V{110 - 10 * s:.1f}" for s in range(5))
+        bars = "".join(f"M{68 * s + 34} 110V{110 - 15 * s:.1f}" for s in range(5))
         names = "".join(
             f'<text x="{68 * s + 34}" y="218">{word}</text>'
             f'<text class="muted" x="{68 * s + 34}" y="235">{s}</text>'
@@ -43,19 +43,19 @@ class StraightLine(Explorer):
             240,
             f'<path class="now" stroke-width="34" d="{bars}"/>\n'
             '<path class="edge" d="M8 110h324"/>'
-            '<path class="now target" stroke-width="2.5" d="M34 110.0L306 70.0"/>'
-            '<g class="now" transform="translate(238 80.0)">'
+            '<path class="now edge" stroke-width="2.5" d="M34 110.0L306 50.0"/>'
+            '<g class="now" transform="translate(238 65.0)">'
             f'<circle class="target" stroke-width="3" r="8"/></g>\n{names}\n',
         )
 
     def _tally(self) -> list[tuple[str, str]]:
-        scores = "  ".join(str(s) for s in range(5))
+        scores = "  ".join(f"{1.5 * s:g}" for s in range(5))
         return [("the five scores", minus(scores)), ("tries", "0")]
 
     def _sentence(self) -> str:
         return "York, key 4, is the tallest: an end."
 
     def _controls(self) -> str:
-        return slider("slope", "slope", -2, 2, 0.5, 1) + slider(
+        return slider("slope", "slope", -2, 2, 0.5, 1.5) + slider(
             "height", "height", -2, 2, 0.5, 0
         )

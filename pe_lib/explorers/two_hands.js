@@ -8,8 +8,8 @@ each("two-hands", (root, controls) => {
     show(
       root,
       [
-        ...pose(low, { ghost: 0 }),
-        ...pose(w * low, { ghost: 0 }),
+        ...pose(low, { ghost: 0, legs: false }),
+        ...pose(w * low, { ghost: 0, legs: false }),
         `${fixed(w)} a word`,
         "M" + heights.map((y, i) => `${3 * i + 33} ${y}`).join("L"),
         `translate(${3 * low + 30} ${heights[low - 1]})`,

@@ -50,9 +50,9 @@ class TwoHands(Explorer):
         y = 130 - 40 * far[low - 1]
         return (
             '<div class="dials three"><div>'
-            + hand("fast hand, at the nearest word", low, ghost=0)
+            + hand("fast hand, at the nearest word", low, ghost=0, legs=False)
             + "1.00 a word</div>\n<div>"
-            + hand("slow hand, at the nearest word", SPEED * low, ghost=0)
+            + hand("slow hand, at the nearest word", SPEED * low, ghost=0, legs=False)
             + '<span class="now">0.01 a word</span></div></div>\n'
             '<p class="legend">The hands of the nearest word, and'
             ' <b class="target">dotted</b> those of word 0. Below: how far each word is'
@@ -68,8 +68,8 @@ class TwoHands(Explorer):
                 f'<g class="now" transform="translate({3 * low + 30} {y:.1f})">'
                 '<circle class="target" stroke-width="3" r="7"/></g>\n'
                 '<text class="muted" x="300" y="122">goal: 0.58</text>'
-                f'<text class="muted" x="16" y="134">0</text>'
-                f'<text class="muted" x="16" y="54">2</text>{ticks}\n',
+                '<text x="16" y="134">0</text>'
+                f'<text x="16" y="54">2</text>{ticks}\n',
             )
         )
 

@@ -968,7 +968,7 @@ def coats_show(page, P, n):
     np.testing.assert_allclose(
         numbers(on).reshape(5, 2), 150 + 110 * P * (1, -1), atol=0.0501
     )
-    later = numbers(page.locator(".plane path.target").get_attribute("d"))
+    later = numbers(page.locator(".plane path.round").get_attribute("d"))
     np.testing.assert_allclose(
         later.reshape(-1, 3)[:, :2], 150 + 110 * text[5:] * (1, -1), atol=0.0501
     )
