@@ -379,6 +379,9 @@ def test_hands_move_along_the_text(play):
         aim = f"looks at word {t - 2}, {words[t - 2]}."
         aim = aim if t > 1 else "has none to look back at."
         assert sentence(page) == f"Word {t}, {words[t]}, {aim}"
+        shown = "all => all.filter((e) => getComputedStyle(e).display != 'none').length"
+        targets = page.locator(".ghost, .dots").evaluate_all(shown)
+        assert targets == (7 if t > 1 else 0)
     page.locator(".table").scroll_into_view_if_needed()
     box = page.locator(".table").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 4.5 / 18, box["y"] + 20)
@@ -660,6 +663,13 @@ def test_shuffle_by_mouse_and_finger(play):
     page.mouse.move(x[0], y)
     page.mouse.down()
     page.mouse.move(x[3], y, steps=4)
+    held = page.locator(".word").first.bounding_box()
+    assert held["x"] == pytest.approx(places[3]["x"], abs=1)  # under the mouse
+    page.mouse.up()
+    shuffle_shows(page, [3, 1, 2, 0, 4], False)
+    page.mouse.move(x[0], y)
+    page.mouse.down()
+    page.mouse.move(2, y, steps=4)  # past the last seat: back it goes
     page.mouse.up()
     shuffle_shows(page, [3, 1, 2, 0, 4], False)
     page.touchscreen.tap(x[1], y)

@@ -452,6 +452,32 @@ def test_code_wraps_on_a_phone(at: Opener) -> None:
     assert printed.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
 
 
+@pytest.mark.parametrize("name", ["book/problem/adding", "book/experiments/the_dial"])
+def test_code_is_not_cut_where_there_is_room(at: Opener, name: str) -> None:
+    """Nor where a fold holds it; the text keeps to its lines."""
+    wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
+    page = at(name, width=1280).page
+    checks.unfold(page)
+    code = page.locator(".cell_input pre")
+    assert code.count() > 10 and code.evaluate_all(wide) == 0
+    texts = page.locator(":is(section, .fold-body) > p, summary").evaluate_all(
+        "all => Math.max(...all.map((e) => e.getBoundingClientRect().width))"
+    )
+    assert texts <= 34 * 16
+
+
+def test_the_first_page_is_one_view(at: Opener) -> None:
+    """On a laptop its picture stands beside its first sentences, slider included."""
+    page = at(LANDING, width=1280).page
+    title, picture, slider = (
+        page.locator(css).first.bounding_box()
+        for css in ("h1", ".pe-explorer", ".pe-explorer [type=range]")
+    )
+    assert title["x"] + title["width"] <= picture["x"]
+    assert abs(title["y"] - picture["y"]) < 10
+    assert slider["y"] + slider["height"] < 800
+
+
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, LEDGER, "search"])
 def test_from_a_folder(at: Opener, name: str) -> None:
     """Opened from disk, a page is complete and quiet."""
