@@ -113,7 +113,8 @@ class LookBack(Explorer):
                 ' d="M9 19l140 140"/>',
                 "map",
             )
-            + "</div>\n"
+            + '<p class="legend">A row for each position that asks, a column for each'
+            ' that is asked. <b class="target">Dotted</b>: the one before.</p></div>\n'
         )
 
     def _tally(self) -> list[tuple[str, str]]:

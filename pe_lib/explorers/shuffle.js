@@ -56,8 +56,8 @@ each("shuffle", (root, controls, form) => {
     card.onpointercancel = draw;
     card.onpointerup = (event) => {
       const far = Math.round((event.clientX - x) / (card.offsetWidth + 4)), seat = order.indexOf(w) + far;
-      if (!far) tap(w);
-      else if (order[seat] !== undefined) swap(w, order[seat]);
+      if (Math.abs(event.clientX - x) < 8) tap(w);
+      else if (far && order[seat] !== undefined) swap(w, order[seat]);
       else draw();
     };
     card.onkeydown = (event) => {

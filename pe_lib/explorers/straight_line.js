@@ -15,7 +15,7 @@ each("straight-line", (root, controls, form) => {
         tops.map((y, s) => `M${68 * s + 34} 110V${y}`).join(""),
         `M34 ${tops[0]}L306 ${tops[4]}`,
         `translate(238 ${tops[3]})`,
-        minus(scores.join("  ")).replaceAll("-", "−"),
+        scores.join(", ").replaceAll("-", "−"),
         tries,
       ],
       at[1] === undefined ? `${names[at]}, key ${at}, is the tallest: an end.` : "A flat line: all five are equally tall.",

@@ -49,7 +49,7 @@ class StraightLine(Explorer):
         )
 
     def _tally(self) -> list[tuple[str, str]]:
-        scores = "  ".join(f"{1.5 * s:g}" for s in range(5))
+        scores = ", ".join(f"{1.5 * s:g}" for s in range(5))
         return [("the five scores", minus(scores)), ("tries", "0")]
 
     def _sentence(self) -> str:

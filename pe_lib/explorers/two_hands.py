@@ -67,7 +67,8 @@ class TwoHands(Explorer):
                 f'<path class="now" stroke-width="1.5" d="M{points}"/>'
                 f'<g class="now" transform="translate({3 * low + 30} {y:.1f})">'
                 '<circle class="target" stroke-width="3" r="7"/></g>\n'
-                '<text class="muted" x="300" y="122">goal: 0.58</text>'
+                '<text class="muted" x="300" y="122" style="paint-order: stroke;'
+                ' stroke: var(--x-raised); stroke-width: 5px">goal: 0.58</text>'
                 '<text x="16" y="134">0</text>'
                 f'<text x="16" y="54">2</text>{ticks}\n',
             )
