@@ -93,8 +93,8 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
         summary = [mark, nodes.Text(" "), said]
     else:
         summary = [_tag(SUMMARIES[cell.role])]
-    if cell.role == "setup" and "import " not in cell.source:
-        names = ", ".join(DEFINED.findall(cell.source))
+    names = ", ".join(DEFINED.findall(cell.source))
+    if cell.role == "setup" and names and "import " not in cell.source:
         summary += [nodes.Text(": "), nodes.literal(names, names)]
     if kind == "figure":
         container.children = [*rest, *opened(kind, *summary), *code, *closed()]

@@ -366,6 +366,9 @@ def test_a_set_up_says_what_it_defines():
     cell = manuscript.Cell("a", "code", source, {"tags": ["setup"]})
     folds.fold_cell(container, cell)
     assert "<summary>Set-up[: ][Head, train]</summary>" in written(container)
+    container = cell_node()
+    folds.fold_cell(container, manuscript.Cell("b", "code", "x = 1", cell.metadata))
+    assert "<summary>Set-up</summary>" in written(container)
 
 
 def test_code_and_formulas_in_the_sentence_of_a_check():
