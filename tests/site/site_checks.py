@@ -334,36 +334,22 @@ NEARLY_WHOLE = 0.85
 
 
 def picture_first(seen: Visit) -> list[str]:
-    """A first picture that begins too far down, or none.
-
-    On a busy machine the book's faces now and then come too late to be used, and the
-    letters are wider: then it looks again.
-    """
-    width = seen.page.viewport_size["width"]
-    height, screens = SCREENS[width]
-    share = _share(seen, screens * height)
-    for _ in range(2):
-        if share is not None and share < NEARLY_WHOLE:
-            with visit(seen.page.context.browser, seen.site, seen.page.url, width) as v:
-                share = _share(v, screens * height)
-    if share is None:
+    """A first picture that begins too far down, or none."""
+    seen.page.evaluate(script("own_letters"))
+    place = seen.page.evaluate(script("first_picture"))
+    if place is None:
         return ["no picture"]
+    top, bottom = place
+    height, screens = SCREENS[seen.page.viewport_size["width"]]
+    share = max(0.0, (min(bottom, screens * height) - top) / (bottom - top))
     if share >= NEARLY_WHOLE:
         return []
     return [f"{share:.0%} of the first picture in {screens} of {height} px"]
 
 
-def _share(seen: Visit, height: int) -> float | None:
-    """How much of the first picture, if there is one, stands above a height."""
-    place = seen.page.evaluate(script("first_picture"))
-    if place is None:
-        return None
-    top, bottom = place
-    return max(0.0, (min(bottom, height) - top) / (bottom - top))
-
-
 def quarters(seen: Visit) -> list[str]:
     """Figures less than a quarter of the main text as one finds it, or code more."""
+    seen.page.evaluate(script("own_letters"))
     figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.25 else []
     return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])

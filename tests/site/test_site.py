@@ -246,9 +246,6 @@ def test_skip_link(seen: Visit) -> None:
 @pytest.mark.wide
 def test_quarters(seen: Visit) -> None:
     """Pictures take a quarter of the main text's height or more, code at most one."""
-    if checks.quarters(seen):  # letters that came too late are there the second time
-        seen.page.reload()
-        seen.page.evaluate(checks.script("settle"))
     none(checks.quarters(seen))
 
 
@@ -457,6 +454,7 @@ def test_code_is_not_cut_where_there_is_room(at: Opener, name: str) -> None:
     """Nor where a fold holds it; the text keeps to its lines."""
     wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
     page = at(name, width=1280).page
+    page.evaluate(checks.script("own_letters"))
     checks.unfold(page)
     code = page.locator(".cell_input pre")
     assert code.count() > 10 and code.evaluate_all(wide) == 0
@@ -469,6 +467,7 @@ def test_code_is_not_cut_where_there_is_room(at: Opener, name: str) -> None:
 def test_the_first_page_is_one_view(at: Opener) -> None:
     """On a laptop its picture stands beside its first sentences, slider included."""
     page = at(LANDING, width=1280).page
+    page.evaluate(checks.script("own_letters"))
     title, picture, slider = (
         page.locator(css).first.bounding_box()
         for css in ("h1", ".pe-explorer", ".pe-explorer [type=range]")
@@ -476,6 +475,20 @@ def test_the_first_page_is_one_view(at: Opener) -> None:
     assert title["x"] + title["width"] <= picture["x"]
     assert abs(title["y"] - picture["y"]) < 10
     assert slider["y"] + slider["height"] < 800
+
+
+def test_heights_are_those_of_the_own_letters(at: Opener) -> None:
+    """Where the book's faces came too late, they are there before heights are taken."""
+    height = "document.querySelector('article').offsetHeight"
+    page = at(CHAPTER).page
+    page.evaluate(checks.script("own_letters"))
+    drawn = page.evaluate(height)
+    page.route("**/serif*", lambda route: route.abort())
+    page.reload()
+    assert page.evaluate(height) > drawn
+    page.unroute("**/serif*")
+    page.evaluate(checks.script("own_letters"))
+    assert page.evaluate(height) == drawn
 
 
 @pytest.mark.parametrize("name", [LANDING, CHAPTER, LEDGER, "search"])

@@ -1,0 +1,15 @@
+// Draw the page in the book's faces, however late they came: for what depends on heights.
+async () => {
+  const style = document.createElement("style");
+  for (const sheet of document.styleSheets)
+    for (const rule of sheet.cssRules)
+      if (rule instanceof CSSFontFaceRule && rule.style.fontDisplay === "optional")
+        style.append(
+          rule.cssText
+            .replace("optional", "block")
+            .replace(/url\("([^"]+)"\)/, (_, file) => `url("${new URL(file, sheet.href)}")`),
+        );
+  document.head.append(style);
+  document.body.getBoundingClientRect(); // so that they are asked for
+  await document.fonts.ready;
+};
