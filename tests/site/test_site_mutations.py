@@ -155,7 +155,7 @@ IN_A_BROWSER: dict[str, tuple[Check, Mutation]] = {
     ),
     "few pictures": (
         checks.quarters,
-        (SHEET, lambda css: css + "main .pe-explorer { display: none }"),
+        (SHEET, lambda css: css + "main figure { display: none }"),
     ),
     "much code": (
         checks.quarters,
