@@ -89,10 +89,12 @@ each_question = pytest.mark.parametrize(
 
 
 def test_groups_are_listed() -> None:
-    """The list at the top is the groups, in their order, and every heading counts."""
+    """The list at the top has all groups and questions, in the order of the page."""
     listed = re.findall(r"^- \*\*\[(.+?)\]\(#(\S+?)\)", PAGE.text, re.MULTILINE)
     found = groups(PAGE.text)
     assert [(label, title) for title, label in listed[: len(found)]] == found
+    asked = re.findall(r"^  - \[.+?\]\(#(\S+?)\)$", PAGE.text, re.MULTILINE)
+    assert asked == [question.label for question in QUESTIONS]
     assert len(found) in GROUPS
     assert len(found) + len(QUESTIONS) == len(re.findall(r"^##+ ", PAGE.text, re.M))
 
