@@ -79,7 +79,7 @@ class DotProduct(Explorer):
             f'{scale}\n{ticks}\n<text x="176" y="12">dot product, as a share</text>'
             '<text x="176" y="168">offset</text>\n'
             f'<path class="now" stroke-width="2" d="M{line}"/>\n'
-            '<path class="now target round" stroke-width="14"'
+            '<path class="now round" stroke-width="14"'
             f' d="M{26 + 3 * k} {76 - 60 * shares[k]:.1f}h0"/>\n'
         )
         return picture(

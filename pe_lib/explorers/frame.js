@@ -46,6 +46,11 @@ const lamp = (text, is) => `<span data-is="${is}">${text}</span>`;
 const lamps = (looks) =>
   looks.map((at, i) =>
     lamp(`${i + 1} → ${at.join(", ")}`, at == i ? "yes" : at.includes(i) ? "part" : "no")).join("");
+// Where the pointer stands on a dial: the angle from 12 o'clock.
+const bearing = (svg, { clientX, clientY }) => {
+  const box = svg.getBoundingClientRect();
+  return Math.atan2(clientX - box.left - box.width / 2, box.top + box.height / 2 - clientY);
+};
 // A dial that turns under a finger and by its keys: 2 degrees, ten with Shift, Home.
 const turnable = (svg, get, set, text, home) => {
   const tell = () => {
@@ -53,10 +58,7 @@ const turnable = (svg, get, set, text, home) => {
     for (const [name, value] of Object.entries({ "aria-valuenow": now, "aria-valuetext": text(now) })) svg.setAttribute(name, value);
   };
   const turn = (angle, held) => { set(angle, held); tell(); };
-  const follow = (event) => {
-    const box = svg.getBoundingClientRect();
-    turn(Math.atan2(event.clientX - box.left - box.width / 2, box.top + box.height / 2 - event.clientY), true);
-  };
+  const follow = (event) => turn(bearing(svg, event), true);
   for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": -180, "aria-valuemax": 180 })) svg.setAttribute(name, value);
   svg.classList.add("turns");
   svg.dataset.lmSuppressShortcuts = true;

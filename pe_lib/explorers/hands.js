@@ -5,6 +5,8 @@ each("hands", (root, controls, form) => {
   let frame = 0, now = +input.value;
   // Between two words while it glides; the words and the sentence stay whole.
   const paint = (x, t) => {
+    input.value = t;
+    input.previousSibling.textContent = t;
     const scores = range(n).map((s) => 4 * speeds.reduce((sum, w) => sum + Math.cos(w * (x - back - s)), 0));
     words.forEach((word, i) => (word.className = i == t ? "at" : i == t - back ? "aim" : ""));
     show(
@@ -26,10 +28,7 @@ each("hands", (root, controls, form) => {
     const from = now, start = performance.now(), whole = Math.min(each_word * Math.abs(to - from), 4500);
     const step = (time) => {
       const part = Math.min(1, Math.max(0, time - start) / (whole || 1)), x = from + (to - from) * part;
-      const word = each_word > 200 ? Math.round(x) : to;
-      paint(part < 1 ? x : to, word);
-      input.value = word;
-      input.previousSibling.textContent = word;
+      paint(part < 1 ? x : to, each_word > 200 ? Math.round(x) : to);
       if (part < 1) frame = requestAnimationFrame(step);
     };
     if (quiet.matches) paint(to, to);
@@ -45,6 +44,25 @@ each("hands", (root, controls, form) => {
     const box = table.getBoundingClientRect();
     go(Math.floor(((event.clientX - box.left) / box.width) * n));
   };
+  // And so is each hand: turn one, and all go along, each at its own speed.
+  all(root, ".hand").forEach((svg, j) => {
+    let at, x;
+    svg.classList.add("turns");
+    svg.onpointerdown = (event) => {
+      event.preventDefault();
+      cancelAnimationFrame(frame);
+      svg.setPointerCapture(event.pointerId);
+      [at, x] = [bearing(svg, event), now];
+    };
+    svg.onpointermove = (event) => {
+      if (!svg.hasPointerCapture(event.pointerId)) return;
+      const angle = bearing(svg, event);
+      x = Math.min(n - 1, Math.max(0, x + wrap(angle - at) / speeds[j]));
+      at = angle;
+      paint(x, Math.round(x));
+    };
+    svg.onlostpointercapture = () => go(Math.round(x));
+  });
   words.forEach((word, i) => (word.onclick = () => go(i)));
   if (controls.glide.value == 1 && !quiet.matches) {
     const end = now, seen = new IntersectionObserver(([entry]) => {

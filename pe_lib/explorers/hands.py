@@ -31,6 +31,8 @@ TEXT = (
 class Hands(Explorer):
     """A text with one slider: the six hands of a word, its column, where it looks.
 
+    The hands and the table are sliders, too: turn one hand, and all go along.
+
     The table is ``P = sinusoidal(range(n), 12, base=50)``, and the head looks back
     with ``4 * P @ shift_matrix(back, 12, base=50) @ P.T``.
 
@@ -65,7 +67,7 @@ class Hands(Explorer):
 
     _name = "hands"
     _title = "A position is a row of clock hands"
-    _goal = "Move along the line: the same word, another row of hands."
+    _goal = "Turn a hand, or move along the line: the same word, another row of hands."
     _reached = ("", "")
 
     def __post_init__(self) -> None:

@@ -107,7 +107,7 @@ class RightOffsets(Explorer):
             336,
             '<g transform="translate(48 9) scale(18)">'
             f'<path class="now" stroke-width="0.88" d="{runs(right)}"/>'
-            '<path class="now target" stroke-width="0.2"'
+            '<path class="now edge" stroke-width="0.2"'
             f' d="{runs(seen & ~right)}"/></g>\n{rows}\n',
             "map",
         )

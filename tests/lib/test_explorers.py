@@ -393,6 +393,47 @@ def test_hands_move_along_the_text(play):
     assert sentence(page).startswith("Word 6, down,")
 
 
+@pytest.mark.parametrize("hand", [0, 3])
+def test_who_turns_a_hand_turns_all(play, hand):
+    """It follows the pointer between two words, and rests on the nearer one."""
+    page = play(explorers.Hands(position=5, glide=False), reduced_motion="reduce")
+    speeds = angular_frequencies(12, base=50)
+    dials = page.locator(".hand").all()
+    box = dials[hand].bounding_box()
+
+    def to(t):
+        angle, reach = speeds[hand] * t, 0.3 * box["width"]
+        page.mouse.move(
+            box["x"] + box["width"] / 2 + reach * np.sin(angle),
+            box["y"] + box["height"] / 2 - reach * np.cos(angle),
+            steps=4,
+        )
+
+    def at(t):
+        for speed, dial in zip(speeds, dials, strict=True):
+            off = (turns_of(dial) - speed * t + np.pi) % (2 * np.pi) - np.pi
+            assert abs(off) < 0.03
+
+    to(5)
+    page.mouse.down()
+    to(7.3)
+    at(7.3)
+    assert slider(page, "position").input_value() == "7"
+    assert sentence(page).startswith("Word 7, the, looks at word 6")
+    page.mouse.up()
+    at(7)
+    to(9)  # not held: nothing follows
+    at(7)
+    page.mouse.down()
+    for t in (7, 5, 3, 1, -1, -3):
+        to(t)
+    at(0)
+    page.mouse.up()
+    assert sentence(page) == "Word 0, Row, has none to look back at."
+    face = page.locator(".hand .face").first
+    assert face.evaluate("x => getComputedStyle(x).touchAction") == "pan-y"
+
+
 def dial_shows(page, k, t):
     """Compare all that Dial shows with NumPy, for the text on the page."""
     words = page.locator(".words span").all_text_contents()
