@@ -7,6 +7,7 @@ in requirements.txt, because the scores wobble with the machine and gate nothing
     python tools/lighthouse.py [RUNS] [PAGE ...]
 """
 
+import functools
 import gzip
 import json
 import os
@@ -25,6 +26,12 @@ CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".xml"}
 
 
+@functools.cache
+def compressed(path: Path) -> bytes:
+    """A file as a host sends it; packed once, not while somebody waits for it."""
+    return gzip.compress(path.read_bytes(), 6)
+
+
 class Handler(SimpleHTTPRequestHandler):
     """Serve files as an ordinary web host does: compressed, and kept for a while."""
 
@@ -37,10 +44,10 @@ class Handler(SimpleHTTPRequestHandler):
         if not path.is_file():
             self.send_error(404)
             return
-        body = path.read_bytes()
+        packed = path.suffix in COMPRESSED
+        body = compressed(path) if packed else path.read_bytes()
         self.send_response(200)
-        if path.suffix in COMPRESSED:
-            body = gzip.compress(body, 6)
+        if packed:
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Length", str(len(body)))
