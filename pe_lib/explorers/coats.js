@@ -17,6 +17,10 @@ each("coats", (root, controls, form) => {
     return ([x, y]) => rows.map(([a, b]) => a * x + b * y);
   };
   const place = ([x, y]) => `${(150 + 110 * x).toFixed(1)} ${(150 - 110 * y).toFixed(1)}`;
+  const ring = ([x, y], r) => {
+    const [c, d] = [r, 2 * r].map((z) => z.toFixed(1)), arc = `a${c} ${c} 0 1 0`;
+    return `M${(150 + 110 * x - r).toFixed(1)} ${(150 - 110 * y).toFixed(1)}${arc} ${d} 0${arc} -${d} 0`;
+  };
   const draw = () => {
     const n = +controls.n.value, on = fit(), text = [...P];
     let error = 0, size = 0;
@@ -34,8 +38,10 @@ each("coats", (root, controls, form) => {
     show(
       root,
       [
+        ring([0, 0], 110 * top),
         "M" + P.map(place).join("L"),
         text.slice(5).map((p) => `M${place(p)}h0`).join(""),
+        P.slice(0, 4).map((p) => ring(on(p), 17)).join(""),
         ...P.map((p) => `translate(${place(p)})`),
         `${Math.round(100 * spread)} %`,
         `${Math.round(100 * miss)} %`,
@@ -59,19 +65,12 @@ each("coats", (root, controls, form) => {
   };
   plane.setAttribute("role", "group");
   points.forEach((point, t) => {
-    point.setAttribute("role", "button");
-    point.setAttribute("tabindex", 0);
+    mark(point, { role: "button", tabindex: 0 });
     point.dataset.lmSuppressShortcuts = true;
-    point.onpointerdown = (event) => {
-      event.preventDefault();
-      point.setPointerCapture(event.pointerId);
-      point.focus({ preventScroll: true });
-    };
-    point.onpointermove = (event) => {
-      if (!point.hasPointerCapture(event.pointerId)) return;
+    grip(point, () => point.focus({ preventScroll: true }), (event) => {
       const r = plane.getBoundingClientRect(), scale = 300 / r.width / 110;
       put(t, (event.clientX - r.left - r.width / 2) * scale, (r.top + r.height / 2 - event.clientY) * scale);
-    };
+    });
     point.onkeydown = (event) => {
       const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
       if (event.key == "Home") put(t, ...first[t]);

@@ -48,16 +48,22 @@ class Coats(Explorer):
     )
     _styles = ("explorer.css", "coats.css")
 
+    @staticmethod
+    def _aims(P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where the matrix that comes nearest puts each word's code for the next."""
+        aims: NDArray[np.float64] = P[:-1] @ np.linalg.lstsq(P[:-1], P[1:])[0]
+        return aims
+
     def _state(self) -> tuple[NDArray[np.float64], float, float]:
         P = np.array(POINTS, dtype=float)
-        move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
-        miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / np.mean(P**2))
+        miss = np.sqrt(np.mean((self._aims(P) - P[1:]) ** 2) / np.mean(P**2))
         norms = np.linalg.norm(P, axis=1)
         return P, float(1 - norms.min() / norms.max()), float(miss)
 
     def _stage(self) -> str:
         P, spread, miss = self._state()
-        places = 150 + 110 * P * (1, -1)
+        places, loudest = 150 + 110 * P * (1, -1), np.linalg.norm(P, axis=1).max()
+        aims = "".join(_ring(x, y, 17) for x, y in 150 + 110 * self._aims(P) * (1, -1))
         line = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         points = "".join(
             f'<g class="now point" transform="translate({x:.1f} {y:.1f})">'
@@ -66,15 +72,25 @@ class Coats(Explorer):
             f'<text y="4.5">{t}</text></g>\n'
             for t, (x, y) in enumerate(places)
         )
-        return f'<div class="lamps">{self._lamps(spread, miss)}</div>\n' + picture(
-            "The plane with the codes of five words as numbered points, and a line"
-            " from each to the next.",
-            300,
-            300,
-            '<path class="hair" d="M150 5v290M5 150h290"/>'
-            f'<path class="now edge" d="M{line}"/>'
-            f'<path class="now edge round" stroke-width="6" d=""/>\n{points}',
-            "plane",
+        return (
+            f'<div class="lamps">{self._lamps(spread, miss)}</div>\n'
+            + picture(
+                "The plane with the codes of five words as numbered points, and a line"
+                " from each to the next.",
+                300,
+                300,
+                '<path class="hair" d="M150 5v290M5 150h290"/>'
+                f'<path class="now hair" d="{_ring(150, 150, 110 * loudest)}"/>'
+                f'<path class="now edge" d="M{line}"/>'
+                '<path class="now edge round" stroke-width="6" d=""/>'
+                f'<path class="now target dots" stroke-width="2.5" d="{aims}"/>\n'
+                f"{points}",
+                "plane",
+            )
+            + (
+                '<p class="legend"><b class="target">Dotted</b>: where the matrix puts'
+                " each next word. The circle: as loud as the loudest.</p>\n"
+            )
         )
 
     @staticmethod
@@ -95,3 +111,9 @@ class Coats(Explorer):
 
     def _controls(self) -> str:
         return slider("n", "words", 5, 40, 1, 5) + AGAIN
+
+
+def _ring(x: float, y: float, r: float) -> str:
+    """A path round a place."""
+    arc = f"a{r:.1f} {r:.1f} 0 1 0"
+    return f"M{x - r:.1f} {y:.1f}{arc} {2 * r:.1f} 0{arc} -{2 * r:.1f} 0"

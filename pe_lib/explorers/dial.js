@@ -1,7 +1,7 @@
 each("dial", (root, controls, form) => {
   const { k: given, scales, text: own, words, weights } = root.querySelector(".model").dataset;
   const bytes = Int8Array.from(atob(weights.replaceAll("-", "+").replaceAll("_", "/")), (x) => x.charCodeAt()), names = words.split(" ");
-  const chips = all(root, ".words span"), label = all(root, "dt")[2], days = own.split(" ").map(Number);
+  const chips = all(root, ".words span"), label = all(root, "dt")[2];
   let at = 0, text, match, dialled;
   const [E, U, W0, V0, W1, V1] = scales.split(" ").map((scale, i) =>
     range(i < 2 ? 128 : 32).map(() => range(32).map(() => scale * bytes[at++])));
@@ -34,7 +34,7 @@ each("dial", (root, controls, form) => {
     match = ids.map((_, t) => (t >= again && t < again + size ? t - again + from : -1));
   };
   const reset = () => {
-    take(days, 6, 22, 7);
+    take(own.split(" ").map(Number), 6, 22, 7);
     dialled = given != "";
   };
   const draw = (event) => {
@@ -54,18 +54,19 @@ each("dial", (root, controls, form) => {
       root,
       [`second layer: ${name(t)} looks at ${name(looked)}`, bars(two[t]), `first layer: brought ${name(top(one[looked]))} to ${name(looked)}`, bars(one[looked]), names[named], `${Math.round(100 * likely[named])} %`, `${right} of ${asked.length}`],
       `${dialled ? `With T(${k})` : "As trained"}: after ${name(t)} the model names ${names[named]}` +
-        (match[t] < 0 ? ". That word has not stood here before."
+        (match[t] < 0 ? `. ${name(t)} has not stood here before.`
           : !there ? ", the match itself."
-          : text.includes(named) && there > 0 ? `, ${there} after the match.`
+          : there > 0 ? `, ${there} after the match.`
           : ", which does not stand after the match."),
       match[t] >= 0 && named == text[match[t] + 3],
     );
   };
   reset();
+  chips.forEach((chip, s) => (chip.onclick = () => form.oninput((controls.t.value = s))));
   controls.text.onclick = () => {
     const pool = range(128).map((word) => [Math.random(), word]).toSorted((a, b) => a[0] - b[0]).map(([, word]) => word);
-    const size = 5 + Math.floor(4 * Math.random()), from = Math.floor(8 * Math.random());
-    const again = from + size + 2 + Math.floor((30 - from - 2 * size) * Math.random());
+    const any = (n) => Math.floor(n * Math.random()), size = 5 + any(4), from = any(8);
+    const again = from + size + 2 + any(30 - from - 2 * size);
     take(range(32).map((t) => pool[t >= again && t < again + size ? t - again + from : t]), from, again, size);
     controls.t.value = again + 1;
     form.oninput();

@@ -56,7 +56,7 @@ class Dial(Explorer):
     k : int, optional
         The dial to begin with, from 0 to 4; None is the model as trained.
     position : int
-        Of the word that asks, from 16 to 28.
+        Of the word that asks, from 0 to 31.
 
     Raises
     ------
@@ -79,8 +79,8 @@ class Dial(Explorer):
     _goal = "Make it skip two words: after Tuesday it shall name Friday."
     _reached = (
         "Reached: three after the match.",
-        "Nobody trained it to. You changed one matrix, and every word that asks is"
-        " answered so. Try other words, and other texts.",
+        "Nobody trained it to. You changed one matrix, and nearly every word that asks"
+        " is answered so. Try other words, and other texts.",
     )
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ def _said(text: list[int], match: list[int], t: int, named: int) -> str:
     """What the model says, in words."""
     line = f"after {VOCABULARY[text[t]]} the model names {VOCABULARY[named]}"
     if match[t] < 0:
-        return f"{line}. That word has not stood here before."
+        return f"{line}. {VOCABULARY[text[t]]} has not stood here before."
     if named in text:
         after = text.index(named) - match[t]
         if after == 0:

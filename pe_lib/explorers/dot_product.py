@@ -45,7 +45,10 @@ class DotProduct(Explorer):
 
     _name = "dot-product"
     _title = "How far does it only fall?"
-    _goal = "Push the large dot, the first rise, as far to the right as you can."
+    _goal = (
+        "Choose both so that the large dot, the first rise, stands as far right as it"
+        " can."
+    )
     _reached = (
         "Reached: 43.",
         "No pair of settings here gets further. More numbers help; a larger base does"

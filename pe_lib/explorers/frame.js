@@ -5,8 +5,8 @@ const minus = (x) => String(x).replace("-", "−");
 const fixed = (x, digits = 2) => minus((Math.round(x * 10 ** digits) / 10 ** digits + 0).toFixed(digits));
 const range = (n) => [...Array(n).keys()];
 const degrees = (angle) => Math.round((angle * 180) / Math.PI);
-// The same angle, more than half a turn neither way.
-const wrap = (x) => x - 2 * Math.PI * Math.round(x / 2 / Math.PI);
+// The same angle, more than half a turn neither way; half a turn is 180 degrees, not -180.
+const wrap = (x) => x - 2 * Math.PI * Math.ceil(x / 2 / Math.PI - 0.5);
 const softmax = (scores) => {
   const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top));
   const total = powers.reduce((sum, x) => sum + x);
@@ -51,24 +51,37 @@ const bearing = (svg, { clientX, clientY }) => {
   const box = svg.getBoundingClientRect();
   return Math.atan2(clientX - box.left - box.width / 2, box.top + box.height / 2 - clientY);
 };
+const mark = (piece, marks) => Object.entries(marks).forEach(([name, value]) => piece.setAttribute(name, value));
+// What a finger or a mouse takes, moves and drops.
+const grip = (piece, take, move, drop) => {
+  piece.classList.add("turns");
+  piece.onpointerdown = (event) => {
+    event.preventDefault();
+    piece.setPointerCapture(event.pointerId);
+    take?.(event);
+  };
+  piece.onpointermove = (event) => piece.hasPointerCapture(event.pointerId) && move(event);
+  piece.onlostpointercapture = drop;
+};
+// A hand by which one turns all: how far, since it was last told.
+const crank = (svg, take, turn, drop) => {
+  let at;
+  grip(svg, (event) => take((at = bearing(svg, event))), (event) => turn(wrap(-at + (at = bearing(svg, event)))), drop);
+};
 // A dial that turns under a finger and by its keys: 2 degrees, ten with Shift, Home.
 const turnable = (svg, get, set, text, home) => {
   const tell = () => {
     const now = degrees(wrap(get()));
-    for (const [name, value] of Object.entries({ "aria-valuenow": now, "aria-valuetext": text(now) })) svg.setAttribute(name, value);
+    mark(svg, { "aria-valuenow": now, "aria-valuetext": text(now) });
   };
   const turn = (angle, held) => { set(angle, held); tell(); };
   const follow = (event) => turn(bearing(svg, event), true);
-  for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-valuemin": -180, "aria-valuemax": 180 })) svg.setAttribute(name, value);
-  svg.classList.add("turns");
+  mark(svg, { role: "slider", tabindex: 0, "aria-valuemin": -180, "aria-valuemax": 180 });
   svg.dataset.lmSuppressShortcuts = true;
-  svg.onpointerdown = (event) => {
-    event.preventDefault();
-    svg.setPointerCapture(event.pointerId);
+  grip(svg, (event) => {
     svg.focus({ preventScroll: true });
     follow(event);
-  };
-  svg.onpointermove = (event) => svg.hasPointerCapture(event.pointerId) && follow(event);
+  }, follow);
   svg.onkeydown = (event) => {
     const step = { ArrowRight: 2, ArrowUp: 2, ArrowLeft: -2, ArrowDown: -2 }[event.key];
     if (event.key == "Home") home();

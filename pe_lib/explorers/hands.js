@@ -45,24 +45,15 @@ each("hands", (root, controls, form) => {
     go(Math.floor(((event.clientX - box.left) / box.width) * n));
   };
   // And so is each hand: turn one, and all go along, each at its own speed.
-  all(root, ".hand").forEach((svg, j) => {
-    let at, x;
-    svg.classList.add("turns");
-    svg.onpointerdown = (event) => {
-      event.preventDefault();
+  let x;
+  all(root, ".hand").forEach((svg, j) =>
+    crank(svg, () => {
       cancelAnimationFrame(frame);
-      svg.setPointerCapture(event.pointerId);
-      [at, x] = [bearing(svg, event), now];
-    };
-    svg.onpointermove = (event) => {
-      if (!svg.hasPointerCapture(event.pointerId)) return;
-      const angle = bearing(svg, event);
-      x = Math.min(n - 1, Math.max(0, x + wrap(angle - at) / speeds[j]));
-      at = angle;
+      x = now;
+    }, (angle) => {
+      x = Math.min(n - 1, Math.max(0, x + angle / speeds[j]));
       paint(x, Math.round(x));
-    };
-    svg.onlostpointercapture = () => go(Math.round(x));
-  });
+    }, () => go(Math.round(x))));
   words.forEach((word, i) => (word.onclick = () => go(i)));
   if (controls.glide.value == 1 && !quiet.matches) {
     const end = now, seen = new IntersectionObserver(([entry]) => {

@@ -119,7 +119,10 @@ class Hands(Explorer):
         )
         return (
             f'<p class="words">{spoken}</p>\n<div class="dials row">\n{dials}</div>\n'
-            + LEGEND.format(f"{BACK[self.back - 1]} before. Bars: its look")
+            + LEGEND.format(
+                f"{BACK[self.back - 1]} before. Degrees: the turn"
+                " a word. Bars: where it looks"
+            )
             + picture(
                 "A table: a column for each word, a row for each hand, the sines in"
                 " blue above, the cosines in orange below. A frame marks the word, a"

@@ -58,8 +58,9 @@ class HeatMap(Explorer):
     )
     _reached = (
         "Reached: exactly twice.",
-        "Then each sine blinks in step with a digit. The base needed is two to the"
-        " power of half the width.",
+        "Each clock takes twice as long as the one above, as the digits do. But its"
+        " round is π times its digit's, and it glides where the digit jumps. The base"
+        " needed is two to the power of half the width.",
     )
 
     def __post_init__(self) -> None:

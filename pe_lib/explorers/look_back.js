@@ -1,7 +1,6 @@
 each("look-back", (root, controls, form) => {
   const speeds = range(4).map((j) => 20 ** (-j / 4)), dials = all(root, ".hand");
-  const whole = root.querySelector(".whole");
-  let turned = [0, 0, 0, 0];
+  let turned = [0, 0, 0, 0], whole = false;
   const scores = (t) =>
     range(16).map((s) => 4 * speeds.reduce((sum, w, j) => sum + Math.cos(w * (s - t) + turned[j]), 0));
   const draw = () => {
@@ -11,8 +10,7 @@ each("look-back", (root, controls, form) => {
     const rows = range(16).map((q) => softmax(scores(q)));
     const right = range(15).filter((q) => highest(scores(q + 1)) == q).length;
     const levels = ["", "", "", "", ""];
-    for (let q = 0; !whole.hidden && q < 16; q++)
-      for (let s = 0; s < 16; s++) levels[Math.round(4 * rows[q][s])] += `M${s} ${q}h1`;
+    if (whole) rows.forEach((row, q) => row.forEach((x, s) => (levels[Math.round(4 * x)] += `M${s} ${q}h1`)));
     const won = met == 4 && right == 15;
     show(
       root,
@@ -24,18 +22,19 @@ each("look-back", (root, controls, form) => {
         weights.map((x, s) => `M${20 * s + 20} 75v${(-60 * x).toFixed(1)}`).join(""),
         `translate(${20 * t})`,
         ...levels.slice(1),
+        whole ? "" : "?",
         fixed(weights[t - 1]),
         `${met} of 4`,
-        whole.hidden ? "?" : `${right} of 15`,
+        whole ? `${right} of 15` : "?",
       ],
       `Position ${t} ` +
         (at[1] !== undefined ? `cannot decide between ${at.length} positions.`
           : at == t ? "looks at itself."
           : at == t - 1 ? "looks one back."
           : `looks at ${at}, not at ${t - 1}.`) +
-        (whole.hidden ? (met == 4 ? " All four hands lie on it. Does that hold for other positions?" : "")
-          : ` ${right} of 15 positions look one back.`),
-      won && !whole.hidden,
+        (whole ? ` ${right} of 15 positions look one back.`
+          : met == 4 ? " All four hands lie on it. Does that hold for other positions?" : ""),
+      won && whole,
     );
   };
   const tell = dials.map((svg, j) =>
@@ -52,10 +51,10 @@ each("look-back", (root, controls, form) => {
       () => `turned by ${degrees(turned[j])} degrees, ${degrees(Math.abs(wrap(turned[j] - speeds[j])))} to go`,
       () => draw((turned[j] = 0)),
     ));
-  controls.whole.onclick = () => draw((whole.hidden = false));
+  controls.whole.onclick = () => draw((whole = true));
   form.onreset = () => {
     turned = [0, 0, 0, 0];
-    whole.hidden = true;
+    whole = false;
     setTimeout(() => form.oninput());
   };
   return () => {

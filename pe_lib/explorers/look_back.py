@@ -60,8 +60,9 @@ class LookBack(Explorer):
     _reached = (
         "Reached: 15 of 15.",
         "You turned each hand by one step of its own, and that step asks for no"
-        " position. The matrix that you dialled is T(1). Turn any hand, and watch the"
-        " diagonal come apart.",
+        " position. The matrix that you dialled is T(1). Turn the first hand back, and"
+        " the diagonal comes apart; turn the last one anywhere, and it stands. Fast"
+        " hands tell neighbours apart.",
     )
 
     def __post_init__(self) -> None:
@@ -85,6 +86,7 @@ class LookBack(Explorer):
         return (
             f'<div class="dials four">\n{dials}</div>\n'
             + LEGEND.format("the hand of the query")
+            + '<div class="pair">\n'
             + picture(
                 "Bars: how much attention the query pays to each of the positions 0 to"
                 " 15. A dotted frame stands at the position before it.",
@@ -96,7 +98,6 @@ class LookBack(Explorer):
                 '<path class="target dots" stroke-width="2" d="M-9 75V6h18v69"/>'
                 f'<path class="solid" d="M20 78l5 7h-10z"/></g>\n{ticks}\n',
             )
-            + '<div class="whole" hidden>\n'
             + picture(
                 "A map: a row for each position that asks, a column for each that it"
                 " may look at. The more ink, the more it looks; a dotted line runs"
@@ -110,11 +111,11 @@ class LookBack(Explorer):
                     for level in range(1, 5)
                 )
                 + '</g><path class="target dots" stroke-width="1.6"'
-                ' d="M9 19l140 140"/>',
+                ' d="M9 19l140 140"/><text class="now" x="118" y="62">?</text>',
                 "map",
             )
-            + '<p class="legend">A row for each position that asks, a column for each'
-            ' that is asked. <b class="target">Dotted</b>: the one before.</p></div>\n'
+            + '</div>\n<p class="legend">Map: a row for each position that asks, a'
+            " column for each that is asked.</p>\n"
         )
 
     def _tally(self) -> list[tuple[str, str]]:

@@ -81,7 +81,7 @@ class MoveBoth(Explorer):
         dials = "".join(
             "<div>"
             + hand(f"the hands of query and key, {name}", query, before=key, legs=False)
-            + f'<div>{name}</div><span class="now">{gap}</span></div>\n'
+            + f'<div>{name}</div><span class="now">gap {gap}</span></div>\n'
             for name, query, key, gap in both
         )
         return (

@@ -57,8 +57,8 @@ class Patches(Explorer):
     _name = "patches"
     _title = "Ask for two opposite patches"
     _goal = (
-        "Drag the framed squares off the middle row and column. Then make the head"
-        " prefer these two, and no other."
+        "Drag a frame anywhere off the middle row and column. Can the head prefer"
+        " these two patches, and no other?"
     )
     _reached = (
         "Reached: hands along the diagonals.",

@@ -53,8 +53,8 @@ class RightOffsets(Explorer):
     _goal = "Cut the text in zigzag, and make every pair see its distance."
     _reached = (
         "Reached: all 136.",
-        "The numbers must belong to the cut. No other setting raises an error either:"
-        " it computes on, with wrong distances.",
+        "The numbers must belong to the cut. Where they do not, nothing raises an"
+        " error: it computes on, with wrong distances.",
     )
 
     def __post_init__(self) -> None:

@@ -1,23 +1,33 @@
-each("rotation", (root, controls) => (event) => {
-  const t = +controls.t.value, k = +controls.k.value;
+each("rotation", (root, controls, form) => {
   const speeds = range(3).map((j) => 50 ** (-j / 3));
-  const blocks = speeds.map((w) => {
-    const sin = Math.sin(w * k), cos = Math.cos(w * k);
-    return [cos, sin, -sin, cos].map((x) => fixed(x));
-  });
-  const miss = Math.abs((Math.abs(k) % (2 * Math.PI)) - Math.PI);
-  const T = `T(${minus(k)})`;
-  show(
-    root,
-    [
-      ...speeds.flatMap((w) => [...pose(w * t + w * k, { before: w * t }), `${fixed(w * k)} rad`]),
-      ...blocks.flat(),
-      t,
-      minus(t + k),
-      fixed(miss, 4),
-    ],
-    (event?.target == controls.t ? `You moved the position, and nothing moved in ${T}. ` : "") +
-      `${T} takes position ${t} to ${minus(t + k)}. The first hand ends ${fixed(miss)} radians from opposite.`,
-    Math.abs(k) == 22,
-  );
+  let x;
+  // Turn one hand, and the others go along, by whole words.
+  all(root, ".hand").forEach((svg, j) =>
+    crank(svg, () => (x = +controls.k.value), (angle) => {
+      x = Math.min(24, Math.max(-24, x + angle / speeds[j]));
+      controls.k.value = Math.round(x);
+      form.oninput();
+    }));
+  return (event) => {
+    const t = +controls.t.value, k = +controls.k.value;
+    const blocks = speeds.map((w) => {
+      const sin = Math.sin(w * k), cos = Math.cos(w * k);
+      return [cos, sin, -sin, cos].map((x) => fixed(x));
+    });
+    const miss = Math.abs((Math.abs(k) % (2 * Math.PI)) - Math.PI);
+    const T = `T(${minus(k)})`;
+    show(
+      root,
+      [
+        ...speeds.flatMap((w) => [...pose(w * t + w * k, { before: w * t }), `${fixed(w * k)} rad`]),
+        ...blocks.flat(),
+        t,
+        minus(t + k),
+        fixed(miss, 4),
+      ],
+      (event?.target == controls.t ? `You moved the position, and nothing moved in ${T}. ` : "") +
+        `${T} takes position ${t} to ${minus(t + k)}. The first hand ends ${fixed(miss)} radians from opposite.`,
+      Math.abs(k) == 22,
+    );
+  };
 });

@@ -53,9 +53,10 @@ class Rotation(Explorer):
         " side. Then move the position: does T(k) change?"
     )
     _reached = (
-        "Reached: k = 22.",
+        "Reached: 22 words, on or back.",
         "No whole number up to 24 comes closer: 22 radians are seven half turns and"
-        " 0.0089 radians, which is why 22/7 has served as π.",
+        " 0.0089 radians, which is why 22/7 has served as π. Move the position, and no"
+        " number of the matrix changes.",
     )
 
     def __post_init__(self) -> None:

@@ -27,7 +27,8 @@ each("shuffle", (root, controls, form) => {
     show(
       root,
       [...now.flat().map((x) => fixed(x)), `${tried.size} of 60`, changed.length],
-      same ? "The sentence to compare with. Swap two words."
+      same ? (controls.codes.checked ? "Numbered seats give new numbers. Compare with these: swap two words."
+          : "The sentence to compare with. Swap two words.")
         : changed[0] !== undefined ? "The seats are numbered, and the order shows."
         : "Another order, and not one number changed: they moved along with their words.",
       changed[0] !== undefined,

@@ -41,7 +41,7 @@ class Shuffle(Explorer):
 
     _name = "shuffle"
     _title = "Shuffle"
-    _goal = "Swap words until one number changes."
+    _goal = "Swap words until the numbers of a word change."
     _reached = (
         "Reached: a number changed.",
         "It took a number on each seat. Without it, each of the 60 orders gives every"

@@ -1,10 +1,16 @@
 each("straight-line", (root, controls, form) => {
   const names = ["New", "York", "beats", "old", "York"];
-  let tries = 0;
+  const svg = root.querySelector("svg"), ring = svg.querySelector("g"), tried = new Set();
   form.onchange = () => {
-    tries++;
+    tried.add(`${controls.slope.value} ${controls.height.value}`);
     form.oninput();
   };
+  // Pull the bar of old, and the others follow.
+  grip(ring, null, (event) => {
+    const box = svg.getBoundingClientRect(), score = 11 - ((event.clientY - box.top) / box.height) * 24;
+    controls.slope.value = (score - controls.height.value) / 3;
+    form.oninput();
+  }, form.onchange);
   return () => {
     const slope = +controls.slope.value, height = +controls.height.value;
     const scores = range(5).map((s) => slope * s + height);
@@ -16,10 +22,10 @@ each("straight-line", (root, controls, form) => {
         `M34 ${tops[0]}L306 ${tops[4]}`,
         `translate(238 ${tops[3]})`,
         scores.join(", ").replaceAll("-", "−"),
-        tries,
+        tried.size,
       ],
       at[1] === undefined ? `${names[at]}, key ${at}, is the tallest: an end.` : "A flat line: all five are equally tall.",
-      tries > 5,
+      tried.size > 5,
     );
   };
 });

@@ -45,12 +45,13 @@ class StraightLine(Explorer):
             '<path class="edge" d="M8 110h324"/>'
             '<path class="now edge" stroke-width="2.5" d="M34 110.0L306 50.0"/>'
             '<g class="now" transform="translate(238 65.0)">'
+            '<circle r="23" fill="transparent" stroke="none"/>'
             f'<circle class="target" stroke-width="3" r="8"/></g>\n{names}\n',
         )
 
     def _tally(self) -> list[tuple[str, str]]:
         scores = ", ".join(f"{1.5 * s:g}" for s in range(5))
-        return [("the five scores", minus(scores)), ("tries", "0")]
+        return [("the five scores", minus(scores)), ("lines tried", "0")]
 
     def _sentence(self) -> str:
         return "York, key 4, is the tallest: an end."

@@ -187,10 +187,10 @@ class Stretch(Explorer):
             for rule, name in RULES.items()
         )
         return (
-            choices("base", "base of the trained model", BASES, self.base)
-            + choices("L", "its longest text, L", LENGTHS, self.trained_length)
-            + f"<fieldset><legend>rule</legend>{buttons}</fieldset>\n"
+            f"<fieldset><legend>rule</legend>{buttons}</fieldset>\n"
             + choices("s", "factor s", FACTORS, self.factor)
+            + choices("base", "base of the trained model", BASES, self.base)
+            + choices("L", "its longest text, L", LENGTHS, self.trained_length)
         )
 
 

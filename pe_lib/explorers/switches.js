@@ -1,5 +1,6 @@
 each("switches", (root, controls) => {
   const box = root.querySelector(".lamps"), digit = (t, j) => 2 * ((t >> j) & 1) - 1;
+  const cells = all(root, ".code :is(i, span)"), tried = new Set();
   let best = 0;
   return () => {
     const weights = ["ones", "twos", "fours"].map((name) => +controls[name].value);
@@ -7,13 +8,15 @@ each("switches", (root, controls) => {
       highest(range(5).map((s) => weights.reduce((sum, w, j) => sum + w * digit(i + 1, j) * digit(s, j), 0))));
     const right = looks.filter((at, i) => at == i).length, served = range(4).filter((i) => looks[i] == i).map((i) => i + 1);
     best = Math.max(best, right);
+    tried.add("" + weights);
+    cells.forEach((cell, i) => cell.classList.toggle("mute", !weights[Math.floor(i / 5)]));
     box.innerHTML = lamps(looks);
     show(
       root,
-      [`${right} of 4`, best],
-      right ? `Served: ${right > 1 ? "queries" : "query"} ${served.join(" and ")}.`
+      [...weights.map((w) => minus(`× ${w}`)), `${right} of 4`, best],
+      right ? `Served: ${right > 1 ? "queries" : "query"} ${served.join(" and ")}.` + (right > 1 && tried.size < 6 ? " Can you serve three?" : "")
         : "Nobody looks one back" + (looks.every((at, i) => at == i + 1) ? ": every word finds itself." : "."),
-      right > 1,
+      best > 1 && tried.size > 5,
     );
   };
 });

@@ -36,10 +36,11 @@ class Switches(Explorer):
 
     def _stage(self) -> str:
         P = binary(np.arange(5), 3, centered=True)
-        head = "<b></b>" + "".join(f"<b>{word}</b>" for word in WORDS)
+        head = "<b></b>" + "".join(f"<b>{word}</b>" for word in WORDS) + "<b></b>"
         rows = "".join(
             f"<b>{name}</b>"
             + "".join("<i>+</i>" if x > 0 else "<span>−</span>" for x in P[:, j])
+            + '<b class="now">× 1</b>'
             for j, name in enumerate(DIGITS)
         )
         looks = [highest(row) for row in (P @ P.T)[1:]]
