@@ -96,6 +96,7 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name in names:
         address = f"http://127.0.0.1:{server.server_port}/{name}"
+        compressed(SITE / name)
         results = [measure(address, chromium) for _ in range(runs)]
         medians = {
             key: statistics.median(r[key] for r in results) for key in results[0]

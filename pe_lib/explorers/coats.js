@@ -38,7 +38,7 @@ each("coats", (root, controls, form) => {
     show(
       root,
       [
-        ring([0, 0], 110 * top),
+        top < 1.3 ? ring([0, 0], 110 * top) : "",
         "M" + P.map(place).join("L"),
         text.slice(5).map((p) => `M${place(p)}h0`).join(""),
         P.slice(0, 4).map((p) => ring(on(p), 17)).join(""),

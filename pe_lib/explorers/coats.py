@@ -89,7 +89,7 @@ class Coats(Explorer):
             )
             + (
                 '<p class="legend"><b class="target">Dotted</b>: where the matrix puts'
-                " each next word. The circle: as loud as the loudest.</p>\n"
+                " each next word. On the circle: as loud as the loudest.</p>\n"
             )
         )
 

@@ -45,15 +45,14 @@ each("hands", (root, controls, form) => {
     go(Math.floor(((event.clientX - box.left) / box.width) * n));
   };
   // And so is each hand: turn one, and all go along, each at its own speed.
-  let x;
+  let turned;
   all(root, ".hand").forEach((svg, j) =>
-    crank(svg, () => {
+    crank(svg, () => (turned = false), (angle) => {
       cancelAnimationFrame(frame);
-      x = now;
-    }, (angle) => {
-      x = Math.min(n - 1, Math.max(0, x + angle / speeds[j]));
+      turned = true;
+      const x = Math.min(n - 1, Math.max(0, now + angle / speeds[j]));
       paint(x, Math.round(x));
-    }, () => go(Math.round(x))));
+    }, () => turned && go(Math.round(now))));
   words.forEach((word, i) => (word.onclick = () => go(i)));
   if (controls.glide.value == 1 && !quiet.matches) {
     const end = now, seen = new IntersectionObserver(([entry]) => {

@@ -120,8 +120,8 @@ class Hands(Explorer):
         return (
             f'<p class="words">{spoken}</p>\n<div class="dials row">\n{dials}</div>\n'
             + LEGEND.format(
-                f"{BACK[self.back - 1]} before. Degrees: the turn"
-                " a word. Bars: where it looks"
+                f"{BACK[self.back - 1]} before. Degrees: its turn"
+                " at each word. Bars: where it looks"
             )
             + picture(
                 "A table: a column for each word, a row for each hand, the sines in"

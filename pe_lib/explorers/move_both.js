@@ -4,7 +4,7 @@ each("move-both", (root, controls) => {
     const t = +controls.t.value, k = +controls.k.value;
     const hands = [[Math.PI / 4, -Math.PI / 4, 1], [0, Math.PI / 2, 0.01]];
     moved ||= event?.target == controls.t;
-    won ||= moved && k != 1;
+    won ||= moved && k != 1 && event.target == controls.k;
     const gaps = hands.map(([u, v, w]) => u - v + w * k);
     const score = fixed(2 * Math.cos(gaps[0]) + Math.cos(gaps[1]), 4);
     const angle = (gap) => `gap ${fixed((wrap(gap) * 180) / Math.PI, 1)}°`;

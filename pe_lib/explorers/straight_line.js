@@ -5,12 +5,12 @@ each("straight-line", (root, controls, form) => {
     tried.add(`${controls.slope.value} ${controls.height.value}`);
     form.oninput();
   };
-  // Pull the bar of old, and the others follow.
-  grip(ring, null, (event) => {
-    const box = svg.getBoundingClientRect(), score = 11 - ((event.clientY - box.top) / box.height) * 24;
-    controls.slope.value = (score - controls.height.value) / 3;
+  // Pull the bar of old, and the others follow: a step of the slope is 15 of 240.
+  let from, y;
+  grip(ring, (event) => [from, y] = [+controls.slope.value, event.clientY], (event) => {
+    controls.slope.value = from + ((y - event.clientY) / svg.clientHeight) * 8;
     form.oninput();
-  }, form.onchange);
+  }, () => controls.slope.value == from || form.onchange());
   return () => {
     const slope = +controls.slope.value, height = +controls.height.value;
     const scores = range(5).map((s) => slope * s + height);

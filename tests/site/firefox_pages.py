@@ -21,6 +21,7 @@ HEARD = """e => [e.querySelector(".line").textContent,
   ...[...e.querySelectorAll("[role=button]")].map((x) => x.getAttribute("aria-label"))
 ].join(" ")"""
 """The sentence, and what a point says of its place."""
+HALF = "all => all.filter((e) => e.children.length != 2).length"
 MET: set[str] = set()
 
 
@@ -34,7 +35,9 @@ def test_page(firefox: Any, site: Site, name: str) -> None:
             for explorer in seen.page.locator(".pe-explorer").all():
                 none(play(explorer))
                 MET.add(explorer.evaluate("e => e.classList[1]"))
-            none(checks.console(seen))
+            # It lays out what it has read, and may complain of half a formula.
+            assert seen.page.locator("msub, msup, mfrac").evaluate_all(HALF) == 0
+            none([x for x in checks.console(seen) if "number of children" not in x])
 
 
 def play(explorer: Any) -> list[str]:

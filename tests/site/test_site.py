@@ -485,7 +485,7 @@ def test_heights_are_those_of_the_own_letters(at: Opener) -> None:
     drawn = page.evaluate(height)
     page.route("**/serif*", lambda route: route.abort())
     page.reload()
-    assert page.evaluate(height) > drawn
+    assert page.evaluate("[...document.fonts].some((x) => x.status == 'error')")
     page.unroute("**/serif*")
     page.evaluate(checks.script("own_letters"))
     assert page.evaluate(height) == drawn
