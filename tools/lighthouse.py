@@ -7,7 +7,6 @@ in requirements.txt, because the scores wobble with the machine and gate nothing
     python tools/lighthouse.py [RUNS] [PAGE ...]
 """
 
-import functools
 import gzip
 import json
 import os
@@ -26,12 +25,6 @@ CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".xml"}
 
 
-@functools.cache
-def compressed(path: Path) -> bytes:
-    """A file as a host sends it; packed once, not while somebody waits for it."""
-    return gzip.compress(path.read_bytes(), 6)
-
-
 class Handler(SimpleHTTPRequestHandler):
     """Serve files as an ordinary web host does: compressed, and kept for a while."""
 
@@ -44,10 +37,10 @@ class Handler(SimpleHTTPRequestHandler):
         if not path.is_file():
             self.send_error(404)
             return
-        packed = path.suffix in COMPRESSED
-        body = compressed(path) if packed else path.read_bytes()
+        body = path.read_bytes()
         self.send_response(200)
-        if packed:
+        if path.suffix in COMPRESSED:
+            body = gzip.compress(body, 6)
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Length", str(len(body)))
@@ -96,7 +89,6 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name in names:
         address = f"http://127.0.0.1:{server.server_port}/{name}"
-        compressed(SITE / name)
         results = [measure(address, chromium) for _ in range(runs)]
         medians = {
             key: statistics.median(r[key] for r in results) for key in results[0]

@@ -75,8 +75,9 @@ class Coats(Explorer):
         return (
             f'<div class="lamps">{self._lamps(spread, miss)}</div>\n'
             + picture(
-                "The plane with the codes of five words as numbered points, and a line"
-                " from each to the next.",
+                "The plane with the codes of five words as numbered points, a line from"
+                " each to the next, a dotted ring where the matrix puts each next one,"
+                " and a circle through the loudest.",
                 300,
                 300,
                 '<path class="hair" d="M150 5v290M5 150h290"/>'
@@ -87,10 +88,8 @@ class Coats(Explorer):
                 f"{points}",
                 "plane",
             )
-            + (
-                '<p class="legend"><b class="target">Dotted</b>: where the matrix puts'
-                " each next word. On the circle: as loud as the loudest.</p>\n"
-            )
+            + '<p class="legend"><b class="target">Dotted</b>: where the matrix puts'
+            " each next word. On the circle: as loud as the loudest.</p>\n"
         )
 
     @staticmethod

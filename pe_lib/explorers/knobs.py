@@ -35,7 +35,7 @@ class Knobs(Explorer):
     _goal = "Turn the hands of all keys until all four queries look one back."
     _reached = (
         "Reached: 4 of 4.",
-        "One setting serves everyone. Some slack is left: at one step of each hand,"
+        "One setting serves everyone, with room to spare. At one step of each hand,"
         " 180, 90 and 45 degrees, the wanted key agrees in every hand. Now make the"
         " text longer.",
     )

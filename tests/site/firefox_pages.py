@@ -22,6 +22,7 @@ HEARD = """e => [e.querySelector(".line").textContent,
 ].join(" ")"""
 """The sentence, and what a point says of its place."""
 HALF = "all => all.filter((e) => e.children.length != 2).length"
+"""Formulas that lack a part."""
 MET: set[str] = set()
 
 
