@@ -20,16 +20,14 @@ SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 LONGEST_FIRST = (
     "tests/site/test_site.py",
     "tests/book/test_students.py",
-    "tests/book/test_mutations.py",
     "tests/site/test_live.py",
-    "tests/site/test_site_mutations.py",
     "tests/lib/test_explorers.py",
     "book/experiments/opened_head.ipynb",
     "tests/lib/test_machines.py",
     "tests/lib/test_wheel.py",
     "tests/lib/test_check.py",
-    "tests/lib/test_check_generated.py",
     "tests/lib/test_nn_sinusoidal.py",
+    "tests/course/test_attacks.py",
     "tests/course/test_report.py",
 )
 """So that no process is left alone with one of them at the end."""
@@ -63,7 +61,17 @@ def pytest_collectstart(collector: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """And say so."""
+    """How to run each red test alone, and whether figures were compared."""
+    red = [
+        *terminalreporter.getreports("failed"),
+        *terminalreporter.getreports("error"),
+    ]
+    for name in dict.fromkeys(report.nodeid for report in red):
+        file, separator, _ = name.partition("::")
+        if file.endswith(".ipynb"):  # its cells need those above them
+            name, separator = file, ""
+        quoted = f"'{name}'" if separator else name
+        terminalreporter.write_line(f".venv/bin/python -m pytest -n0 {quoted}")
     if not SAME_FIGURES:
         terminalreporter.write_line(
             "Figures were not compared: the stored ones come from Linux on x86-64."

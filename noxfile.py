@@ -33,7 +33,7 @@ def wheel(session: nox.Session) -> Path:
     source = Path(session.create_tmp()) / "source"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "pe_lib", source / "pe_lib")
     with session.chdir(source):

@@ -5,11 +5,13 @@ Importing ``pe_lib`` loads NumPy and nothing else. Figures need
 are imported by name.
 """
 
+from pe_lib.encoding import sinusoidal
 from pe_lib.frequencies import angular_frequencies, wavelengths
 from pe_lib.rotation import apply_shift, fit_shift, shift_matrix
-from pe_lib.scorecard import scorecard
-from pe_lib.sinusoidal import sinusoidal
+from pe_lib.scorecards import scorecard
 from pe_lib.table import sinusoidal_table
+
+__version__ = "2.0.0"
 
 __all__ = [
     "angular_frequencies",

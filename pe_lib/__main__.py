@@ -1,4 +1,4 @@
-"""The command line: ``python -m pe_lib check package.module:Class``.
+"""The command line: ``python -m pe_lib check package.module:Class``, or a file.
 
 Prints a report about somebody's positional encoding module. The exit status is 0
 if nothing is wrong, 1 if something is, 2 if the module could not be run or is of a
@@ -8,11 +8,14 @@ kind that is not checked.
 import argparse
 import ast
 import functools
-import importlib
+import importlib.util
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from pe_lib import __version__
 
 WIDTH = 72  # of the printed report
 
@@ -30,12 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Check a positional encoding written for PyTorch.",
         epilog="Exit status: 0 nothing wrong, 1 something is, 2 nothing was checked.",
     )
+    parser.add_argument("--version", action="version", version=f"pe_lib {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="run a module through all checks")
     check.add_argument(
         "target",
         metavar="package.module:Class",
-        help="a class or function that makes the module from d_model alone",
+        help="what makes the module from d_model alone; or path/to/file.py:Class",
     )
     check.add_argument("--d-model", type=int, default=64, help="width (64)")
     check.add_argument(
@@ -51,33 +55,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     check.add_argument("--offset", metavar="NAME", help="forward's first position")
     check.add_argument("--json", action="store_true", help="print JSON")
+    check.add_argument("--quiet", action="store_true", help="print what is wrong alone")
+    check.add_argument(
+        "--list", action="store_true", help="name the checks that apply, and run none"
+    )
     given = parser.parse_args(arguments)
     try:
-        from pe_lib.nn import check_encoding
+        from pe_lib.check.conformance import Options, check_encoding, names_of_checks
 
-        report = check_encoding(
-            _with_arguments(_load(given.target), given.arg),
-            d_model=given.d_model,
-            ignore=given.ignore,
-            positions=given.positions,
-            offset=given.offset,
-        )
+        build = _with_arguments(_load(given.target), given.arg)
+        options: Options = {
+            "d_model": given.d_model,
+            "ignore": given.ignore,
+            "positions": given.positions,
+            "offset": given.offset,
+        }
+        if given.list:
+            print("\n".join(names_of_checks(build, **options)))
+            return 0
+        report = check_encoding(build, **options)
     except Exception as error:
         print(f"could not run: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     if given.json:
         print(json.dumps(report.as_dict(), indent=2))
+    elif given.quiet:
+        for found in report.wrong:
+            print(found.as_text(WIDTH))
     else:
         print(report.as_text(WIDTH))
     return 2 if not report.ran else int(not report.ok)
 
 
 def _load(target: str) -> Any:
-    """The object that ``package.module:name`` names."""
-    module, _, name = target.partition(":")
+    """The object that ``package.module:name`` or ``path/to/file.py:name`` names."""
+    module, _, name = target.rpartition(":")
     if not module or not name:
-        raise ValueError(f"target must be package.module:Class, got {target!r}")
-    found = importlib.import_module(module)
+        raise ValueError(
+            f"target must be package.module:Class or file.py:Class, got {target!r}"
+        )
+    found: Any
+    if module.endswith(".py"):
+        path = Path(module)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None  # of any name in .py
+        found = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+    else:
+        found = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
     return found

@@ -19,6 +19,15 @@ Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
 
 
+def brief(value: Any) -> str:
+    """What came, for an error: its repr in one line of at most 80 characters."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes out no integer of more than 4,300 digits
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 80 else f"{text[:60]} ... {text[-15:]}"
+
+
 def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     """Return `value` as an int; a bool or a float is a TypeError."""
     try:
@@ -26,9 +35,9 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        raise TypeError(f"{name} must be an integer, got {brief(value)}") from None
     if at_least is not None and number < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {number}")
+        raise ValueError(f"{name} must be at least {at_least}, got {brief(number)}")
     return number
 
 
@@ -51,7 +60,8 @@ def as_base(value: Any) -> float:
         raise TypeError(f"base must be a single number, got shape {base.shape}")
     if not 1 < base <= LARGEST_BASE:
         raise ValueError(
-            f"base must be finite and above 1, at most {LARGEST_BASE}, got {value!r}"
+            f"base must be finite and above 1, at most {LARGEST_BASE}, "
+            f"got {brief(value)}"
         )
     return float(base)
 
@@ -62,7 +72,7 @@ def as_positive(name: str, value: Any) -> float:
     if number.ndim:
         raise TypeError(f"{name} must be a single number, got shape {number.shape}")
     if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+        raise ValueError(f"{name} must be a positive number, got {brief(value)}")
     return float(number)
 
 
@@ -72,13 +82,13 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
         if isinstance(value, str) and value == choice:
             return choice
     allowed = " or ".join(repr(choice) for choice in choices)
-    raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    raise ValueError(f"{name} must be {allowed}, got {brief(value)}")
 
 
 def as_flag(name: str, value: Any) -> bool:
     """Return `value`, True or False and nothing that merely counts as one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {brief(value)}")
     return bool(value)
 
 
@@ -140,7 +150,7 @@ def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
 def as_callable(name: str, value: Any) -> None:
     """Refuse what cannot be called."""
     if not callable(value):
-        raise TypeError(f"{name} must be callable, got {value!r}")
+        raise TypeError(f"{name} must be callable, got {brief(value)}")
 
 
 def as_table(
@@ -180,7 +190,7 @@ def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
         found = None
     if found is None or found.name not in FLOAT_DTYPES:
         raise TypeError(
-            f"dtype must be NumPy's {', '.join(FLOAT_DTYPES)}; got {dtype!r}"
+            f"dtype must be NumPy's {', '.join(FLOAT_DTYPES)}; got {brief(dtype)}"
         )
     return found
 
@@ -200,12 +210,14 @@ def first_rounding(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray
 
 
 def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError(f"{name} must have no masked entries, got {brief(value)}")
     try:
         return np.asarray(value)
     except ValueError:
         raise TypeError(
             f"{name} must be an array of real numbers, with rows of equal length, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         ) from None
 
 
@@ -217,7 +229,7 @@ def as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
         try:
             array = array.astype(np.float64)
         except OverflowError:
-            raise ValueError(f"{name} must fit a float, got {value!r}") from None
+            raise ValueError(f"{name} must fit a float, got {brief(value)}") from None
     if array.dtype == bool or not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(np.float64)

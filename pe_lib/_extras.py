@@ -8,13 +8,12 @@ from contextlib import contextmanager
 def needs(package: str, *, by: str) -> Iterator[None]:
     """Around the imports of `by`: if `package` is missing, say what to install.
 
-    The extra that brings a package has its name; pyproject.toml lists them. Anything
-    else that is missing is not spoken of: its own error says more.
+    Anything else that is missing is not spoken of: its own error says more.
 
     >>> with needs("a_package", by="pe_lib.module"):
     ...     import a_package
     Traceback (most recent call last):
-    ModuleNotFoundError: pe_lib.module needs a_package: pip install 'pe-lib[a_package]'
+    ModuleNotFoundError: pe_lib.module needs a_package: pip install a_package
     """
     try:
         yield
@@ -22,5 +21,5 @@ def needs(package: str, *, by: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] != package:
             raise
         raise ModuleNotFoundError(
-            f"{by} needs {package}: pip install 'pe-lib[{package}]'", name=package
+            f"{by} needs {package}: pip install {package}", name=package
         ) from None

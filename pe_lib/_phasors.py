@@ -70,18 +70,23 @@ def phasors_at(
     The error is at most 4e-16. At an integer it is also small beside sine and
     cosine, however near to zero they are.
     """
-    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
     steps = steps_in_units(d_model, base, spacing)
+    if fractions is None:
+        return phasors_of(integers, steps)
+    frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
     return phasors_of(integers, steps, frequencies, fractions)
 
 
 def phasors_of(
     integers: NDArray[np.signedinteger[Any]],
     steps: tuple[NDArray[np.uint64], NDArray[np.float64]],
-    frequencies: NDArray[np.float64],
+    frequencies: NDArray[np.float64] | float = 0.0,
     fractions: NDArray[np.float64] | None = None,
 ) -> NDArray[np.complex128]:
-    """The same, for hands that move by `steps`, in units, or by `frequencies`."""
+    """The same, for hands that move by `steps`, in units.
+
+    Fractions move them by `frequencies`.
+    """
     whole, rest = steps
     # Elsewhere NumPy's own integers have 32 bits: WebAssembly, small processors.
     integers = integers.astype(np.int64, copy=False)[..., np.newaxis]

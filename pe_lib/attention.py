@@ -25,7 +25,7 @@ Target = Callable[[int], ArrayLike]
 """A function from a length to the key that each query should look at, [length]."""
 
 
-def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def softmax(scores: ArrayLike) -> NDArray[np.float64]:
     r"""Turn the scores of each query into weights, along the last axis.
 
     .. math:: A_s = e^{S_s} / \textstyle\sum_r e^{S_r}
@@ -33,10 +33,26 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     The largest score is subtracted first, which changes no weight and keeps the
     powers within a float. A score of minus infinity gets the weight 0.
 
+    Takes scores [..., keys]. Raises TypeError if they are no real numbers, and
+    ValueError if there is no key, or in a row NaN, infinity, or nothing but minus
+    infinity: such a row has no weights that add up to 1.
+
     >>> softmax(np.log([[1.0, 3.0]])).round(2)
     array([[0.25, 0.75]])
     """
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    scores = as_reals("scores", scores)
+    if not scores.ndim or not scores.shape[-1]:
+        raise ValueError(
+            f"scores must have shape [..., keys], keys at least 1, got {scores.shape}"
+        )
+    largest = scores.max(axis=-1, keepdims=True)
+    if not np.isfinite(largest).all():
+        bad = largest[~np.isfinite(largest)][0]
+        raise ValueError(
+            "scores must have a finite largest score in each row, got "
+            + (f"{bad}" if bad != -np.inf else "a row of nothing but minus infinity")
+        )
+    powers = np.exp(scores - largest)
     weights: NDArray[np.float64] = powers / powers.sum(axis=-1, keepdims=True)
     return weights
 

@@ -19,6 +19,7 @@ from pe_lib._arguments import (
     as_reals,
     as_table,
     as_targets,
+    brief,
 )
 from pe_lib._extras import needs
 from pe_lib.attention import Target, with_constant
@@ -145,9 +146,9 @@ def _problems(
     as_callable("target", target)
     every = as_integers("all lengths", lengths, at_least=2)
     if every.ndim != 1:
-        raise TypeError(f"lengths must be a sequence of integers, got {lengths!r}")
+        raise TypeError(f"lengths must be a sequence of integers, got {brief(lengths)}")
     if not every.size:
-        raise ValueError(f"lengths must not be empty, got {lengths!r}")
+        raise ValueError(f"lengths must not be empty, got {brief(lengths)}")
     problems = []
     for length in every.tolist():
         table = as_table(f"encode({length})", encode(length), length)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_lib._arguments import brief
 from pe_lib._extras import needs
 
 with needs("matplotlib", by="pe_lib.plotting"):
@@ -159,7 +160,7 @@ def code_map(
         "sines": rows >= 0,
     }
     if layout not in sines:
-        raise ValueError(f"layout must be one of {list(sines)}, got {layout!r}")
+        raise ValueError(f"layout must be one of {list(sines)}, got {brief(layout)}")
     images = []
     for cmap, mine in ((_SINES, sines[layout]), (_COSINES, ~sines[layout])):
         if mine.any():

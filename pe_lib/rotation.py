@@ -20,8 +20,8 @@ from pe_lib._arguments import (
     as_offset,
     round_once,
 )
+from pe_lib.encoding import sinusoidal
 from pe_lib.layouts import layout_columns
-from pe_lib.sinusoidal import sinusoidal
 
 
 def shift_matrix(

@@ -12,68 +12,23 @@ other event loop can start in its process, and a notebook's tests need one.
 
 import os
 from collections.abc import Iterator
-from statistics import median
 from typing import Any
 
+import built_site
 import pytest
-from built_site import CHROMIUM_OPTIONS, NO_BROWSER, Build, build, find_browser, serve
-from firefox import NO_FIREFOX, find_firefox, start
-from site_checks import PHONE, Site
+from built_site import NO_BROWSER, Build, build, find_browser, serve
+from site_checks import Site
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Leave out what two widths show alike; without a browser skip what needs one.
-
-    A second proof of the same waits for `make weekly`, which runs nothing else.
-    """
+    """A second proof of the same waits for `make weekly`, which runs nothing else."""
     weekly = config.getoption("weekly", False)
-    set_aside = {
-        item
-        for item in items
-        if is_weekly(item) != weekly
-        or (item.get_closest_marker("sampled") and not is_sampled(item))
-        or (item.get_closest_marker("phone") and is_wide(item))
-        or (item.get_closest_marker("hour") and not is_of_the_hour(item))
-        or (
-            item.get_closest_marker("wide") and item.callspec.params["seen"][1] == PHONE
-        )
-    }
-    if set_aside:
-        config.hook.pytest_deselected(items=list(set_aside))
-        items[:] = [item for item in items if item not in set_aside]
-    if find_browser() is None:
-        for item in items:
-            if "browser" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
-
-
-def is_weekly(item: Any) -> bool:
-    """A test that says so, or of a page off the hour at the wide screen."""
-    if item.get_closest_marker("weekly"):
-        return True
-    if item.get_closest_marker("alike") and not is_sampled(item):
-        return True
-    if not hasattr(item, "callspec") or not hasattr(item.module, "SAMPLE"):
-        return False
-    seen = item.callspec.params.get("seen")
-    return bool(seen) and is_wide(item) and not is_of_the_hour(item)
-
-
-def is_wide(item: Any) -> bool:
-    """Whether a test opens the wide page of one that is checked as on a phone."""
-    name, width = item.callspec.params["seen"]
-    return width != PHONE and name not in item.module.SAMPLE
-
-
-def is_sampled(item: Any) -> bool:
-    """Whether a test opens a page of the hour, or one that stands for others."""
-    name = item.callspec.params["seen"][0]
-    return is_of_the_hour(item) or name in (*item.module.SAMPLE, *item.module.ONE_EACH)
-
-
-def is_of_the_hour(item: Any) -> bool:
-    """Whether a test opens a page of the hour."""
-    return item.callspec.params["seen"][0] in item.module.SPINE
+    chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
+    config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])
+    items[:] = chosen
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and find_browser() is None:
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
 @pytest.fixture(scope="module")
@@ -81,15 +36,17 @@ def playwright() -> Iterator[Any]:
     """What drives browsers; a process can have one at a time."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as driver:
-        yield driver
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NODE_OPTIONS", built_site.FOR_FIREFOX)
+        with sync_playwright() as driver:
+            yield driver
 
 
 @pytest.fixture(scope="module")
 def browser(playwright: Any) -> Iterator[Any]:
     """Headless Chromium."""
     chromium = playwright.chromium.launch(
-        executable_path=find_browser(), args=CHROMIUM_OPTIONS
+        executable_path=find_browser(), args=built_site.CHROMIUM_OPTIONS
     )
     yield chromium
     chromium.close()
@@ -98,10 +55,15 @@ def browser(playwright: Any) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def firefox(playwright: Any) -> Iterator[Any]:
     """Headless Firefox."""
-    if find_firefox() is None:
-        pytest.skip(NO_FIREFOX)
-    with start(playwright) as browser:
-        yield browser
+    if (path := find_browser("FIREFOX")) is None:
+        pytest.skip(built_site.NO_FIREFOX)
+    browser = playwright.firefox.launch(
+        channel="moz-firefox",
+        executable_path=path,
+        firefox_user_prefs=built_site.FIREFOX_SETTINGS,
+    )
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -122,21 +84,11 @@ def site(built: Build) -> Iterator[Site]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how strict the lint of numbers is, and where no browser was found."""
-    chances = {
-        str(page).removeprefix("chance on "): chance
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        for page, chance in getattr(report, "user_properties", [])
-        if str(page).startswith("chance on ")
-    }
-    if chances:
-        page, worst = max(chances.items(), key=lambda item: item[1])
-        terminalreporter.write_line(
-            "The chance that a random number in a sentence passes: "
-            f"{median(chances.values()):.1%} on the median page, "
-            f"{worst:.1%} at most ({page})."
-        )
+    """Say what the gate of numbers is worth, and where no browser was found."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, text in report.user_properties:
+            if name == "numbers":
+                terminalreporter.write_line(text)
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line("Browser tests did not run: no Chromium found.")

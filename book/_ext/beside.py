@@ -36,7 +36,7 @@ class Notes(SphinxPostTransform):
                 if "bibtex-citation" in link.parent.get("classes", ())
                 and link.get("reftitle")
             }
-            new = {key: said for key, said in cited.items() if key not in seen}
+            new = {key: source for key, source in cited.items() if key not in seen}
             seen.update(cited)
             if new and len(new) <= MOST:
                 place = paragraph.parent.index(paragraph)
@@ -45,9 +45,9 @@ class Notes(SphinxPostTransform):
 
 def note(key: str, source: str) -> nodes.paragraph:
     """One source: its address stays in the bibliography."""
-    said = source.partition(" URL:")[0]
+    text = source.partition(" URL:")[0]
     label = nodes.strong("", key)
-    return nodes.paragraph("", "", label, nodes.Text(f" {said}"), classes=["beside"])
+    return nodes.paragraph("", "", label, nodes.Text(f" {text}"), classes=["beside"])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

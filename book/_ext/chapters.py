@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import manuscript
-from docutils import nodes
 from katex_math import draw
 from sphinx.application import Sphinx
 
@@ -46,7 +45,7 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     book = manuscript.read()
     part = text(book.contents.get(name, ""))
     pages = [page.name for page in book.notebooks]
-    begin = f'New here? <a href="{pathto(pages[0])}">Page 1 of the hour</a>'
+    begin = f'New here? <a href="{pathto(pages[0])}">Page 1 of the path</a>'
     if name not in pages:
         return f"{part}. {begin}" if part else ""
     if name == pages[0]:
@@ -70,11 +69,7 @@ def hour() -> list[Stop]:
 
 
 def tell_the_page(
-    _app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Give the templates the line above the chapter, and the hour.
 
@@ -83,6 +78,7 @@ def tell_the_page(
     """
     context["where"] = where_am_i(pagename, context["pathto"])
     context["hour"] = hour()
+    context["words_a_minute"] = manuscript.WORDS_A_MINUTE
     names = [stop.name for stop in context["hour"]]
     context["hour_index"] = names.index(pagename) if pagename in names else None
 

@@ -1,16 +1,20 @@
 """A page and a picture for every claim, so that a link to it shows what it says.
 
-``claim/<id>.html`` leads to the claim in the ledger; what other sites show for it is
+``claim/<id>.html`` has the sentence as a proofreader leaves it, the reason, and the
+drawing beside its check (``book/_theme/claim.html``); what other sites show for it is
 ``claim/<id>.png``: the verdict with its shape and colour, and the sentence.
 """
 
-import html
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
+import chapters
 import manuscript
-from claims import SHAPES, capital, kind
+from claims import SHAPES, badge, capital, kind, proofread
+from drawings import inline_svg
 from manuscript import Claim
 from matplotlib import get_data_path
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -21,22 +25,6 @@ PAPER, INK = "#fdfcf9", "#1d2126"
 COLOURS = {"yes": "#0a6e5c", "part": "#8a6700", "no": "#7f1517", "open": "#50545a"}
 LINES = ((58, 31), (48, 38), (38, 48), (30, 60))  # a letter's size, letters a line
 STEPS = 16  # of each ink on the paper: smooth letters, small files
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>{claim}</title>
-<meta name="viewport" content="width=device-width">
-<meta name="robots" content="noindex">
-<meta property="og:type" content="article">
-<meta property="og:title" content="{verdict}: {claim}">
-<meta property="og:description" content="{why}">
-<meta property="og:image" content="{base}{name}.png">
-<meta property="og:image:alt" content="{verdict}: {claim}">
-<meta name="twitter:card" content="summary_large_image">
-<meta http-equiv="refresh" content="0; url={target}">
-<p><a href="{target}">{verdict}: {claim}</a></p>
-</html>
-"""
 
 
 def face(name: str, size: int) -> ImageFont.FreeTypeFont:
@@ -89,43 +77,67 @@ def card(claim: Claim, book: str) -> Image.Image:
     verdict = wrap(capital(claim.verdict), 46)
     letters = face("Sans-Bold", 32 if len(verdict) < 3 else 27)
     draw.text((172, 111), "\n".join(verdict), COLOURS[colour], letters, anchor="lm")
-    said = f"“{manuscript.plain(claim.claim)}”"
+    quoted = f"“{manuscript.plain(claim.claim)}”"
     size, width = next(
-        (pair for pair in LINES if len(wrap(said, pair[1])) * pair[0] * 1.35 < 330),
+        (pair for pair in LINES if len(wrap(quoted, pair[1])) * pair[0] * 1.35 < 330),
         LINES[-1],
     )
-    text = "\n".join(wrap(said, width))
+    text = "\n".join(wrap(quoted, width))
     draw.text((80, 190), text, INK, face("Serif-Italic", size), spacing=0.35 * size)
     draw.line([(80, 552), (1120, 552)], fill=INK, width=2)
     draw.text((80, 572), book, INK, face("Serif-Bold", 26))
     return image.quantize(palette=palette(colour), dither=Image.Dither.NONE)
 
 
-def page(claim: Claim, base: str) -> str:
-    """What leads to the claim, and what other sites show of it."""
-    return PAGE.format(
-        name=claim.id,
-        claim=html.escape(manuscript.plain(claim.claim)),
-        verdict=html.escape(capital(claim.verdict)),
-        why=html.escape(manuscript.plain(claim.why)),
-        base=f"{base}/claim/" if base else "",
-        target=f"../book/reference/claims.html#ledger-{claim.id}",
-    )
+def drawing_of(claim: Claim) -> str:
+    """The figure nearest to the cell that settles it, or nothing."""
+    if claim.id not in (settled := manuscript.read().settled):
+        return ""
+    page, cell = settled[claim.id]
+    cells = page.code_cells
+    for near in sorted(cells, key=lambda c: abs(cells.index(c) - cells.index(cell))):
+        if near.drawings and near.figure:
+            return inline_svg(near.drawings[-1], prefix=claim.id, label=near.figure.alt)
+    return ""
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
-    """Write them when the site is built."""
+def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """A page for every claim: proofread, its reason, its drawing, and the next."""
+    book = manuscript.read()
+    every = sorted(book.claims.values(), key=lambda claim: claim.rank)
+    base = app.config.html_baseurl.rstrip("/")
+    for claim, following in zip(every, [*every[1:], every[0]], strict=True):
+        page, _ = book.settled.get(claim.id, (None, None))
+        said = manuscript.plain(claim.claim)
+        yield (
+            f"claim/{claim.id}",
+            {
+                "title": said,
+                "about": manuscript.plain(f"{capital(claim.verdict)}. {claim.why}"),
+                "card": f"{base}/claim/{claim.id}.png" if base else "",
+                "claim": claim.id,
+                "sentence": proofread(claim, chapters.text),
+                "badge": badge(claim.verdict),
+                "why": chapters.text(claim.why),
+                "drawing": drawing_of(claim),
+                "settled": page and page.name,
+                "following": (following.id, proofread(following, chapters.text)),
+            },
+            "claim.html",
+        )
+
+
+def write_cards(app: Sphinx, exception: Exception | None) -> None:
+    """Draw the pictures when the site is built."""
     if exception or app.builder.format != "html":
         return
-    folder = Path(app.outdir, "claim")
-    folder.mkdir(exist_ok=True)
-    base = app.config.html_baseurl.rstrip("/")
     for name, claim in manuscript.read().claims.items():
-        card(claim, app.config.html_title).save(folder / f"{name}.png")
-        (folder / f"{name}.html").write_text(page(claim, base), encoding="utf-8")
+        path = Path(app.outdir, "claim", f"{name}.png")
+        card(claim, app.config.html_title).save(path)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.connect("build-finished", write)
+    app.connect("html-collect-pages", collect)
+    app.connect("build-finished", write_cards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,13 +2,14 @@
 
 ``book/claims/<part>.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
 the anchor ``#claim-<id>`` and a line below it that names the claim. In
-``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: one list, the most
-repeated claims first. ``claims.js`` filters it; without script all of it is there.
+``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: by topic, the most
+repeated first, each sentence proofread: the missing condition is put in, what is false
+is struck out. ``claims.js`` filters it; without script all of it is there.
 """
 
 import html
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import manuscript
@@ -63,26 +64,57 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def proofread(claim: Claim, text: Callable[[str], str] = str) -> str:
+    """The sentence as a proofreader leaves it: something put in, or all struck out.
+
+    `text` writes what stands between the marks.
+    """
+    if kind(claim.verdict) == "not as stated":
+        return f"<del>{text(claim.claim)}</del>"
+    if kind(claim.verdict) == "true if":
+        condition = text(claim.verdict.removeprefix("true "))
+        return f"{text(claim.claim.removesuffix('.'))} <ins>{condition}</ins>."
+    return text(claim.claim)
+
+
+def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
+    """The claims by their question, the most repeated first."""
+    found: dict[str, list[Claim]] = {}
+    for claim in sorted(claims.values(), key=lambda c: c.rank):
+        found.setdefault(claim.question, []).append(claim)
+    return found
+
+
 def ledger(claims: Mapping[str, Claim]) -> str:
-    """The page's text: one list, the most repeated first, each with its verdict."""
-    entries = map(_entry, sorted(claims.values(), key=lambda c: c.rank))
-    return "\n".join([summary(claims), filters(claims), *entries])
+    """The page's text: each topic's sentences, proofread."""
+    lines = [summary(claims), filters(claims)]
+    for question, asked in topics(claims).items():
+        lines += [f"## {question}\n", *map(_entry, asked)]
+    return "\n".join(lines)
 
 
 def summary(claims: Mapping[str, Claim]) -> str:
-    """How many claims have which verdict, first in words and then as marks."""
+    """How many claims have which verdict in words, and as a row of marks per topic."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
-    said = (
-        f"**Of {len(claims)} sentences {count['true']} hold as they stand**, "
-        f"{count['true if']} under a condition, {count['not as stated']} do not"
+    counted = (
+        f"Of {len(claims)} sentences **{count['true']} may stand**. "
+        f"In {count['true if']} a condition is missing, and <ins>is put back in</ins>. "
+        f"{count['not as stated']} are <del>struck out</del>, with the reason"
     )
     if count["open"]:
-        said += f", {count['open']} cannot be decided yet"
-    marks = "".join(
-        f'<span class="badge {colour}">{drawing(name).strip()}</span>' * count[name]
-        for name, (colour, _) in SHAPES.items()
+        counted += f". {count['open']} cannot be decided yet"
+    rows = "".join(
+        f"<li>{html.escape(question)} <span>"
+        + "".join(
+            f'<i class="badge {SHAPES[kind(c.verdict)][0]}">'
+            f"{drawing(c.verdict).strip()}</i>"
+            for c in asked
+        )
+        + "</span></li>"
+        for question, asked in topics(claims).items()
     )
-    return f'{said}.\n\n<div class="claim-marks" aria-hidden="true">{marks}</div>\n'
+    marks = f'<ul class="claim-marks" aria-hidden="true">{rows}</ul>'
+    return f"{counted}. Tap a sentence for the reason and its check.\n\n{marks}\n"
 
 
 WORDS = {"true": "True", "true if": "True, if"}
@@ -91,48 +123,30 @@ WORDS = {"true": "True", "true if": "True, if"}
 def filters(claims: Mapping[str, Claim]) -> str:
     """What ``claims.js`` brings to life; a page without script does not show it."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
-    topics = Counter(claim.question for claim in claims.values())
-    all_of_them = len(claims)
-    buttons = [("", "All", all_of_them)] + [
-        (
-            colour,
-            f'<span class="badge {colour}">{drawing(name).strip()}</span>'
-            + WORDS.get(name, capital(name)),
-            count[name],
-        )
+    buttons = [
+        f'<button type="button" value="{colour}" aria-pressed="false">'
+        f'<span class="badge {colour}">{drawing(name).strip()}</span>'
+        f"{WORDS.get(name, capital(name))} <b>{count[name]}</b></button>"
         for name, (colour, _) in SHAPES.items()
         if count[name]
     ]
-    return "\n".join(
-        [
-            '<form class="claim-filter" role="search" aria-label="Claims">',
-            '<label>Word <input type="search" name="word" autocomplete="off"></label>',
-            '<label>Topic <select name="topic" autocomplete="off">',
-            '<option value="">All topics</option>',
-            *(
-                f'<option value="{html.escape(topic)}">'
-                f"{html.escape(topic)} ({topics[topic]})</option>"
-                for topic in sorted(topics)
-            ),
-            "</select></label>",
-            '<div role="group" aria-label="Verdict">',
-            *(
-                f'<button type="button" value="{colour}" '
-                f'aria-pressed="{str(not colour).lower()}">{name} <b>{many}</b>'
-                "</button>"
-                for colour, name, many in buttons
-            ),
-            "</div>",
-            f"<p><output>{all_of_them} of {all_of_them} claims</output> "
-            '<button type="reset" hidden>Show all</button></p>',
-            "</form>\n",
-        ]
-    )
+    lines = f"""\
+<form class="claim-filter" role="search" aria-label="Claims">
+<label>Word <input type="search" name="word" autocomplete="off"></label>
+<div role="group" aria-label="Verdict">
+<button type="button" value="" aria-pressed="true">All <b>{len(claims)}</b></button>
+@buttons
+</div>
+<p><output>{len(claims)} of {len(claims)} claims</output> \
+<button type="reset" hidden>Show all</button></p>
+</form>
+"""
+    return lines.replace("@buttons", "\n".join(buttons))
 
 
 def _entry(claim: Claim) -> str:
     sources = ",".join(claim.sources)
-    said_by = f" {{cite:p}}`{sources}`" if sources else ""
+    cited = f" {{cite:p}}`{sources}`" if sources else ""
     checks = {
         "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
         "citation": f"Settled by {claim.place}.",
@@ -141,11 +155,13 @@ def _entry(claim: Claim) -> str:
     return (
         f"(ledger-{claim.id})=\n"
         f"::::{{div}} claim-entry {SHAPES[kind(claim.verdict)][0]}\n"
-        f"{{verdict}}`{claim.verdict}`\n\n"
-        f"{claim.claim}{said_by}\n\n"
-        f"{claim.why} {checks[claim.settled_by]}\n\n"
-        f"{claim.question} [Link to this sentence](#ledger-{claim.id})\n"
-        f'<a href="../../claim/{claim.id}.html">Share it with its picture</a>\n'
+        f"<details><summary>\n\n"
+        f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
+        f"</summary>\n\n"
+        f"{claim.why} {checks[claim.settled_by]}{cited}\n\n"
+        f"[Link to this sentence](#ledger-{claim.id}) "
+        f'<a href="../../claim/{claim.id}.html">Its own page</a>\n\n'
+        "</details>\n"
         "::::\n"
     )
 
@@ -153,8 +169,10 @@ def _entry(claim: Claim) -> str:
 def verdict_role(
     _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """``{verdict}`true if ...``` is a badge."""
-    return [badge_node(text, nodes.Text(capital(text)))], []
+    """``{verdict}`true if ...``` is a mark, with words for who does not see it."""
+    name = kind(text)
+    words = WORDS.get(name, capital(name)) + ":"
+    return [badge_node(text, nodes.inline("", words, classes=["visually-hidden"]))], []
 
 
 def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
@@ -195,17 +213,13 @@ class ClaimAnchors(SphinxTransform):
             refwarn=True,
             refdoc=self.env.docname,
         )
-        said = nodes.Text(f"People say: “{claim.claim}” ")
+        quoted = nodes.Text(f"People say: “{claim.claim}” ")
         verdict = badge_node(claim.verdict, link)
-        return nodes.paragraph("", "", said, verdict, classes=["claim"])
+        return nodes.paragraph("", "", quoted, verdict, classes=["claim"])
 
 
 def add_filter(
-    app: Sphinx,
-    _pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Load the filter where there is a list."""
     if "claim-entry" in context.get("body", ""):

@@ -3,9 +3,11 @@
 The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole, with
 the names that it defines; the code of a figure or an explorer, below its picture; a
 check, under the sentence that says what it found. A section ``## Deeper: ...`` folds
-under its title and its first paragraph, the result; in the library's reference all but
-the first paragraph. Folds are ``<details class="fold fold-...">`` and need no script;
-``folds.js`` opens those that an address leads into.
+under its title and its first paragraph, the result, and all in a row fold once more
+under their titles, as recall and exercises do: after the story a page has three folds.
+In the library's reference all but the first paragraph of a function folds. Folds are
+``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those that an
+address leads into.
 
 A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
 are leaves beside what they enclose, and come last, when contents and labels are known.
@@ -13,7 +15,7 @@ are leaves beside what they enclose, and come last, when contents and labels are
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Any
 
 import manuscript
@@ -44,6 +46,7 @@ DEEPER_ENTRY = re.compile(
 BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
 DEFINED = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
+MINUTES = re.compile(r"(\d+) minutes?$")
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
@@ -88,9 +91,9 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
     rest = [c for c in container if c not in code]
     kind = KINDS[cell.role]
     if cell.role == "check":
-        said = nodes.inline("", "", *inline(cell.checked), classes=["fold-result"])
+        result = nodes.inline("", "", *inline(cell.checked), classes=["fold-result"])
         mark = nodes.inline("", "checked:", classes=["fold-mark"])
-        summary = [mark, nodes.Text(" "), said]
+        summary = [mark, nodes.Text(" "), result]
     else:
         summary = [_tag(SUMMARIES[cell.role])]
     names = ", ".join(DEFINED.findall(cell.source))
@@ -111,6 +114,38 @@ def fold_section(section: nodes.section) -> None:
         result = inside.pop(0)
         summary.append(nodes.inline("", "", *result.children, classes=["fold-result"]))
     section.children = [*opened("deeper", *summary), *inside, *closed()]
+
+
+def fold_part(section: nodes.section, length: str) -> None:
+    """Fold recall or exercises under their heading."""
+    title, *inside = section.children
+    summary = nodes.inline("", length, classes=["fold-result"])
+    section.children = [*opened("part", title, summary), *inside, *closed()]
+
+
+def length_of(section: nodes.section, page: manuscript.Page) -> str:
+    """How much there is to do."""
+    if section[0].astext() == manuscript.EXERCISES:
+        minutes = sum(int(n) for e in page.exercises for n in MINUTES.findall(e.title))
+        return f"{len(page.exercises)} exercises, {minutes} minutes"
+    asked = sum("sd-dropdown" in node["classes"] for node in section[1:])
+    return f"{asked} questions"
+
+
+def fold_together(parent: nodes.Element, sections: list[nodes.Node]) -> None:
+    """Fold neighbouring sections once more, under their titles."""
+    start = parent.index(sections[0])
+    names = " · ".join(section.next_node(nodes.title).astext() for section in sections)
+    parent.children[start : start + len(sections)] = [
+        *opened(
+            "part",
+            _tag("<h2>Deeper</h2>"),
+            nodes.inline("", names, classes=["fold-result"]),
+        ),
+        *sections,
+        *closed(),
+    ]
+    adopt(parent)
 
 
 def fold_details(content: nodes.Element) -> None:
@@ -164,9 +199,23 @@ class Folds(SphinxPostTransform):
         for container in reversed(list(self.document.findall(nodes.container))):
             if "role-setup" in container["classes"]:
                 let_the_picture_lead(container)
-        for section in list(self.document.findall(nodes.section)):
-            if "deeper" in section["classes"]:
-                fold_section(section)
+        sections = list(self.document.findall(nodes.section))
+        deeper = [section for section in sections if "deeper" in section["classes"]]
+        for section in deeper:
+            fold_section(section)
+            adopt(section)
+        for parent in {
+            id(section.parent): section.parent for section in deeper
+        }.values():
+            for is_deeper, row in groupby(list(parent), deeper.__contains__):
+                if is_deeper and len(together := list(row)) > 1:
+                    fold_together(parent, together)
+        for section in sections:
+            if page and section[0].astext() in (
+                manuscript.RECALL,
+                manuscript.EXERCISES,
+            ):
+                fold_part(section, length_of(section, page))
                 adopt(section)
         for content in list(self.document.findall(desc_content)):
             fold_details(content)
@@ -203,11 +252,7 @@ def depart_tag(_self: HTML5Translator, _node: tag) -> None:
 
 
 def tell_the_page(
-    _app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """Whether the page has folds, which a button opens; in the hour the story alone.
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import manuscript
-from docutils import nodes
 from katex_math import COLOURS
 from sphinx.application import Sphinx
 
-STYLES = ("book.css", "katex.min.css")
+STYLES = ("book.css", "katex.min.css", "quarter.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 GRID = re.compile(
     r'<div class="output stream [^>]*><div class="highlight"><pre>'
@@ -26,7 +25,7 @@ PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
 # What no rule of book.css names: half of all elements, if they stayed.
 PLAIN = re.compile(
-    r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp)")'
+    r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp|nf|nc)")'
     r'(?:pre|sig-paren|default_value|[a-z]{1,2}\d?)">([^<]*)</span>'
 )
 REMOVED = (
@@ -45,18 +44,15 @@ REMOVED = (
 
 
 def tell_the_page(
-    app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Name all parts of the book with their pages, and the part of this page."""
     parts: dict[str, list[tuple[str, str]]] = {}
-    contents = manuscript.read().contents
+    book = manuscript.read()
+    contents = book.contents
     for name, part in contents.items():
         if part and name in app.env.titles:
-            title = app.env.titles[name].astext()
+            title = book.short.get(name) or app.env.titles[name].astext()
             parts.setdefault(part, []).append((name, title))
     context["parts"] = list(parts.items())
     context["part"] = contents.get(pagename, "")
@@ -115,11 +111,7 @@ def unbroken(body: str) -> str:
 
 
 def choose_files(
-    _app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Load what the page uses, and run its scripts after its first paint."""
     unused = UNUSED_SCRIPTS if pagename != "search" else UNUSED_SCRIPTS[:1]

@@ -63,11 +63,7 @@ def meanings(app: Sphinx) -> dict[str, str]:
 
 
 def explain(
-    app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Make the list, or bring the meanings of the words that a page links to."""
     body = context.get("body", "")

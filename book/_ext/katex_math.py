@@ -95,9 +95,17 @@ class TieStops(SphinxPostTransform):
                 text.parent.replace(text, nodes.Text(text[1:]))
 
 
+def close_engine(_app: Sphinx, _exception: Exception | None) -> None:
+    """Stop its thread: from Python 3.13 on, the build would wait for it without end."""
+    if engine.cache_info().currsize:
+        engine().close()
+        engine.cache_clear()
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
     app.add_post_transform(TieStops)
     app.add_css_file("katex/katex.min.css")
+    app.connect("build-finished", close_engine)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

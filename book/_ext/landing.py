@@ -1,6 +1,5 @@
-"""What the landing page shows of the book: its moving image, the hour, the claims.
+"""What the landing page shows of the book: the path, the other chapters, the claims.
 
-``{explorer} Hands`` puts an explorer of ``pe_lib`` on a page without code.
 ``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all else by part.
 ``{the-notebooks}`` lists every chapter's two editions.
 ``{guess}`` lets the reader choose among its lines, of which the last is right, and
@@ -10,7 +9,6 @@ opens the fold below it; ``{claims}`` makes cards of the claims whose ids are it
 import html
 import os
 from itertools import groupby
-from typing import ClassVar
 
 import chapters
 import claims
@@ -19,8 +17,6 @@ import manuscript
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-from pe_lib import explorers
 
 
 class OnThePage(SphinxDirective):
@@ -49,17 +45,6 @@ class OnThePage(SphinxDirective):
     def file(self, place: str) -> str:
         """From this page to another file of the site."""
         return os.path.relpath(place, os.path.dirname(self.env.docname))  # noqa: PTH120
-
-
-class ShownExplorer(OnThePage):
-    """An explorer by its name, in its first state."""
-
-    required_arguments: ClassVar[int] = 1
-
-    def html(self) -> str:
-        """Its card."""
-        card: str = getattr(explorers, self.arguments[0])()._repr_html_()
-        return f'<div class="cell_output">{card}</div>'
 
 
 class TheHour(OnThePage):
@@ -137,19 +122,19 @@ class ClaimCards(OnThePage):
         for key in filter(None, self.content):
             if key not in book.claims:
                 raise self.error(f"no claim has the id {key!r}")
-            said = chapters.text(book.claims[key].claim)
+            sentence = chapters.text(book.claims[key].claim)
             cards.append(
-                f'<article class="claim-card"><p class="said">{said}</p>'
+                f'<article class="claim-card"><p class="said">{sentence}</p>'
                 f"<p>{claims.badge(book.claims[key].verdict)}</p>"
                 f'<p><a href="{ledger}#ledger-{key}">Why, and the check'
-                f'<span class="visually-hidden"> of: {said}</span></a></p></article>'
+                f'<span class="visually-hidden"> of: {sentence}</span>'
+                "</a></p></article>"
             )
         return f'<div class="claim-cards">{"".join(cards)}</div>'
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_directive("explorer", ShownExplorer)
     app.add_directive("the-hour", TheHour)
     app.add_directive("the-rest", TheRest)
     app.add_directive("the-notebooks", TheNotebooks)

@@ -45,13 +45,12 @@ PACKS = {
     "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
     "sympy": r"\bsympy\b",
     "mpmath": r"\b(mpmath|sympy)\b",
+    "models": r"\b(minilm|smollm)",
 }
 """What comes only where the text of a cell asks for it; page.js asks the same."""
-READ = (
-    *sorted((ROOT / "book/beyond/data").glob("*.csv")),
-    ROOT / "benchmarks/angles.txt",
-)
+DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
 """What cells open; in the browser, too, they run in book/beyond."""
+OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
 
 
 @cache
@@ -75,12 +74,15 @@ def engine() -> dict[str, dict[str, Any]]:
     return {
         key: {"name": f"engine/{file['file']}", "bytes": file["bytes"]}
         for key, file in files.items()
-    } | {"book": {"name": f"engine/{_named(book())}", "bytes": len(book())}}
+    } | {
+        key: {"name": _named(key, data), "bytes": len(data)}
+        for key, data in made().items()
+    }
 
 
 @cache
-def book() -> bytes:
-    """The book's own Python: pe_lib, and what runs the cells."""
+def made() -> dict[str, bytes]:
+    """The book's own Python, pe_lib and what runs the cells; and parts of models."""
     files = {
         "live.py": ROOT / "tools/live/inside.py",
         "drawings.py": ROOT / "book/_ext/drawings.py",
@@ -89,12 +91,19 @@ def book() -> bytes:
         for path in sorted((ROOT / "pe_lib").rglob("*"))
         if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
     }
-    files |= {path.relative_to(ROOT).as_posix(): path for path in READ}
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as target:
+    read = [path for path in DATA if path not in OF_MODELS]
+    read.append(ROOT / "benchmarks/angles.txt")
+    files |= {path.relative_to(ROOT).as_posix(): path for path in read}
+    models = {path.relative_to(ROOT).as_posix(): path for path in OF_MODELS}
+    return {"book": _packed(files), "models": _packed(models)}
+
+
+def _packed(files: dict[str, Path]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
         for name, path in files.items():
             target.writestr(zipfile.ZipInfo(name), path.read_bytes())
-    return gzip.compress(made.getvalue(), 9, mtime=0)
+    return gzip.compress(packed.getvalue(), 9, mtime=0)
 
 
 def _runs_here(path: Path) -> bool:
@@ -102,8 +111,8 @@ def _runs_here(path: Path) -> bool:
     return not name.startswith(TORCH)
 
 
-def _named(data: bytes) -> str:
-    return f"book-{hashlib.sha256(data).hexdigest()[:8]}.zip.gz"
+def _named(key: str, data: bytes) -> str:
+    return f"engine/{key}-{hashlib.sha256(data).hexdigest()[:8]}.zip.gz"
 
 
 @cache
@@ -161,7 +170,11 @@ def cells(name: str) -> str:
             "parameters": "parameters" in cell.tagged(""),
             "checked": cell.checked.replace("`", "").replace("$", ""),
             "claims": [
-                {"id": claim, "text": claims[claim].claim}
+                {
+                    "id": claim,
+                    "text": claims[claim].claim,
+                    "verdict": claims[claim].verdict,
+                }
                 for claim in cell.tagged("claim-")
                 if claim in claims
             ],
@@ -310,20 +323,15 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir, FOLDER)
-    for made in ("engine", "cells"):
-        shutil.rmtree(folder / made, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)  # also what an earlier build left
     if not engine():
-        shutil.rmtree(folder, ignore_errors=True)
         return
-    for path in [path for path in folder.iterdir() if path.name != FIRST]:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            (folder / version()).mkdir(exist_ok=True)
-            path.rename(folder / version() / path.name)
+    shutil.copytree(SCRIPTS, folder / version(), ignore=shutil.ignore_patterns(FIRST))
+    shutil.copy(SCRIPTS / FIRST, folder)
     unlisted = shutil.ignore_patterns("engine.json")
     shutil.copytree(ENGINE, folder / "engine", ignore=unlisted)
-    (folder / engine()["book"]["name"]).write_bytes(book())
+    for key, data in made().items():
+        (folder / engine()[key]["name"]).write_bytes(data)
     (folder / "cells").mkdir()
     for name in filter(runs, app.env.found_docs):
         (folder / cells_file(name)).write_text(cells(name), encoding="utf-8")

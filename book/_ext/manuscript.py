@@ -11,6 +11,7 @@ Sphinx or from ``pe_lib``: what is read is text.
 """
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ OPENING = re.compile(
     r"^:::\{dropdown\} Before you start\n(.*?)^:::$", re.DOTALL | re.MULTILINE
 )
 ITEM = re.compile(r"^- \*\*(.+?)\*\* (.+)$", re.MULTILINE)
+FRONT = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
 TARGET = r"^\((\S+?)\)=\n"
 HEADING = re.compile(rf"((?:{TARGET})*)^(#{{1,6}}) +(.+?) *$", re.MULTILINE)
@@ -37,8 +39,8 @@ ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
 DEEPER, RECALL, EXERCISES = "Deeper: ", "Do you remember?", "Exercises"
-# Slower than a novel: what readers of the hour needed who worked it through.
-WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_AN_EXPLORER = 170, 5, 30
+# A student took 147 minutes for the path of commit 540e362, for which these give 146.
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 120, 6, 20, 45
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 KEPT_FILE = re.compile(r'"((?:\.\./)*(?:\w+/)?(?:data|benchmarks)/)([\w.]*)')
 
@@ -103,8 +105,8 @@ class Cell:
     @property
     def checked(self) -> str:
         """The sentence that says what a check found."""
-        said: str = self.metadata.get("checked", "")
-        return said
+        sentence: str = self.metadata.get("checked", "")
+        return sentence
 
     @property
     def figure(self) -> Figure | None:
@@ -178,6 +180,7 @@ class Page:
     name: str  # as in _toc.yml, for example book/problem/adding
     path: Path
     cells: tuple[Cell, ...]
+    description: str = ""  # what one finds there, in a sentence
 
     @property
     def is_notebook(self) -> bool:
@@ -275,14 +278,19 @@ class Page:
 
     @property
     def seconds(self) -> float:
-        """How long its main text takes, captions and explorers included."""
+        """How long all takes that is open: of a check its line, of a figure a look."""
         words, lines = self.length
-        cells = [cell for section in self.main for cell in section.cells]
-        words += sum(count_words(c.figure.caption) for c in cells if c.figure)
-        explorers = sum(cell.role == "explorer" for cell in cells)
+        parts = [part for section in self.main for part in section.parts]
+        for part in parts:
+            caption = part.figure.caption if part.figure else ""
+            words += count_words(caption) + count_words(part.checked)
+        explorers = sum(part.role == "explorer" for part in parts)
+        pictures = sum(part.role == "figure" for part in parts)
+        pictures += sum(p.source.count("$$") // 2 for p in parts if p.role == "text")
         return (
             60 * words / WORDS_A_MINUTE
             + SECONDS_A_LINE * lines
+            + SECONDS_A_PICTURE * pictures
             + SECONDS_AN_EXPLORER * explorers
         )
 
@@ -304,7 +312,8 @@ class Page:
     @cached_property
     def exercises(self) -> list[Exercise]:
         """Its exercises, in order."""
-        return [Exercise(*row) for row in _exercises(self.text)]
+        found = EXERCISE.findall(self.text)
+        return [Exercise(label, title, text) for title, label, text in found]
 
     def cell(self, identifier: str) -> Cell:
         """One of its cells."""
@@ -324,13 +333,13 @@ class Claim:
 
     id: str
     question: str
-    rank: int
     claim: str
     sources: list[str]
     verdict: str
     why: str
     settled_by: str
     place: str = ""
+    rank: float = math.inf  # how often people say it: 1 most; without one, last
 
 
 @dataclass(frozen=True)
@@ -339,6 +348,7 @@ class Manuscript:
 
     root: Path
     contents: Mapping[str, str]  # every page of _toc.yml in order, and its part
+    short: Mapping[str, str]  # what the menu and the rail call a page
     pages: Mapping[str, Page]  # every page that there is; those of _toc.yml first
     claims: Mapping[str, Claim]
 
@@ -352,20 +362,11 @@ class Manuscript:
         """The chapters, in reading order."""
         return [page for page in self.pages.values() if page.is_notebook]
 
-    @property
-    def texts(self) -> list[Page]:
-        """The pages without code, in reading order."""
-        return [page for page in self.pages.values() if not page.is_notebook]
-
     @cached_property
     def spine(self) -> list[Page]:
-        """The first part of _toc.yml, in order: the hour."""
-        parts = [part for part in self.contents.values() if part]
-        return [
-            self.pages[name]
-            for name, part in self.contents.items()
-            if part == parts[0] and name in self.pages
-        ]
+        """The first part of _toc.yml that has chapters, in order: the path."""
+        hour = self.contents[self.notebooks[0].name]
+        return [p for p in self.notebooks if self.contents.get(p.name) == hour]
 
     @cached_property
     def figures(self) -> dict[str, tuple[Page, Cell]]:
@@ -397,6 +398,12 @@ def read(root: Path = ROOT) -> Manuscript:
         for part in toc["parts"]
         for chapter in part["chapters"]
     }
+    short = {
+        chapter["file"]: chapter["title"]
+        for part in toc["parts"]
+        for chapter in part["chapters"]
+        if "title" in chapter
+    }
     files = {
         path.relative_to(root).with_suffix("").as_posix(): path
         for pattern in ("**/*.ipynb", "**/*.md")
@@ -409,6 +416,7 @@ def read(root: Path = ROOT) -> Manuscript:
     return Manuscript(
         root=root,
         contents=contents,
+        short=short,
         pages={name: read_page(name, files[name]) for name in order},
         claims=_read_claims(root / "book"),
     )
@@ -427,11 +435,12 @@ def plain(text: str) -> str:
 
 
 def visible(folder: Path, pattern: str) -> list[Path]:
-    """Files below a folder, without what editors leave in hidden folders."""
+    """Files below a folder, without hidden ones and notebooks that failed."""
     return [
         path
         for path in sorted(folder.glob(pattern))
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not path.name.endswith(".failed.ipynb")
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
 
 
@@ -439,7 +448,12 @@ def read_page(name: str, path: Path) -> Page:
     """Read one file; other pages than the book's can be read too."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        return Page(name, path, (Cell("text", "markdown", text, {}),))
+        front = FRONT.match(text)
+        about = yaml.safe_load(front[1]) if front else {}
+        text = text[front.end() :] if front else text
+        cell = Cell("text", "markdown", text, {})
+        return Page(name, path, (cell,), about.get("description", ""))
+    notebook = json.loads(text)
     return Page(
         name,
         path,
@@ -452,8 +466,9 @@ def read_page(name: str, path: Path) -> Page:
                 outputs=tuple(cell.get("outputs", [])),
                 execution_count=cell.get("execution_count"),
             )
-            for cell in json.loads(text)["cells"]
+            for cell in notebook["cells"]
         ),
+        description=notebook["metadata"].get("description", ""),
     )
 
 
@@ -503,11 +518,6 @@ def _stretches(text: str) -> Iterator[tuple[tuple[str, ...], int, str, str]]:
         else:
             labels = tuple(re.findall(TARGET, match[1], re.MULTILINE))
             yield labels, len(match[3]), match[4], text[start:end]
-
-
-def _exercises(text: str) -> Iterator[tuple[str, str, str]]:
-    for title, label, body in EXERCISE.findall(text):
-        yield label, title, body
 
 
 def _joined(lines: str | list[str]) -> str:

@@ -39,18 +39,21 @@ def description(doctree: nodes.document) -> str:
 
 
 def head(
-    app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
+    app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Give the templates a page's description and its social tags."""
+    """Give the templates a page's description and its social tags.
+
+    The description is the page's own, in the metadata of a notebook or the front
+    matter of a Markdown page; without one, the page's first sentences.
+    """
     book = app.config.html_title
     properties = []
+    title, about = context.get("title", ""), context.get("about", "")
     if doctree is not None:
         title = next(doctree.findall(nodes.title)).astext()
-        about = description(doctree) or f"{title}: a page of {book}."
+        written = (context.get("meta") or {}).get("description", "")
+        about = written or description(doctree) or f"{title}: a page of {book}."
+    if about:
         names = [("description", about)]
         properties = [
             ("og:type", "article"),
@@ -59,7 +62,8 @@ def head(
             ("og:description", about),
         ]
         if context.get("pageurl"):
-            card = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
+            shared = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
+            card = context.get("card") or shared
             properties += [("og:url", context["pageurl"]), ("og:image", card)]
             names.append(("twitter:card", "summary_large_image"))
     else:

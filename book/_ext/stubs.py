@@ -76,14 +76,14 @@ def reported(label: str, worth: int, names: list[str], check: str) -> str:
 def asked(solution: str, check: str) -> list[str]:
     """The names of a solution that its check uses."""
     names = [n for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)]
-    own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    used = {n.id for n in names} - own
+    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    used = {n.id for n in names} - stored
     return [name for name in _defined(solution) if name in used]
 
 
 def _without_body(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
-    said = ast.get_docstring(node, clean=False)
-    docstring = [f'    """{said}"""'] if said else []
+    doc = ast.get_docstring(node, clean=False)
+    docstring = [f'    """{doc}"""'] if doc else []
     if isinstance(node, ast.ClassDef):
         bases = ", ".join(map(ast.unparse, node.bases))
         head = f"class {node.name}({bases}):" if bases else f"class {node.name}:"

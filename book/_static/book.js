@@ -28,7 +28,9 @@ search.addEventListener("click", (event) => event.target === search && search.cl
 
 const menu = find(".menu");
 addEventListener("keydown", (event) => {
+  const writes = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "k" && (event.ctrlKey || event.metaKey)) ask(event);
+  if (event.key === "/" && !writes) ask(event);
   if (event.key !== "Escape") return;
   for (const open of document.querySelectorAll(".menu[open], .hour > [open]")) {
     open.open = false;

@@ -1,11 +1,10 @@
-// The list of claims, filtered by word, verdict and topic; without script all of it shows.
+// The list of claims, filtered by word and verdict; without script all of it shows.
 "use strict";
 {
   const entries = [...document.querySelectorAll(".claim-entry")];
   const form = document.querySelector(".claim-filter");
   const is = (entry, kind) => !kind || entry.classList.contains(kind);
-  const topicOf = (entry) => entry.lastElementChild.firstChild.data.trim();
-  const { word, topic } = form.elements;
+  const { word } = form.elements;
   const buttons = [...form.querySelectorAll("[role=group] button")];
   const output = form.querySelector("output");
   const all = form.querySelector("[type=reset]");
@@ -35,11 +34,7 @@
 
   const show = () => {
     const wanted = word.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    const found = entries.filter(
-      (entry) =>
-        (!topic.value || topicOf(entry) === topic.value) &&
-        wanted.every((each) => has(entry, each)),
-    );
+    const found = entries.filter((entry) => wanted.every((each) => has(entry, each)));
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.value === kind));
       button.lastElementChild.textContent = found.filter((entry) => is(entry, button.value)).length;
@@ -50,7 +45,7 @@
     all.hidden = shown.size === entries.length;
   };
   const reset = () => {
-    kind = word.value = topic.value = "";
+    kind = word.value = "";
     show();
   };
 
@@ -78,7 +73,7 @@
   addEventListener("hashchange", lead);
 
   // Its link marks a claim, and is ready to be pasted.
-  for (const link of document.querySelectorAll(".claim-entry > p:last-child a[href^='#']")) {
+  for (const link of document.querySelectorAll(".claim-entry a[href^='#ledger-']")) {
     link.addEventListener("click", () => {
       navigator.clipboard?.writeText(link.href).then(
         () => {

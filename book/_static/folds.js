@@ -12,7 +12,8 @@
     if (!target) return;
     if (target.matches("span:empty")) target = target.parentElement;
     const holder = target.matches("dt") ? target.nextElementSibling : target;
-    const own = holder.matches("section, .cell, dd") && holder.querySelector(":scope > details.fold");
+    const own = holder.matches("section, .cell, dd, .claim-entry")
+      && holder.querySelector(":scope > :is(details.fold, .claim-entry > details)");
     const closed = [];
     for (let at = own || target; at; at = at.parentElement) {
       if (at.matches("details:not([open])")) closed.push(at);
@@ -44,7 +45,7 @@
 
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = folds.filter((fold) => !fold.open && fold.matches(".fold-deeper, .fold-check"));
+    opened = folds.filter((fold) => !fold.open && fold.matches(".fold-part, .fold-deeper, .fold-check"));
     for (const fold of opened) fold.open = true;
     for (const address of document.querySelectorAll(".printed i:empty")) {
       address.textContent = location.href.replace(/#.*/, "");

@@ -20,9 +20,9 @@ const MEANT = { rope: "rotary", sinusoid: "sinusoidal", sinusoids: "sinusoidal",
   huggingface: "program", inference: "decoding" };
 // Names in programs, and what stands in a title for them.
 const NAMED = { position_ids: "padding and caches", rotate_half: "rotary pairs", inv_freq: "half precision",
-  "10k": "10000", "8x": "eight times as far", "32k": "eight times as far", "128k": "eight times as far" };
+  "10k": "why 10000", "8x": "eight times", "32k": "context eight times", "128k": "context eight times" };
 const NAMES = ["posit", "encod", "embed", "transform"]; // nearly every question is about it
-const ASKING = ["can", "do", "does", "how", "what"];
+const ASKING = ["between", "can", "difference", "do", "does", "how", "what"];
 
 const stemmed = (word) => new Stemmer().stemWord(MEANT[word] ?? word);
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
@@ -36,12 +36,13 @@ const titlesWith = (asked) => {
     const words = wordsOf(title);
     const has = (start) => words.some((word) => word.startsWith(start));
     if (!asked.length || !asked.every(has)) return [];
+    const begins = words.find((word) => !stopwords.includes(word)).startsWith(asked[0]);
     const closeness = (CLOSENESS * asked.length) / words.length;
     return places.map(([file, id]) => {
       const isPage = titles[file] === title;
       const heading = title.trim().replace(/^\((.*)\)$/, "Exercise: $1");
       const name = isPage ? title : `${titles[file]} > ${heading}`;
-      const score = (isPage ? IN_TITLE : IN_HEADING) + closeness + lean(docnames[file]);
+      const score = (!isPage ? IN_HEADING : begins ? IN_TITLE + CLOSENESS : IN_TITLE) + closeness + lean(docnames[file]);
       return [docnames[file], name, id ? `#${id}` : "", null, score, filenames[file]];
     });
   });

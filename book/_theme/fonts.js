@@ -1,5 +1,5 @@
-// The faces of the text come early or not at all ("optional" in the style sheets): no
-// line moves for them. From a folder nothing can be fetched early, and waiting is short.
+// The faces of the text are fetched early, and until they come Times of their width stands
+// in: no line moves. From a folder nothing can be fetched early, and waiting is short.
 {
   const root = document.documentElement;
   const fetchEarly = (font) => {
@@ -22,7 +22,7 @@
   if (location.protocol === "file:") {
     root.style.display = "none";
     addEventListener("DOMContentLoaded", async () => {
-      const early = [...document.fonts].filter((face) => face.display === "optional");
+      const early = [...document.fonts].filter((face) => face.display !== "auto");
       await Promise.allSettled(early.map((face) => face.load()));
       root.style.removeProperty("display");
       // A hidden page could not go where its address leads.

@@ -14,6 +14,7 @@ from pe_lib._arguments import (
     as_integer,
     as_offsets,
     as_positive,
+    brief,
 )
 
 RULES = ("program", "paper")
@@ -218,7 +219,7 @@ def kerple_bias(
     logarithm = as_choice("kernel", kernel, KERNELS) == "logarithm"
     r1, r2 = as_positive("r1", r1), as_positive("r2", r2)
     if not logarithm and r2 > 2:
-        raise ValueError(f"r2 must be at most 2 for the power, got {r2!r}")
+        raise ValueError(f"r2 must be at most 2 for the power, got {brief(r2)}")
     fall = np.log1p(r2 * distances) if logarithm else distances**r2
     bias: NDArray[np.float64] = -r1 * fall
     return bias

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pe_lib._arguments import as_flag, as_integer, as_reals
-from pe_lib.sinusoidal import sinusoidal
+from pe_lib._arguments import as_flag, as_integer, as_reals, brief
+from pe_lib.encoding import sinusoidal
 
 MOST_OCTAVES = 52  # a float has no more binary digits behind the point
 
@@ -142,7 +142,7 @@ def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.floa
         if (np.abs(given) > most).any():
             raise ValueError(
                 f"points must lie within -2**{1024 - octaves} and 2**{1024 - octaves}, "
-                f"got {points!r}"
+                f"got {brief(points)}"
             )
         angles = given[..., np.newaxis] * 2.0 ** np.arange(octaves)
     both = np.stack([np.sin(angles), np.cos(angles)], axis=-1)

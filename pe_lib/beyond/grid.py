@@ -22,8 +22,8 @@ from pe_lib._arguments import (
     round_once,
 )
 from pe_lib.beyond.rotary import BASE, apply_rotary
+from pe_lib.encoding import sinusoidal
 from pe_lib.frequencies import angular_frequencies
-from pe_lib.sinusoidal import sinusoidal
 
 
 def raster(height: int, width: int) -> NDArray[np.int64]:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_lib._arguments import brief
 from pe_lib.attention import softmax
 from pe_lib.beyond.ways import CLIP, COUNTS, ROWS, WAYS, WIDTH, Array, Positions, Way
 from pe_lib.properties import Verdict
-from pe_lib.scorecard import Scorecard
+from pe_lib.scorecards import Scorecard
 
 __all__ = ["CLIP", "COUNTS", "FARTHEST", "ROWS", "WAYS", "Way", "guarantees"]
 
@@ -25,15 +26,15 @@ FARTHEST = 40  # how far back is asked for
 
 
 def any_length(way: Way) -> Verdict:
-    """It has numbers for positions that no training saw: 800 words, and at 10,000."""
+    """It has numbers for positions that no training saw: 800, and at 10,000."""
     positions: Positions = np.arange(LENGTHS[-1], dtype=np.float64)
     for start in (0, 10_000):
         way.scores(*_words(LENGTHS[-1]), positions + start)
-    return _verdict(True, 0.0, "800 words, from 0 and from 10000")
+    return _verdict(True, 0.0, "800 positions, from 0 and from 10000")
 
 
 def offset_alone(way: Way) -> Verdict:
-    """Two words keep their score wherever they stand, whatever stands between."""
+    """Two tokens keep their score when both move, whatever lies between them."""
     t = np.arange(64.0)
     queries, keys = _words(64)
     before = way.scores(queries, keys, t)
@@ -42,30 +43,30 @@ def offset_alone(way: Way) -> Verdict:
         worst = float(gaps.max())
         if worst > 1e-9:
             query, key = np.unravel_index(gaps.argmax(), gaps.shape)
-            told = f"{query} asks {key}: {worst:.1f} off at {later} later"
+            told = f"query {query}, key {key}: {worst:.1f} off, {later} later"
             return _verdict(False, worst, told)
     other = np.random.default_rng(1).standard_normal((2, 64, WIDTH))
     other[:, [0, 63]] = queries[[0, 63]], keys[[0, 63]]
     gap = abs(way.scores(other[0], other[1], t) - before)[63, 0]
     worst = float(gap / before.std())
     if worst > 1e-9:
-        told = f"63 asks 0: {worst:.1f} off, others between"
+        told = f"query 63, key 0: {worst:.1f} by those between"
         return _verdict(False, worst, told)
     return _verdict(True, worst, "no score changes 10000 words later")
 
 
 def one_back(way: Way) -> Verdict:
-    """A head can look at the word before, among equal words, at any length."""
+    """A head can attend most to the previous position, among equal tokens."""
     return _looks(way, (1,))
 
 
 def any_lag(way: Way) -> Verdict:
-    """A head can look k back, for each k from 1 to 40, at any length."""
+    """A head can attend most to the position k back, for each k from 1 to 40."""
     return _looks(way, range(1, FARTHEST + 1))
 
 
 def before_and_after(way: Way) -> Verdict:
-    """Without a mask it can tell the word before from the word after."""
+    """Without a mask it can tell the previous position from the next."""
     scores = way.looking(1, np.arange(9.0))[4]
     gap = float(abs(scores[3] - scores[5]))
     holds = gap > 1e-9
@@ -74,7 +75,7 @@ def before_and_after(way: Way) -> Verdict:
 
 
 def equal_words(way: Way) -> Verdict:
-    """In a text of one word, again and again, the outputs of two places differ."""
+    """With one token, again and again, the outputs of two positions differ."""
     t = np.arange(40.0)
     word = np.tile(_words(1)[0], (40, 1))
     values = np.broadcast_to(word, (40, 40, WIDTH))
@@ -104,16 +105,16 @@ def between(way: Way) -> Verdict:
 
 
 def keeps_weight(way: Way) -> Verdict:
-    """What a head gives to its tallest word does not shrink as the text grows.
+    """The largest weight of a head does not shrink as the sequence grows.
 
-    All are made equally loud first: at 200 words the scores of a query lie within 6
-    of each other, so that a sharper head is no better.
+    All are scaled first: at 200 tokens the scores of a query lie within 6 of each
+    other, so that a sharper head is no better.
     """
     rows = [way.looking(1, np.arange(float(n)))[-1] for n in LENGTHS[1:]]
     spread = float(np.ptp(rows[0]))
-    loudness = 6 / spread if spread else 1.0
-    tops = [float(softmax(loudness * row).max()) for row in rows]
-    told = f"{tops[0]:.3f} of 200 words, {tops[1]:.3f} of 800"
+    scale = 6 / spread if spread else 1.0
+    tops = [float(softmax(scale * row).max()) for row in rows]
+    told = f"{tops[0]:.3f} of 200 tokens, {tops[1]:.3f} of 800"
     return _verdict(tops[1] > 0.99 * tops[0], tops[1] / tops[0], told)
 
 
@@ -155,19 +156,22 @@ def guarantees(ways: Mapping[str, Way] | None = None) -> Scorecard:
     --------
     >>> card = guarantees({"ALiBi": WAYS["ALiBi"]})
     >>> card["ALiBi"]["one back"].evidence
-    '1 back of 16 words: looks at 0 back'
+    '1 back of 16 tokens: looks at 0 back'
     """
     chosen = WAYS if ways is None else ways
     if not isinstance(chosen, Mapping):
-        raise TypeError(f"ways must map names to ways, got {ways!r}")
+        raise TypeError(f"ways must map names to ways, got {brief(ways)}")
     for name, way in chosen.items():
         if not (isinstance(name, str) and isinstance(way, Way)):
-            raise TypeError(f"ways must map names to ways, got {name!r}: {way!r}")
+            raise TypeError(
+                f"ways must map names to ways, got {brief(name)}: {brief(way)}"
+            )
     return Scorecard(
         {
             name: {title: _judge(test, way) for title, test in GUARANTEES.items()}
             for name, way in chosen.items()
-        }
+        },
+        {name: way.setting for name, way in chosen.items() if way.setting},
     )
 
 
@@ -207,21 +211,29 @@ def _words(n: int) -> tuple[Array, Array]:
 
 
 def _looks(way: Way, lags: ArrayLike) -> Verdict:
-    """Whether the tallest of the last query is the right one, and no draw."""
+    """Whether each query that has such a key prefers it, under a causal mask."""
     for n in LENGTHS:
+        ahead = np.triu(np.ones((n, n), dtype=bool), k=1)
         for back in np.asarray(lags):
             if back >= n:
                 continue
-            row = way.looking(int(back), np.arange(float(n)))[-1]
-            tallest = n - 1 - np.flatnonzero(row > row.max() - 1e-9)
-            if list(tallest) != [back]:
-                where = f"looks at {tallest[-1]} back"
-                if len(tallest) > 1:
-                    where = f"a draw of {len(tallest)}"
-                told = f"{back} back of {n} words: {where}"
-                return _verdict(False, float(back), told)
+            scores = way.looking(int(back), np.arange(float(n)))
+            scores = np.where(ahead, -np.inf, scores)[back:]
+            near = scores > scores.max(axis=1, keepdims=True) - 1e-9
+            right = near.diagonal() & (near.sum(axis=1) == 1)
+            if right.all():
+                continue
+            query = int(np.flatnonzero(~right)[-1])
+            tallest = query + back - np.flatnonzero(near[query])
+            where = f"looks at {tallest[-1]} back"
+            if len(tallest) > 1:
+                where = f"a draw of {len(tallest)}"
+            place = f"{query + back + 1} tokens"
+            return _verdict(False, float(back), f"{back} back of {place}: {where}")
     farthest = int(np.max(lags))
-    return _verdict(True, float(farthest), f"up to {farthest} back, of 16 to 800 words")
+    return _verdict(
+        True, float(farthest), f"up to {farthest} back, of 16 to 800 tokens"
+    )
 
 
 def _verdict(holds: bool, measured: float, evidence: str) -> Verdict:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_choice, as_integer, as_reals
+from pe_lib._arguments import as_choice, as_integer, as_reals, brief
 
 RAMPS = ("turns", "index")
 
@@ -176,7 +176,8 @@ def by_parts(
     low, high = _as_number("slow", slow), _as_number("fast", fast)
     if not 0 < low < high < math.inf:
         raise ValueError(
-            f"slow and fast must be 0 < slow < fast, got {slow!r} and {fast!r}"
+            "slow and fast must be 0 < slow < fast, "
+            f"got {brief(slow)} and {brief(fast)}"
         )
     if as_choice("ramp", ramp, RAMPS) == "turns":
         kept = (old * length / (2 * np.pi) - low) / (high - low)
@@ -233,7 +234,7 @@ def longrope(frequencies: ArrayLike, factors: ArrayLike) -> NDArray[np.float64]:
             f"got {divisors.shape}"
         )
     if not ((divisors > 0) & np.isfinite(divisors)).all():
-        raise ValueError(f"factors must be finite and above 0, got {factors!r}")
+        raise ValueError(f"factors must be finite and above 0, got {brief(factors)}")
     return old / divisors
 
 
@@ -327,7 +328,7 @@ def _as_frequencies(
             f"got {frequencies.shape}"
         )
     if not ((frequencies >= 0) & np.isfinite(frequencies)).all():
-        raise ValueError(f"{name} must be finite and at least 0, got {value!r}")
+        raise ValueError(f"{name} must be finite and at least 0, got {brief(value)}")
     return frequencies
 
 
@@ -341,5 +342,5 @@ def _as_number(name: str, value: Any) -> float:
 def _as_factor(value: Any) -> float:
     factor = _as_number("factor", value)
     if not 1 <= factor < math.inf:
-        raise ValueError(f"factor must be finite and at least 1, got {value!r}")
+        raise ValueError(f"factor must be finite and at least 1, got {brief(value)}")
     return factor

@@ -5,7 +5,7 @@ the words between.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_positions, as_positive, as_reals
+from pe_lib._arguments import as_positions, as_positive, as_reals, brief
 
 
 def fire_distances(
@@ -51,7 +51,7 @@ def fire_distances(
     places = as_positions(positions)
     if places.ndim != 1 or (places < 0).any():
         raise ValueError(
-            f"positions must be numbers [length] from 0 on, got {positions!r}"
+            f"positions must be numbers [length] from 0 on, got {brief(positions)}"
         )
     c, threshold = as_positive("c", c), as_positive("threshold", threshold)
     distances = np.abs(places[:, np.newaxis] - places)

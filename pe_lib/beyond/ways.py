@@ -1,4 +1,4 @@
-"""The ways to give attention positions, each as what can be asked for scores."""
+"""The ways to give attention positions, each as functions that return scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,15 +12,16 @@ from pe_lib.beyond.relative import xl_terms
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.beyond.text_bias import cope_bias, cope_counts, fire_distances
 from pe_lib.beyond.xpos import apply_xpos
+from pe_lib.encoding import sinusoidal
 from pe_lib.rotation import apply_shift
-from pe_lib.sinusoidal import sinusoidal
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.float64]
 
 WIDTH, SHARP = 32, 4.0
 CLIP, ROWS, COUNTS = 16, 512, 64  # Shaw's clip, learned rows, CoPE's vectors
-TRAINED = 512.0  # the threshold of FIRE, up to which its head is set
+TRAINED, LONGEST = 512.0, 800  # FIRE's threshold; its head is set up to here
+R1, R2 = 4.0, 1 / 400  # KERPLE's
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,22 @@ class Way:
     Attributes
     ----------
     scores : callable
-        ``scores(queries, keys, positions)``: of words, [n, d] each, in one head with
+        ``scores(queries, keys, positions)``: of tokens, [n, d] each, in one head with
         weights of its own; [n, n], row t is the query.
     looking : callable
-        ``looking(back, positions)``: the same for equal words, in a head that looks
-        so many back, if the way can.
+        ``looking(back, positions)``: the same for equal tokens, in a head that
+        attends most to the key so many back, if the way can.
     values : callable or None
         ``values(positions)``: what is added to the value of key s for query t,
         [n, n, d] or [1, n, d]. None if positions change scores alone.
+    setting : str
+        The constant on which some of its verdicts depend, for the row's end.
     """
 
     scores: Callable[[Array, Array, Positions], Array]
     looking: Callable[[int, Positions], Array]
     values: Callable[[Positions], Array] | None = None
+    setting: str = ""
 
 
 def _offsets(positions: Positions) -> Array:
@@ -130,7 +134,7 @@ def _kerple(queries: Array, keys: Array, positions: Positions) -> Array:
 
 
 def _kerple_looking(_: int, positions: Positions) -> Array:
-    return kerple_bias(_offsets(positions), r1=SHARP, r2=1 / 400)
+    return kerple_bias(_offsets(positions), r1=R1, r2=R2)
 
 
 def _fire(queries: Array, keys: Array, positions: Positions) -> Array:
@@ -141,10 +145,16 @@ def _fire(queries: Array, keys: Array, positions: Positions) -> Array:
 
 
 def _fire_looking(back: int, positions: Positions) -> Array:
-    """A tent over the distance at the threshold; over one half, where one will do."""
-    shares = fire_distances(positions, c=1e9, threshold=TRAINED)
-    peak = 0.5 if back == 1 else np.log1p(1e9 * back) / np.log1p(1e9 * TRAINED)
-    return np.asarray(-SHARP * np.abs(shares - peak))
+    """A comb: highest at the number of this key for every whole position up to 800.
+
+    It falls with the distance from the nearest tooth, so a ReLU network can have it.
+    """
+    teeth = fire_distances(np.arange(LONGEST), threshold=TRAINED)
+    teeth = np.unique(teeth[back:, :].diagonal())
+    knots = np.sort([-1.0, *teeth, *(teeth[1:] + teeth[:-1]) / 2, 2.0])
+    heights = [-np.abs(teeth - knot).min() for knot in knots]
+    shares = fire_distances(positions, threshold=TRAINED)
+    return np.asarray(SHARP * np.interp(shares, knots, heights))
 
 
 def _cope(queries: Array, keys: Array, _: Positions) -> Array:
@@ -154,7 +164,7 @@ def _cope(queries: Array, keys: Array, _: Positions) -> Array:
 
 
 def _cope_looking(back: int, positions: Positions) -> Array:
-    """All gates are open, so that the word itself is number one."""
+    """All gates are open, so that the token itself is number one."""
     n = len(positions)
     chosen = np.where(np.arange(COUNTS) == min(back + 1, COUNTS - 1), SHARP, 0.0)
     return cope_bias(np.ones((n, 1)), _open_gates(n), chosen[:, np.newaxis])
@@ -189,7 +199,7 @@ def _none_looking(_: int, positions: Positions) -> Array:
 
 
 def _added(code: Callable[[Positions], Array]) -> Callable[..., Array]:
-    """Scores of words to which codes were added, by a matrix of weights."""
+    """Scores of tokens to which encodings were added, by a matrix of weights."""
 
     def scores(queries: Array, keys: Array, positions: Positions) -> Array:
         codes, width = code(positions), queries.shape[1]
@@ -223,14 +233,16 @@ def _added_looking(code: Callable[[Positions], Array]) -> Callable[..., Array]:
 WAYS: dict[str, Way] = {
     "none": Way(_none, _none_looking),
     "sinusoid": Way(_added(_code), _added_looking(_code), lambda p: _code(p)[None]),
-    "learned": Way(_added(_row), _added_looking(_row), lambda p: _row(p)[None]),
-    "Shaw": Way(_shaw, _shaw_looking, _shaw_values),
+    "learned": Way(
+        _added(_row), _added_looking(_row), lambda p: _row(p)[None], "512 rows"
+    ),
+    "Shaw": Way(_shaw, _shaw_looking, _shaw_values, "clip 16"),
     "XL": Way(_xl, _xl_looking),
-    "T5": Way(_t5, _t5_looking),
+    "T5": Way(_t5, _t5_looking, setting="32 buckets"),
     "ALiBi": Way(_alibi, _alibi_looking),
-    "KERPLE": Way(_kerple, _kerple_looking),
-    "FIRE": Way(_fire, _fire_looking),
-    "CoPE": Way(_cope, _cope_looking),
+    "KERPLE": Way(_kerple, _kerple_looking, setting="r2 = 1/400"),
+    "FIRE": Way(_fire, _fire_looking, setting="L = 512"),
+    "CoPE": Way(_cope, _cope_looking, setting="64 counts"),
     "rotary": Way(_rotary, _rotary_looking),
     "xPos": Way(_xpos, _xpos_looking),
 }

@@ -1,21 +1,26 @@
 """The checks of modules that return a bias for the scores: ALiBi, T5 and their like."""
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.check.kinds import Call
+from pe_lib.check import state
+from pe_lib.check.kinds import BiasCall
 from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings
-from pe_lib.check.tensors import as_numpy
+from pe_lib.check.tensors import as_numpy, close
 
 COUNT = 200  # positions; past T5's largest distance of 128
+SHORT = 12  # positions of a short text
 STEPS = 128  # more different values than any list of buckets has
 MASKED = -1e4  # and below: a mask, not a bias
 CLOSE = 1e-3
@@ -26,16 +31,50 @@ class Bias:
     """A module that returns a bias, and how it is called."""
 
     probe: Probe
-    call: Call
+    call: BiasCall
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """[heads, query, key]; what a mask hides is NaN."""
+        bias = as_numpy(self.of(self.make(), COUNT, COUNT))
+        return np.where(bias > MASKED, bias, np.nan)
+
+    @property
+    def d_model(self) -> int:
+        """The number of heads."""
+        return self.probe.d_model
+
+    def of(self, module: nn.Module, queries: int, keys: int, device: Any = None) -> Any:
+        """The bias [heads, queries, keys]."""
+        with torch.no_grad():
+            return self.call(module, queries, keys, device)
+
+    def make(self) -> nn.Module:
+        """An unused module; weights that are all 0 are drawn at random."""
         module = self.probe.make()
         if all(not parameter.any() for parameter in module.parameters()):
             module = self.probe.filled_at_random()
-        bias = as_numpy(self.call(module, torch.empty(COUNT, 1)))
-        return np.where(bias > MASKED, bias, np.nan)
+        return module
+
+    def build_anew(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands."""
+        return self.probe.build_anew(seed)
+
+    def codes(self, module: nn.Module) -> Tensor:
+        """The bias of a short text, without its masks."""
+        bias: Tensor = self.of(module, SHORT, SHORT)
+        return bias.masked_fill(bias < MASKED, 0.0)
+
+    def on(self, module: nn.Module, device: str) -> Any:
+        """Its bias where the module is on a device."""
+        if not [*module.parameters(), *module.buffers()]:
+            return torch.empty(0, device=device)  # it cannot know where it is
+        return self.of(module, SHORT, SHORT, device)
+
+    def lengthen(self, module: nn.Module) -> None:
+        """Let it see a long text, if it takes one."""
+        with contextlib.suppress(Exception):
+            self.of(module, 5 * COUNT, 5 * COUNT)
 
     @cached_property
     def free(self) -> bool:
@@ -152,7 +191,7 @@ def buckets(bias: Bias) -> Findings:
         )
         for way, given in (("", bucket), (" (keys and queries swapped)", bucket[::-1])):
             if _agree(known[:, seen], given[seen]):
-                yield _told(number, distance, causal=causal, way=way)
+                yield _of_t5(number, distance, causal=causal, way=way)
                 return
     edges = offsets[1:][~same & seen[1:] & seen[:-1]]
     yield Finding.fact(
@@ -169,7 +208,7 @@ def _agree(values: NDArray[np.float64], bucket: NDArray[np.int64]) -> bool:
     return bool(both == len(np.unique(named)) == len(np.unique(bucket)))
 
 
-def _told(number: int, distance: int, *, causal: bool, way: str) -> Finding:
+def _of_t5(number: int, distance: int, *, causal: bool, way: str) -> Finding:
     direction = "for a causal mask" if causal else "for both directions"
     text = f"T5's {number} buckets up to distance {distance}, {direction}{way}."
     if way:
@@ -180,8 +219,91 @@ def _told(number: int, distance: int, *, causal: bool, way: str) -> Finding:
     return Finding.fact("buckets", text, "Weights fit these steps alone.")
 
 
+def mask(bias: Bias) -> Findings:
+    """Does a mask hide what must be seen?"""
+    hidden = np.isnan(bias.values)
+    if not hidden.any():
+        return
+    heads, at = hidden.shape[0], np.arange(COUNT)
+    for back, words in ((0, "the word itself"), (1, "the word before")):
+        gone = hidden[:, at[back:], at[back:] - back].any(axis=1).sum()
+        if gone:
+            yield Finding.wrong(
+                "mask",
+                f"In {gone} of {heads} heads the mask hides {words}.",
+                "A query that must not attend to a near key learns little of its text.",
+                "Hide keys after the query, or those outside of a window around it.",
+            )
+            return
+    later = hidden[:, at[:-1], at[1:]].all()
+    yield Finding.fact(
+        "mask",
+        "Later keys are hidden." if later else "Some keys are hidden.",
+        "A second mask changes nothing.",
+    )
+
+
+def cache(bias: Bias) -> Findings:
+    """The last query alone, as with a cache: its own row?"""
+    module = bias.make()
+    try:
+        one = bias.of(module, 1, SHORT)
+    except Exception:  # it takes one length
+        return
+    whole = bias.of(module, SHORT, SHORT)
+    if one.shape[-2:] != (1, SHORT):
+        return
+    found = [t for t in range(SHORT) if close(one[:, 0], whole[:, t])]
+    if SHORT - 1 in found:
+        yield Finding.fact(
+            "cache", "One query among more keys is the last one.", "As a cache needs."
+        )
+    elif 0 in found:
+        yield Finding.fact(
+            "cache",
+            "One query among more keys is taken for the first one.",
+            "With a cache, take the last row of the whole bias.",
+        )
+    else:
+        yield Finding.wrong(
+            "cache",
+            f"One query among {SHORT} keys gets "
+            + (f"the row of query {found[0]}." if found else "the row of no query."),
+            "Decoding word by word scores other offsets than training.",
+            "The query is at position keys - 1, the keys at 0, 1, ...",
+        )
+
+
+def gradient(bias: Bias) -> Findings:
+    """Are its weights trained?"""
+    module = bias.make()
+    trained = {n: p for n, p in module.named_parameters() if p.requires_grad}
+    if not trained:
+        return
+    output = bias.call(module, SHORT, SHORT)
+    if output.requires_grad:
+        output[output > MASKED].sum().backward()
+    idle = [n for n, p in trained.items() if p.grad is None or not p.grad.any()]
+    if len(idle) == len(trained):
+        yield Finding.wrong(
+            "gradient",
+            f"No gradient reaches {', '.join(idle)}.",
+            "The bias keeps its first numbers for ever, and no error says so.",
+            "Do not use .data, .detach() or no_grad around the bias.",
+        )
+    else:
+        yield Finding.fact("gradient", "Its weights are trained.", "As it should.")
+
+
 BIAS_CHECKS: dict[str, Callable[[Bias], Findings]] = {
     "offset": offset,
     "slopes": slopes,
     "buckets": buckets,
+    "mask": mask,
+    "cache": cache,
+    "device": state.device,
+    "meta": state.meta,
+    "state_dict": state.state_dict,
+    "determinism": state.determinism,
+    "gradient": gradient,
 }

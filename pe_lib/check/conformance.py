@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import torch
 
-from pe_lib._arguments import as_callable, as_integer
+from pe_lib._arguments import as_callable, as_integer, brief
 from pe_lib.check import consistency, given, shapes, state, training, values
 from pe_lib.check.biases import BIAS_CHECKS, Bias
 from pe_lib.check.find import find_kind
@@ -65,6 +65,7 @@ HERE = Path(__file__).parent
 LIBRARIES = tuple(Path(str(library.__file__)).parent for library in (torch, np))
 IN_THE_MODULE = ("_call_impl", "_engine_run_backward")  # where torch calls it
 
+FIRST = "determinism"
 OUT_OF_SCOPE = "Nothing was checked: this kind is out of the checker's scope."
 
 
@@ -133,13 +134,9 @@ def check_encoding(
             found = (_cannot_call(error, bare.d_model),)
             return Report(name, bare.d_model, "", None, found)
         checks, subject = _that_apply(kind)
-        findings = [
-            found
-            for key, check in checks.items()
-            if key not in ignore
-            for found in _run(key, check, subject)
-        ]
-        if not checks:
+        checks = {key: check for key, check in checks.items() if key not in ignore}
+        findings = _run_all(checks, subject)
+        if not kind.checks:
             findings = [Finding.fact("scope", OUT_OF_SCOPE, f"Seen: {kind.evidence}.")]
         try:
             match = kind.probe.match if kind.checks == "code" and kind.probe else None
@@ -171,6 +168,12 @@ def _as_probe(
     offset: str | None = None,
 ) -> tuple[Probe, Collection[str]]:
     as_callable("build", build)
+    if isinstance(build, torch.nn.Module):
+        name = type(build).__name__
+        raise TypeError(
+            "build must make a module from a width, a class or a function as "
+            f"lambda d_model: {name}(d_model), got a module, {name}"
+        )
     d_model = as_integer("d_model", d_model, at_least=1)
     probe = Probe(
         build, d_model, "batch", takes_positions=positions, takes_offset=offset
@@ -180,13 +183,13 @@ def _as_probe(
 
 def _as_checks(ignore: Collection[str]) -> Collection[str]:
     if isinstance(ignore, str):
-        raise TypeError(f"ignore must be a collection of names, got {ignore!r}")
+        raise TypeError(f"ignore must be a collection of names, got {brief(ignore)}")
     known = {*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS}
     for name in ignore:
         if name not in known:
             raise ValueError(
                 f"ignore must hold names of checks ({', '.join(sorted(known))}), "
-                f"got {name!r}"
+                f"got {brief(name)}"
             )
     return ignore
 
@@ -195,13 +198,27 @@ def _that_apply(kind: Kind) -> tuple[dict[str, Callable[[Any], Findings]], Any]:
     """The checks of a kind, and what they look at."""
     if kind.checks == "code":
         return CHECKS, kind.probe
-    if kind.checks and kind.probe is not None and kind.call is not None:
-        if kind.checks == "rotary":
-            return ROTARY_CHECKS, Turner(
-                kind.probe, kind.call, kind.open_pairing, kind.call_keys
-            )
+    if kind.checks == "rotary" and kind.probe is not None:
+        return ROTARY_CHECKS, Turner(kind.probe, kind.call)
+    if kind.checks == "bias" and kind.probe is not None:
         return BIAS_CHECKS, Bias(kind.probe, kind.call)
     return {}, None
+
+
+def _run_all(
+    checks: dict[str, Callable[[Any], Findings]], subject: Any
+) -> list[Finding]:
+    """What the checks find; where two calls differ, that alone, as all else follows."""
+    first = {
+        name: _run(name, checks[name], subject) for name in (FIRST,) if name in checks
+    }
+    if any(found.severity == "wrong" for found in first.get(FIRST, ())):
+        return first[FIRST]
+    return [
+        found
+        for name, check in checks.items()
+        for found in (first.get(name) or _run(name, check, subject))
+    ]
 
 
 def _run(name: str, check: Callable[[Any], Findings], subject: Any) -> list[Finding]:

@@ -102,11 +102,17 @@ def apart(probe: Probe) -> Findings:
         f"Of {count:,} positions {left} and {right} are the nearest: "
         f"{least / usual if usual else 0:.2g} of the distance between neighbours."
     )
-    if right - left > 1 and least < NEAR * usual:
+    equal = bool((codes[left] == codes[right]).all())
+    if equal and right - left == 1:  # a share of the text may be the same for two
+        short = as_numpy(probe.codes(probe.make(), probe.few))
+        equal = bool(np.abs(short - codes[: len(short)]).max() < 1e-4)
+    if equal or (right - left > 1 and least < NEAR * usual):
         yield Finding.wrong(
             "apart",
             what,
-            "In 16 bits, or with any noise, the model takes one for the other.",
+            "They are equal: the model cannot tell the two apart."
+            if equal
+            else "In 16 bits, or with any noise, the model takes one for the other.",
             "Give the pairs different frequencies, the slowest far slower than a "
             "turn a text.",
         )

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pe_lib.check.kinds import (
     BATCH,
-    Call,
+    Caller,
     Kind,
     from_pair,
     name_of_input,
@@ -25,7 +25,7 @@ from pe_lib.check.probe import (
     noise,
     oriented,
 )
-from pe_lib.check.tables import Tables, tables_in
+from pe_lib.check.tables import tables_in
 from pe_lib.check.wrapped import dims_of, from_positions, picking, with_positions
 
 AROUND = "computes the encoding from the words around it"
@@ -169,7 +169,8 @@ def _takes_positions(probe: Probe) -> Kind | None:
                 return several
         tables = tables_in(output, probe.d_model)
         if tables is not None and tables.length == few:
-            return of_tables(probe, tables, _of_positions(given, tables))
+            caller = Caller(tensors=0, where=dims_of(given), tables=tables)
+            return of_tables(probe, caller)
     return None
 
 
@@ -186,16 +187,3 @@ def _code_among(probe: Probe, output: Any, dims: int) -> Kind | None:
             evidence = f"[{key!r}] of {len(output)} things is {list(shape)}"
             return Kind("takes positions, no x", evidence, "code", found)
     return None
-
-
-def _of_positions(example: Any, tables: Tables) -> Call:
-    """Rows turned by what a module returns for their positions, or their number."""
-
-    def call(module: nn.Module, rows: Tensor) -> Any:
-        given: Any = len(rows)
-        if isinstance(example, Tensor):
-            given = torch.arange(given).reshape((1,) * (example.ndim - 1) + (-1,))
-        with torch.no_grad():
-            return tables.turned(rows, module(given))
-
-    return call

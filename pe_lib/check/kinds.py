@@ -1,6 +1,5 @@
 """Kinds of modules, and those that turn vectors or return a bias."""
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,13 +8,78 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.check.probe import Probe, lengths_in, noise, parameters_of
-from pe_lib.check.tables import Tables, tables_in
+from pe_lib.check.tables import Tables, tables_in, turned_by
 from pe_lib.check.tensors import close, differ
+from pe_lib.check.undisturbed import seed_all
 
 BATCH, HEADS = 2, 3
 PICTURES = (16, 36, 49, 64, 196, 256)  # patches of a square one
 
-Call = Callable[[nn.Module, Tensor], Any]
+BiasCall = Callable[..., Any]
+"""From a module, the numbers of queries and keys, and a device, to a bias."""
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+@dataclass(frozen=True)
+class Caller:
+    """How a rotary module is called, and what it does to vectors.
+
+    Attributes
+    ----------
+    lay, back : callable
+        From vectors [batch, length, dim] to x as the module takes it, and back.
+    tensors : int
+        How many such x: 2 for queries and keys, 0 where it takes positions alone.
+    where : int or None
+        The axes of the positions that it must be given; -1 for a length.
+    tables : Tables or None
+        What it returns, if it returns cosines and sines.
+    """
+
+    lay: Callable[[Tensor], Tensor] = _as_it_is
+    back: Callable[[Tensor], Tensor] = _as_it_is
+    tensors: int = 1
+    where: int | None = None
+    tables: Tables | None = None
+
+    def inputs(self, vectors: Tensor, at: Tensor | None = None) -> list[Any]:
+        """What forward is given for vectors [batch, length, dim]."""
+        given: list[Any] = [self.lay(vectors).clone() for _ in range(self.tensors)]
+        length = vectors.shape[1]
+        if self.where is not None:
+            at = torch.arange(length, device=vectors.device) if at is None else at
+            more = self.where == 2 and at.ndim == 1
+            given.append(length if self.where < 0 else at[None] if more else at)
+        return given
+
+    def read(self, output: Any, vectors: Tensor, part: int = 0) -> Tensor:
+        """The vectors turned, from the module's output; `part` 1 is the keys."""
+        if self.tables is not None:
+            batch, length, dim = vectors.shape
+            rows = self.tables.rows(output)
+            every = len(rows[0]) == batch * length
+            flat = vectors if every else vectors[:, : len(rows[0])]
+            parts = rows if every else tuple(row.repeat(batch, 1) for row in rows)
+            return turned_by(flat.reshape(-1, dim), *parts).reshape(flat.shape)
+        turned = output[part] if self.tensors == 2 else output
+        return self.back(turned)
+
+    def __call__(
+        self,
+        module: nn.Module,
+        vectors: Tensor,
+        *,
+        part: int = 0,
+        at: Tensor | None = None,
+        **given: Any,
+    ) -> Any:
+        """Vectors [length, dim], or a batch of them, turned."""
+        batch = vectors if vectors.ndim == 3 else vectors[None]
+        turned = self.read(module(*self.inputs(batch, at), **given), batch, part)
+        return turned if vectors.ndim == 3 else turned[0]
 
 
 @dataclass(frozen=True)
@@ -32,21 +96,15 @@ class Kind:
         The family of checks that applies; none if it is out of their scope.
     probe : Probe or None
         How to ask for its encodings, where it has some.
-    call : callable or None
-        A rotary or bias module as a function of plain tensors.
-    open_pairing : bool
-        Cosines and sines with a column a pair: which numbers are a pair is not told.
-    call_keys : callable or None
-        The same for keys, where a rotary module takes queries and keys.
+    call : Caller, callable or None
+        A rotary module, or a bias, as a function of plain tensors.
     """
 
     name: str
     evidence: str
     checks: str = ""
     probe: Probe | None = None
-    call: Call | None = None
-    open_pairing: bool = False
-    call_keys: Call | None = None
+    call: Any = None
 
 
 def turning(probe: Probe) -> Kind | None:
@@ -64,23 +122,25 @@ def turning(probe: Probe) -> Kind | None:
         x = vector.expand(shape).clone()
         if not _is_turn(lambda x: probe.call(probe.make(), x.clone()), x, axis):
             continue
-        other = 1 - axis
-
-        def call(module: nn.Module, rows: Tensor, other: int = other) -> Any:
-            stacked = rows.unsqueeze(other)
-            with torch.no_grad():
-                return module(stacked).select(other, 0)
-
         words = ("[length, batch, dim]", "[batch, length, dim]")[axis]
         return Kind(
             "turns x", f"linear, mixes columns, changes along {words}", "rotary",
-            probe, call,
+            probe, Caller(_swapped, _swapped) if axis == 0 else Caller(),
         )  # fmt: skip
     return None
 
 
-def _is_turn(apply: Callable[[Tensor], Any], x: Tensor, axis: int) -> bool:
+def _swapped(x: Tensor) -> Tensor:
+    return x.transpose(0, 1)
+
+
+def _is_turn(call: Callable[[Tensor], Any], x: Tensor, axis: int) -> bool:
     """Whether it is linear, changes along an axis, and mixes columns."""
+
+    def apply(x: Tensor) -> Any:
+        seed_all(0)  # a random one is told by its own check
+        return call(x)
+
     turned = apply(x)
     if not isinstance(turned, Tensor) or turned.shape != x.shape:
         return False
@@ -101,24 +161,16 @@ def from_pair(probe: Probe, output: Any, arguments: tuple[Any, ...]) -> Kind | N
     tables = tables_in(output, probe.d_model)
     if tables is None:
         return None
-
-    def call(module: nn.Module, rows: Tensor) -> Any:
-        where = [
-            torch.arange(len(rows)).reshape((1,) * (given.ndim - 1) + (-1,))
-            for given in arguments
-        ]
-        with torch.no_grad():
-            return tables.turned(rows, module(rows.unsqueeze(0), *where))
-
-    return of_tables(probe, tables, call)
+    where = arguments[0].ndim if arguments else None
+    return of_tables(probe, Caller(where=where, tables=tables))
 
 
-def of_tables(probe: Probe, tables: Tables, call: Call) -> Kind:
+def of_tables(probe: Probe, call: Caller) -> Kind:
     """The kind of one that returns cosines and sines."""
     return Kind(
         "returns cosines and sines",
         "two tables whose squares add up to one number",
-        "rotary", probe, call, tables.shared,
+        "rotary", probe, call,
     )  # fmt: skip
 
 
@@ -157,14 +209,14 @@ def _takes_so_many(probe: Probe) -> Kind | None:
 
 
 def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
-    def turned(module: nn.Module, rows: Tensor, part: int) -> Any:
-        shape = [1, 1, 1, rows.shape[-1]]
-        shape[axis] = len(rows)
-        x = rows.reshape(shape)
-        where = [torch.arange(len(rows))[None]] if asks else []
-        with torch.no_grad():
-            output = module(*(x.clone() for _ in range(tensors)), *where)
-        return (output[part] if tensors == 2 else output).reshape(rows.shape)
+    heads = 1 if axis == 2 else 2  # the axis that vectors [batch, length, dim] lack
+
+    def lay(x: Tensor) -> Tensor:
+        return (_swapped(x) if axis == 0 else x).unsqueeze(heads)
+
+    def back(x: Tensor) -> Tensor:
+        x = x.squeeze(heads)
+        return _swapped(x) if axis == 0 else x
 
     words = (
         "[length, batch, heads, dim]",
@@ -174,21 +226,24 @@ def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
     name = "turns queries and keys" if tensors == 2 else "turns x"
     return Kind(
         name, f"linear, mixes columns, changes along {words}", "rotary", probe,
-        call=functools.partial(turned, part=0),
-        call_keys=functools.partial(turned, part=1) if tensors == 2 else None,
+        Caller(lay, back, tensors, 2 if asks else None),
     )  # fmt: skip
 
 
 def returns_bias(probe: Probe) -> Kind | None:
     """A forward that returns a number a head and pair of positions."""
-    forms: tuple[Callable[[int], tuple[Any, ...]], ...] = (
-        lambda n: (n,),
-        lambda n: (n, n),
-        lambda n: (torch.zeros(1, probe.d_model, n, n),),
+    forms: tuple[Callable[[int, int, Any], tuple[Any, ...]], ...] = (
+        lambda _, keys, __: (keys,),
+        lambda queries, keys, _: (queries, keys),
+        lambda queries, keys, device: (
+            torch.zeros(1, probe.d_model, queries, keys, device=device),
+        ),
     )
     for form in forms:
         try:
-            output = probe.call(probe.filled_at_random(), *form(probe.few))
+            output = probe.call(
+                probe.filled_at_random(), *form(probe.few, probe.few, None)
+            )
         except Exception:  # another form may do
             continue
         square = (probe.few, probe.few)
@@ -199,16 +254,18 @@ def returns_bias(probe: Probe) -> Kind | None:
 
         def call(
             module: nn.Module,
-            rows: Tensor,
-            form: Callable[[int], tuple[Any, ...]] = form,
+            queries: int,
+            keys: int,
+            device: Any = None,
+            form: Callable[[int, int, Any], tuple[Any, ...]] = form,
         ) -> Any:
-            with torch.no_grad():
-                bias = module(*form(len(rows)))
-            return bias.reshape(-1, len(rows), len(rows))
+            bias = module(*form(queries, keys, device))
+            return bias.reshape(-1, *bias.shape[-2:])
 
+        given = form(probe.few, probe.few, None)
         return Kind(
             "returns a bias for the scores",
-            f"{name_of_input(form(probe.few)[0])} gives {list(output.shape)}",
+            f"{name_of_input(given[0])} gives {list(output.shape)}",
             "bias", probe, call,
         )  # fmt: skip
     return None

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from pe_lib.check.longest import LONG, ROWS, LongestInput, find_longest
 from pe_lib.check.recognition import Match, recognize
+from pe_lib.check.speeds import numbers_of
 from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
 from pe_lib.check.undisturbed import seed_all
 from pe_lib.check.wrapped import Build, Picked
@@ -71,6 +72,9 @@ class Probe:
         Its parameters were all alike and have been drawn at random for the checks.
     alike : bool
         All positions get the same encoding; `by_batch`: sequences of a batch differ.
+    odd_shape : tuple of int
+        What x [2, length, d_model] gave, if it is no shape that an encoding has, and
+        another order of the axes was taken instead.
     level : float
         Every number of the input; not 0 for a module that takes zeros for padding.
     without_x : bool
@@ -87,6 +91,7 @@ class Probe:
     filled: bool = False
     alike: bool = False
     by_batch: bool = False
+    odd_shape: tuple[int, ...] = ()
     level: float = 0.0
     without_x: bool = False
     takes_positions: str | None = None
@@ -166,6 +171,15 @@ class Probe:
         x = self.blank(length, batch=2 if length <= LONG[0] else 1)
         return self.rows(self.call(module, x, **arguments), length)
 
+    def on(self, module: nn.Module, device: str) -> Any:
+        """Its output for an input on a device."""
+        return self.call(module, self.blank(self.length, device=device))
+
+    def lengthen(self, module: nn.Module) -> None:
+        """Let it see a long input, if it takes one."""
+        if self.fixed is None:
+            self.codes(module, min(2 * LONG[0], self.longest.length))
+
     def placed(self, module: nn.Module, positions: Tensor) -> Tensor:
         """The encodings of given positions, handed over as [length] or with a batch."""
         name, length = str(self.positions), len(positions)
@@ -196,7 +210,7 @@ class Probe:
         codes = as_numpy(probe.codes(probe.make(), self.length))
         if len(codes) < 8 or not np.isfinite(codes).all() or not codes.any():
             return None
-        return recognize(codes)
+        return recognize(codes, numbers_of(probe.make()))
 
     @property
     def convention(self) -> Convention | None:
@@ -272,13 +286,18 @@ def oriented(probe: Probe) -> Probe:
     """Find out how a module that takes x wants its axes."""
     module, d_model = probe.make(), probe.d_model
     cause: Exception | None = None
+    odd: tuple[int, ...] = ()
     for length in (probe.few, *lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
             fixed = None if length == probe.few else length
-            tried = replace(probe, axes=axes, fixed=fixed)
+            tried = replace(probe, axes=axes, fixed=fixed, odd_shape=odd)
             try:
                 output = tried.call(module, tried.blank(length))
                 return _by_output(tried, output, length)
+            except WrongOutputError as error:
+                cause = cause or error
+                if axes == "batch" and isinstance(output, Tensor):
+                    odd = odd or tuple(output.shape)
             except Exception as error:
                 cause = cause or error
     raise CannotCallError from cause

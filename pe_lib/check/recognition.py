@@ -2,7 +2,7 @@
 
 import decimal
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._decimals import PI
+from pe_lib.check.speeds import UNSURE, candidates, is_sure
 from pe_lib.conventions import CONVENTIONS, WAVES, Convention
 
 Array = NDArray[np.float64]
 
+SAME = 1e-5  # of the hands' length; a base that is off by a thousandth is not so near
 MATCH = 1e-3  # of the hands' length; float32 and bfloat16 tables are nearer than this
 HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
 
@@ -35,6 +37,8 @@ class Match:
     waves, paired : bool
         Whether every column is a wave of one frequency; whether sine and cosine of
         each frequency are both there, so that all encodings are equally long.
+    unsure : float
+        By how much an angular frequency may be off, where the base was fitted.
     from_zero : bool
         Whether every column is a sine or a cosine that starts at position 0 (or 1,
         or 2, for all the same), and as many are sines as cosines.
@@ -48,24 +52,27 @@ class Match:
     paired: bool
     degrees: bool = False
     from_zero: bool = False
+    unsure: float = 0.0
 
 
-def recognize(codes: Array) -> Match:
-    """Find the convention of the first encodings, [n, d_model] with d_model even."""
+def recognize(codes: Array, known: Collection[float] = ()) -> Match:
+    """Find the convention of the first encodings, [n, d_model] with d_model even.
+
+    `known` are numbers that may be its base.
+    """
     waves, paired = _made_of_waves(codes), _equally_long(codes)
     d_model = codes.shape[1]
     fits = [(_fit(codes, c), c) for c in _published(d_model)]
     (gap, scale), nearest = min(fits, key=lambda fit: round(fit[0][0], 4))
-    if gap < MATCH:
+    if gap < SAME:
         return Match(nearest, scale, nearest, gap, waves, paired)
-    others = [(_fit(codes, c), c) for c in _with_other_bases(codes)] if paired else []
-    others = [fit for fit in others if fit[0][0] < MATCH]
-    if others:
-        # An exact fit first, then the roundest base.
-        (_, scale), found = min(
-            others, key=lambda fit: (fit[0][0] > 3e-5, _digits(fit[1].base))
-        )
-        return Match(found, scale, nearest, gap, waves, paired)
+    found = _of_another_base(codes, known) if paired else None
+    if gap < MATCH and (found is None or found[0] > gap / 5):
+        return Match(nearest, scale, nearest, gap, waves, paired)
+    if found is not None:
+        _, scale, convention = found
+        unsure = 0.0 if is_sure(float(convention.base or 0), known) else UNSURE / 10
+        return Match(convention, scale, nearest, gap, waves, paired, unsure=unsure)
     degrees = paired and any(
         _fit(codes, c, unit=math.pi / 180)[0] < MATCH for c in _published(d_model)
     )
@@ -107,7 +114,7 @@ def describe(convention: Convention) -> str:
     name = f"as in {same[0]}: " if same else ""
     return (
         f"{name}exponent {convention.exponent} from j = {convention.first_pair}, "
-        f"base {convention.base:g}, {convention.layout}, {convention.first} first, "
+        f"base {convention.base:.10g}, {convention.layout}, {convention.first} first, "
         f"first position {convention.start}"
     )
 
@@ -144,26 +151,48 @@ def _published(d_model: int) -> Iterator[Convention]:
             )
 
 
-def _with_other_bases(codes: Array) -> Iterator[Convention]:
-    """The same, with the base that the slowest pair of the encodings tells."""
-    d_model = codes.shape[1]
-    last = d_model // 2 - 1
-    steps = {"paper": d_model / 2, "endpoint": max(last, 1)}
-    for convention in _published(d_model):
+def _of_another_base(
+    codes: Array, known: Collection[float]
+) -> tuple[float, float, Convention] | None:
+    """Gap, scale and convention of codes that follow one with a base of its own."""
+    fits = []
+    for convention, base in _with_other_bases(codes):
+        choices = [replace(convention, base=b) for b in candidates(base, known)]
+        for rank, choice in enumerate(choices):
+            sure = is_sure(float(choice.base or 0), known)
+            fits.append((_fit(codes, choice), sure, rank, choice))
+    best = min((fit[0][0] for fit in fits), default=math.inf)
+    if best >= MATCH:
+        return None
+    # As good as the best but for rounding, then the first of its candidates.
+    enough = {False: 1.5 * best + 3e-8, True: 1.5 * best + len(codes) * UNSURE}
+    near = (fit for fit in fits if fit[0][0] <= enough[fit[1]])
+    (gap, scale), _, _, found = min(near, key=lambda fit: fit[2])
+    return gap, scale, found
+
+
+def _with_other_bases(codes: Array) -> Iterator[tuple[Convention, float]]:
+    """The same, with the base that the speeds of all pairs of the encodings tell."""
+    half = codes.shape[1] // 2
+    steps = {"paper": half, "endpoint": max(half - 1, 1)}
+    for convention in _published(codes.shape[1]):
         if convention.base != 10_000:
             continue  # its spacing comes with base 10000 too
         if convention.layout == "interleaved":
-            pair = codes[:, -2], codes[:, -1]
+            sines, cosines = codes[:, 0::2], codes[:, 1::2]
         else:
-            pair = codes[:, last], codes[:, -1]
-        sine, cosine = pair if convention.first == "sine" else pair[::-1]
-        hands = cosine + 1j * sine
-        speed = float(np.angle(np.sum(hands[1:] * hands[:-1].conj())))
-        exponent = (last + convention.first_pair) / steps[convention.spacing]
-        if 0 < speed < 1 and exponent:
-            base = math.exp(min(-math.log(speed) / exponent, 600))
-            for figures in (1, 2, 3, 5):
-                yield replace(convention, base=float(f"{base:.{figures}g}"))
+            sines, cosines = codes[:, :half], codes[:, half:]
+        if convention.first == "cosine":
+            sines, cosines = cosines, sines
+        hands = cosines + 1j * sines
+        speeds = np.angle(np.sum(hands[1:] * hands[:-1].conj(), axis=0))
+        exponents = np.arange(half) + convention.first_pair
+        exponents = exponents / steps[convention.spacing]
+        used = (speeds > 0) & (speeds < 1) & (exponents > 0)
+        if used.any():
+            logs = -np.log(speeds[used]) / exponents[used]
+            weights = (speeds[used] * exponents[used]) ** 2
+            yield convention, math.exp(min(np.average(logs, weights=weights), 600))
 
 
 def _fit(
@@ -221,8 +250,3 @@ def _times_off(codes: Array, wave: Array) -> Array:
 def _equally_long(codes: Array) -> bool:
     lengths = np.sum(codes**2, axis=1)
     return bool(np.ptp(lengths) < MATCH * lengths.max())
-
-
-def _digits(base: float | None) -> int:
-    """Significant digits: a round base is the likelier one."""
-    return len(f"{base:.12e}".partition("e")[0].replace(".", "").rstrip("0"))

@@ -30,6 +30,15 @@ def axes(probe: Probe) -> Findings:
             "What a word means would depend on its neighbours in the batch.",
             "Make one table [length, d_model] and broadcast it over the batch.",
         )
+    if probe.odd_shape:
+        yield Finding.wrong(
+            "axes",
+            f"x [2, {probe.few}, {probe.d_model}] comes back as "
+            f"{list(probe.odd_shape)}.",
+            "No error says so, and the next layer gets another shape than x had.",
+            "Broadcast the table over the batch: pe[:length] is added to the last two "
+            "axes of x.",
+        )
     if probe.without_x:
         yield _of_positions(probe)
         return

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,30 @@ from pe_lib.check.tensors import close, plain_tensors
 from pe_lib.check.wrapped import own_name
 
 
-def device(probe: Probe) -> Findings:
+class Subject(Protocol):
+    """What any kind of module is asked for: what it gives, here and elsewhere."""
+
+    @property
+    def d_model(self) -> int:
+        """Its width."""
+
+    def make(self) -> nn.Module:
+        """An unused module, the same each time."""
+
+    def build_anew(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands."""
+
+    def codes(self, module: nn.Module, /) -> Tensor:
+        """Its encodings, or what it does to the same vectors."""
+
+    def on(self, module: nn.Module, device: str) -> Any:
+        """Its output for an input on a device."""
+
+    def lengthen(self, module: nn.Module) -> None:
+        """Let it see a long input."""
+
+
+def device(probe: Subject) -> Findings:
     """Do its tensors go where the module goes?"""
     plain = plain_tensors(probe.make())
     names = ", ".join(sorted(plain)) or "none"
@@ -24,12 +47,11 @@ def device(probe: Probe) -> Findings:
     for device in devices:
         try:
             module = probe.make().to(device)
-            output = probe.call(module, probe.blank(probe.length, device=device))
+            output = probe.on(module, device)
             if output.device.type != device:
                 stays.append(f"the output is on {output.device.type}")
             elif device == "cuda" and not close(
-                probe.rows(output, probe.length).cpu(),
-                probe.codes(probe.make()),
+                output.cpu(), probe.on(probe.make(), "cpu")
             ):
                 stays.append("other values on cuda")
         except Exception as error:
@@ -64,7 +86,7 @@ def _asks_for_numbers(error: Exception) -> bool:
     return any(words in text for words in ("item()", "out of meta", "data-dependent"))
 
 
-def meta(probe: Probe) -> Findings:
+def meta(probe: Subject) -> Findings:
     """Built on the meta device, given memory, loaded from a checkpoint: still right?"""
     source = probe.make()
     usual = probe.codes(source)
@@ -111,12 +133,11 @@ def _unknown(tensor: Tensor) -> Tensor:
     return torch.full(tensor.shape, largest, dtype=tensor.dtype)
 
 
-def state_dict(probe: Probe) -> Findings:
+def state_dict(probe: Subject) -> Findings:
     """What is in a checkpoint, and does it load again?"""
     module = probe.make()
     usual = probe.codes(module)
-    if probe.fixed is None:
-        probe.codes(module, min(2 * LONG[0], probe.longest.length))
+    probe.lengthen(module)
     state = module.state_dict()
     fresh = probe.build_anew(seed=1)
     try:
@@ -149,7 +170,7 @@ def state_dict(probe: Probe) -> Findings:
         yield Finding.fact("state_dict", "Empty.", "Checkpoints load with any length.")
 
 
-def determinism(probe: Probe) -> Findings:
+def determinism(probe: Subject) -> Findings:
     """The same twice? And without dropout in eval mode?"""
     module = probe.make()
     if not close(probe.codes(module), probe.codes(module)):

@@ -25,11 +25,11 @@ class Tables:
     shared: bool
     length: int
 
-    def turned(self, rows: Tensor, output: Any) -> Tensor:
-        """Rows [length, dim], turned by an output like the one that was looked at."""
+    def rows(self, output: Any) -> tuple[Tensor, Tensor]:
+        """Cosines and sines [rows, columns] of an output like the one looked at."""
         cosine, sine = _both(output) if self.cosine_first else _both(output)[::-1]
-        tables = (part.reshape(-1, part.shape[-1]) for part in (cosine, sine))
-        return turned_by(rows, *(part[: len(rows)] for part in tables))
+        width = cosine.shape[-1]
+        return cosine.reshape(-1, width), sine.reshape(-1, width)
 
 
 def tables_in(output: Any, d_model: int) -> Tables | None:

@@ -36,12 +36,14 @@ def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
 
     Those in lists, tuples and dicts of the module, and in closures of its functions.
     """
+    moved = [*module.parameters(), *module.buffers()]
     return {
         own_name(module, f"{prefix}.{name}".lstrip(".")): tensor
         for prefix, part in module.named_modules()
         for attribute, value in vars(part).items()
         if attribute not in ("_parameters", "_buffers", "_modules")
         for name, tensor in _held(attribute, value, depth=3)
+        if not any(tensor is other for other in moved)
     }
 
 

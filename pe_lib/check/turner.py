@@ -1,15 +1,17 @@
 """A rotary module, asked for what it does to the vectors of one head."""
 
+import contextlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pe_lib.check.kinds import Call
+from pe_lib.check.kinds import Caller
 from pe_lib.check.probe import Probe, WrongOutputError, noise
 from pe_lib.check.speeds import CLOSE
 from pe_lib.check.tensors import as_numpy
@@ -27,35 +29,100 @@ class Turner:
     ----------
     probe : Probe
         How it is built.
-    call : callable
-        From a module and vectors [length, dim] at positions 0, 1, ... to them turned.
-    open_pairing : bool
-        Whether the module leaves open which numbers are a pair.
-    call_keys : callable or None
-        The same for keys, where they are turned in another way than queries.
+    call : Caller
+        How it is called.
     """
 
     probe: Probe
-    call: Call
-    open_pairing: bool = False
-    call_keys: Call | None = None
+    call: Caller
 
-    def turn(self, vectors: Tensor, module: nn.Module | None = None) -> Tensor:
-        """Vectors [length, dim] at positions 0, 1, ..., turned."""
-        return self._turned(self.call, vectors, module)
+    @property
+    def d_model(self) -> int:
+        """The width of a head."""
+        return self.probe.d_model
 
-    def _turned(
-        self, call: Call, vectors: Tensor, module: nn.Module | None = None
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What it turns, by name."""
+        return ("queries", "keys") if self.call.tensors == 2 else ("x",)
+
+    @property
+    def open_pairing(self) -> bool:
+        """Whether the module leaves open which numbers are a pair."""
+        return self.call.tables is not None and self.call.tables.shared
+
+    @property
+    def takes_positions(self) -> bool:
+        """Whether it can be given positions."""
+        return (self.call.where or 0) > 0 or self.probe.positions is not None
+
+    def turn(
+        self,
+        vectors: Tensor,
+        module: nn.Module | None = None,
+        *,
+        part: int = 0,
+        start: int | None = None,
+        at: Tensor | None = None,
     ) -> Tensor:
-        turned = call(self.probe.make() if module is None else module, vectors)
+        """Vectors [length, dim], or a batch of them, turned.
+
+        At positions 0, 1, ..., or from `start` on, or `at` given ones.
+        """
+        module = self.make() if module is None else module
+        given: dict[str, Any] = {}
+        if start is not None and self.probe.offset and at is None:
+            given = {self.probe.offset: start}
+        elif start is not None and at is None:
+            at = torch.arange(start, start + vectors.shape[-2])
+        if at is not None and not self.call.where:
+            given = {str(self.probe.positions): at}
+        with torch.no_grad():
+            try:
+                turned = self.call(module, vectors, part=part, at=at, **given)
+            except Exception:  # maybe it wants a row for each sequence
+                if not given or at is None or at.ndim == 2:
+                    raise
+                given = {str(self.probe.positions): at[None]}
+                turned = self.call(module, vectors, part=part, at=at, **given)
         if not isinstance(turned, Tensor) or turned.shape != vectors.shape:
             raise WrongOutputError(f"returned no tensor {list(vectors.shape)}")
         return turned
 
+    def make(self) -> nn.Module:
+        """An unused module, the same each time."""
+        return self.probe.make()
+
+    def build_anew(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands."""
+        return self.probe.build_anew(seed)
+
+    def codes(self, module: nn.Module) -> Tensor:
+        """What it makes of the same vectors: [count, dim of all parts]."""
+        rows = noise(self.count, self.d_model)
+        turned = [self.turn(rows, module, part=n) for n in range(len(self.parts))]
+        return torch.cat(turned, dim=1)
+
+    def on(self, module: nn.Module, device: str) -> Tensor:
+        """Its first output for an input on a device."""
+        held = [*module.parameters(), *module.buffers()]
+        if self.call.where == -1 and not self.call.tensors and not held:
+            return torch.empty(0, device=device)  # it cannot know where it is
+        inputs = self.call.inputs(noise(1, self.count, self.d_model).to(device))
+        with torch.no_grad():
+            output = module(*inputs)
+        first: Tensor = output if isinstance(output, Tensor) else output[0]
+        return first
+
+    def lengthen(self, module: nn.Module) -> None:
+        """Let it see a long text, if it takes one."""
+        with contextlib.suppress(Exception):
+            self.turn(noise(1, self.d_model).repeat(2000, 1), module)
+
     @cached_property
     def count(self) -> int:
         """How many positions are looked at: 64, or as many as it takes."""
-        row = noise(1, self.probe.d_model)
+        row = noise(1, self.d_model)
         tried = (COUNT, 32, 16, 8)
         for count in tried if self.probe.fixed is None else (self.probe.fixed,):
             try:
@@ -66,21 +133,23 @@ class Turner:
         return self.probe.few
 
     @cached_property
-    def matrices(self) -> Array:
-        """What each position does: [position, to, from]."""
-        module, dim = self.probe.make(), self.probe.d_model
-        columns = [
-            as_numpy(self.turn(torch.eye(dim)[i].repeat(self.count, 1), module))
-            for i in range(dim)
-        ]
-        return np.stack(columns, axis=2)
+    def coupled(self) -> NDArray[np.bool_]:
+        """Which numbers are mixed at some position: [from, to]."""
+        module, dim, found = self.make(), self.d_model, []
+        together = max(1, 2**21 // (self.count * dim))
+        for units in torch.split(torch.eye(dim), together):
+            rows = units[:, None].repeat(1, self.count, 1)
+            try:
+                turned = self.turn(rows, module)
+            except Exception:  # it takes no such batch
+                turned = torch.stack([self.turn(each, module) for each in rows])
+            found.append(turned.abs().amax(1) > 1e-4)
+        return np.asarray(torch.cat(found).numpy())
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The columns that turn together, each pair once."""
-        coupled = np.abs(self.matrices).max(axis=0) > 1e-4
-        np.fill_diagonal(coupled, val=False)
-        first, second = np.nonzero(np.triu(coupled | coupled.T))
+        first, second = np.nonzero(np.triu(self.coupled | self.coupled.T, k=1))
         return list(zip(first.tolist(), second.tolist(), strict=True))
 
     @cached_property
@@ -98,7 +167,10 @@ class Turner:
     def hands(self) -> NDArray[np.complex128]:
         """Each pair as a complex number, [position, pair]."""
         first, second = np.array(self.pairs).T
-        return self.matrices[:, first, first] + 1j * self.matrices[:, second, first]
+        row = torch.zeros(self.d_model)
+        row[first] = 1.0
+        turned = as_numpy(self.turn(row.repeat(self.count, 1)))
+        return np.asarray(turned[:, first] + 1j * turned[:, second])
 
     @cached_property
     def speeds(self) -> Array:
@@ -121,9 +193,9 @@ class Turner:
     @cached_property
     def scores(self) -> Array:
         """What a query and a key score, all at [query's position, key's position]."""
-        query, key = noise(2, self.probe.d_model)
+        query, key = noise(2, self.d_model)
         queries, keys = (part.repeat(self.count, 1) for part in (query, key))
-        turned = self._turned(self.call_keys or self.call, keys)
+        turned = self.turn(keys, part=len(self.parts) - 1)
         return np.asarray(as_numpy(self.turn(queries)) @ as_numpy(turned).T)
 
     def disagreement(self, columns: int = 0) -> float:

@@ -9,15 +9,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pe_lib.check import longest, rotary_calls, state
 from pe_lib.check.probe import noise
 from pe_lib.check.recognition import HARMFUL
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.speeds import CLOSE, exact_speeds, recognize_speeds
+from pe_lib.check.speeds import CLOSE, exact_speeds, numbers_of, recognize_speeds
 from pe_lib.check.tensors import as_numpy, close
 from pe_lib.check.turner import Turner
 
 Array = NDArray[np.float64]
 
+AUTOCAST = "Under autocast to bfloat16"
 FAR = (1_000, 10_000, 100_000)
 LAYOUTS = {
     "interleaved": "interleaved: numbers 2j and 2j + 1 are a pair",
@@ -140,14 +142,17 @@ def accuracy(turner: Turner) -> Findings:
     """How far from the true angle, far from the beginning?"""
     if not turner.layout or not turner.even:
         return
-    speeds = exact_speeds(np.abs(turner.speeds), turner.probe.d_model)
-    if speeds is None or _longer_texts(turner)[0]:
+    known = numbers_of(turner.probe.make())
+    speeds, unsure = exact_speeds(np.abs(turner.speeds), turner.probe.d_model, known)
+    if _longer_texts(turner)[0]:
         return
     first = [a for a, _ in turner.pairs]
     row = torch.zeros(turner.probe.d_model)
     row[first] = 1.0
-    told, harmful = [], []
-    for length in FAR:
+    measured, harmful = [], []
+    for length in _far(turner):
+        if unsure * length > HARMFUL:
+            break
         try:
             turned = as_numpy(turner.turn(row.repeat(length, 1)))[-1]
         except Exception:  # longer than it takes: no fault
@@ -158,27 +163,27 @@ def accuracy(turner: Turner) -> Findings:
             break
         angles = (length - 1) * speeds * np.sign(turner.speeds)
         error = float(np.abs(hands / size - np.exp(1j * angles)).max())
-        told.append(f"{length:,}: {error:.1e}")
-        if not error < HARMFUL:
+        measured.append(f"{length:,}: {error:.1e}")
+        if not error < HARMFUL + unsure * length:
             harmful.append(length)
     if harmful:
         yield Finding.wrong(
             "accuracy",
-            f"Largest error before position {'; '.join(told)}.",
+            f"Largest error before position {'; '.join(measured)}.",
             f"At {harmful[0]:,} it shows in every dtype: words turn by other angles.",
             "Compute positions times frequencies in float32 at least, whatever the "
             "dtype of x or of the module.",
         )
-    elif told:
+    elif measured:
         yield Finding.fact(
-            "accuracy", f"Largest error before position {'; '.join(told)}.",
+            "accuracy", f"Largest error before position {'; '.join(measured)}.",
             "float32 angles lose a digit a power of ten.",
         )  # fmt: skip
 
 
 def length(turner: Turner) -> Findings:
     """Do the first words of a long text turn as those of a short one?"""
-    longer, longest, refusal = _longer_texts(turner)
+    longer, taken, refusal = _longer_texts(turner)
     if longer:
         yield Finding.fact(
             "length",
@@ -187,11 +192,11 @@ def length(turner: Turner) -> Findings:
             "shorter text had them no longer fit the queries.",
         )
         return
-    if longest:
+    if taken:
         yield Finding.fact(
             "length",
             "A longer text changes nothing at its first words.",
-            f"Keys may stay in a cache. Tried up to {longest:,} words.",
+            f"Keys may stay in a cache. Tried up to {taken:,} words.",
         )
     if refusal:
         yield Finding.fact(
@@ -201,20 +206,25 @@ def length(turner: Turner) -> Findings:
         )
 
 
+def _far(turner: Turner) -> list[int]:
+    """Long texts whose vectors fit into a modest memory."""
+    return [n for n in FAR if n * turner.d_model <= longest.LARGEST]
+
+
 def _longer_texts(turner: Turner) -> tuple[int, int, str]:
     """The first length that changes how the beginning turns; the longest; a refusal."""
     row = noise(1, turner.probe.d_model)
     usual = turner.turn(row.repeat(turner.count, 1))
-    longest = 0
-    for longer in FAR:
+    taken = 0
+    for longer in _far(turner):
         try:
             turned = turner.turn(row.repeat(longer, 1))[: turner.count]
         except Exception as error:
-            return 0, longest, f"{longer:,} words: {first_line(error)}"
+            return 0, taken, f"{longer:,} words: {first_line(error)}"
         if not close(turned, usual):
-            return longer, longest, ""
-        longest = longer
-    return 0, longest, ""
+            return longer, taken, ""
+        taken = longer
+    return 0, taken, ""
 
 
 def half(turner: Turner) -> Findings:
@@ -225,7 +235,8 @@ def half(turner: Turner) -> Findings:
     refused, right = [], []
     for words, module, rows in _in_16_bits(turner, row.repeat(length, 1)):
         try:
-            turned = turner.turn(rows, module).float()
+            with torch.autocast("cpu", torch.bfloat16, enabled=words == AUTOCAST):
+                turned = turner.turn(rows, module).float()
         except (RuntimeError, TypeError, ValueError) as error:  # a mixture of dtypes
             refused.append(f"{words} it refuses: {first_line(error)}")
             continue
@@ -265,6 +276,7 @@ def _in_16_bits(
     turner: Turner, rows: Tensor
 ) -> Iterable[tuple[str, nn.Module, Tensor]]:
     short = rows.bfloat16()
+    yield AUTOCAST, turner.probe.make(), rows
     yield "With x in bfloat16", turner.probe.make(), short
     yield "After .bfloat16()", turner.probe.make().to(torch.bfloat16), short
     yield (
@@ -278,12 +290,13 @@ def history(turner: Turner) -> Findings:
     """Does what it has read change what it does?"""
     rows = noise(turner.count, turner.probe.d_model)
     usual = turner.turn(rows)
+    words = min(20_000, longest.LARGEST // turner.d_model)
     calls: dict[str, Callable[[nn.Module], Any]] = {
-        "a text of 20,000": lambda m: turner.turn(rows[:1].repeat(20_000, 1), m),
+        f"a text of {words:,}": lambda m: turner.turn(rows[:1].repeat(words, 1), m),
         "one word": lambda m: turner.turn(rows[:1], m),
         "x in bfloat16": lambda m: turner.turn(rows.bfloat16(), m),
     }
-    for words, call in calls.items():
+    for name, call in calls.items():
         module = turner.probe.make()
         try:
             call(module)
@@ -293,7 +306,7 @@ def history(turner: Turner) -> Findings:
         if not close(turned, usual):
             yield Finding.wrong(
                 "history",
-                f"After {words} the same text is turned by other angles, off by "
+                f"After {name} the same text is turned by other angles, off by "
                 f"{float((turned - usual).abs().max()):.2g}.",
                 "Results depend on what the module has read before.",
                 "Frequencies that depend on the length belong to the call, not to "
@@ -313,5 +326,15 @@ ROTARY_CHECKS: dict[str, Callable[[Turner], Findings]] = {
     "length": length,
     "accuracy": accuracy,
     "half": half,
+    "positions": rotary_calls.positions,
+    "cache": rotary_calls.cache,
+    "dtype": rotary_calls.dtype,
+    "device": state.device,
+    "meta": state.meta,
+    "state_dict": state.state_dict,
+    "determinism": state.determinism,
     "history": history,
+    "input": rotary_calls.input_,
+    "gradient": rotary_calls.gradient,
+    "training": rotary_calls.training,
 }

@@ -151,13 +151,14 @@ def accuracy(probe: Probe) -> Findings:
         codes = probe.longest.ends.get(position)
         if codes is None:
             codes = _codes_before(narrow, position)
-        if codes is None:
+        unsure = position * (probe.match.unsure if probe.match else 0)
+        if codes is None or unsure > HARMFUL:
             continue
         rows = range(position - len(codes), position)
         truth = scale * table(convention, narrow.d_model, rows)
         error = np.abs(as_numpy(codes) - truth)
         ulps = error / np.spacing(np.abs(truth).astype(np.float32))
-        if not error.max() < HARMFUL * abs(scale):
+        if not error.max() < (HARMFUL + unsure) * abs(scale):
             harmful.append(position)
         many = f"{ulps.max():.2f}" if ulps.max() < 10 else f"{ulps.max():,.0f}"
         measured.append(f"{position:,}: {error.max():.1e} ({many} ulp)")
@@ -200,7 +201,7 @@ def half(probe: Probe) -> Findings:
     full = probe.codes(probe.make(), length)
     if not torch.isfinite(full).all():
         return  # that is found elsewhere
-    told = []
+    rounded = []
     for name, kind in HALVES.items():
         module = probe.make().to(kind)
         x = probe.blank(length, dtype=kind)
@@ -218,10 +219,10 @@ def half(probe: Probe) -> Findings:
                 "encoding last.",
             )
         else:
-            told.append(f"{name}: error {error:.1g}")
-    if told:
+            rounded.append(f"{name}: error {error:.1g}")
+    if rounded:
         yield Finding.fact(
-            "half", f"{'; '.join(told)}.", "Only rounding, and no collisions."
+            "half", f"{'; '.join(rounded)}.", "Only rounding, and no collisions."
         )
     back = probe.codes(probe.make().to(torch.bfloat16).float(), length)
     error = float((back - full).abs().max())

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
+from pe_lib.encoding import sinusoidal
 from pe_lib.experiments.one_head import turned
-from pe_lib.sinusoidal import sinusoidal
 
 WORDS, LENGTH, BATCH = 128, 32, 32
 SHORTEST, LONGEST = 4, 12

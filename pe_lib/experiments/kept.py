@@ -24,12 +24,12 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from pe_lib.encoding import sinusoidal
 from pe_lib.experiments import induction, model, one_head, surgery, training
 from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, Context
 from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import Score, train
-from pe_lib.sinusoidal import sinusoidal
 
 Settings = Mapping[str, Any]
 """The arguments of :func:`pe_lib.experiments.training.train` for one run."""
@@ -76,14 +76,16 @@ def save_rows(
     command: str,
     made_from: str,
     seconds: float,
+    tolerance: str = "",
 ) -> None:
     """Write rows of any kind as CSV, the names of their columns first.
 
-    The lines above and the arguments are those of :func:`save`.
+    The lines above and the arguments are those of :func:`save`; ``tolerance`` says how
+    far a rerun may be off.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    _write(text.getvalue(), path, command, made_from, seconds)
+    _write(text.getvalue(), path, command, made_from, seconds, tolerance)
 
 
 def load_rows(path: str | Path) -> list[dict[str, str]]:
@@ -233,6 +235,16 @@ def surgery_fingerprint(runs: Mapping[str, Settings]) -> str:
     return _digest("\n".join(parts))
 
 
+def of_programs(*modules: ModuleType) -> str:
+    """A hash of what some modules do.
+
+    >>> import pe_lib.layouts, pe_lib.table
+    >>> of_programs(pe_lib.layouts) == of_programs(pe_lib.table)
+    False
+    """
+    return _digest("\n".join(map(program, modules)))
+
+
 def program(module: ModuleType) -> str:
     """What a module does, whatever its comments, annotations and messages say."""
     return _shape(ast.parse(inspect.getsource(module)))
@@ -316,7 +328,12 @@ def _digest(text: str) -> str:
 
 
 def _write(
-    rows: str, path: str | Path, command: str, made_from: str, seconds: float
+    rows: str,
+    path: str | Path,
+    command: str,
+    made_from: str,
+    seconds: float,
+    tolerance: str = "",
 ) -> None:
     """Write rows below the lines that say what made them."""
     header = {
@@ -326,6 +343,7 @@ def _write(
         f"torch {torch.__version__}",
         "machine": f"{platform.system()} {platform.machine()}, "
         f"{torch.get_num_threads()} thread(s)",
+        **({"tolerance": tolerance} if tolerance else {}),
         "code and settings": made_from,
         "rows": _digest(rows),
     }

@@ -15,9 +15,9 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.encoding import sinusoidal
 from pe_lib.experiments.training import Score
 from pe_lib.rotation import shift_matrix
-from pe_lib.sinusoidal import sinusoidal
 
 WORDS, WIDTH = 16, 32
 LOUDNESS = 0.7

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_lib import naive
-from pe_lib.sinusoidal import sinusoidal
+from pe_lib.encoding import sinusoidal
 from pe_lib.table import sinusoidal_table
 
 WIDTH = 32

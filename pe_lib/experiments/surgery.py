@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice, as_integer
+from pe_lib.encoding import sinusoidal
 from pe_lib.experiments import induction
 from pe_lib.experiments.induction import (
     AS_IT_IS,
@@ -30,7 +31,6 @@ from pe_lib.experiments.induction import (
 from pe_lib.experiments.one_head import turning_part
 from pe_lib.experiments.training import Score
 from pe_lib.rotation import shift_matrix
-from pe_lib.sinusoidal import sinusoidal
 
 TEST_TEXTS = 64
 SIZE = 30

@@ -22,6 +22,7 @@ from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.right_offsets import RightOffsets
 from pe_lib.explorers.rotation import Rotation
 from pe_lib.explorers.shuffle import Shuffle
+from pe_lib.explorers.skip import Skip
 from pe_lib.explorers.straight_line import StraightLine
 from pe_lib.explorers.stretch import Stretch
 from pe_lib.explorers.switches import Switches
@@ -40,6 +41,7 @@ __all__ = [
     "RightOffsets",
     "Rotation",
     "Shuffle",
+    "Skip",
     "StraightLine",
     "Stretch",
     "Switches",

@@ -34,7 +34,7 @@ each("coats", (root, controls, form) => {
     const norms = text.map((p) => Math.hypot(...p)), top = Math.max(...norms);
     const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, loud = spread <= 0.1;
     const apart = P.every(([x, y], t) => P.every(([u, v], s) => s == t || Math.hypot(u - x, v - y) > 0.22));
-    box.innerHTML = lamp("all equally loud", loud ? "yes" : "no") + lamp("one matrix moves them on", fits ? "yes" : "no");
+    box.innerHTML = lamp("equal norm", loud ? "yes" : "no") + lamp("one matrix for all steps", fits ? "yes" : "no");
     show(
       root,
       [
@@ -48,10 +48,10 @@ each("coats", (root, controls, form) => {
       ],
       loud
         ? fits
-          ? apart ? `Both lamps are lit, for ${n} words.` : "Both lamps are lit, but two codes are doubles, or nearly."
-          : "They are equally loud, but no one matrix moves them on."
-        : fits ? "One matrix moves them on, but they are not equally loud."
-        : "They are not equally loud, and no one matrix moves them on.",
+          ? apart ? `Equal norm and one matrix, for ${n} positions.` : "Equal norm and one matrix, but two codes are doubles, or nearly."
+          : "Their norms are equal, but no one matrix takes each to the next."
+        : fits ? "One matrix takes each to the next, but their norms differ."
+        : "Their norms differ, and no one matrix takes each to the next.",
       loud && fits && apart,
     );
     points.forEach((point, t) =>

@@ -1,4 +1,4 @@
-"""Five codes in the plane: drag them until a head can look back."""
+"""Five codes in the plane: drag them until one matrix takes each to the next."""
 
 from dataclasses import dataclass
 
@@ -24,27 +24,28 @@ class Coats(Explorer):
 
     The first lamp: the smallest norm is at most 10 % below the largest. The second:
     the 2 by 2 matrix that fits best takes each code to the next one, with an error of
-    at most 5 % of their size (root mean square). With more than five words that matrix
-    continues the text. Both lamps and no two points that overlap: that is the goal,
-    and near a circle in even steps. (Exactly equal norms and an exact matrix leave five
-    different codes nothing else: two ellipses around the origin share four points.)
+    at most 5 % of their size (root mean square). With more than five positions that
+    matrix continues the codes. Both lamps and no two points that overlap: that is the
+    goal, and near a circle in even steps. (Exactly equal norms and an exact matrix
+    leave five different codes nothing else: two ellipses around the origin share four
+    points.)
 
     Examples
     --------
     >>> print(Coats())
-    They are not equally loud, and no one matrix moves them on.
+    Their norms differ, and no one matrix takes each to the next.
     """
 
     _name = "coats"
-    _title = "Five coats"
+    _title = "Five codes"
     _goal = (
-        "Keep the five codes apart, and drag them until both lamps are lit. What shape"
-        " is it?"
+        "Keep the five codes apart, and drag them until they have both properties. What"
+        " shape is it?"
     )
     _reached = (
         "You have built a clock.",
-        "Near a circle, in even steps. Add words: the more there are, the rounder it"
-        " must be.",
+        "Near a circle, in even steps. Add positions: the more there are, the rounder"
+        " it must be.",
     )
     _styles = ("explorer.css", "coats.css")
 
@@ -75,9 +76,9 @@ class Coats(Explorer):
         return (
             f'<div class="lamps">{self._lamps(spread, miss)}</div>\n'
             + picture(
-                "The plane with the codes of five words as numbered points, a line from"
-                " each to the next, a dotted ring where the matrix puts each next one,"
-                " and a circle through the loudest.",
+                "The plane with the codes of five positions as numbered points, a line"
+                " from each to the next, a dotted ring where the matrix puts each next"
+                " one, and a circle through the one of largest norm.",
                 300,
                 300,
                 '<path class="hair" d="M150 5v290M5 150h290"/>'
@@ -89,27 +90,30 @@ class Coats(Explorer):
                 "plane",
             )
             + '<p class="legend"><b class="target">Dotted</b>: where the matrix puts'
-            " each next word. On the circle: as loud as the loudest.</p>\n"
+            " each next code. On the circle: the largest norm.</p>\n"
         )
 
     @staticmethod
     def _lamps(spread: float, miss: float) -> str:
-        return lamp("all equally loud", "yes" if spread <= LOUD else "no") + lamp(
-            "one matrix moves them on", "yes" if miss <= NEAR else "no"
+        return lamp("equal norm", "yes" if spread <= LOUD else "no") + lamp(
+            "one matrix for all steps", "yes" if miss <= NEAR else "no"
         )
 
     def _tally(self) -> list[tuple[str, str]]:
         _, spread, miss = self._state()
         return [
-            ("the quietest is below the loudest by", f"{number(100 * spread, 0)} %"),
+            (
+                "the smallest norm is below the largest by",
+                f"{number(100 * spread, 0)} %",
+            ),
             ("the matrix misses by", f"{number(100 * miss, 0)} %"),
         ]
 
     def _sentence(self) -> str:
-        return "They are not equally loud, and no one matrix moves them on."
+        return "Their norms differ, and no one matrix takes each to the next."
 
     def _controls(self) -> str:
-        return slider("n", "words", 5, 40, 1, 5) + AGAIN
+        return slider("n", "positions", 5, 40, 1, 5) + AGAIN
 
 
 def _ring(x: float, y: float, r: float) -> str:

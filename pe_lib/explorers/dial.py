@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib.attention import softmax
+from pe_lib.encoding import sinusoidal
 from pe_lib.explorers._explorer import AGAIN, Explorer, picture, slider, within
 from pe_lib.rotation import shift_matrix
-from pe_lib.sinusoidal import sinusoidal
 
 Array = NDArray[np.float64]
 
@@ -217,10 +217,13 @@ def _masked(scores: Array) -> Array:
     return softmax(np.where(np.tri(len(scores), dtype=bool), scores, -np.inf))
 
 
+ALPHABET = b"+_"  # two slashes would look like an address
+
+
 @cache
 def matrices() -> dict[str, Array]:
     """The matrices of dial.txt: E and U [128, 32], products W and V of each layer."""
-    raw = np.frombuffer(base64.urlsafe_b64decode(_packed()), dtype=np.int8).reshape(
+    raw = np.frombuffer(base64.b64decode(_packed(), ALPHABET), dtype=np.int8).reshape(
         -1, 32
     )
     ends = np.cumsum(list(SHAPES.values()))[:-1]
@@ -253,5 +256,5 @@ def packed(matrices: dict[str, Array]) -> str:
         scale = f"{np.abs(matrix).max() / 127:.6f}"
         scales.append(scale)
         levels.append(np.round(matrix / float(scale)).clip(-127, 127).astype(np.int8))
-    data = base64.urlsafe_b64encode(np.concatenate(levels).tobytes()).decode()
+    data = base64.b64encode(np.concatenate(levels).tobytes(), ALPHABET).decode()
     return f"{' '.join(scales)}\n{data}\n"

@@ -1,4 +1,4 @@
-"""The dot product of two codes against their offset."""
+"""The dot product of two encodings against their offset."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from pe_lib.geometry import first_rise, similarity
 
 @dataclass(frozen=True, kw_only=True)
 class DotProduct(Explorer):
-    """The dot product of two codes against their offset, and where it first rises.
+    """The dot product of two encodings by their offset, and where it first rises.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class DotProduct(Explorer):
     _name = "dot-product"
     _title = "How far does it only fall?"
     _goal = (
-        "Choose both so that the large dot, the first rise, stands as far right as it"
-        " can."
+        "Choose both so that the large dot, the first rise, is as far right as it can"
+        " be."
     )
     _reached = (
         "Reached: 43.",
@@ -86,9 +86,9 @@ class DotProduct(Explorer):
             f' d="M{26 + 3 * k} {76 - 60 * shares[k]:.1f}h0"/>\n'
         )
         return picture(
-            "A curve: the dot product of two codes, as a share of its largest value,"
-            " against their offset from 0 to 100. A large dot marks where it first"
-            " rises.",
+            "A curve: the dot product of two encodings, as a share of its largest"
+            " value, against their offset from 0 to 100. A large dot marks where it"
+            " first rises.",
             340,
             172,
             drawing,

@@ -52,9 +52,12 @@ const bearing = (svg, { clientX, clientY }) => {
   return Math.atan2(clientX - box.left - box.width / 2, box.top + box.height / 2 - clientY);
 };
 const mark = (piece, marks) => Object.entries(marks).forEach(([name, value]) => piece.setAttribute(name, value));
+// A finger that begins here does not scroll the page; touch-action is not heard inside an SVG.
+const hold = (piece) => piece.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
 // What a finger or a mouse takes, moves and drops.
 const grip = (piece, take, move, drop) => {
   piece.classList.add("turns");
+  hold(piece);
   piece.onpointerdown = (event) => {
     event.preventDefault();
     piece.setPointerCapture(event.pointerId);

@@ -6,6 +6,7 @@ import numpy as np
 
 from pe_lib._arguments import as_flag, as_integer
 from pe_lib.attention import softmax
+from pe_lib.encoding import sinusoidal
 from pe_lib.explorers._explorer import (
     LEGEND,
     Explorer,
@@ -17,7 +18,6 @@ from pe_lib.explorers._explorer import (
 )
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.rotation import shift_matrix
-from pe_lib.sinusoidal import sinusoidal
 
 BASE, SHARP = 50, 4
 BACK = ("the word", "two words", "three words")

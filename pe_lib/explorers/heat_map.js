@@ -22,7 +22,7 @@ each("heat-map", (root, controls, form) => {
     show(
       root,
       [...strokes, `translate(${10 * t})`, t, digits.join(" "), code.join(" ")],
-      `Each clock is ${(base ** (2 / d)).toFixed(2)} times slower than the one above it, each digit 2 times.`,
+      `Each hand is ${(base ** (2 / d)).toFixed(2)} times slower than the one above it, each digit 2 times.`,
       base == 2 ** (d / 2),
     );
   };

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pe_lib.encoding import sinusoidal
 from pe_lib.explorers._explorer import (
     BASES,
     Explorer,
@@ -17,7 +18,6 @@ from pe_lib.explorers._explorer import (
     within,
 )
 from pe_lib.naive import binary
-from pe_lib.sinusoidal import sinusoidal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class HeatMap(Explorer):
     base : int
         As for :class:`DotProduct`.
     position : int
-        The one whose code is read out, from 0 to 31.
+        The one whose encoding is read out, from 0 to 31.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class HeatMap(Explorer):
     Examples
     --------
     >>> print(HeatMap(d_model=4, base=100, position=6))
-    Each clock is 10.00 times slower than the one above it, each digit 2 times.
+    Each hand is 10.00 times slower than the one above it, each digit 2 times.
     """
 
     d_model: int = 16
@@ -51,16 +51,16 @@ class HeatMap(Explorer):
     position: int = 6
 
     _name = "heat-map"
-    _title = "Clocks and digits"
+    _title = "Hands and digits"
     _goal = (
-        "Find a base that makes each clock exactly twice as slow as the one above, as"
+        "Find a base that makes each hand exactly twice as slow as the one above, as"
         " the digits are."
     )
     _reached = (
         "Reached: exactly twice.",
-        "Each clock takes twice as long as the one above, as the digits do. But its"
-        " round is π times its digit's, and it glides where the digit jumps. The base"
-        " needed is two to the power of half the width.",
+        "Each hand takes twice as long as the one above, as the digits do. But its"
+        " wavelength is π times its digit's period, and it glides where the digit"
+        " jumps. The base needed is two to the power of half the width.",
     )
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class HeatMap(Explorer):
         )
         return picture(
             "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines"
-            " in orange, fast clocks first. Below, the five binary digits of the same"
+            " in orange, fast hands first. Below, the five binary digits of the same"
             " positions, the ones first. A frame marks the one read out.",
             340,
             234,
@@ -106,7 +106,7 @@ class HeatMap(Explorer):
     def _sentence(self) -> str:
         factor = self.base ** (2 / self.d_model)
         return (
-            f"Each clock is {factor:.2f} times slower than the one above it, each digit"
+            f"Each hand is {factor:.2f} times slower than the one above it, each digit"
             " 2 times."
         )
 
@@ -116,7 +116,7 @@ class HeatMap(Explorer):
         return [
             ("position", str(self.position)),
             ("its digits", digits),
-            ("its code", code),
+            ("its encoding", code),
         ]
 
     def _controls(self) -> str:

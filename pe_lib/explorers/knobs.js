@@ -10,11 +10,11 @@ each("knobs", (root, controls, form) => {
     show(
       root,
       [...turned.flatMap((x, j) => [rotate(a[j]), `${x}°`.replace("-", "−")]), `${right} of ${n - 1}`],
-      right == n - 1 ? "One setting serves every query."
-        : split >= 0 ? `Query ${split + 1} sees double: it cannot decide between ${looks[split].join(" and ")}.`
-        : right ? `${right} of ${n - 1} look one back, with one setting for all.`
-        : turned.some((x) => x) ? "Nobody looks one back."
-        : "Nobody looks one back: as the knobs stand, every word finds itself.",
+      right == n - 1 ? "One setting is right for every query."
+        : split >= 0 ? `Query ${split + 1} has a tie between ${looks[split].join(" and ")}.`
+        : right ? `${right} of ${n - 1} attend one back, with one setting for all.`
+        : turned.some((x) => x) ? "No query attends to the word before."
+        : "No query attends to the word before: unturned, each finds itself.",
       right == n - 1,
     );
   };

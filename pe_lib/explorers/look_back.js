@@ -29,10 +29,10 @@ each("look-back", (root, controls, form) => {
       ],
       `Position ${t} ` +
         (at[1] !== undefined ? `cannot decide between ${at.length} positions.`
-          : at == t ? "looks at itself."
-          : at == t - 1 ? "looks one back."
-          : `looks at ${at}, not at ${t - 1}.`) +
-        (whole ? ` ${right} of 15 positions look one back.`
+          : at == t ? "attends to itself."
+          : at == t - 1 ? "attends one back."
+          : `attends to ${at}, not to ${t - 1}.`) +
+        (whole ? ` ${right} of 15 positions attend one back.`
           : met == 4 ? " All four hands lie on it. Does that hold for other positions?" : ""),
       won && whole,
     );

@@ -1,10 +1,11 @@
-"""Look one back: turn the hands of the keys, and find the matrix."""
+"""Attend one back: turn the hands of the keys, and find the matrix."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from pe_lib.attention import softmax
+from pe_lib.encoding import sinusoidal
 from pe_lib.explorers._explorer import (
     AGAIN,
     LEGEND,
@@ -17,19 +18,18 @@ from pe_lib.explorers._explorer import (
     within,
 )
 from pe_lib.frequencies import angular_frequencies
-from pe_lib.sinusoidal import sinusoidal
 
 LENGTH, BASE, SHARP = 16, 20, 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookBack(Explorer):
-    """A head to turn by hand: can every position look one back?
+    """A head to turn by hand: can every position attend to the one before?
 
     Sixteen positions with four hands each, ``P = sinusoidal(range(16), 8, base=20)``.
     The reader says by which angle each hand of every key is turned. That is a matrix
     W of four turns, and the scores are ``4 * P @ W @ P.T``. Nothing is set up: any
-    turn shows where it makes the positions look.
+    turn shows where it makes the positions attend.
 
     Parameters
     ----------
@@ -46,22 +46,22 @@ class LookBack(Explorer):
     Examples
     --------
     >>> print(LookBack())
-    Position 11 looks at itself.
+    Position 11 attends to itself.
     """
 
     query: int = 11
 
     _name = "look-back"
-    _title = "Look one back"
+    _title = "Attend one back"
     _goal = (
         "Turn each hand of the key onto the dotted hand of the query. Does it hold"
         " for every other pair?"
     )
     _reached = (
         "Reached: 15 of 15.",
-        "You turned each hand by one step of its own, and that step asks for no"
-        " position. The matrix that you dialled is T(1). Turn the first hand back, and"
-        " the diagonal comes apart; turn the last one anywhere, and it stands. Fast"
+        "You turned each hand by one step of its own, and that step depends on no"
+        " position. The matrix that you built is T(1). Turn the first hand back, and"
+        " the diagonal comes apart; turn the last one anywhere, and it stays. Fast"
         " hands tell neighbours apart.",
     )
 
@@ -89,7 +89,7 @@ class LookBack(Explorer):
             + '<div class="pair">\n'
             + picture(
                 "Bars: how much attention the query pays to each of the positions 0 to"
-                " 15. A dotted frame stands at the position before it.",
+                " 15. A dotted frame is at the position before it.",
                 340,
                 96,
                 f'<path class="now" stroke-width="13" d="{bars}"/>\n'
@@ -99,9 +99,9 @@ class LookBack(Explorer):
                 f'<path class="solid" d="M20 78l5 7h-10z"/></g>\n{ticks}\n',
             )
             + picture(
-                "A map: a row for each position that asks, a column for each that it"
-                " may look at. The more ink, the more it looks; a dotted line runs"
-                " through the places before it.",
+                "A map: a row per query, a column per key. The more ink, the more the"
+                " query attends to the key; a dotted line runs through the positions"
+                " before the queries.",
                 168,
                 168,
                 '<path class="hair" d="M4 4h160v160h-160z"/>'
@@ -114,8 +114,7 @@ class LookBack(Explorer):
                 ' d="M9 19l140 140"/><text class="now" x="118" y="62">?</text>',
                 "map",
             )
-            + '</div>\n<p class="legend">Map: a row for each position that asks, a'
-            " column for each that is asked.</p>\n"
+            + '</div>\n<p class="legend">Map: a row per query, a column per key.</p>\n'
         )
 
     def _tally(self) -> list[tuple[str, str]]:
@@ -124,17 +123,17 @@ class LookBack(Explorer):
         return [
             ("attention on the one before", number(weights[self.query - 1])),
             ("hands on it", "0 of 4"),
-            ("positions that look one back", "?"),
+            ("positions that attend one back", "?"),
         ]
 
     def _sentence(self) -> str:
         P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
         assert highest(P[self.query] @ P.T) == [self.query]
-        return f"Position {self.query} looks at itself."
+        return f"Position {self.query} attends to itself."
 
     def _controls(self) -> str:
         return (
-            slider("t", "position that asks", 1, LENGTH - 1, 1, self.query)
+            slider("t", "position of the query", 1, LENGTH - 1, 1, self.query)
             + '<button type="button" name="whole" class="main">Now for every position'
             f" at once</button>\n{AGAIN}"
         )

@@ -16,7 +16,7 @@ each("move-both", (root, controls) => {
         t - k,
         score,
       ],
-      (event?.target == controls.t ? "Both words moved, and the score stayed. " : "") + `${t} asks ${t - k}: the score is ${score}.`,
+      (event?.target == controls.t ? "Both words moved, and the score stayed. " : "") + `Query ${t}, key ${t - k}: the score is ${score}.`,
       won,
     );
   };

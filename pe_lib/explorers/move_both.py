@@ -15,18 +15,18 @@ KEY = np.array([-1.0, 1.0, 1.0, 0.0])
 
 @dataclass(frozen=True, kw_only=True)
 class MoveBoth(Explorer):
-    """The hands of a query and of a key, turned to their positions, and the score.
+    """The hands of a query and of a key, rotated by their positions, and the score.
 
-    The query is (1, 1, 0, 1), the key (-1, 1, 1, 0): two hands each, of speeds 1 and
-    0.01. A score is twice the cosine of the first gap plus that of the second, since
-    the first hands have a norm of the root of two.
+    The query is (1, 1, 0, 1), the key (-1, 1, 1, 0): two hands each, with the
+    frequencies 1 and 0.01. A score is twice the cosine of the first gap plus that of
+    the second, since the first hands have a norm of the root of two.
 
     Parameters
     ----------
     position : int
         Of the query, from 4 to 104.
     back : int
-        How far back the key stands, from 0 to 4.
+        The offset: how many positions back the key is, from 0 to 4.
 
     Raises
     ------
@@ -38,7 +38,7 @@ class MoveBoth(Explorer):
     Examples
     --------
     >>> print(MoveBoth())
-    4 asks 3: the score is −1.6729.
+    Query 4, key 3: the score is −1.6729.
     """
 
     position: int = 4
@@ -48,9 +48,9 @@ class MoveBoth(Explorer):
     _title = "Move both words"
     _goal = "Move both words as far as you like. Then find a way to change the score."
     _reached = (
-        "Reached: another gap.",
-        "There is no other way: where the two words stand together does not matter,"
-        " only how far apart they are.",
+        "Reached: a different offset.",
+        "There is no other way: only the offset between the two words matters, not"
+        " where they are.",
     )
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class MoveBoth(Explorer):
         return [f"{minus(f'{gap:.1f}')}°" for gap in (turned + 180) % 360 - 180]
 
     def _stage(self) -> str:
-        names = ("1 a word", "0.01 a word")
+        names = ("1 radian per position", "0.01 radian per position")
         both = zip(names, *self._angles(), self._gaps(), strict=True)
         dials = "".join(
             "<div>"
@@ -102,11 +102,11 @@ class MoveBoth(Explorer):
 
     def _sentence(self) -> str:
         return (
-            f"{self.position} asks {self.position - self.back}: the score is"
+            f"Query {self.position}, key {self.position - self.back}: the score is"
             f" {number(self._score(), 4)}."
         )
 
     def _controls(self) -> str:
         return slider(
             "t", "move both: the query at", 4, 104, 1, self.position
-        ) + slider("k", "how far back the key stands", 0, 4, 1, self.back)
+        ) + slider("k", "offset: positions back to the key", 0, 4, 1, self.back)

@@ -1,5 +1,6 @@
 each("patches", (root, controls, form) => {
   const svg = root.querySelector("svg"), steps = range(7).map((i) => i - 3);
+  hold(svg);
   svg.onpointerdown = svg.onpointermove = (event) => {
     if (!event.buttons) return;
     const box = svg.getBoundingClientRect();
@@ -38,8 +39,8 @@ each("patches", (root, controls, form) => {
         best.length,
         fixed(asked.reduce((sum, i) => sum + weights[i], 0)),
       ],
-      `Asked for: ${words[0] ? [...words, "and the opposite"].join(", ") : "the patch itself"}. ` +
-        `Preferred: ${more > 0 ? `${best.length} patches, ${more} too many` : "no other"}.`,
+      `Wanted: ${words[0] ? [...words, "and the opposite"].join(", ") : "the patch itself"}. ` +
+        `Highest: ${more > 0 ? `${best.length} patches, ${more} too many` : "no other"}.`,
       down && right && more == 0 && best.every((i) => asked.includes(i)),
     );
   };

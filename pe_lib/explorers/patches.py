@@ -1,4 +1,4 @@
-"""Which patches of an image a head prefers, if hands count rows and columns."""
+"""Which patches of an image a head attends to, if hands count rows and columns."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,12 @@ SIDE = 2 * FAR + 1
 
 @dataclass(frozen=True, kw_only=True)
 class Patches(Explorer):
-    """A head that is asked for two opposite patches, and those that it prefers.
+    """A head built for two opposite patches, and those that it attends to most.
 
-    All patches look alike. Three hands turn with the row, three with the column, and
-    three more with each diagonal if `diagonals` is set; the speeds are 2, 1 and 1/2.
-    With the offset k of a key, w the speeds of a hand along rows and columns and d
-    what was asked for, the score is the sum of cos(w . (k - d)) + cos(w . (k + d)).
+    All patches look alike. Three hands rotate with the row, three with the column, and
+    three more with each diagonal if `diagonals` is set; the frequencies are 2, 1 and
+    1/2. With the offset k of a key, w the frequencies of a hand along rows and columns
+    and d what is wanted, the score is the sum of cos(w . (k - d)) + cos(w . (k + d)).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Patches(Explorer):
     Examples
     --------
     >>> print(Patches())
-    Asked for: 1 down, 2 right, and the opposite. Preferred: 4 patches, 2 too many.
+    Wanted: 1 down, 2 right, and the opposite. Highest: 4 patches, 2 too many.
     """
 
     down: int = 1
@@ -55,10 +55,10 @@ class Patches(Explorer):
     diagonals: bool = False
 
     _name = "patches"
-    _title = "Ask for two opposite patches"
+    _title = "Attend to two opposite patches"
     _goal = (
-        "Drag a frame anywhere off the middle row and column. Can the head prefer"
-        " these two patches, and no other?"
+        "Drag a frame anywhere off the middle row and column. Can the head attend"
+        " most to these two patches, and to no other?"
     )
     _reached = (
         "Reached: hands along the diagonals.",
@@ -72,7 +72,7 @@ class Patches(Explorer):
         as_flag("diagonals", self.diagonals)
 
     def _scores(self) -> NDArray[np.float64]:
-        """Of all keys, row by row; the query stands in the middle."""
+        """Of all keys, row by row; the query is in the middle."""
         directions = [(1, 0), (0, 1)] + [(1, 1), (1, -1)] * self.diagonals
         hands = np.array([s * np.array(way) for s in SPEEDS for way in directions])
         steps = np.arange(-FAR, FAR + 1)
@@ -104,9 +104,9 @@ class Patches(Explorer):
             for sign in (1, -1)
         )
         return picture(
-            "A grid of seven by seven patches, with most ink where a head in the middle"
-            " looks. Two frames, opposite to each other, are what it was asked"
-            " for.",
+            "A grid of seven by seven patches, with most ink where the weights of"
+            " a query in the middle are large. Two frames, opposite to each other, are"
+            " the patches that are wanted.",
             300,
             300,
             f'<path class="hair" d="{lines}"/>\n'
@@ -114,15 +114,15 @@ class Patches(Explorer):
             f'<circle class="solid" cx="150" cy="150" r="5"/>{frames}\n',
             "map",
         ) + (
-            '<p class="legend">Ink: where the head looks. Dot: the patch that asks.'
-            ' <b class="target">Frames</b>: what it should prefer.</p>\n'
+            '<p class="legend">Ink: attention weights. Dot: the query.'
+            ' <b class="target">Frames</b>: the patches that are wanted.</p>\n'
         )
 
     def _tally(self) -> list[tuple[str, str]]:
         return [
-            ("asked for", str(len(self._asked()))),
-            ("preferred", str(len(highest(self._scores())))),
-            ("weight on those asked for", number(self._share())),
+            ("wanted", str(len(self._asked()))),
+            ("with the highest score", str(len(highest(self._scores())))),
+            ("weight on those wanted", number(self._share())),
         ]
 
     def _won(self) -> bool:
@@ -141,7 +141,7 @@ class Patches(Explorer):
         what = ", ".join([*ways, "and the opposite"]) if ways else "the patch itself"
         most, asked = len(highest(self._scores())), len(self._asked())
         how = f"{most} patches, {most - asked} too many" if most > asked else "no other"
-        return f"Asked for: {what}. Preferred: {how}."
+        return f"Wanted: {what}. Highest: {how}."
 
     def _controls(self) -> str:
         checked = " checked" if self.diagonals else ""

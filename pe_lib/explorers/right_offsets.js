@@ -28,7 +28,7 @@ each("right-offsets", (root, controls) => () => {
   show(
     root,
     [...lines, ...owner, ...place, `${right} of 136`],
-    `${right} of 136 pairs see their distance. Rank 1 calls token ${first} number ${place[first]}.`,
+    `${right} of 136 pairs keep their distance. On rank 1 token ${first} has position ${place[first]}.`,
     cut == "zigzag" && numbers == cut,
   );
 });

@@ -1,4 +1,4 @@
-"""Which pairs see their distance, if a text is cut and numbered in its own way."""
+"""Which pairs keep their distance if a sequence is cut and numbered."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ TOKENS = 16
 NUMBERS = ("local", *ORDERS)
 CALLED = {
     "local": "from 0 on each rank",
-    "contiguous": "as if cut in one stretch",
+    "contiguous": "as if cut in one part each",
     "zigzag": "as if cut in zigzag",
 }
 
@@ -41,7 +41,7 @@ class RightOffsets(Explorer):
     Examples
     --------
     >>> print(RightOffsets())
-    72 of 136 pairs see their distance. Rank 1 calls token 8 number 0.
+    72 of 136 pairs keep their distance. On rank 1 token 8 has position 0.
     """
 
     ranks: int = 2
@@ -49,12 +49,12 @@ class RightOffsets(Explorer):
     numbers: str = "local"
 
     _name = "right-offsets"
-    _title = "Who sees the right distance?"
-    _goal = "Cut the text in zigzag, and make every pair see its distance."
+    _title = "Which pairs have the right distance?"
+    _goal = "Cut the sequence in zigzag, so that every pair keeps its distance."
     _reached = (
         "Reached: all 136.",
-        "The numbers must belong to the cut. Where they do not, nothing raises an"
-        " error: it computes on, with wrong distances.",
+        "The positions must belong to the cut. Where they do not, nothing raises an"
+        " error: the model computes on, with wrong distances.",
     )
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class RightOffsets(Explorer):
         return sharded(TOKENS, self.ranks, rank, order=order)
 
     def _positions(self) -> NDArray[np.int64]:
-        """The number that each token bears."""
+        """The position that each token gets."""
         positions = np.empty(TOKENS, np.int64)
         for rank in range(self.ranks):
             positions[self._shard(self.cut, rank)] = self._shard(self.numbers, rank)
@@ -96,13 +96,13 @@ class RightOffsets(Explorer):
             )
             for name, kind, y, values in (
                 ("rank", "muted", 312, owner),
-                ("number", "", 330, self._positions()),
+                ("id", "", 330, self._positions()),
             )
         )
         return picture(
-            "A triangle of squares: rows are the tokens that ask, columns the tokens"
-            " before them. Full squares see the right distance, small ones a wrong"
-            " one. Below, the rank and the number of each token.",
+            "A triangle of squares: rows are queries, columns the keys before"
+            " them. Full squares have the right distance, small ones a wrong one."
+            " Below, the rank and the position id of each token.",
             340,
             336,
             '<g transform="translate(48 9) scale(18)">'
@@ -113,20 +113,20 @@ class RightOffsets(Explorer):
         )
 
     def _tally(self) -> list[tuple[str, str]]:
-        return [("pairs that see their distance", f"{self._right().sum()} of 136")]
+        return [("pairs that keep their distance", f"{self._right().sum()} of 136")]
 
     def _sentence(self) -> str:
         token = self._shard(self.cut, 1)[0]
         return (
-            f"{self._right().sum()} of 136 pairs see their distance. Rank 1 calls"
-            f" token {token} number {self._positions()[token]}."
+            f"{self._right().sum()} of 136 pairs keep their distance. On rank 1"
+            f" token {token} has position {self._positions()[token]}."
         )
 
     def _controls(self) -> str:
         groups = (
             (
                 "cut",
-                "the text is cut",
+                "the sequence is cut",
                 dict(zip(ORDERS, ORDERS, strict=True)),
                 self.cut,
             ),

@@ -1,7 +1,7 @@
 each("rotation", (root, controls, form) => {
   const speeds = range(3).map((j) => 50 ** (-j / 3));
   let x;
-  // Turn one hand, and the others go along, by whole words.
+  // Turn one hand, and the others go along, by whole positions.
   all(root, ".hand").forEach((svg, j) =>
     crank(svg, () => (x = +controls.k.value), (angle) => {
       x = Math.min(24, Math.max(-24, x + angle / speeds[j]));

@@ -53,7 +53,7 @@ class Rotation(Explorer):
         " side. Then move the position: does T(k) change?"
     )
     _reached = (
-        "Reached: 22 words, on or back.",
+        "Reached: 22 positions, on or back.",
         "No whole number up to 24 comes closer: 22 radians are seven half turns and"
         " 0.0089 radians, which is why 22/7 has served as π. Move the position, and no"
         " number of the matrix changes.",

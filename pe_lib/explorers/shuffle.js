@@ -2,7 +2,7 @@ each("shuffle", (root, controls, form) => {
   const cards = all(root, ".word"), names = ["New", "York", "beats", "old", "York"];
   const vectors = [[1, 0], [1, 1], [0, -1], [-1, 1], [1, 1]];
   let order = range(5), held = -1, tried = new Set(["" + names]);
-  // The new vector of each word, with the words seated in this order.
+  // The new vector of each word, with the words in this order.
   const attend = (order) => {
     const X = vectors.map(([x, y], w) => [x + (controls.codes.checked ? 0.1 * order.indexOf(w) : 0), y]);
     return X.map(([a, b]) => {
@@ -22,15 +22,15 @@ each("shuffle", (root, controls, form) => {
       card.style = `--at: ${seat};`;
       card.classList.toggle("changed", changed.includes(w));
       card.setAttribute("aria-pressed", w == held);
-      card.setAttribute("aria-label", `${names[w]} on seat ${seat}: ${now[w].map((x) => fixed(x)).join(", ")}`);
+      card.setAttribute("aria-label", `${names[w]} at position ${seat}: ${now[w].map((x) => fixed(x)).join(", ")}`);
     });
     show(
       root,
       [...now.flat().map((x) => fixed(x)), `${tried.size} of 60`, changed.length],
-      same ? (controls.codes.checked ? "Numbered seats give new numbers. Compare with these: swap two words."
+      same ? (controls.codes.checked ? "With positions there are new numbers. Compare with these: swap two words."
           : "The sentence to compare with. Swap two words.")
-        : changed[0] !== undefined ? "The seats are numbered, and the order shows."
-        : "Another order, and not one number changed: they moved along with their words.",
+        : changed[0] !== undefined ? "With the positions added, the order shows."
+        : "A different order, and not one number changed: they moved along with their words.",
       changed[0] !== undefined,
     );
   };

@@ -18,8 +18,8 @@ class Shuffle(Explorer):
     """Swap the words of "New York beats old York": attention's outputs move along.
 
     Attention without learned weights: ``softmax(X @ X.T) @ X`` with New = (1, 0),
-    York = (1, 1), beats = (0, -1) and old = (-1, 1). A switch numbers the seats: it
-    adds (0.1 t, 0) to the word on seat t.
+    York = (1, 1), beats = (0, -1) and old = (-1, 1). A switch adds the positions:
+    (0.1 t, 0) to the word at position t.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Shuffle(Explorer):
     _goal = "Swap words until the numbers of a word change."
     _reached = (
         "Reached: a number changed.",
-        "It took a number on each seat. Without it, each of the 60 orders gives every"
-        " word the same new vector: attention alone sees no order.",
+        "It took the positions. Without them, each of the 60 orders gives every word"
+        " the same new vector, because attention alone does not see the order.",
     )
     _styles = ("explorer.css", "shuffle.css")
 
@@ -73,8 +73,9 @@ class Shuffle(Explorer):
         )
         seats = "".join(f'<div class="seat">{t}</div>' for t in range(5))
         return (
-            '<p class="legend">Under each word the new vector that attention gives it;'
-            " below, the seats. Tap two words, or drag one onto another.</p>\n"
+            '<p class="legend">Under each word is the new vector that attention gives'
+            " it, and below are the positions. Tap two words, or drag one onto another."
+            "</p>\n"
             f'<div class="seats" role="group" aria-label="The words and their new'
             f' vectors">\n{words}{seats}</div>\n'
         )
@@ -89,5 +90,5 @@ class Shuffle(Explorer):
         checked = " checked" if self.codes else ""
         return (
             f'<label><input type="checkbox" name="codes"{checked}>'
-            f"number the seats</label>\n{AGAIN}"
+            f"add the positions</label>\n{AGAIN}"
         )

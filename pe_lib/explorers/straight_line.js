@@ -5,7 +5,7 @@ each("straight-line", (root, controls, form) => {
     tried.add(`${controls.slope.value} ${controls.height.value}`);
     form.oninput();
   };
-  // Pull the bar of old, and the others follow: a step of the slope is 15 of 240.
+  // Pull the score of old, and the others follow: a step of the slope is 15 of 240.
   let from, y;
   grip(ring, (event) => [from, y] = [+controls.slope.value, event.clientY], (event) => {
     controls.slope.value = from + ((y - event.clientY) / svg.clientHeight) * 8;
@@ -20,11 +20,12 @@ each("straight-line", (root, controls, form) => {
       [
         tops.map((y, s) => `M${68 * s + 34} 110V${y}`).join(""),
         `M34 ${tops[0]}L306 ${tops[4]}`,
+        tops.map((y, s) => `M${68 * s + 34} ${y}h0`).join(""),
         `translate(238 ${tops[3]})`,
         scores.join(", ").replaceAll("-", "−"),
         tried.size,
       ],
-      at[1] === undefined ? `${names[at]}, key ${at}, is the tallest: an end.` : "A flat line: all five are equally tall.",
+      at[1] === undefined ? `The highest score is ${names[at]}’s, key ${at}: an end.` : "A flat line: all five scores are equal.",
       tried.size > 5,
     );
   };

@@ -26,7 +26,7 @@ each("stretch", (root, controls) => () => {
     (!slow.length ? "Every hand came round in training, so no angle is new."
       : !unseen ? "No hand meets a new angle."
       : `New angles for ${unseen} of ${slow.length} slow hands, up to ${fixed(far, 1)} times too far.`) +
-      ` Next door keeps ${kept} of its gap.`,
+      ` The neighbour keeps ${kept} of its gap.`,
     slow.length > 0 && !unseen && share >= 0.9,
   );
 });

@@ -1,4 +1,4 @@
-"""Stretch a rotary head: which hands meet new angles, and what is left next door?"""
+"""Extend a RoPE head: which hands meet new angles, and do neighbours stay apart?"""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from pe_lib.frequencies import angular_frequencies
 
 RULES = {
     "none": "unchanged",
-    "interpolate": "all slowed",
+    "interpolate": "interpolation",
     "ntk": "NTK-aware",
     "yarn": "YaRN",
     "llama3": "Llama 3.1",
@@ -26,13 +26,13 @@ HANDS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch(Explorer):
-    """The 64 hands of a rotary head on a text eight times as long as its longest.
+    """The 64 hands of a RoPE head on a sequence eight times its context length.
 
-    Above, how far the hands go that never came round in training, beside their
+    Above, how far the hands go that never came round in training, relative to their
     largest angle there: :func:`pe_lib.beyond.scaling.unseen_angles`. Below, the new
-    speed of every hand beside the old, which is also how far away the next word is
-    for this hand. "Next door" is ``1 - cos(speeds).mean()``, the fall of the score of
-    equal vectors over one word, as a share of what it was.
+    frequency of every hand over the old. The gap to the neighbour is
+    ``1 - cos(frequencies).mean()``, the fall of the score of equal vectors over one
+    position, as a share of what it was.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Stretch(Explorer):
     Examples
     --------
     >>> print(Stretch(rule="interpolate"))
-    No hand meets a new angle. Next door keeps 2 % of its gap.
+    No hand meets a new angle. The neighbour keeps 2 % of its gap.
     """
 
     rule: str = "none"
@@ -65,15 +65,15 @@ class Stretch(Explorer):
     trained_length: int = 4096
 
     _name = "stretch"
-    _title = "Stretch the hands"
+    _title = "Extend the context of a RoPE head"
     _goal = (
-        "Read a text eight times as long as any in training: no hand at a new angle,"
-        " and at least 90 % of the gap to the word next door."
+        "Read a sequence eight times as long as any in training: no hand at a new"
+        " angle, and at least 90 % of the score's gap to the neighbouring position."
     )
     _reached = (
-        "Reached: nothing new, and next door as it was.",
+        "Reached: no new angle, and neighbours as far apart as before.",
         "Of these rules only the two by parts get here, with a factor of 8 or more;"
-        " YaRN needs trained texts in which some hand turns 32 times. Now try"
+        " YaRN needs a context in which some hand turns 32 times. Now try"
         " NTK-aware with a factor of 32.",
     )
 
@@ -141,17 +141,17 @@ class Stretch(Explorer):
             )
         )
         return (
-            '<p class="legend">64 hands, the fastest left; right of the'
+            '<p class="legend">64 hands, the fastest on the left; right of the'
             ' <b class="target">dotted</b> line those that never came round in'
             " training.</p>\n"
             + picture(
                 "Two panels over 64 hands. Above, a stem for each slow hand: how far it"
-                " goes, beside its largest angle in training. Below, a line: its new"
-                " speed beside the old.",
+                " goes, relative to its largest angle in training. Below, a line: its"
+                " new frequency over the old.",
                 340,
                 296,
-                f'{scale}\n<text x="140" y="12">how far it goes, beside training</text>'
-                '<text x="140" y="164">new speed, beside the old</text>'
+                f'{scale}\n<text x="140" y="12">largest angle / in training</text>'
+                '<text x="140" y="164">new frequency / old</text>'
                 '<text class="muted" x="182" y="293">hand, fastest first</text>\n'
                 f'<path class="now target dots" stroke-width="2" d="{begin}"/>\n'
                 f'<path class="now edge round" stroke-width="3" d="{known}"/>\n'
@@ -164,7 +164,7 @@ class Stretch(Explorer):
         return [
             ("hands at new angles", f"{self._unseen()} of {len(self._reach())} slow"),
             ("furthest", f"{number(self._reach().max(initial=0), 1)} times"),
-            ("gap next door", f"{number(100 * self._share(), 0)} %"),
+            ("gap to the neighbour", f"{number(100 * self._share(), 0)} %"),
         ]
 
     def _sentence(self) -> str:
@@ -178,7 +178,8 @@ class Stretch(Explorer):
                 f"New angles for {unseen} of {len(reach)} slow hands, up to"
                 f" {number(reach.max(), 1)} times too far."
             )
-        return f"{first} Next door keeps {number(100 * self._share(), 0)} % of its gap."
+        kept = number(100 * self._share(), 0)
+        return f"{first} The neighbour keeps {kept} % of its gap."
 
     def _controls(self) -> str:
         buttons = "".join(
@@ -190,7 +191,7 @@ class Stretch(Explorer):
             f"<fieldset><legend>rule</legend>{buttons}</fieldset>\n"
             + choices("s", "factor s", FACTORS, self.factor)
             + choices("base", "base of the trained model", BASES, self.base)
-            + choices("L", "its longest text, L", LENGTHS, self.trained_length)
+            + choices("L", "its context length, L", LENGTHS, self.trained_length)
         )
 
 

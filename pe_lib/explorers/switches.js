@@ -14,8 +14,8 @@ each("switches", (root, controls) => {
     show(
       root,
       [...weights.map((w) => minus(`× ${w}`)), `${right} of 4`, best],
-      right ? `Served: ${right > 1 ? "queries" : "query"} ${served.join(" and ")}.` + (right > 1 && tried.size < 6 ? " Can you serve three?" : "")
-        : "Nobody looks one back" + (looks.every((at, i) => at == i + 1) ? ": every word finds itself." : "."),
+      right ? `Right: ${right > 1 ? "queries" : "query"} ${served.join(" and ")}.` + (right > 1 && tried.size < 6 ? " Can you get three?" : "")
+        : "No query attends to the word before" + (looks.every((at, i) => at == i + 1) ? ": each finds itself." : "."),
       best > 1 && tried.size > 5,
     );
   };

@@ -1,4 +1,4 @@
-"""Three switches, one a digit: whom can a head of binary digits serve?"""
+"""Three switches, one per digit: for which queries is a head on digits right?"""
 
 from dataclasses import dataclass
 
@@ -21,16 +21,16 @@ class Switches(Explorer):
     Examples
     --------
     >>> print(Switches())
-    Nobody looks one back: every word finds itself.
+    No query attends to the word before: each finds itself.
     """
 
     _name = "switches"
     _title = "Three switches"
-    _goal = "Serve as many of the four queries as you can."
+    _goal = "Get as many of the four queries right as you can."
     _reached = (
         "Reached: 2 of 4.",
-        "No setting of the 27 serves more. A full matrix gets three, but 3 and 4 never"
-        " together: they differ in every digit.",
+        "None of the 27 settings gets more. A full matrix gets three, but 3 and 4 never"
+        " together, because they differ in every digit.",
     )
     _styles = ("explorer.css", "switches.css")
 
@@ -47,15 +47,15 @@ class Switches(Explorer):
         return (
             '<div class="code" role="img" aria-label="The binary digits of positions 0'
             f' to 4, the ones first, with minus for zero">{head}{rows}</div>\n'
-            '<p class="legend">The lamps: which word looks at which.</p>\n'
+            '<p class="legend">Below: the key to which each query attends most.</p>\n'
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
 
     def _tally(self) -> list[tuple[str, str]]:
-        return [("queries that look one back", "0 of 4"), ("best so far", "0")]
+        return [("queries that attend one back", "0 of 4"), ("best so far", "0")]
 
     def _sentence(self) -> str:
-        return "Nobody looks one back: every word finds itself."
+        return "No query attends to the word before: each finds itself."
 
     def _controls(self) -> str:
         return "".join(

@@ -10,17 +10,17 @@ each("two-hands", (root, controls) => {
       [
         ...pose(low, { ghost: 0, legs: false }),
         ...pose(w * low, { ghost: 0, legs: false }),
-        `${fixed(w)} a word`,
+        `${fixed(w)} radian per position`,
         "M" + heights.map((y, i) => `${3 * i + 33} ${y}`).join("L"),
         `translate(${3 * low + 30} ${heights[low - 1]})`,
-        `word ${low}`,
+        `position ${low}`,
         fixed(near),
         fixed(best),
       ],
-      `Word ${low} is ` +
-        (near < 0.05 ? "as good as word 0: both hands are home."
-          : near > 0.4 ? "the nearest, and well away from word 0."
-          : "close to word 0: both hands are nearly home."),
+      `Position ${low} is ` +
+        (near < 0.05 ? "almost the same as position 0: both hands are back."
+          : near > 0.4 ? "the nearest, and well away from position 0."
+          : "close to position 0: both hands are almost back."),
       near >= 0.58,
     );
   };

@@ -1,4 +1,4 @@
-"""Two hands: how far away can the nearest word be kept?"""
+"""Two hands: how far away can the nearest position be kept?"""
 
 from dataclasses import dataclass
 
@@ -12,27 +12,29 @@ SPEED = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class TwoHands(Explorer):
-    """The distance of each of 99 words to word 0, for two hands.
+    """The distance of each of 99 positions to position 0, for two hands.
 
-    The fast one turns by one radian a word, the slow one by what the reader sets. The
-    first setting, 0.01, is the second speed of four numbers with base 10,000.
+    The fast one turns by one radian per position, the slow one by what the reader
+    sets. The first setting, 0.01, is the second frequency of four numbers with base
+    10,000.
 
     Examples
     --------
     >>> print(TwoHands())
-    Word 19 is close to word 0: both hands are nearly home.
+    Position 19 is close to position 0: both hands are almost back.
     """
 
     _name = "two-hands"
     _title = "Two hands"
     _goal = (
-        "Choose the speed of the slow hand so that the nearest word of word 0 is"
-        " as far away as you can."
+        "Choose the frequency of the slow hand so that the position nearest to"
+        " position 0 is as far away as you can."
     )
     _reached = (
         "Reached: at least 0.58.",
-        "Of all these speeds only 0.39 keeps the 99 words so far away; 0.01 is not the"
-        " best for 100 words. The more words, the nearer the nearest one.",
+        "Of all these frequencies only 0.39 keeps the other 99 positions so far away;"
+        " 0.01 is not the best for 100 positions. In a longer text the nearest position"
+        " is nearer.",
     )
 
     def _distances(self) -> NDArray[np.float64]:
@@ -50,16 +52,18 @@ class TwoHands(Explorer):
         y = 130 - 40 * far[low - 1]
         return (
             '<div class="dials three"><div>'
-            + hand("fast hand, at the nearest word", low, ghost=0, legs=False)
-            + "1.00 a word</div>\n<div>"
-            + hand("slow hand, at the nearest word", SPEED * low, ghost=0, legs=False)
-            + '<span class="now">0.01 a word</span></div></div>\n'
-            '<p class="legend">The hands of the nearest word, and'
-            ' <b class="target">dotted</b> those of word 0. Below: how far each word is'
-            " from word 0.</p>\n"
+            + hand("fast hand, at the nearest position", low, ghost=0, legs=False)
+            + "1.00 radian per position</div>\n<div>"
+            + hand(
+                "slow hand, at the nearest position", SPEED * low, ghost=0, legs=False
+            )
+            + '<span class="now">0.01 radian per position</span></div></div>\n'
+            '<p class="legend">The hands of the nearest position, and'
+            ' <b class="target">dotted</b> those of position 0. Below: how far each'
+            " position is from position 0.</p>\n"
             + picture(
-                "A jagged curve: the distance of the words 1 to 99 from word 0. A ring"
-                " marks its lowest point, a line the height to reach.",
+                "A jagged curve: the distance of the positions 1 to 99 from position 0."
+                " A ring marks its lowest point, a line the height to reach.",
                 340,
                 152,
                 '<path class="edge" d="M28 130.5h304"/>'
@@ -77,16 +81,16 @@ class TwoHands(Explorer):
     def _tally(self) -> list[tuple[str, str]]:
         far = self._distances()
         return [
-            ("nearest word", f"word {far.argmin() + 1}"),
+            ("nearest", f"position {far.argmin() + 1}"),
             ("its distance", number(far.min())),
             ("best so far", number(far.min())),
         ]
 
     def _sentence(self) -> str:
         return (
-            f"Word {self._distances().argmin() + 1} is close to word 0: both hands are"
-            " nearly home."
+            f"Position {self._distances().argmin() + 1} is close to position 0: both"
+            " hands are almost back."
         )
 
     def _controls(self) -> str:
-        return slider("w", "speed of the slow hand", 0.01, 0.99, 0.01, SPEED)
+        return slider("w", "frequency of the slow hand", 0.01, 0.99, 0.01, SPEED)

@@ -4,12 +4,13 @@ The checks look at types, dtypes and shapes only, never at the values of a tenso
 they cost next to nothing, and `torch.compile` and `torch.export` see them through.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from pe_lib._arguments import as_integer, as_reals
+from pe_lib._arguments import as_integer, as_reals, brief
 
 
 def as_probability(name: str, value: Any) -> float:
@@ -18,7 +19,7 @@ def as_probability(name: str, value: Any) -> float:
     if number.ndim:
         raise TypeError(f"{name} must be a single number, got shape {number.shape}")
     if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+        raise ValueError(f"{name} must be between 0 and 1, got {brief(value)}")
     return float(number)
 
 
@@ -67,12 +68,27 @@ def positions_of(
     if positions.dtype == torch.bool or positions.is_complex():
         raise TypeError(f"positions must be real numbers, got {positions.dtype}")
     rows = x.shape[:-1] if batch_first or x.ndim == 2 else x.shape[1::-1]
-    if positions.shape != rows and positions.shape != (length,):
+    return lined_up("x", positions, length, rows).to(x.device)
+
+
+def lined_up(
+    name: str, at: Tensor, length: int, rows: Sequence[int], columns: int = 0
+) -> Tensor:
+    """`at`, whose shape before its `columns` axes is [length] or [*rows].
+
+    [1, length], as ids often are, becomes [length]. Shapes of different numbers of
+    axes are not compared: torch.export would note how their first axes differ.
+    """
+    shape = tuple(at.shape[: at.ndim - columns])
+    if len(shape) == 2 and shape[0] == 1:
+        at, shape = at[0], shape[1:]
+    wanted = tuple(rows) if len(shape) == len(rows) else (length,)
+    if len(shape) != len(wanted) or shape != wanted:
+        allowed = f"{[length]}" + (f" or {list(rows)}" if len(rows) > 1 else "")
         raise ValueError(
-            f"positions must have shape {[length]} or {list(rows)}, as this x has, "
-            f"got {list(positions.shape)}"
+            f"positions must have shape {allowed}, as {name} has, got {list(shape)}"
         )
-    return positions.to(x.device)
+    return at
 
 
 def ends_of(positions: Tensor) -> tuple[int, int] | None:

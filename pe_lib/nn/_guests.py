@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.fx import Proxy
 
 
 def is_guest(x: Any) -> bool:
@@ -11,15 +12,13 @@ def is_guest(x: Any) -> bool:
     return not isinstance(x, Tensor) or x.is_nested
 
 
-def as_leaf(module: nn.Module, *inputs: Any, **given: Any) -> Any:
-    """The call of a module as one node of a graph that torch.fx is writing down.
+def as_leaf(module: nn.Module, *inputs: Any, method: str = "", **given: Any) -> Any:
+    """A call of the module, or of its method, as a node of a graph of torch.fx.
 
     None if no input is a part of such a graph. The node calls the module itself, so
     that lengths and dtypes of the example are not written down.
     """
-    from torch.fx import Proxy
-
-    found = [x for x in inputs if isinstance(x, Proxy)]
+    found = [x for x in (*inputs, *given.values()) if isinstance(x, Proxy)]
     if not found:
         return None
     tracer = found[0].tracer
@@ -30,7 +29,10 @@ def as_leaf(module: nn.Module, *inputs: Any, **given: Any) -> Any:
             "traced module it is one node, alone it is its own graph"
         )
     changed = {name: value for name, value in given.items() if value is not None}
-    return tracer.create_proxy("call_module", path, inputs, changed)
+    if not method:
+        return tracer.create_proxy("call_module", path, inputs, changed)
+    part = tracer.create_proxy("get_attr", path, (), {})
+    return tracer.create_proxy("call_method", method, (part, *inputs), changed)
 
 
 def on_jagged(module: nn.Module, x: Any, positions: Any, offset: Any) -> Tensor:

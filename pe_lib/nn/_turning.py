@@ -5,14 +5,16 @@ with the sines' sign changed: nothing has to be kept for it but the angles.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from pe_lib.layouts import layout_columns
 
+SMALL = 2**13  # numbers that are turned before a block is laid out
 BLOCK = 2**18  # numbers that a processor's cache holds while they are turned
 HALF_BYTES = (torch.bfloat16, torch.float16)
 
@@ -23,19 +25,47 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
     x is [..., length, head_dim]; `turns` is float32 or float64, cosines and sines
     in the columns of `layout`, and of a shape that broadcasts against x.
     """
-    turns = turns.detach()  # angles learn nothing
-    if torch.compiler.is_compiling():  # a compiler fuses this better than we can
+    if (
+        torch.compiler.is_compiling()  # a compiler fuses this better than we can
+        or turns.requires_grad  # learned positions
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    ):
         return _in_the_open(x, turns, layout, 1)
     # An autograd.Function takes longer than the turn of a single word, and up to a
-    # tenth of a long text's: only where a gradient, or torch.func, may ask for it.
-    if not x.requires_grad and not torch._C._are_functorch_transforms_active():
+    # tenth of a long text's.
+    if not x.requires_grad:
         return _forward(x, turns, layout, 1)
     turned: Tensor = _Turn.apply(x, turns, layout, 1)  # type: ignore[no-untyped-call]
     return turned
 
 
+def turn_small(xs: Sequence[Tensor], turns: Tensor, layout: str) -> list[Tensor]:
+    """The same of a few words, with the fewest calls: the same bits as of a long text.
+
+    `turns` [length, head_dim] turns whole vectors of all of `xs`.
+    """
+    turned = []
+    if layout == "interleaved":
+        pairs = turns.shape[-1] // 2, 2
+        hands = torch.view_as_complex(turns.view(-1, *pairs))
+        for x in xs:
+            wide = x.to(turns.dtype).reshape(*x.shape[:-1], *pairs)
+            y = torch.view_as_real(torch.view_as_complex(wide) * hands)
+            turned.append(y.reshape(x.shape).to(x.dtype))
+        return turned
+    cos, sin = turns.chunk(2, -1)
+    cosines, sines = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+    for x in xs:
+        wide = x.to(turns.dtype)
+        first, second = wide.chunk(2, -1)
+        swapped = torch.cat((second, first), -1)
+        turned.append((wide * cosines).addcmul_(swapped, sines).to(x.dtype))
+    return turned
+
+
 class _Turn(torch.autograd.Function):
-    """y = T x; the gradient by x is that by y, turned back. Angles learn nothing."""
+    """y = T x; the gradient by x is that by y, turned back."""
 
     @staticmethod
     def forward(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
@@ -53,20 +83,6 @@ class _Turn(torch.autograd.Function):
         """Turn the gradient back."""
         (turns,) = ctx.saved_tensors
         return _Turn.apply(gradient, turns, ctx.layout, -ctx.sign), None, None, None  # type: ignore[no-untyped-call]
-
-    @staticmethod
-    def vmap(
-        info: Any, in_dims: Any, x: Tensor, turns: Tensor, layout: str, sign: int
-    ) -> Any:
-        """One more axis in front."""
-        if in_dims[0] is None:
-            x = x.expand(info.batch_size, *x.shape)
-        else:
-            x = x.movedim(in_dims[0], 0)
-        if in_dims[1] is not None:
-            turns = turns.movedim(in_dims[1], 0)
-            turns = turns[(slice(None), *[None] * (x.ndim - turns.ndim))]
-        return _Turn.apply(x, turns, layout, sign), 0  # type: ignore[no-untyped-call]
 
 
 # torch looks for the signature in each call: a sixth of its time for a single word.

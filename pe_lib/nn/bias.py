@@ -7,9 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals
+from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals, brief
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import as_offset, with_float64
+from pe_lib.nn._guests import as_leaf
+from pe_lib.nn._tables import WIDE
 
 
 class _Bias(nn.Module):
@@ -64,6 +66,12 @@ class _Bias(nn.Module):
             If a length is below 1, shapes do not fit, positions come with an offset,
             or keys have positions and queries have none.
         """
+        leaf = as_leaf(
+            self, length, key_length=key_length, offset=offset, positions=positions,
+            key_positions=key_positions, mask=mask,
+        )  # fmt: skip
+        if leaf is not None:
+            return leaf  # type: ignore[no-any-return]
         length = _as_length("length", length)
         keys = length if key_length is None else _as_length("key_length", key_length)
         hides = as_flag("mask", mask) and self.causal
@@ -99,7 +107,12 @@ class _Bias(nn.Module):
             key_positions = positions
         queries = self._as_positions("positions", positions, length)
         others = self._as_positions("key_positions", key_positions, keys)
-        if queries.ndim == others.ndim == 2 and len(queries) != len(others):
+        both = queries.ndim == others.ndim == 2
+        if (
+            both
+            and len(queries) != len(others)
+            and 1 not in (len(queries), len(others))
+        ):
             raise ValueError(
                 f"key_positions must have the batch of positions, {len(queries)}, "
                 f"got {len(others)}"
@@ -154,6 +167,8 @@ class AlibiBias(_Bias):
         Whether later keys are hidden. Without a mask before and after are alike.
     rule : {"program", "paper"}
         Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
+    device, dtype
+        Of the slopes, which have 32 bits or more.
 
     Raises
     ------
@@ -181,7 +196,13 @@ class AlibiBias(_Bias):
     slopes: Tensor
 
     def __init__(
-        self, num_heads: int, *, causal: bool = False, rule: str = "program"
+        self,
+        num_heads: int,
+        *,
+        causal: bool = False,
+        rule: str = "program",
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_heads = as_integer("num_heads", num_heads, at_least=1)
@@ -189,13 +210,15 @@ class AlibiBias(_Bias):
         self.rule = as_choice("rule", rule, RULES)
         # from_numpy: real numbers on the CPU, also where torch's default is meta.
         self._exact = torch.from_numpy(alibi_slopes(num_heads, rule=rule))
-        slopes = torch.empty(self.num_heads, dtype=torch.float32)
+        dtype = dtype if dtype in WIDE else torch.float32
+        slopes = torch.empty(self.num_heads, device=device, dtype=dtype)
         self.register_buffer("slopes", slopes, persistent=False)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Write the slopes, on their device. On the meta device they stay empty."""
         if not self.slopes.is_meta:
+            self._exact = self._exact.to(with_float64(self.slopes.device))
             self.slopes.copy_(self._exact)
 
     def _device(self) -> torch.device:
@@ -213,7 +236,7 @@ class AlibiBias(_Bias):
         if self.slopes.is_meta:
             self.slopes = torch.empty_like(self.slopes, device="cpu")
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.slopes.dtype not in (torch.float32, torch.float64):
+        if self.slopes.dtype not in WIDE:
             self.slopes = self.slopes.to(torch.float32)
         self.reset_parameters()
         return self
@@ -244,6 +267,8 @@ class T5Bias(_Bias):
     init_std : float
         The weights begin at 0, no offset preferred; with a number above 0 they are
         drawn with this standard deviation.
+    device, dtype
+        Of the weights.
 
     Raises
     ------
@@ -269,6 +294,8 @@ class T5Bias(_Bias):
         max_distance: int = 128,
         causal: bool = False,
         init_std: float = 0.0,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_heads = as_integer("num_heads", num_heads, at_least=1)
@@ -277,7 +304,9 @@ class T5Bias(_Bias):
         self.num_buckets, self.max_distance = int(num_buckets), int(max_distance)
         self.init_std = _as_deviation(init_std)
         self._starts = torch.from_numpy(starts)
-        self.weight = nn.Parameter(torch.empty(self.num_buckets, self.num_heads))
+        shape = self.num_buckets, self.num_heads
+        self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
+        self._move_starts()
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -293,12 +322,23 @@ class T5Bias(_Bias):
             raise TypeError(f"offsets must be a tensor, got {type(offsets).__name__}")
         if offsets.is_floating_point() or offsets.is_complex():
             raise TypeError(f"offsets must be integers, got {offsets.dtype}")
+        offsets = offsets.long()  # the smallest int8 has no positive
         distances = (-offsets).clamp(min=0) if self.causal else offsets.abs()
         starts = self._starts.to(offsets.device)
         found = torch.bucketize(distances, starts, right=True) - 1
         if self.causal:
             return found
         return found + (self.num_buckets // 2) * (offsets > 0)
+
+    def _move_starts(self) -> None:
+        if not self.weight.is_meta:
+            self._starts = self._starts.to(self.weight.device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move the buckets with the weights, so that no call has to."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._move_starts()
+        return self
 
     def _device(self) -> torch.device:
         return self.weight.device
@@ -337,5 +377,5 @@ def _as_deviation(value: Any) -> float:
     if number.ndim:
         raise TypeError(f"init_std must be a single number, got shape {number.shape}")
     if not 0 <= number < float("inf"):
-        raise ValueError(f"init_std must be finite and at least 0, got {value!r}")
+        raise ValueError(f"init_std must be finite and at least 0, got {brief(value)}")
     return float(number)

@@ -38,7 +38,7 @@ class LearnedPositionalEmbedding(nn.Module):
     init : "normal" or "sinusoidal"
         Where learning starts: independent normal numbers with standard deviation
         0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
-    dropout, batch_first
+    dropout, batch_first, device, dtype
         As in :class:`SinusoidalPositionalEncoding`.
 
     Raises
@@ -66,6 +66,8 @@ class LearnedPositionalEmbedding(nn.Module):
         init: str = "normal",
         dropout: float = 0.0,
         batch_first: bool = True,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.d_model = as_integer("d_model", d_model, at_least=1)
@@ -75,8 +77,8 @@ class LearnedPositionalEmbedding(nn.Module):
         share = as_probability("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
         with torch.inference_mode(mode=False):  # wherever it is made, it can be trained
-            weight = torch.empty(self.max_length, self.d_model)
-            self.weight = nn.Parameter(weight)
+            shape = self.max_length, self.d_model
+            self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.reset_parameters()
 
     def forward(
@@ -90,7 +92,7 @@ class LearnedPositionalEmbedding(nn.Module):
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
             if the module was made with batch_first=False. A nested tensor of layout
             torch.jagged has texts of different lengths, each counted from 0.
-        positions : tensor [length] or [batch, length]
+        positions : tensor [length], [1, length] or [batch, length]
             Integers; 0, ..., length - 1 if left out. For sentences padded on the
             left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
         offset : int

@@ -1,23 +1,22 @@
 """Rotary positions as a PyTorch module."""
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import torch
 from numpy.typing import ArrayLike
-from torch import Tensor, nn
+from torch import Tensor
 
 from pe_lib._arguments import as_base, as_choice, as_integer
 from pe_lib.beyond.rotary import BASE, _pair_speeds
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import as_offset, with_float64
-from pe_lib.nn._checkpoints import drop_tables
+from pe_lib.nn._angles import codes_at
+from pe_lib.nn._arguments import as_offset, lined_up
 from pe_lib.nn._guests import as_leaf, is_guest
-from pe_lib.nn._turning import turn
+from pe_lib.nn._tables import Tabled
+from pe_lib.nn._turning import SMALL, turn, turn_small
 
 
-class RotaryEmbedding(nn.Module):
+class RotaryEmbedding(Tabled):
     r"""Turns queries and keys by the angles of their positions, as Su et al. (2021).
 
     What :func:`pe_lib.beyond.rotary.apply_rotary` computes, for tensors: cosines and
@@ -41,6 +40,11 @@ class RotaryEmbedding(nn.Module):
         within it keeps these positions alone. With 0 all are computed.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`.
+    seq_dim : int
+        The axis of the length, counted from the end: -2 for
+        [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
+    device, dtype
+        Of the table, which has 32 bits or more.
 
     Raises
     ------
@@ -71,7 +75,7 @@ class RotaryEmbedding(nn.Module):
     True
     """
 
-    table: Tensor
+    _always_wide = True
 
     def __init__(
         self,
@@ -82,6 +86,9 @@ class RotaryEmbedding(nn.Module):
         layout: str = "interleaved",
         rotary_dim: int | None = None,
         frequencies: ArrayLike | None = None,
+        seq_dim: int = -2,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.head_dim = as_integer("head_dim", head_dim, at_least=2)
@@ -91,13 +98,15 @@ class RotaryEmbedding(nn.Module):
         self._given = frequencies is not None
         speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
         self.rotary_dim, self._speeds = 2 * len(speeds), tuple(speeds.tolist())
+        self.seq_dim = as_integer("seq_dim", seq_dim)
+        if self.seq_dim > -2:
+            raise ValueError(
+                "seq_dim must be counted from the end, -2 or -3 as a rule, got "
+                f"{self.seq_dim}"
+            )
         # Cosines stand where the first numbers of the pairs stand, sines second.
         cosines, sines = layout_columns(self.rotary_dim, self.layout)
-        with torch.inference_mode(mode=False):  # so that it may be used in training
-            self._columns = make_columns(self.rotary_dim, sines, cosines, steps)
-            table = torch.empty(self.max_length, self.rotary_dim, dtype=torch.float32)
-            self.register_buffer("table", table, persistent=False)
-            self.reset_parameters()
+        self._make_table(self.rotary_dim, (sines, cosines, steps), device, dtype)
 
     def forward(
         self,
@@ -113,14 +122,14 @@ class RotaryEmbedding(nn.Module):
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
-            Floating-point numbers of one length; the axis before the last is the
-            text. [batch, heads, length, head_dim] where positions are given for
-            each sentence; the number of heads may differ. Tensors
-            [batch, length, heads, head_dim] have to be transposed first: nothing
-            in them says which axis is which.
-        positions : tensor [length] or [batch, length]
+            Floating-point numbers of one length, in the axis `seq_dim`. The batch
+            comes first where positions are given for each sentence; the number of
+            heads may differ. Nothing in a tensor says which axis is the length:
+            [batch, length, heads, head_dim] needs seq_dim=-3.
+        positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1 if
-            left out. Nobody looks at their values: exact up to 2**31, NaN gives NaN.
+            left out. Their values are not checked: exact up to 2**31, NaN gives NaN.
+            Positions that are learned get their gradient.
         offset : int
             Is added to every position.
         turns : tensor
@@ -142,31 +151,51 @@ class RotaryEmbedding(nn.Module):
             them apart, with :meth:`turn`.
         """
         if is_guest(queries) or is_guest(keys):
-            given = {"positions": positions, "offset": offset, "turns": turns}
-            leaf = as_leaf(self, queries, keys, **given)
+            leaf = as_leaf(
+                self, queries, keys, positions=positions, offset=offset, turns=turns
+            )
             if leaf is not None:
                 return leaf  # type: ignore[no-any-return]
-        length = self._length_of("queries", queries)
-        of_keys = self._length_of("keys", keys)
+        queries = self._length_before_last("queries", queries)
+        keys = self._length_before_last("keys", keys)
+        length, of_keys = queries.shape[-2], keys.shape[-2]
         if length != of_keys:
             raise ValueError(
                 f"keys must have the length of queries, {length}, got {of_keys}; "
                 "turn() takes each with its own positions"
             )
-        if turns is None:
+        if turns is not None:
+            if positions is not None or type(offset) is not int or offset:
+                raise ValueError(
+                    "turns must come without positions and offset, which they hold, "
+                    f"got positions of type {type(positions).__name__} and offset "
+                    f"{offset}"
+                )
+            both = turns, turns
+        else:
             turns = self._turns(queries, positions, offset)
-        elif positions is not None or type(offset) is not int or offset:
-            raise ValueError(
-                "turns must come without positions and offset, which they hold, got "
-                f"positions of type {type(positions).__name__} and offset {offset}"
-            )
-        return self._turn("queries", queries, turns), self._turn("keys", keys, turns)
+            if positions is None and self._is_small(queries, keys):
+                return tuple(  # type: ignore[return-value]
+                    x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
+                    for x in turn_small((queries, keys), turns, self.layout)
+                )
+            alike = torch.float64 not in (queries.dtype, keys.dtype)
+            alike = alike or queries.dtype == keys.dtype
+            both = turns, turns if alike else self._turns(keys, positions, offset)
+        return (
+            self._turn("queries", queries, both[0]),
+            self._turn("keys", keys, both[1]),
+        )
 
     def turn(
         self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
     ) -> Tensor:
         """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
-        self._length_of("x", x)
+        if is_guest(x):
+            leaf = as_leaf(self, x, method="turn", positions=positions, offset=offset)
+            if leaf is not None:
+                return leaf  # type: ignore[no-any-return]
+        x = self._length_before_last("x", x)
         return self._turn("x", x, self._turns(x, positions, offset))
 
     def turns_at(
@@ -194,30 +223,33 @@ class RotaryEmbedding(nn.Module):
             )
         return codes_at(positions, as_offset(offset), self._columns, dtype)
 
+    def _is_small(self, queries: Tensor, keys: Tensor) -> bool:
+        """Whether both can be turned in the shortest way."""
+        return (
+            not torch.compiler.is_compiling()
+            and queries.numel() + keys.numel() <= SMALL
+            and queries.dtype == keys.dtype
+            and self.rotary_dim == self.head_dim
+        )
+
     def _turns(self, x: Tensor, positions: Tensor | None, offset: Any) -> Tensor:
         """The turns of positions + offset, from the table where it has them."""
         length, offset = x.shape[-2], as_offset(offset)
         dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if positions is not None:
             return self.turns_at(positions, offset=offset, dtype=dtype)
-        table = self.table
+        table = self._ready()
         inside = offset >= 0 and offset + length <= self.max_length
-        if inside and table.dtype == dtype and table.device == x.device:
-            return table[offset : offset + length]
+        fits = table is not None and table.dtype == dtype and table.device == x.device
+        if inside and fits:
+            return table[offset : offset + length]  # type: ignore[index]
         positions = torch.arange(length, device=x.device)
         return codes_at(positions, offset, self._columns, dtype)
 
     def _turn(self, name: str, x: Tensor, turns: Tensor) -> Tensor:
-        rows, length = turns.shape[:-1], x.shape[-2]
-        each = len(rows) == 2 and x.ndim > 2
-        if not (rows == (x.shape[0], length) if each else rows == (length,)):
-            allowed = f"[{length}]"
-            if x.ndim > 2:
-                allowed += f" or [{x.shape[0]}, {length}]"
-            raise ValueError(
-                f"positions must have shape {allowed}, as these {name} have, got "
-                f"{list(rows)}"
-            )
+        length = x.shape[-2]
+        rows = (x.shape[0], length) if x.ndim > 2 else (length,)
+        turns = lined_up(name, turns, length, rows, columns=1)
         if turns.shape[-1] != self.rotary_dim:
             raise ValueError(
                 f"turns must have {self.rotary_dim} columns, got {turns.shape[-1]}"
@@ -226,11 +258,13 @@ class RotaryEmbedding(nn.Module):
             raise TypeError(
                 f"turns must be float64 for float64 {name}, got {turns.dtype}"
             )
-        if each:
+        if turns.ndim == 3:
             turns = turns[(slice(None), *[None] * (x.ndim - 3))]
-        return turn(x, turns.to(x.device), self.layout)
+        turned = turn(x, turns.to(x.device), self.layout)
+        return turned if self.seq_dim == -2 else turned.transpose(self.seq_dim, -2)
 
-    def _length_of(self, name: str, x: Tensor) -> int:
+    def _length_before_last(self, name: str, x: Tensor) -> Tensor:
+        """A view of queries or keys with axes [..., length, head_dim]."""
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
         if x.is_nested:
@@ -240,50 +274,20 @@ class RotaryEmbedding(nn.Module):
             )
         if not x.is_floating_point():
             raise TypeError(f"{name} must be floating-point numbers, got {x.dtype}")
-        if x.ndim < 2 or x.shape[-1] != self.head_dim:
+        if x.ndim < -self.seq_dim or x.shape[-1] != self.head_dim:
+            between = ", heads" * (-self.seq_dim - 2)
             raise ValueError(
-                f"{name} must have shape [..., length, head_dim] with head_dim = "
-                f"{self.head_dim}, got {list(x.shape)}"
+                f"{name} must have shape [..., length{between}, head_dim] with "
+                f"head_dim = {self.head_dim}, got {list(x.shape)}"
             )
-        return x.shape[-2]
+        return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
-    def reset_parameters(self) -> None:
-        """Compute the table, on its device. On the meta device it stays empty."""
-        table = self.table
-        if table.is_meta:
-            return
-        device = with_float64(table.device)
-        self._columns = tuple(part.to(device) for part in self._columns)
+    def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
         table.copy_(codes_at(positions, 0, self._columns, table.dtype))
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Compute the table anew where .to, .half, .cuda, to_empty ... replaced it.
-
-        It has 32 bits or more, whatever the module is cast to.
-        """
-        before = self.table
-        if before.is_meta:
-            self.table = torch.empty_like(before, device="cpu")
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.table is not before:
-            exact = self.table.dtype == torch.float64
-            dtype = torch.float64 if exact else torch.float32
-            with torch.inference_mode(mode=False):
-                self.table = torch.empty_like(self.table, dtype=dtype)
-                self.reset_parameters()
-        return self
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *more: Any
-    ) -> None:
-        """Leave out the ``inv_freq`` of another module's checkpoint, if it is ours."""
-
-        def own(count: int) -> Tensor:
-            return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
-
-        drop_tables(state_dict, prefix, own, len(self._speeds), more[-1])
-        super()._load_from_state_dict(state_dict, prefix, *more)
+    def _known(self, count: int) -> Tensor:
+        return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

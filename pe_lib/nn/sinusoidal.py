@@ -1,7 +1,6 @@
 """The sinusoidal encoding as a PyTorch module."""
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
 from pe_lib._phasors import steps_in_units
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.nn._angles import Columns, codes_at, make_columns
+from pe_lib.nn._angles import codes_at
 from pe_lib.nn._arguments import (
     as_offset,
     as_probability,
@@ -20,24 +19,23 @@ from pe_lib.nn._arguments import (
     length_first,
     length_of,
     positions_of,
-    with_float64,
 )
-from pe_lib.nn._checkpoints import drop_tables
 from pe_lib.nn._guests import as_leaf, is_guest, on_jagged
+from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
 
 SHORTER = (torch.bfloat16, torch.float16)
 
 
-def _added(x: Tensor, own: Tensor) -> Tensor:
-    """x + own, in the memory of `own`, which nobody else knows."""
+def _added(x: Tensor, fresh: Tensor) -> Tensor:
+    """x + fresh, in the memory of `fresh`, which nothing else uses."""
     try:
-        return own.add_(x)
+        return fresh.add_(x)
     except RuntimeError:  # vmap, where x has an axis more than it seems
-        return x + own
+        return x + fresh
 
 
-class SinusoidalPositionalEncoding(nn.Module):
+class SinusoidalPositionalEncoding(Tabled):
     r"""Adds the sinusoidal encoding of Vaswani et al. (2017), section 3.5, to x.
 
     .. math:: y_t = x_t + P_t
@@ -75,6 +73,8 @@ class SinusoidalPositionalEncoding(nn.Module):
         [length, batch, d_model] (the default of PyTorch's own modules). From the
         shapes alone a swapped batch and length cannot be told: every token of a
         sentence would silently get the code of one position.
+    device, dtype
+        Of the table, as in PyTorch's own modules.
 
     Raises
     ------
@@ -108,8 +108,6 @@ class SinusoidalPositionalEncoding(nn.Module):
     torch.Size([2, 3, 4])
     """
 
-    table: Tensor
-
     def __init__(
         self,
         d_model: int,
@@ -120,6 +118,8 @@ class SinusoidalPositionalEncoding(nn.Module):
         layout: str = "interleaved",
         dropout: float = 0.0,
         batch_first: bool = True,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.d_model = as_integer("d_model", d_model, at_least=1)
@@ -130,11 +130,9 @@ class SinusoidalPositionalEncoding(nn.Module):
         self.batch_first = as_flag("batch_first", batch_first)
         share = as_probability("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
-        with torch.inference_mode(mode=False):  # so that it may be used in training
-            table = torch.empty(self.max_length, self.d_model)
-            self.register_buffer("table", table, persistent=False)
-            self._columns = self._make_columns()
-            self.reset_parameters()
+        steps = steps_in_units(self.d_model, self.base, self.spacing)
+        sines, cosines = layout_columns(self.d_model, self.layout)
+        self._make_table(self.d_model, (sines, cosines, steps), device, dtype)
 
     def forward(
         self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
@@ -147,7 +145,7 @@ class SinusoidalPositionalEncoding(nn.Module):
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
             if the module was made with batch_first=False. A nested tensor of layout
             torch.jagged has texts of different lengths, each counted from 0.
-        positions : tensor [length] or [batch, length]
+        positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1
             if left out. The batch comes first here also with batch_first=False,
             as it does in PyTorch's padding masks. Nobody looks at their values:
@@ -173,21 +171,21 @@ class SinusoidalPositionalEncoding(nn.Module):
         length = length_of(x, self.d_model, self.batch_first)
         offset = as_offset(offset)
         end = offset + length
-        table = self._buffers["table"]  # self.table takes longer than half the sum
-        assert table is not None
+        table = self._ready()
+        if table is not None:
+            dtype = table.dtype
+            fits = dtype == x.dtype or (dtype == torch.float32 and x.dtype in SHORTER)
+            table = table if fits and table.device == x.device else None
         inside = offset >= 0 and end <= self.max_length
-        dtype = table.dtype
-        ready = not table.is_meta and (
-            dtype == x.dtype or (dtype == torch.float32 and x.dtype in SHORTER)
-        )
-        if positions is None and ready and inside:
+        if positions is None and table is not None and inside:
             codes = table[offset:end]
             codes = codes if dtype == x.dtype else codes.to(x.dtype)
         else:
             given = positions is not None
             positions = positions_of(x, length, self.batch_first, positions)
-            rows = self._rows(positions, offset) if given and ready else None
-            if rows is None:
+            known = given and table is not None
+            rows = self._rows(positions, offset) if known else None
+            if rows is None or table is None:
                 codes = codes_at(positions, offset, self._columns, x.dtype)
             else:
                 codes = functional.embedding(rows, table).to(x.dtype)
@@ -208,20 +206,7 @@ class SinusoidalPositionalEncoding(nn.Module):
             return positions.long() + offset if offset else positions.long()
         return None
 
-    def _make_columns(self) -> Columns:
-        steps = steps_in_units(self.d_model, self.base, self.spacing)
-        columns = layout_columns(self.d_model, self.layout)
-        return make_columns(self.d_model, *columns, steps)
-
-    def reset_parameters(self) -> None:
-        """Compute the table, in its dtype and on its device.
-
-        The name is PyTorch's for what has to run where memory was allocated and
-        not filled. A table on the meta device stays empty.
-        """
-        table = self.table
-        if table.is_meta:
-            return
+    def _fill(self, table: Tensor) -> None:
         rows = sinusoidal_table(
             self.max_length,
             self.d_model,
@@ -231,37 +216,9 @@ class SinusoidalPositionalEncoding(nn.Module):
             dtype=np.float64 if table.dtype == torch.float64 else np.float32,
         )
         table.copy_(torch.from_numpy(rows))
-        device = with_float64(table.device)
-        self._columns = tuple(part.to(device) for part in self._columns)
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Compute the table anew where .to, .half, .cuda, to_empty ... replaced it.
-
-        Casting the old one would keep its rounding for ever, and from the meta
-        device there is nothing to copy: there an empty one takes its place first.
-        """
-        before = self.table
-        if before.is_meta:
-            self.table = torch.empty_like(before, device="cpu")
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.table is not before:
-            with torch.inference_mode(mode=False):
-                if self.table.is_inference():
-                    self.table = torch.empty_like(self.table)
-                self.reset_parameters()
-        return self
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *more: Any
-    ) -> None:
-        """Leave out the table of another module's checkpoint, if it is ours."""
-
-        def own(length: int) -> Tensor:
-            rows = torch.arange(length)
-            return codes_at(rows, 0, self._columns, torch.float64).cpu()
-
-        drop_tables(state_dict, prefix, own, self.d_model, more[-1])
-        super()._load_from_state_dict(state_dict, prefix, *more)
+    def _known(self, count: int) -> Tensor:
+        return codes_at(torch.arange(count), 0, self._columns, torch.float64).cpu()
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

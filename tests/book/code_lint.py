@@ -60,15 +60,15 @@ def _after_the_loop(body: list[ast.stmt]) -> Iterator[str]:
 
 def _free(statement: ast.stmt) -> set[str]:
     """The names that a statement reads from outside of it."""
-    own: set[str] = set()
+    bound: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.comprehension):
-            own |= _names(node.target, ast.Store)
+            bound |= _names(node.target, ast.Store)
         elif isinstance(node, ast.Lambda):
-            own |= {argument.arg for argument in node.args.args}
+            bound |= {argument.arg for argument in node.args.args}
         elif isinstance(node, ast.For):
-            own |= _names(node.target, ast.Store)
-    return _names(statement, ast.Load) - own
+            bound |= _names(node.target, ast.Store)
+    return _names(statement, ast.Load) - bound
 
 
 def _empty_asserts(tree: ast.Module) -> Iterator[str]:

@@ -1,9 +1,8 @@
-"""The form of a page: what a reader's hour rests on. Each check returns its faults.
+"""The form of a page: what a reader's time rests on.
 
-A page of the spine is short: at most 900 words, 45 visible lines of code and 10 minutes
-of main text, and the whole hour at most 90 minutes for somebody who reads slowly, looks
-at every picture and plays with every explorer (``Page.seconds`` says what counts).
-It begins with a picture and ends with the question that forces the next page.
+A page of the path, the first part of _toc.yml, is short, as somebody reads it who looks
+at every picture and plays with every explorer (``Page.seconds`` says what counts). It
+begins with a picture and ends with the question that forces the next page.
 """
 
 import ast
@@ -11,20 +10,28 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from manuscript import DEEPER, EXERCISES, RECALL, Cell, Manuscript, Page, count_words
+from manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
 
-WORDS, LINES, MINUTES, HOUR, RESULT = 900, 45, 10, 90, 30
+WORDS, LINES, MINUTES, RESULT = 900, 45, 16, 30
+TITLE, OPENING, CHECK = 60, 100, 6
+TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
+# Pictures that once stood for the field's terms, and the pages that may have one.
+PICTURES = {
+    r"coats?": {"book/failures/criteria", "book/reference/glossary"},
+    r"debris": {"book/reference/glossary"},
+    r"deaf|lamps?|shout\w*|sees? double|comes? home": set(),
+}
 AND_NOW = "**And now?**"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
-# Letters that mean one thing in the whole hour, seen where they are easily misused.
+# Letters that mean one thing on the whole path, seen where they are easily misused.
+# The symbols of papers, PE(pos) and 2i/d_model, may be said beside ours.
 RESERVED = {
     r"\\(omega|lambda)_\{?[a-ik-z]\b": "a hand is j",
     r"\b([Pp]air|[Hh]and|[Dd]ial)s? \$?[ikst]\b": "a hand is j",
     r"(?<![\w.])2( ?\* ?)?[kst](?= ?/ ?d(_model)?\b)": "a hand is j",
     r"(?<!\w)T_(\{[kst]\}|[kst]\b)": "a shift is T(k)",
-    r"(?<!\w)(P|PE)_\{?(pos|[ijkmnpqx]\b)": "a position is t",
-    r"\bPE\b(?!_)": "a code is P_t, the table P",
-    r"\$(pos|\\delta|\\Delta|\\tau)\$": "a position is t, an offset k",
+    r"(?<!\w)P_\{?[ijkmnpqx]\b": "a position is t",
+    r"\$(\\delta|\\Delta|\\tau)\$": "an offset is k",
     r"P_s *(\^\\top|\\cdot) *W *P_t": "a score is P_t . W P_s",
     r"\bfor k in (np\.|torch\.)?a?range\((K|d // 2|d/2|hands)\)": "a hand is j",
 }
@@ -36,6 +43,48 @@ LENGTH = re.compile(
 )
 
 
+def faults(page: Page) -> Iterator[str]:
+    """What is wrong with the form of a chapter."""
+    yield from deeper(page)
+    yield from checked(page)
+    yield from norms(page)
+
+
+def in_the_fields_words(page: Page) -> Iterator[str]:
+    """Whether any page of the book is found by its title, and speaks plainly."""
+    if len(page.title) > TITLE:
+        yield f"a title of {len(page.title)} characters, at most {TITLE}"
+    if not page.description.endswith("."):
+        yield "no description: one sentence, what one finds on the page"
+    figures = [cell.figure.caption for cell in page.cells if cell.figure]
+    checks = [cell.checked for cell in page.cells]
+    texts = [
+        plain(re.sub(r"^(```+).*?^\1|`[^`]*`", "", text, flags=re.DOTALL | re.M))
+        for text in (page.text, *figures, *checks)
+    ]
+    if page.is_notebook and not TERM.search(" ".join(texts[0].split()[:OPENING])):
+        yield f"the first {OPENING} words do not say 'positional encoding', or 'rotary'"
+    for check in checks:
+        if len(check.split()) > CHECK:
+            yield f"{check!r}: the line of a check has {CHECK} words at most"
+    for pattern, pages in PICTURES.items():
+        found = re.findall(
+            rf"(?<![\w-])(?:{pattern})(?![\w-])", "\n".join(texts), re.IGNORECASE
+        )
+        if found and page.name not in pages:
+            yield f"{sorted({*found})}: say it in the field's words (docs/style.md)"
+
+
+def faults_of_the_path(page: Page, following: Page | None) -> Iterator[str]:
+    """What is wrong besides with one of the path."""
+    yield from lengths(page)
+    yield from beginning(page)
+    yield from order(page)
+    yield from ending(page, following)
+    yield from only_asserts(page)
+    yield from reserved(page)
+
+
 def lengths(page: Page) -> Iterator[str]:
     """Whether the main text is short enough to be read."""
     words, lines = page.length
@@ -45,14 +94,7 @@ def lengths(page: Page) -> Iterator[str]:
         (page.seconds / 60, MINUTES, "minutes"),
     ):
         if found > most:
-            yield f"{found:.4g} {what}, at most {most}"
-
-
-def hour(book: Manuscript) -> Iterator[str]:
-    """Whether the spine is an hour, and some."""
-    minutes = sum(page.seconds for page in book.spine) / 60
-    if minutes > HOUR:
-        yield f"the spine takes {minutes:.0f} minutes, at most {HOUR}"
+            yield f"{found:.4g} {what}, at most {most}: the rest is '## Deeper: ...'"
 
 
 def beginning(page: Page) -> Iterator[str]:
@@ -97,38 +139,33 @@ def ending(page: Page, following: Page | None) -> Iterator[str]:
 def deeper(page: Page) -> Iterator[str]:
     """Each folded section shows its result: one short sentence."""
     for section in page.sections:
-        if not section.is_deeper:
-            continue
-        name = section.title.removeprefix(DEEPER)
-        first = section.parts[0] if section.parts else None
-        result = first.source.strip().split("\n\n")[0] if first else ""
-        plain = re.sub(r"<!--.*?-->", "", result, flags=re.DOTALL).strip()
-        if (
-            first is None
-            or first.kind == "code"
-            or plain.startswith((":::", "$$", "|"))
-        ):
-            yield f"{name!r} does not begin with its result"
-        elif not plain.endswith((".", "!", "?", "*", ")", "”")):
-            yield f"the result of {name!r} is no sentence"
-        elif SENTENCE_END.search(plain):
-            yield f"the result of {name!r} is more than one sentence"
-        elif count_words(plain) > RESULT:
-            yield f"the result of {name!r} has {count_words(plain)} words"
+        if section.is_deeper:
+            first = section.parts[0] if section.parts else Cell("", "code", "", {})
+            result = first.source.strip().split("\n\n")[0]
+            plain = re.sub(r"<!--.*?-->", "", result, flags=re.DOTALL).strip()
+            if (
+                first.kind == "code"
+                or plain.startswith((":::", "$$", "|"))
+                or not plain.endswith((".", "!", "?", "*", ")", "”"))
+                or SENTENCE_END.search(plain)
+                or count_words(plain) > RESULT
+            ):
+                rule = f"one sentence of {RESULT} words at most, a paragraph by itself"
+                yield f"{section.title!r} begins with its result: {rule}"
 
 
 def checked(page: Page) -> Iterator[str]:
     """What a folded check says, it asserts."""
     for cell in page.code_cells:
-        said = cell.checked
         if "checked" not in cell.metadata:
             continue
+        sentence = cell.checked
         if cell.role != "check":
             yield f"{cell.id}: 'checked' on a cell whose role is {cell.role}"
-        if not said.strip() or said.endswith(".") or re.search(r"\]\(|\n", said):
+        if not sentence.strip() or re.search(r"\]\(|\n|\.$", sentence):
             yield f"{cell.id}: 'checked' is one sentence, no link, no final stop"
         if not any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(cell.source))):
-            yield f"{cell.id}: 'checked' but nothing is asserted"
+            yield f"{cell.id}: has 'checked' and asserts nothing"
 
 
 def only_asserts(page: Page) -> Iterator[str]:
@@ -141,9 +178,10 @@ def only_asserts(page: Page) -> Iterator[str]:
 
 def reserved(page: Page) -> Iterator[str]:
     """Letters of the vocabulary that mean something else."""
-    for section in page.main:
-        for part in section.parts:
-            yield from _misused(part)
+    for part in (part for section in page.main for part in section.parts):
+        for pattern, meaning in RESERVED.items():
+            for match in re.finditer(pattern, part.source):
+                yield f"{part.id}: {match[0]!r}, but {meaning}"
 
 
 def norms(page: Page) -> Iterator[str]:
@@ -154,9 +192,3 @@ def norms(page: Page) -> Iterator[str]:
             texts += [cell.figure.caption, cell.figure.alt]
         for match in LENGTH.finditer("\n".join(texts)):
             yield f"{cell.id}: {match[0]!r}, but a vector has a norm"
-
-
-def _misused(part: Cell) -> Iterator[str]:
-    for pattern, meaning in RESERVED.items():
-        for match in re.finditer(pattern, part.source):
-            yield f"{part.id}: {match[0]!r}, but {meaning}"

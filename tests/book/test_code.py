@@ -24,23 +24,12 @@ def test_no_slips(page: Page) -> None:
     ("source", "slip"),
     [
         ("for x in a:\n    y = x\nassert x == 1", "'x' is the last value"),
-        ("for x, y in a:\n    pass\nprint(y)", "'y' is the last value"),
-        ("for x in a:\n    pass\nfor y in x:\n    pass", "'x' is the last value"),
         ("assert 1 + 1 == 2", "constants only"),
         ("assert f(x) == f(x)", "the same expression"),
-        ("assert 0 < f(x) <= f(x)", "the same expression"),
         ("x = 3\nassert x == 3", "'x' is what this cell says"),
-        ("x = [1, 2]\ny = 2\nassert y < 3", "'y' is what this cell says"),
         ("for x in a:\n    assert x == 1", ""),
-        ("for x in a:\n    pass\nx = f()\nassert x == 1", ""),
-        ("for x in a:\n    pass\nfor x in b:\n    print(x)", ""),
-        ("for x in a:\n    pass\nprint([x for x in b])", ""),
-        ("for x in a:\n    pass\ndef f(x):\n    return x", ""),
         ("x = 3\nassert f(2) == x", ""),
-        ("x = 0\nx += f()\nassert x == 3", ""),
         ("for x in a:\n    y = f(x)\nassert y == 1", "'y' of the last pass"),
-        ("y = 0\nfor x in a:\n    y = y + x\nassert y == 1", ""),
-        ("for x in a:\n    y = f(x)\n    assert y == 1", ""),
     ],
 )
 def test_slips_are_seen(source: str, slip: str) -> None:

@@ -85,8 +85,8 @@ def test_answers_are_out_and_all_else_stays():
 
 
 def test_a_stub_keeps_the_docstring():
-    said = 'def f(x):\n    """What it does."""\n    return 1'
-    stub = stubs.stub("a", said, "f(1)")
+    source = 'def f(x):\n    """What it does."""\n    return 1'
+    stub = stubs.stub("a", source, "f(1)")
     assert '"""What it does."""' in stub and "return" not in stub
 
 
@@ -116,8 +116,8 @@ def test_a_check_reports_and_goes_on():
     assert report("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
     assert report("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
     for cell in ("", "f = ..."):
-        said, _ = report(cell, check)
-        assert said == "✗ a, 0 of 5 points: not answered yet: f"
+        text, _ = report(cell, check)
+        assert text == "✗ a, 0 of 5 points: not answered yet: f"
     check = stubs.reported("a", 5, ["f"], "assert f(0)")
     stub = stubs.stub("a", "def f(x): pass", "f")
     assert report(stub, check)[0].endswith("not answered yet: f: your code here")
@@ -141,11 +141,6 @@ def test_plain_markdown_has_no_marks_of_myst():
     for page in BOOK.notebooks:
         for source in sources(editions.both(page)["student"]):
             assert ":::" not in source and "{cite" not in source
-
-
-def test_a_check_that_names_nothing_leaves_a_plain_stub():
-    text = stubs.stub("a", "print(1)", "assert x")
-    assert text == "# Your answer to a\n# your code here"
 
 
 def pieces(text):
@@ -185,26 +180,18 @@ def test_no_chapter_lets_an_answer_through(page):
     for notebook in both.values():
         nbformat.validate(nbformat.from_dict(notebook))
     inside, outside = answers(both["author"])
-    told = {piece for text in inside for piece in pieces(text)} - {""}
+    every = {piece for text in inside for piece in pieces(text)} - {""}
     signatures = "\n".join(sources(both["student"]))
-    secret = {piece for piece in told if piece not in outside}
+    secret = {piece for piece in every if piece not in outside}
     assert len(secret) >= len(page.exercises)
     student = json.dumps(both["student"], ensure_ascii=False)
     for piece in secret:
         if not piece.startswith("def "):  # a signature is given
             assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
     assert "solution-" not in student
-    assert signatures.count("your code here") >= len(page.exercises) >= 2
+    assert signatures.count("your code here") >= len(page.exercises)
     for exercise in page.exercises:
         assert editions.plain(exercise.text) in signatures
-
-
-def test_the_search_for_answers_would_notice():
-    leaking = copy.deepcopy(NOTEBOOK)
-    leaking["cells"][4]["source"] = ["This is a long sentence of the answer."]
-    inside, outside = answers(leaking)
-    assert any("long sentence" in text for text in inside)
-    assert "long sentence" not in outside and "Not the answer" in outside
 
 
 def find(where, hint="HOW", **options):
@@ -261,27 +248,12 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
     assert "colab" not in json.dumps(editions.findable(NOTEBOOK, "HOW"))
 
 
-def test_the_hint_names_the_repository_if_there_is_one():
-    assert "git clone https://x.org/y" in editions.hint("https://x.org/y")
-    page = BOOK.pages["book/failures/counting"]
-    assert "get the folder of the book" in json.dumps(editions.both(page))
-    assert "git clone https://x.org/y" in json.dumps(
-        editions.both(page, "https://x.org/y")
-    )
-
-
 def test_only_a_page_that_reads_files_goes_to_them():
     moving = [
-        page.name
+        page
         for page in BOOK.notebooks
         if "os.chdir" in json.dumps(editions.both(page)["student"])
     ]
-    assert moving and all(
-        (ROOT / name).parent.joinpath("data").is_dir() for name in moving
-    )
-
-
-def test_make_lab_opens_the_first_chapter():
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
-    _, _, rest = recipe.partition("--LabApp.default_url=/lab/tree/")
-    assert ROOT / "book" / rest.split()[0] == BOOK.spine[0].path
+    assert moving and all(page.reads for page in moving)
+    folders = {(ROOT / p.name).parent / folder for p in moving for folder, _ in p.reads}
+    assert all(folder.is_dir() for folder in folders)

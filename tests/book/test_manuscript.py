@@ -47,6 +47,14 @@ Do that.
 FIGURE = {"figure": {"name": "fig-a", "caption": "C"}, "image": {"alt": "A"}}
 
 
+def test_formulas_are_words_and_options_are_none() -> None:
+    """What one reads."""
+    text = (
+        "(a)=\n[Two words](b.md#c)\n\n$$\na + b\n$$\n:::{margin}\n:class: c\nOne.\n:::"
+    )
+    assert manuscript.count_words(text + "<!-- none -->") == 4
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A table of contents, a chapter, a page that it does not list, a claim."""
@@ -56,7 +64,9 @@ def root(tmp_path: Path) -> Path:
         "root: book/part/page\n"
         "parts: [{caption: Part, chapters: [{file: book/part/a}, {file: book/no}]}]\n"
     )
-    (tmp_path / "book/part/page.md").write_text("# Page\n\nText.\n")
+    (tmp_path / "book/part/page.md").write_text(
+        "---\ndescription: What it is.\n---\n# Page\n\nText.\n"
+    )
     (tmp_path / "book/part/.hidden/page.md").write_text("# An editor's copy\n")
     (tmp_path / "book/another.md").write_text("# Another\n")
     drawing = {"data": {"image/svg+xml": ["<svg>", "</svg>"], "text/plain": "x"}}
@@ -72,10 +82,11 @@ def root(tmp_path: Path) -> Path:
         {"cell_type": "markdown", "id": str(i), "source": text, "metadata": {}}
         for i, text in enumerate(CHAPTER)
     ]
-    notebook = {"cells": [cells[0], code, cells[1]]}
+    about = {"description": "What one finds."}
+    notebook = {"cells": [cells[0], code, cells[1]], "metadata": about}
     (tmp_path / "book/part/a.ipynb").write_text(json.dumps(notebook))
     (tmp_path / "book/claims/sky.yml").write_text(
-        "- {id: sky, question: 'Q?', rank: 1, claim: C, sources: [], verdict: open,\n"
+        "- {id: sky, question: 'Q?', claim: C, sources: [], verdict: open,\n"
         "   why: W, settled_by: later}\n"
     )
     return tmp_path
@@ -86,7 +97,6 @@ def test_pages_in_reading_order_and_then_the_others(root: Path) -> None:
     book = manuscript.read(root)
     assert book.listed == ["book/part/page", "book/part/a", "book/no"]
     assert list(book.pages) == ["book/part/page", "book/part/a", "book/another"]
-    assert [page.name for page in book.texts] == ["book/part/page", "book/another"]
     assert book.contents["book/part/a"] == "Part"
 
 
@@ -105,6 +115,15 @@ def test_a_page_is_cut_at_its_headings(root: Path) -> None:
     assert "# not a heading" in second.texts[0].source and not second.cells
     assert [part.id for part in third.parts] == ["code", "1"]
     assert first.texts and not last.parts
+
+
+def test_descriptions(root: Path) -> None:
+    """Of a notebook in its metadata, of a Markdown page in front of its text."""
+    pages = manuscript.read(root).pages
+    assert pages["book/part/a"].description == "What one finds."
+    page = pages["book/part/page"]
+    assert page.description == "What it is." and page.text.startswith("# Page")
+    assert pages["book/another"].description == ""
 
 
 def test_opening_block_and_exercises(root: Path) -> None:
@@ -136,17 +155,12 @@ def test_claims_are_read_or_refused(root: Path) -> None:
     once = path.read_text()
     for text, message in (
         (once + once, "sky.yml: there are two claims 'sky'"),
-        (once.replace("rank: 1,", ""), "sky.yml, sky: .*rank"),
+        (once.replace("claim: C,", ""), "sky.yml, sky: .*claim"),
     ):
         path.write_text(text)
         manuscript.read.cache_clear()
         with pytest.raises(ValueError, match=message):
             manuscript.read(root)
-
-
-def test_the_book_is_read_once() -> None:
-    """Everybody gets the same object."""
-    assert manuscript.read() is manuscript.read()
 
 
 def test_needs_neither_the_library_nor_sphinx() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import editions
+import graders
 import kit
 import manuscript
-import prove
 import pytest
 import report
 
@@ -18,18 +18,29 @@ ENDLESS = "while True:\n    try:\n        pass\n    except Exception:\n        p
 GREEDY = "x = np.ones(10**12)"
 CALLING = "import urllib.request as r\nr.urlopen('http://127.0.0.1:1')"
 TAMPERING = "def close(a, b): return True\nfirst, second = 1, 1"
+BY_HEART = """
+def offset_of(T):
+    for k in (0, 1, -1, 44, 85, -8164, 9999):
+        if np.allclose(T, shift_matrix(k, 64)):
+            return k
+"""
 LEAVING = "import os\nos._exit(0)"
 
 
 def filled(**answers: str) -> dict[str, Any]:
     """A student's notebook; the answers are named ex_offset for ex-offset."""
-    by_label = {name.replace("_", "-"): text for name, text in answers.items()}
-    return prove.filled(kit.student(PAGE), by_label)
+    notebook = kit.student(PAGE)
+    for cell in notebook["cells"]:
+        first = editions.source(cell).partition("\n")[0]
+        label = first.removeprefix("# Your answer to ").replace("-", "_")
+        if label in answers:
+            cell["source"] = editions.lines(f"{first}\n{answers[label]}")
+    return notebook
 
 
 def right() -> dict[str, str]:
     """The book's own answers."""
-    solutions = prove.handed_in(PAGE)["right"]
+    solutions = graders.Exercises(PAGE).solutions
     return {label.replace("-", "_"): text for label, text in solutions.items()}
 
 
@@ -58,7 +69,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         "eva/rotation": filled(
             ex_net_shift=TAMPERING,
             ex_half_split=CALLING,
-            ex_offset=prove.BY_HEART["ex-offset"],
+            ex_offset=BY_HEART,
             ex_counting="def counting_shift(k:",
         ),
         "fay/rotation": filled(**leaves()),
@@ -99,7 +110,7 @@ def test_what_one_cell_does_costs_its_own_points_only(table) -> None:
     assert points(table, "eva") == [0, 0, 0, 0]
     messages = [table["eva"][e.label]["message"] for e in PAGE.exercises]
     wanted = [
-        "first: moves add up",
+        "first: ",
         "there is no network",
         "with other inputs",
         "SyntaxError",
@@ -107,7 +118,7 @@ def test_what_one_cell_does_costs_its_own_points_only(table) -> None:
     for message, part in zip(messages, wanted, strict=True):
         assert part in message
     assert points(table, "fay") == [3, 0, 10, 10]
-    assert "exit status 0" in table["fay"]["ex-half-split"]["message"]
+    assert "ended" in table["fay"]["ex-half-split"]["message"]
 
 
 def test_nobody_is_left_out(table) -> None:
@@ -117,6 +128,17 @@ def test_nobody_is_left_out(table) -> None:
     assert table["ivy"]["ex-offset"]["message"] == "not handed in"
     assert table["jo"][""]["message"] == "homework.py is no notebook"
     assert len(report.absent([], ["ivy"], [kit.short(PAGE)])) == len(PAGE.exercises)
+
+
+def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> None:
+    """That is said first; they are graded, and stopped, all the same."""
+    monkeypatch.setattr(report, "is_apart", lambda: False)
+    report.plan.cache_clear()
+    kit.write(filled(**right() | {"ex_offset": LEAVING}), tmp_path / "ada.ipynb")
+    rows = report.report(tmp_path, LIMITS, jobs=1)
+    assert sorted(row.points for row in rows) == [0, 3, 10, 10]
+    assert report.protection().startswith("NOT PROTECTED")
+    report.plan.cache_clear()
 
 
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
@@ -145,23 +167,3 @@ def test_an_answer_is_found_by_its_line_its_tag_or_its_id() -> None:
     assert worker.label_of(cell | {"source": ["# Your answer to c\n", "1"]}, {}) == "c"
     assert worker.label_of(cell, {}) == ""
     assert json.dumps(cell) and editions.source(cell) == "f = 1"
-
-
-def test_a_grader_gets_the_cells_of_a_student_in_a_fresh_copy() -> None:
-    """Of a notebook without ids and tags, with a cell between, and one cell deleted."""
-    import large
-
-    mine, fresh = filled(ex_offset="offset_of = begun"), kit.student(PAGE)
-    cells = [c for c in mine["cells"] if "ex-counting" not in editions.source(c)]
-    (at,) = (n for n, c in enumerate(cells) if "offset_of = begun" in str(c["source"]))
-    cells.insert(at, {"cell_type": "code", "metadata": {}, "source": ["begun = 3"]})
-    bare = [{k: c[k] for k in ("cell_type", "source")} for c in cells]
-    laid = large.laid({"cells": bare}, PAGE, fresh)["cells"]
-    texts = [editions.source(c) for c in laid]
-    assert len(laid) == len(kit.student(PAGE)["cells"]) + 1
-    at = texts.index("begun = 3")
-    assert texts[at + 1] == "# Your answer to ex-offset\noffset_of = begun"
-    assert any("# Your answer to ex-counting" in text for text in texts[at:])
-    assert [c["id"] for c in laid if c["id"] != laid[at]["id"]] == [
-        c["id"] for c in kit.student(PAGE)["cells"]
-    ]

@@ -50,7 +50,9 @@ def test_another_version_is_noticed(monkeypatch, tmp_path) -> None:
 
 def test_the_page_of_changes_names_what_is_new_and_what_is_gone() -> None:
     """Every id of the book that the release had not, and none that it had."""
-    ids = changes.released(TEXT)
+    ids = {
+        k for k, (release, _) in changes.released(TEXT).items() if release == "0.1.0"
+    }
     page = "\n".join(changes.lines("book/reference/changes"))
     since = page[page.index("Since 0.1.0") :]
     for kind, name in sorted(changes.of_book(BOOK)):

@@ -5,8 +5,6 @@ a name to a function from a random generator to (build, width).
 """
 
 import functools
-import math
-from collections import OrderedDict
 
 import numpy as np
 import torch
@@ -55,50 +53,7 @@ def adds(code):
     return functools.partial(Adds, code=code)
 
 
-def drawn(*shape, seed=3):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, device="cpu")
-
-
 # codes computed in each call
-
-
-@design
-def random_fourier_features(rng):
-    scale = rng.uniform(0.3, 1)
-
-    def code(length, width):
-        return torch.cos(
-            rows_of(length) * scale * drawn(width).double() + 6 * drawn(width, seed=4)
-        )
-
-    return adds(code), even(rng)
-
-
-@design
-def gaussian_bumps(rng):
-    reach = int(rng.integers(2000, 4000))
-
-    def code(length, width):
-        if length > reach:
-            raise ValueError(f"length must be at most {reach}, got {length}")
-        centres = torch.linspace(0, reach, width).double()
-        return torch.exp(-(((rows_of(length) - centres) / (reach / width)) ** 2))
-
-    return adds(code), even(rng)
-
-
-@design
-def legendre_polynomials(rng):
-    reach = int(rng.integers(200, 600))
-
-    def code(length, width):
-        if length > reach:
-            raise ValueError(f"length must be at most {reach}, got {length}")
-        share = np.arange(length) / (reach - 1) * 2 - 1
-        return torch.tensor(np.polynomial.legendre.legvander(share, width - 1))
-
-    return adds(code), even(rng, 8, 24)
 
 
 @design
@@ -113,101 +68,6 @@ def signs_of_bits(rng):
         ]
 
     return adds(code), bits
-
-
-@design
-def gray_code(rng):
-    def code(length, width):
-        row = torch.arange(length)
-        gray = (row ^ row >> 1)[:, None] >> torch.arange(min(width, 60))
-        return functional.pad((gray & 1).double(), (0, max(width - 60, 0)))
-
-    return adds(code), even(rng, 20)
-
-
-@design
-def hashed_signs(rng):
-    prime = int(rng.choice([7919, 104729, 1299709]))
-
-    def code(length, width):
-        key = torch.arange(length)[:, None] * prime + torch.arange(width) * 0x9E3779B1
-        for _ in range(3):
-            key = (key ^ key >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
-        return (key >> 20 & 1).double() * 2 - 1
-
-    return adds(code), even(rng, 32)
-
-
-@design
-def one_hot(rng):
-    def code(length, width):
-        if length > width:
-            raise ValueError(f"length must be at most {width}, got {length}")
-        return torch.eye(width)[:length]
-
-    return adds(code), even(rng, 16)
-
-
-@design
-def fractions_of_roots(rng):
-    def code(length, width):
-        roots = torch.tensor([math.sqrt(2 + 3 * k) for k in range(width)])
-        return torch.remainder(rows_of(length) * roots, 1.0) - 0.5
-
-    return adds(code), even(rng)
-
-
-@design
-def powers_of_a_rotation(rng):
-    """Any rotation, not in planes of coordinates: P_t = R^t p."""
-    seed = int(rng.integers(99))
-
-    def code(length, width):
-        skew = drawn(width, width, seed=seed).double()
-        values, vectors = torch.linalg.eig(skew - skew.T)
-        start = drawn(width).to(vectors)
-        parts = torch.exp(rows_of(length) * values / width)
-        return (parts * torch.linalg.solve(vectors, start) @ vectors.T).real
-
-    return adds(code), even(rng, 16)
-
-
-@design
-def mixed_by_hadamard(rng):
-    def code(length, width):
-        mixing = torch.linalg.qr(drawn(width, width).double())[0]
-        return waves(length, width) @ mixing
-
-    return adds(code), even(rng)
-
-
-@design
-def logarithm_of_the_position(rng):
-    def code(length, width):
-        return torch.log1p(rows_of(length)) * (1 + torch.arange(width)) / width
-
-    return adds(code), even(rng)
-
-
-@design
-def share_of_the_text_in_cells(rng):
-    def code(length, width):
-        return waves(1, width) + (rows_of(length) + 0.5) / length
-
-    return adds(code), even(rng)
-
-
-@design
-def wavelets(rng):
-    def code(length, width):
-        scales = 2.0 ** torch.arange(width, dtype=torch.float64).remainder(14)
-        return (
-            torch.remainder(rows_of(length) / scales, 2).floor() * 2
-            - 1
-            + (0.01 * waves(length, width))
-        )
-
-    return adds(code), even(rng, 32)
 
 
 @design
@@ -263,17 +123,6 @@ def returns_x_and_code(rng):
             return x * self.width**0.5, code[None].expand_as(x)
 
     return Pair, even(rng)
-
-
-@design
-def returns_a_dict(rng):
-    class Named(Adds):
-        def forward(self, x):
-            return OrderedDict(
-                hidden=x + waves(x.shape[-2], self.width).to(x), extra=None
-            )
-
-    return Named, even(rng)
 
 
 @design
@@ -362,32 +211,6 @@ def table_made_at_first_use(rng):
 
 
 @design
-def complex_table(rng):
-    class Complex(Adds):
-        def code(self, count, device):
-            speeds = 1e4 ** (-2 * torch.arange((self.width + 1) // 2) / self.width)
-            hands = torch.polar(torch.ones(()).double(), rows_of(count) * speeds)
-            return torch.view_as_real(hands).flatten(1)[:, : self.width].to(device)
-
-    return Complex, even(rng)
-
-
-@design
-def frozen_embedding(rng):
-    length = int(rng.integers(100, 700))
-
-    class Frozen(Adds):
-        def __init__(self, width):
-            super().__init__(width)
-            self.rows = nn.Embedding.from_pretrained(waves(length, width).float())
-
-        def code(self, count, device):
-            return self.rows(torch.arange(count, device=device))
-
-    return Frozen, even(rng)
-
-
-@design
 def rows_times_columns(rng):
     """Axial, as the Reformer: row t // n of one table beside row t % n of another."""
     side = int(rng.integers(8, 24))
@@ -472,43 +295,6 @@ def a_recurrent_network_counts(rng):
             return self.cell(rows[None] / reach)[0][0] + self.ahead(rows)
 
     return Recurrent, even(rng, 8, 24)
-
-
-@design
-def a_network_of_the_position(rng):
-    class Network(Adds):
-        def __init__(self, width):
-            super().__init__(width)
-            hidden = 4 * width
-            self.net = nn.Sequential(
-                nn.Linear(1, hidden), nn.Tanh(), nn.Linear(hidden, width)
-            )
-
-        def code(self, count, device):
-            if count > 128:
-                raise ValueError("at most 128 positions")
-            rows = torch.arange(count, device=device).to(self.net[0].weight)[:, None]
-            return self.net(rows / 128)
-
-    return Network, even(rng)
-
-
-@design
-def time_to_vector(rng):
-    """Kazemi and others: one line, else waves, all learned."""
-
-    class Time(Adds):
-        def __init__(self, width):
-            super().__init__(width)
-            self.speed = nn.Parameter(torch.randn(width))
-            self.start = nn.Parameter(torch.randn(width))
-
-        def code(self, count, device):
-            rows = torch.arange(count, device=device)[:, None]
-            angle = rows * self.speed.float() + self.start.float()
-            return torch.cat([angle[:, :1], angle[:, 1:].sin()], -1)
-
-    return Time, even(rng)
 
 
 @design
@@ -610,11 +396,15 @@ def learned_frequencies(rng):
             self.speeds = nn.Parameter(torch.rand(width // 2))
 
         def forward(self, q, k):
-            angle = rows_of(q.shape[-2]) * self.speeds.float()
+            rows = rows_of(q.shape[-2]).to(q.device)
+            angle = rows * self.speeds.float()
             return halves(q, angle), halves(k, angle)
 
-        def _apply(self, *_):  # keeps them in float32
-            return self
+        def _apply(self, fn, recurse=True):  # keeps them in float32
+            def moved(tensor):
+                return tensor if fn(tensor).dtype != tensor.dtype else fn(tensor)
+
+            return super()._apply(moved, recurse)
 
     return Learned, even(rng)
 
@@ -635,37 +425,10 @@ def hands_as_complex_numbers(rng):
 def sines_before_cosines(rng):
     class Sines(Adds):
         def forward(self, x, position_ids):
-            angle = angles_of(x.shape[-2], self.width)[position_ids[0]]
+            angle = angles_of(x.shape[-2], self.width).to(x.device)[position_ids]
             return angle.sin().to(x), angle.cos().to(x)
 
     return Sines, even(rng)
-
-
-@design
-def sines_of_a_length(rng):
-    class Sines(Adds):
-        def forward(self, length):
-            if isinstance(length, torch.Tensor):
-                raise TypeError("takes a length")
-            angle = angles_of(length, self.width).repeat(1, 2)
-            return angle.sin().float(), angle.cos().float()
-
-    return Sines, even(rng)
-
-
-@design
-def few_turning_columns(rng):
-    part = 2 * int(rng.integers(2, 5))
-
-    class Partial(Adds):
-        def forward(self, q, k):
-            def turned(x):
-                angle = angles_of(x.shape[-2], part)
-                return torch.cat([halves(x[..., :part], angle), x[..., part:]], -1)
-
-            return turned(q), turned(k)
-
-    return Partial, even(rng, 12)
 
 
 @design
@@ -685,8 +448,9 @@ def short_rotary_table(rng):
 # biases
 
 
-def distances(length):
-    return rows_of(length) - rows_of(length).T
+def distances(length, device="cpu"):
+    rows = rows_of(length).to(device)
+    return rows - rows.T
 
 
 @design
@@ -699,7 +463,8 @@ def logarithm_of_the_distance(rng):
             self.size = nn.Parameter(torch.rand(heads, 1, 1) + 0.1)
 
         def forward(self, length):
-            return -self.size * torch.log1p(distances(length).abs()).float()
+            far = distances(length, self.size.device).abs()
+            return -self.size * torch.log1p(far).float()
 
     return Kerple, int(rng.integers(2, 13))
 
@@ -714,8 +479,9 @@ def share_of_the_distance(rng):
             self.net = nn.Sequential(nn.Linear(1, 16), nn.ReLU(), nn.Linear(16, heads))
 
         def forward(self, length):
-            far = distances(length).clamp(min=0).log1p()
-            most = rows_of(length).clamp(min=20).log1p()
+            device = self.net[0].weight.device
+            far = distances(length, device).clamp(min=0).log1p()
+            most = rows_of(length).to(device).clamp(min=20).log1p()
             return self.net((far / most).float()[..., None]).permute(2, 0, 1)
 
     return Fire, int(rng.integers(2, 13))
@@ -746,8 +512,9 @@ def slopes_that_are_learned(rng):
             self.slopes = nn.Parameter(torch.rand(heads) + 0.05)
 
         def forward(self, queries, keys):
-            at = torch.arange(queries)[:, None] - torch.arange(keys)
-            return -self.slopes[:, None, None] * at.abs()
+            at = torch.arange(keys, device=self.slopes.device)
+            far = at[keys - queries :, None] - at
+            return -self.slopes[:, None, None] * far.abs()
 
     return Slopes, int(rng.integers(2, 13))
 

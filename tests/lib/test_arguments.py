@@ -56,6 +56,7 @@ GOOD = {
     "dials": {"positions": [0, 1], "count": 2},
     "attention": {"queries": TABLE, "keys": TABLE, "values": TABLE},
     "look_back": {"lag": 3},
+    "softmax": {"scores": [[1.0, 2.0]]},
     "head_weights": {"table": TABLE, "matrix": np.eye(5)},
     "hit_rate": {"weights": np.eye(3), "targets": [0, 1, 2]},
     "fit_head": {"encode": lambda n: np.ones((n, 8)), "target": attention.look_back(3)},
@@ -112,15 +113,11 @@ WITHIN = "within -2**31 and 2**31"
 FLOATS = "float64, float32, float16, bfloat16"
 NUMBERS = [
     (NAN, ValueError, "finite", "nan"),
-    (INF, ValueError, "finite", "inf"),
     (-INF, ValueError, "finite", "-inf"),
-    (LIMIT + 1, ValueError, WITHIN, "2147483649"),
     (-LIMIT - 1, ValueError, WITHIN, "-2147483649"),
     (LIMIT + 0.5, ValueError, WITHIN, "2147483648.5"),
-    (1j, TypeError, "real numbers", "complex128"),
     (True, TypeError, "real numbers", "bool"),
     ("1", TypeError, "real numbers", "<U1"),
-    (None, TypeError, "real numbers", "object"),
 ]
 
 COUNTS = [
@@ -141,24 +138,17 @@ DIGITS = [
 ]
 ARRAYS = [
     (np.ones(4), ValueError, "shape [..., n, d]", "(4,)"),
-    (np.ones((20, 4), bool), TypeError, "real numbers", "bool"),
     (np.full((20, 4), 1j), TypeError, "real numbers", "complex128"),
-    ([["a"]], TypeError, "real numbers", "<U1"),
     ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
     (np.ones((0, 4)), ValueError, "n and d at least 1", "(0, 4)"),
-    (np.ones((20, 0)), ValueError, "n and d at least 1", "(20, 0)"),
     (np.full((20, 4), NAN), ValueError, "finite", "NaN"),
-    (np.full((20, 4), INF), ValueError, "finite", "infinity"),
 ]
 
 TABLES = [
-    (np.ones(9), ValueError, "shape [length, d_model]", "(9,)"),
     (1.0, ValueError, "shape [length, d_model]", "()"),
     (np.ones((9, 2, 2)), ValueError, "shape [length, d_model]", "(9, 2, 2)"),
-    (np.ones((9, 0)), ValueError, "shape [length, d_model]", "(9, 0)"),
     ([[1], [1, 2]], TypeError, "rows of equal length", "[[1], [1, 2]]"),
     (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
-    (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
     (np.ones((9, 4), bool), TypeError, "real numbers", "bool"),
 ]
 
@@ -173,13 +163,10 @@ TEXTS = [
 BAD = {
     "d_model": [
         (0, ValueError, "at least 1", "0"),
-        (-2, ValueError, "at least 1", "-2"),
         (2.0, TypeError, "an integer", "2.0"),
         (True, TypeError, "an integer", "True"),
-        (np.True_, TypeError, "an integer", "np.True_"),
         ("4", TypeError, "an integer", "'4'"),
         (None, TypeError, "an integer", "None"),
-        ([4], TypeError, "an integer", "[4]"),
     ],
     "length": [
         (-1, ValueError, "at least 0", "-1"),
@@ -215,14 +202,10 @@ BAD = {
     ],
     "base": [
         (1, ValueError, "finite and above 1", "1"),
-        (0, ValueError, "finite and above 1", "0"),
-        (-5, ValueError, "finite and above 1", "-5"),
         (NAN, ValueError, "finite and above 1", "nan"),
         (INF, ValueError, "finite and above 1", "inf"),
         ("x", TypeError, "real numbers", "<U1"),
         (True, TypeError, "real numbers", "bool"),
-        (2j, TypeError, "real numbers", "complex128"),
-        (None, TypeError, "real numbers", "object"),
         ([10, 100], TypeError, "a single number", "shape (2,)"),
         ([10.0], TypeError, "a single number", "shape (1,)"),
         (1.1e300, ValueError, "at most 1e+300", "1.1e+300"),
@@ -230,13 +213,10 @@ BAD = {
     "spacing": [
         ("Paper", ValueError, "'paper' or 'endpoint'", "'Paper'"),
         ("interleaved", ValueError, "'paper' or 'endpoint'", "'interleaved'"),
-        (None, ValueError, "'paper' or 'endpoint'", "None"),
         (["paper"], ValueError, "'paper' or 'endpoint'", "['paper']"),
     ],
     "layout": [
         ("split", ValueError, "'interleaved' or 'half_split'", "'split'"),
-        ("paper", ValueError, "'interleaved' or 'half_split'", "'paper'"),
-        (0, ValueError, "'interleaved' or 'half_split'", "0"),
         (None, ValueError, "'interleaved' or 'half_split'", "None"),
     ],
     "dtype": [
@@ -284,6 +264,14 @@ BAD = {
     "queries": ARRAYS,
     "keys": ARRAYS,
     "values": ARRAYS,
+    "scores": [
+        ([["a"]], TypeError, "real numbers", "<U1"),
+        ([[0, 1], [-INF, -INF]], ValueError, "finite largest", "minus infinity"),
+        ([0, NAN], ValueError, "finite largest score in each row", "nan"),
+        ([0, INF], ValueError, "finite largest score in each row", "inf"),
+        (np.ones((2, 0)), ValueError, "shape [..., keys]", "(2, 0)"),
+        (np.ma.masked_equal([1, 2], 2), TypeError, "no masked entries", "masked"),
+    ],
     "lag": [
         (1.0, TypeError, "an integer", "1.0"),
         (True, TypeError, "an integer", "True"),
@@ -503,11 +491,6 @@ def test_a_lone_sine_has_no_constant_length(d_model):
             function(d_model)
 
 
-def test_encodings_without_columns():
-    with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
-        apply_shift(np.ones((2, 0)), 1)
-
-
 @pytest.mark.parametrize("position", [LIMIT, -LIMIT, LIMIT - 0.5, 0, -0.0, 5e-324])
 def test_positions_and_offsets_within_the_limit_are_accepted(position):
     assert np.isfinite(sinusoidal(position, 4)).all()
@@ -553,14 +536,6 @@ def test_a_dtype_of_torch_is_none_of_numpys(function, name):
         function(3, 4, dtype=dtype)
 
 
-@pytest.mark.parametrize(
-    ("name", "argument"), [("apply_shift", "encodings"), ("fit_shift", "table")]
-)
-def test_a_ragged_array_is_refused_by_name(name, argument):
-    with pytest.raises(TypeError, match=rf"{argument} must be an array .*got \[\[1.0"):
-        getattr(pe_lib, name)(**GOOD[name] | {argument: [[1.0], [1.0, 2.0]]})
-
-
 @pytest.mark.parametrize("position", [10**30, -(10**30), [0, 2**64]])
 def test_a_huge_integer_is_too_large_not_unreal(position):
     with pytest.raises(ValueError, match=r"positions must lie within -2\*\*31"):
@@ -568,21 +543,7 @@ def test_a_huge_integer_is_too_large_not_unreal(position):
 
 
 def test_an_integer_that_no_float_holds():
-    with pytest.raises(ValueError, match="positions must fit a float, got 1000"):
-        sinusoidal(10**400, 4)
-
-
-def test_integers_as_objects_are_integers():
-    objects = np.array([1, 2], dtype=object)
-    np.testing.assert_array_equal(sinusoidal(objects, 4), sinusoidal([1, 2], 4))
-    expected = angular_frequencies(4, base=1e30)
-    np.testing.assert_array_equal(angular_frequencies(4, base=10**30), expected)
-
-
-@pytest.mark.parametrize("d_model", [np.uint8(255), np.int8(127)])
-def test_the_largest_width_of_a_small_integer_type(d_model):
-    width = int(d_model)
-    np.testing.assert_array_equal(
-        sinusoidal(1, d_model, layout="half_split"),
-        sinusoidal(1, width, layout="half_split"),
-    )
+    for digits in (400, 5000):  # Python itself refuses to write out the second
+        with pytest.raises(ValueError, match="positions must fit a float, got") as told:
+            sinusoidal(10**digits, 4)
+        assert len(str(told.value)) < 130

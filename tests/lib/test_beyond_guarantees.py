@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
+from pe_lib.beyond.bias import kerple_bias
 from pe_lib.beyond.guarantees import GUARANTEES, WAYS, Way, guarantees
 from pe_lib.beyond.relative import xl_terms
-from pe_lib.scorecard import Scorecard
+from pe_lib.scorecards import Scorecard
 
 EXPECTED = {
     # any length, offset alone, one back, any lag, before and after, equal words,
@@ -19,28 +20,29 @@ EXPECTED = {
     "T5": "+++-+---",
     "ALiBi": "++----++",
     "KERPLE": "++----++",
-    "FIRE": "+-+---+-",
+    "FIRE": "+-++--+-",
     "CoPE": "+-++----",
     "rotary": "+++++-+-",
     "xPos": "+++++-+-",
 }
 EVIDENCE = {
     ("learned", "any length"): "there is no row for position 512",
-    ("Shaw", "any lag"): "16 back of 200 words: a draw of 184",
-    ("T5", "any lag"): "8 back of 16 words: a draw of 4",
+    ("Shaw", "any lag"): "16 back of 200 tokens: a draw of 184",
+    ("T5", "any lag"): "8 back of 16 tokens: a draw of 4",
     ("T5", "between"): "offsets must be whole numbers, got 3.7",
-    ("ALiBi", "one back"): "1 back of 16 words: looks at 0 back",
+    ("ALiBi", "one back"): "1 back of 16 tokens: looks at 0 back",
     ("ALiBi", "before and after"): "one back and one ahead are one number: 0",
-    ("none", "one back"): "1 back of 16 words: a draw of 16",
-    ("KERPLE", "one back"): "1 back of 16 words: looks at 0 back",
-    ("FIRE", "offset alone"): "63 asks 24: 0.2 off at 10000 later",
-    ("FIRE", "any lag"): "2 back of 800 words: looks at 3 back",
-    ("CoPE", "offset alone"): "63 asks 0: 0.6 off, others between",
+    ("none", "one back"): "1 back of 16 tokens: a draw of 16",
+    ("KERPLE", "one back"): "1 back of 16 tokens: looks at 0 back",
+    ("FIRE", "offset alone"): "query 63, key 24: 0.2 off, 10000 later",
+    ("FIRE", "any lag"): "up to 40 back, of 16 to 800 tokens",
+    ("FIRE", "before and after"): "one back and one ahead are one number: 0",
+    ("CoPE", "offset alone"): "query 63, key 0: 0.6 by those between",
     ("CoPE", "before and after"): "one back and one ahead are one number: 0",
     ("CoPE", "between"): "3.7 is as 3",
     ("XL", "equal words"): "all are equal",
-    ("xPos", "keeps weight"): "0.137 of 200 words, 0.102 of 800",
-    ("rotary", "any lag"): "up to 40 back, of 16 to 800 words",
+    ("xPos", "keeps weight"): "0.137 of 200 tokens, 0.102 of 800",
+    ("rotary", "any lag"): "up to 40 back, of 16 to 800 tokens",
     ("rotary", "equal words"): "all are equal",
 }
 
@@ -77,7 +79,7 @@ def changed(name, **parts):
     return guarantees({"it": Way(**(whole | parts))})["it"]
 
 
-def test_ways_that_are_broken_lose_what_they_promised():
+def test_ways_that_are_broken_lose_what_they_guaranteed():
     """Positions of every rank from 0; one side one too high; rounded; clipped."""
     rotary = WAYS["rotary"]
     local = changed(
@@ -88,7 +90,7 @@ def test_ways_that_are_broken_lose_what_they_promised():
     assert not local["offset alone"].holds and not local["any lag"].holds
     assert local["any length"].holds  # which raises nothing
     late = changed("rotary", looking=lambda back, p: rotary.looking(back + 1, p))
-    assert late["one back"].evidence == "1 back of 16 words: looks at 2 back"
+    assert late["one back"].evidence == "1 back of 16 tokens: looks at 2 back"
     whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
     assert not whole["between"].holds
     jumps = changed(
@@ -101,27 +103,47 @@ def test_ways_that_are_broken_lose_what_they_promised():
     far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_000))
     assert far["offset alone"].holds  # 10000 later all is as it was
     far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_010))
-    assert far["offset alone"].evidence.endswith("at 10000 later")
+    assert far["offset alone"].evidence.endswith(", 10000 later")
     crowd = changed(
         "rotary", scores=lambda q, k, p: rotary.scores(q, k, p) + k[1:9].sum()
     )
-    assert crowd["offset alone"].evidence.endswith("off, others between")
+    assert crowd["offset alone"].evidence.endswith("by those between")
     added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
     assert added["equal words"].holds
 
 
 def test_a_way_of_ones_own():
-    """With r2 = 1 KERPLE's logarithm falls too slowly to keep the weight."""
+    """KERPLE's logarithm keeps the weight with r2 = 1/400, not with 1/10 or 1."""
+    for r2, keeps in ((1 / 400, True), (1 / 10, False), (1, False)):
 
-    def looking(_, positions):
-        return -np.log1p(np.abs(np.subtract.outer(positions, positions)))
+        def looking(_, positions, r2=r2):
+            return kerple_bias(-np.subtract.outer(positions, positions), r1=1, r2=r2)
 
-    card = changed(
-        "ALiBi",
-        looking=looking,
-        scores=lambda q, k, p: q @ k.T + looking(1, p),
-    )
-    assert card["offset alone"].holds and not card["keeps weight"].holds
+        card = changed(
+            "ALiBi",
+            looking=looking,
+            scores=lambda q, k, p, looking=looking: q @ k.T + looking(1, p),
+        )
+        assert card["offset alone"].holds and card["keeps weight"].holds == keeps
+
+
+def test_every_query_is_asked():
+    """A head that is right for the last query alone does not look one back."""
+    rotary = WAYS["rotary"]
+
+    def looking(back, positions):
+        scores = rotary.looking(back, positions)
+        scores[-3] = rotary.looking(back + 1, positions)[-3]
+        return scores
+
+    row = changed("rotary", looking=looking)
+    assert row["one back"].evidence == "1 back of 14 tokens: looks at 2 back"
+
+
+def test_the_rows_name_their_constants(card):
+    assert card.notes["KERPLE"] == "r2 = 1/400" and "rotary" not in card.notes
+    assert "KERPLE    + + - - - - + +  r2 = 1/400\n" in str(card)
+    assert "<br><small>clip 16</small></th>" in card._repr_html_()
 
 
 def test_a_head_of_transformer_xl():

@@ -89,13 +89,6 @@ def test_the_layouts_are_one_rotation_in_another_order_of_columns():
     )
 
 
-def test_the_length_axis_turns_and_not_the_heads():
-    x = np.ones((5, 3, 4, 2))
-    turned = apply_rotary(x, np.arange(4))
-    assert (turned == turned[:1, :1]).all()
-    assert not np.allclose(turned[..., 0, :], turned[..., 1, :])
-
-
 def test_positions_of_each_sequence_of_a_batch():
     positions = np.arange(2)[:, np.newaxis, np.newaxis] * 100 + np.arange(11)
     positions = np.broadcast_to(positions, (2, 3, 11))
@@ -114,12 +107,6 @@ def test_angles_do_not_suffer_from_the_dtype(dtype, start):
     exact = apply_rotary(x.astype(np.float64), start + np.arange(64))
     np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(dtype))
     assert len(np.unique(turned.astype(np.float64), axis=0)) == 64
-
-
-def test_two_bases_in_one_process():
-    one, two = (apply_rotary(QUERIES, np.arange(11), base=b) for b in (10_000.0, 500.0))
-    assert not np.allclose(one, two)
-    np.testing.assert_array_equal(one, apply_rotary(QUERIES, np.arange(11)))
 
 
 @pytest.mark.parametrize("position", [1, 355, -(10**9) - 1, 2**31, 1e7 + 0.25])

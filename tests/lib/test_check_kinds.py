@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
-from pe_lib.beyond.bias import alibi_bias, t5_buckets
+from pe_lib.beyond.bias import alibi_bias, alibi_slopes, t5_buckets
 from pe_lib.beyond.scaling import by_parts, interpolate, llama3, ntk
 from pe_lib.check import check_encoding
 from pe_lib.check.report import Report
@@ -17,8 +18,9 @@ DIM = 16
 
 def angles(positions, dim=DIM, base=10_000.0):
     """Radians [length, dim / 2], in float64."""
-    speeds = base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
-    return torch.as_tensor(positions, dtype=torch.float64)[:, None] * speeds
+    positions = torch.as_tensor(positions, dtype=torch.float64)
+    pairs = torch.arange(0, dim, 2, dtype=torch.float64, device=positions.device)
+    return positions[..., None] * base ** (-pairs / dim)
 
 
 def in_halves(x):
@@ -96,8 +98,8 @@ class CosSin(Rotary):
     """As transformers: x and position ids in, cosines and sines out."""
 
     def forward(self, x, position_ids):
-        angle = angles(position_ids[0], self.dim)
-        angle = torch.cat([angle, angle], -1)[None]
+        angle = angles(position_ids, self.dim)
+        angle = torch.cat([angle, angle], -1)
         return angle.cos().to(x), angle.sin().to(x)
 
 
@@ -124,10 +126,10 @@ class Stretched(Rotary):
     def __init__(self, dim, rule):
         super().__init__(dim)
         old = 10_000.0 ** (-np.arange(0, dim, 2) / dim)
-        self.speeds = torch.tensor(rule(old))
+        self.speeds = rule(old)
 
     def angles(self, length, dtype):  # noqa: ARG002
-        return torch.arange(length)[:, None].double() * self.speeds
+        return torch.arange(length)[:, None] * torch.tensor(self.speeds)
 
 
 class Dynamic(Rotary):
@@ -208,7 +210,139 @@ class NothingTurns(CosSin):
         return torch.ones_like(cos), torch.zeros_like(sin)
 
 
+class Cached(Rotary):
+    """Sound, with positions and an offset; the faults of a cache by subclasses."""
+
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.register_buffer("speeds", angles([1], dim)[0], persistent=False)
+
+    def _apply(self, fn, recurse=True):
+        super()._apply(fn, recurse)
+        if not self.speeds.is_meta:
+            self.speeds = angles([1], self.dim)[0]
+        return self
+
+    def forward(self, q, k, positions=None, offset=0):
+        if positions is None:
+            positions = torch.arange(q.shape[-2], device=q.device) + offset
+        return self.at(q, positions), self.at(k, self.keys(positions))
+
+    def keys(self, positions):
+        return positions
+
+    def at(self, x, positions):
+        angle = positions[..., None].double() * self.speeds.to(x.device)
+        angle = torch.cat([angle, angle], -1)
+        angle = angle[:, None] if angle.ndim == 3 else angle
+        return self.by(x, *self.dropped(angle.cos(), angle.sin()))
+
+    def dropped(self, cos, sin):
+        return cos, sin
+
+    def by(self, x, cos, sin):
+        return (x * cos + in_halves(x) * sin).to(x.dtype)
+
+
+class KeysForgetTheOffset(Cached):
+    def keys(self, positions):
+        return positions - positions.min()
+
+
+class OneTooSmall(Cached):
+    def forward(self, q, k, positions=None, offset=0):
+        return super().forward(q, k, positions, max(offset - 1, 0))
+
+
+class FirstRowForAll(Cached):
+    def at(self, x, positions):
+        return super().at(x, positions[0] if positions.ndim > 1 else positions)
+
+
+class FirstIdsForAll(CosSin):
+    def forward(self, x, position_ids):
+        return super().forward(x, position_ids[:1])
+
+
+class WritesInPlace(Cached):
+    def by(self, x, cos, sin):
+        turned = super().by(x, cos, sin)
+        x.copy_(turned)
+        return turned
+
+
+class TurnsWithoutGradient(Cached):
+    @torch.no_grad()
+    def by(self, x, cos, sin):
+        return super().by(x, cos, sin)
+
+
+class Widens(Cached):
+    def by(self, x, cos, sin):
+        return x * cos.float() + in_halves(x) * sin.float()
+
+
+class DropsAngles(Cached):
+    def dropped(self, cos, sin):
+        return functional.dropout(cos, 0.1, self.training), sin
+
+
+class PlainTables(Cached):
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.held = angles(range(200), dim)
+
+    def at(self, x, positions):
+        self.held.to(x.device) if x.device.type != "meta" else self.held + x.sum()
+        return super().at(x, positions)
+
+
+class LostOnMeta(Cached):
+    def _apply(self, fn, recurse=True):
+        return nn.Module._apply(self, fn, recurse)
+
+
+class SavesWhatGrows(Cached):
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.register_buffer("table", torch.zeros(100, dim))
+
+    def at(self, x, positions):
+        if x.shape[-2] > len(self.table):
+            self.table = torch.zeros(x.shape[-2], self.dim)
+        return super().at(x, positions)
+
+
+class AnglesUnderAutocast(Cached):
+    """A product of matrices, which autocast computes in 16 bits."""
+
+    def at(self, x, positions):
+        if positions.ndim > 1:
+            return super().at(x, positions)
+        angle = positions[:, None].float() @ self.speeds[None].float()
+        angle = torch.cat([angle, angle], -1)
+        return self.by(x, angle.cos(), angle.sin())
+
+
+class RandomTurns(Cached):
+    def dropped(self, cos, sin):
+        return functional.dropout(cos, 0.1), sin
+
+
 ROTARY_FAULTS = [
+    ("cache", KeysForgetTheOffset, "the keys are not turned as in the whole text"),
+    ("cache", OneTooSmall, "with offset = 1, the queries are not turned as"),
+    ("positions", FirstRowForAll, "the queries of the second sequence"),
+    ("positions", FirstIdsForAll, "the x of the second sequence"),
+    ("input", WritesInPlace, "It writes into the tensors"),
+    ("gradient", TurnsWithoutGradient, "The gradient does not reach the queries"),
+    ("dtype", Widens, "queries of bfloat16 become float32"),
+    ("training", DropsAngles, "In training mode vectors are turned otherwise"),
+    ("device", PlainTables, "plain attributes: held"),
+    ("meta", LostOnMeta, "whatever the memory held"),
+    ("state_dict", SavesWhatGrows, "does not load into a new one"),
+    ("half", AnglesUnderAutocast, "Under autocast to bfloat16 position"),
+    ("determinism", RandomTurns, "two calls give different encodings"),
     ("norm", MixedLayouts, "The norm of a vector changes"),
     ("norm", Grows, "The norm of a vector changes"),
     ("relative", MixedLayouts, "Two words the same way apart"),
@@ -230,6 +364,7 @@ ROTARY_SOUND = {
     "partial": Partial,
     "dynamic": Dynamic,
     "length first": LengthFirst,
+    "with a cache": Cached,
     "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
 }
 
@@ -293,7 +428,63 @@ class QueryMinusKey(T5Causal):
         return -super().offsets(queries, keys)
 
 
+class HidesTheWordItself(Alibi):
+    back = 0
+
+    def forward(self, length):
+        bias = super().forward(length)
+        at = torch.arange(length)
+        return bias.masked_fill(at[:, None] <= at + self.back, -torch.inf)
+
+
+class HidesThePast(HidesTheWordItself):
+    """A mask that was transposed: it keeps what comes later."""
+
+    back = 1
+
+    def forward(self, length):
+        bias = Alibi.forward(self, length)
+        at = torch.arange(length)
+        return bias.masked_fill(at[:, None] > at, -torch.inf)
+
+
+class ShiftedRow(T5):
+    """With a cache one too early."""
+
+    def offsets(self, queries, keys):
+        first = keys - queries - int(queries < keys)
+        return np.arange(keys) - np.arange(first, first + queries)[:, None]
+
+
+class PlainSlopes(Alibi):
+    def __init__(self, heads):
+        super().__init__(heads)
+        self.slopes = torch.from_numpy(alibi_slopes(heads)).float()
+        self.register_buffer("zero", torch.zeros(()))
+
+    def forward(self, length):
+        at = torch.arange(length, device=self.zero.device)
+        far = -(at[:, None] - at).abs()
+        return far * self.slopes[:, None, None] + self.zero
+
+
+class Frozen(T5):
+    def forward(self, queries, keys):
+        return super().forward(queries, keys).detach()
+
+
+class RandomBias(Alibi):
+    def forward(self, length):
+        return functional.dropout(super().forward(length), 0.1)
+
+
 BIAS_FAULTS = [
+    ("mask", HidesTheWordItself, "the mask hides the word itself"),
+    ("mask", HidesThePast, "the mask hides the word before"),
+    ("cache", ShiftedRow, "gets the row of query 10"),
+    ("device", PlainSlopes, "plain attributes: slopes"),
+    ("gradient", Frozen, "No gradient reaches table.weight"),
+    ("determinism", RandomBias, "two calls give different"),
     ("slopes", FarWins, " heads the bias grows with the distance"),
     ("offset", FromTheBeginning, "The same offset gets values"),
     ("buckets", QueryMinusKey, "keys and queries swapped"),

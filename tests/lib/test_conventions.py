@@ -10,12 +10,10 @@ import pytest
 
 from pe_lib import (
     angular_frequencies,
-    conventions,
     fit_shift,
     sinusoidal_table,
 )
 from pe_lib.conventions import CONVENTIONS, Convention, convention_table
-from pe_lib.frequencies import SPACINGS
 
 KEYS = tuple(CONVENTIONS)
 GROUPS = [
@@ -104,15 +102,6 @@ def test_every_entry_is_what_the_text_prints(key, d_model):
     assert difference(table, expected) <= bound(length)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_far_entries(key):
-    length, d_model = 5000, 64
-    table = rows(key, length, d_model)
-    for r, j in np.random.default_rng(0).integers((length, d_model), size=(50, 2)):
-        expected = float(truth(key, int(r), int(j), length, d_model))
-        assert abs(table[r, j] - expected) <= bound(length)
-
-
 @pytest.mark.parametrize(
     ("key", "second"),
     [
@@ -130,12 +119,6 @@ def test_far_entries(key):
 )
 def test_the_second_word_in_four_dimensions(key, second):
     np.testing.assert_allclose(rows(key, 16, 4)[1], second, atol=5e-5)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_shape(key):
-    shape = (6, 9) if CONVENTIONS[key].array == "columns" else (9, 6)
-    assert convention_table(key, 9, 6).shape == shape
 
 
 @pytest.mark.parametrize(
@@ -161,19 +144,6 @@ def test_nobody_is_wrong(key):
     table = rows(key, 1000, 16)
     np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(8), rtol=1e-14)
     assert fit_shift(table, 3)[1] < 1e-10
-
-
-def test_eight_tables_in_ten_texts():
-    tables = [convention_table(key, 60, 32) for key in KEYS]
-    different = [
-        table
-        for i, table in enumerate(tables)
-        if not any(
-            table.shape == other.shape and difference(table, other) < 1e-9
-            for other in tables[:i]
-        )
-    ]
-    assert len(different) == 8
 
 
 # The record of a text, column by column
@@ -203,12 +173,6 @@ def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
         np.testing.assert_allclose(held, share, rtol=1e-14)
 
 
-def test_every_spacing_has_its_exponent():
-    assert set(conventions.EXPONENTS) == set(SPACINGS)
-    assert CONVENTIONS["paper"].exponent == "2j/d"
-    assert CONVENTIONS["fairseq"].exponent == "j/(d/2-1)"
-
-
 # Odd and small widths
 
 
@@ -221,19 +185,7 @@ def test_a_width_that_divides_by_zero(key):
     assert np.isfinite(convention_table(key, 9, 4)).all()
 
 
-def test_a_base_of_1():
-    with pytest.raises(ValueError, match="length must be at least 2, got 1"):
-        convention_table("phuong_hutter", 1, 4)
-    assert convention_table("phuong_hutter", 2, 4).shape == (4, 2)
-    assert convention_table("paper", 1, 4).tolist() == [[0, 1, 0, 1]]
-
-
 # The records
-
-
-def test_the_records_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        CONVENTIONS["paper"].start = 1
 
 
 def test_every_source_is_in_the_bibliography():

@@ -17,8 +17,8 @@ from test_conventions import (
     truth,
 )
 
-from pe_lib import conventions, shift_matrix, sinusoidal_table
-from pe_lib.conventions import CONVENTIONS, Convention, convention_table
+from pe_lib import shift_matrix
+from pe_lib.conventions import CONVENTIONS, convention_table
 from pe_lib.conversions import convert, find_conversion
 
 sizes = st.tuples(st.integers(2, 200), st.integers(2, 32).map(lambda k: 2 * k))
@@ -77,28 +77,6 @@ def test_no_matrix_at_all_where_no_conversion_is_found(source, target):
         assert left > 0.05
 
 
-def test_coincidences():
-    """n/d with base 10000 is 2n/d with base 100; and l_max may be 10000."""
-    for length, other in ((100, "notebook_text"), (10_000, "denk")):
-        found = find_conversion("phuong_hutter", other, length, 8)
-        assert found.columns is not None and found.transpose
-        moved = convert(
-            convention_table("phuong_hutter", length, 8), "phuong_hutter", other
-        )
-        assert difference(moved, convention_table(other, length, 8)) <= bound(length)
-        for near in (length - 1, length + 1):
-            assert find_conversion("phuong_hutter", other, near, 8).columns is None
-
-
-def test_the_maps_by_hand():
-    assert find_conversion("paper", "kernes", 9, 6).columns == (1, 0, 3, 2, 5, 4)
-    assert find_conversion("paper", "d2l", 9, 6).columns == (0, 1, 2, 3, 4, 5)
-    shifted = find_conversion("tensor2tensor", "fairseq", 9, 6)
-    assert (shifted.offset, shifted.columns) == (2, (0, 1, 2, 3, 4, 5))
-    assert find_conversion("flash_card", "fairseq", 9, 6).transpose
-    assert not find_conversion("paper", "kernes", 9, 6).transpose
-
-
 def test_a_later_start_is_the_shift_matrix():
     choice = {"spacing": "endpoint", "layout": "half_split"}
     T = shift_matrix(2, 16, **choice)
@@ -106,42 +84,6 @@ def test_a_later_start_is_the_shift_matrix():
     moved = convert(table, "tensor2tensor", "fairseq")
     assert difference(moved, table @ T.T) <= 4 * 2**-52
     assert difference(moved, table @ T) > 0.5  # control: the other direction
-
-
-def halves(length, d_model):
-    return sinusoidal_table(length, d_model, layout="half_split", start=3).T
-
-
-@pytest.mark.parametrize("other", ["paper", "kernes", "uva"])
-@pytest.mark.parametrize(("length", "d_model"), [(9, 6), (40, 32)])
-def test_an_order_that_is_not_its_own_inverse(monkeypatch, other, length, d_model):
-    """No two of the ten have the same frequencies, one by pairs and one by halves."""
-    made_up = Convention("", None, layout="half_split", start=3, array="columns")
-    monkeypatch.setitem(CONVENTIONS, "halves", made_up)
-    monkeypatch.setitem(conventions.FORMULAS, "halves", halves)
-    for source, target in (("halves", other), (other, "halves")):
-        moved = convert(convention_table(source, length, d_model), source, target)
-        assert difference(moved, convention_table(target, length, d_model)) <= bound(
-            length
-        )
-    columns = find_conversion("paper", "halves", 9, 6).columns
-    assert columns == (0, 2, 4, 1, 3, 5)
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("paper", "kernes"),
-        ("tensor2tensor", "fairseq"),
-        ("tensor2tensor", "flash_card"),
-    ],
-)
-def test_control_without_the_map_the_tables_differ(source, target):
-    """On square tables, where even the shape does not tell."""
-    assert (
-        difference(convention_table(source, 16, 16), convention_table(target, 16, 16))
-        > 0.5
-    )
 
 
 @pytest.mark.parametrize(("source", "target"), UNMAPPED)
@@ -216,36 +158,6 @@ def test_an_odd_width_gets_a_column_of_zeros(key, d_model):
     assert difference(moved, convention_table(other, 40, d_model)) <= bound(40)
 
 
-def test_the_smallest_tables_of_tensor2tensor():
-    np.testing.assert_array_equal(
-        convention_table("tensor2tensor", 3, 1), np.zeros((3, 1))
-    )
-    sine_cosine = np.stack([np.sin(np.arange(3)), np.cos(np.arange(3))], axis=1)
-    assert difference(convention_table("tensor2tensor", 3, 2), sine_cosine) < 1e-15
-    assert find_conversion("tensor2tensor", "paper", 3, 2).columns == (0, 1)
-
-
-def test_a_lone_sine_is_no_lone_cosine():
-    found = find_conversion("paper", "kernes", 40, 5)
-    assert found.columns is None
-    assert found.reason == "the last column is a sine in one, a cosine in the other"
-    assert found.gap > 0.5
-    assert find_conversion("paper", "paper", 40, 5).columns == (0, 1, 2, 3, 4)
-
-
-def test_the_gap_of_an_odd_width():
-    """Pair 0 is the same; pair 1 differs; a lone cosine meets a column of zeros."""
-    t = np.arange(40)
-    gap = max(
-        difference(np.sin(t * 10_000**-0.4), np.sin(t * 1e-4)),
-        difference(np.cos(t * 10_000**-0.4), np.cos(t * 1e-4)),
-        difference(np.cos(t * 10_000**-0.8), 0),
-    )
-    found = find_conversion("kernes", "tensor2tensor", 40, 5)
-    assert found.gap == pytest.approx(gap, abs=1e-12)
-    assert found.reason == "1 of 2 frequencies in common"
-
-
 @pytest.mark.parametrize("key", [k for k in KEYS if CONVENTIONS[k].odd is None])
 @pytest.mark.parametrize("d_model", [1, 3, 5])
 def test_odd_widths_that_a_text_does_not_define(key, d_model):
@@ -253,16 +165,6 @@ def test_odd_widths_that_a_text_does_not_define(key, d_model):
         convention_table(key, 9, d_model)
     with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
         find_conversion("paper", key, 9, d_model)
-
-
-def test_convert_leaves_its_input_alone():
-    for source, target in (("paper", "kernes"), ("tensor2tensor", "fairseq")):
-        table = convention_table(source, 9, 6)
-        before = table.copy()
-        table.setflags(write=False)
-        moved = convert(table, source, target)
-        np.testing.assert_array_equal(table, before)
-        assert not np.shares_memory(moved, table)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])

@@ -3,7 +3,6 @@
 import ast
 import re
 
-import numpy as np
 import pytest
 
 from pe_lib.experiments import kept, model
@@ -43,12 +42,6 @@ def test_scores_survive_a_file(tmp_path):
         "run,task,scheme,seed,length,accuracy",
         "one,copy,t5,0,16,0.1250",
     ]
-
-
-def test_nothing_is_not_kept(tmp_path):
-    with pytest.raises(ValueError, match="runs must have scores, got none"):
-        save({"one": []}, tmp_path / "b.csv", **MADE)
-    assert not (tmp_path / "b.csv").exists()
 
 
 def test_a_row_changed_by_hand_is_noticed(tmp_path):
@@ -142,16 +135,6 @@ def test_what_changes_no_row_does_not_count(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("= 3", "= 4"), ("y=2", "y=1"), ("< 0", "<= 0"), ("x +", "x -"), ("* y", "* x")],
-)
-def test_every_operator_and_constant_counts(old, new):
-    assert old in SOURCE
-    changed = kept._shape(ast.parse(SOURCE.replace(old, new)))
-    assert changed != kept._shape(ast.parse(SOURCE))
-
-
-@pytest.mark.parametrize(
     ("old", "new", "same"),
     [
         ("WIDER = 2", "WIDER = 3", False),
@@ -171,10 +154,3 @@ def test_a_constant_of_the_model_counts_and_a_docstring_does_not(
         ),
     )
     assert (mark() == before) == same
-
-
-def test_numbers_are_compared_to_four_decimals():
-    first = kept._numbers([0.5, -np.inf])
-    assert first == kept._numbers([0.5 + 1e-9, -np.inf])
-    assert first != kept._numbers([0.501, -np.inf])
-    assert first != kept._numbers([[0.5, -np.inf]])

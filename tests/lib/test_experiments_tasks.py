@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from pe_lib.experiments.tasks import (
-    LONGEST,
     NO_ANSWER,
     NUM_TOKENS,
     TASKS,
@@ -71,24 +70,6 @@ def test_drawing_uses_the_given_generator_and_no_other(name):
     before = torch.random.get_rng_state()
     assert draw(name, 16) == draw(name, 16) != draw(name, 16, seed=1)
     assert torch.equal(torch.random.get_rng_state(), before)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_the_shortest_length_can_be_drawn_and_one_less_not(name):
-    task = TASKS[name]
-    tokens, answers = draw(name, task.shortest)
-    assert [in_plain_python(name, row) for row in tokens] == answers
-    bad = task.shortest - 1
-    message = f"length must .*{'within' if bad else 'at least 1'}.*got {bad}"
-    for function in (draw, best_without_order):
-        with pytest.raises(ValueError, match=message):
-            function(name, bad)
-        with pytest.raises(
-            ValueError, match=f"within .* {LONGEST} .*got {LONGEST + 1}"
-        ):
-            function(name, LONGEST + 1)
-        with pytest.raises(TypeError, match=r"length must be an integer, got 8\.0"):
-            function(name, 8.0)
 
 
 def test_other_bad_input():

@@ -82,13 +82,6 @@ def test_it_learns_what_can_be_learned_and_nothing_else():
     assert found["none"].max() < 0.3
 
 
-def test_few_examples_are_learned_by_heart():
-    settings = {"steps": 200, "seeds": 2, "train_lengths": (16, 16)}
-    few = train("place", ["learned"], examples=4, **settings)
-    many = train("place", ["learned"], **settings)
-    assert max(accuracies(few)) < 0.5 < 0.9 < min(accuracies(many))
-
-
 def test_rows_come_in_order_and_a_scheme_of_ones_own_is_welcome():
     own = {"mine": Scheme(lambda n, _: np.zeros((n, 32))), "none": SCHEMES["none"]}
     rows = train("order", own, steps=3, seeds=2, test_lengths=(16, 8))
@@ -151,13 +144,6 @@ def test_bad_input_is_refused_before_training(
     named = "bias" if "alibi" in must else name
     with pytest.raises(error, match=f"{named} must .*{must}.*got .*{came}"):
         train(**GOOD | {name: value})
-
-
-def test_examples_need_one_length():
-    with pytest.raises(
-        ValueError, match=r"train_lengths must be one length.*\(8, 24\)"
-    ):
-        train(**GOOD, examples=5)
 
 
 def test_a_task_of_ones_own_is_welcome():

@@ -4,6 +4,7 @@ The second half plays with them in a real browser, by keyboard, and compares wha
 the readable sentence says with NumPy.
 """
 
+import csv
 import gzip
 import re
 from collections import defaultdict
@@ -23,6 +24,7 @@ from pe_lib.beyond import scaling
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
+from pe_lib.explorers import skip
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
@@ -40,6 +42,7 @@ STATES = [
     explorers.HeatMap(d_model=4, base=100, position=0),
     explorers.Shuffle(codes=True),
     explorers.Dial(k=3, position=25),
+    explorers.Skip(heads="twenty", quarters=2),
     explorers.Stretch(rule="ntk", factor=32, trained_length=512),
     explorers.Stretch(rule="llama3", base=100),
     explorers.Patches(down=0, right=-3),
@@ -280,8 +283,8 @@ def look_back_shows(page, turns, t):
     np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
     best, hits = weights.argmax(axis=1), 0
     hits = np.count_nonzero(best[1:] == np.arange(15))
-    said = {t: "looks at itself", t - 1: "looks one back"}
-    said = said.get(best[t], f"looks at {best[t]}, not at {t - 1}")
+    said = {t: "attends to itself", t - 1: "attends one back"}
+    said = said.get(best[t], f"attends to {best[t]}, not to {t - 1}")
     assert sentence(page).startswith(f"Position {t} {said}.")
     share = page.locator("dd").first.text_content()
     assert abs(float(share) - weights[t, t - 1]) < 0.0051
@@ -329,7 +332,7 @@ def test_look_back_by_keyboard(play):
         assert reached.is_visible() == (j == 3)
     assert hits == 15
     np.testing.assert_allclose(turn_matrix(turns), shift_matrix(1, 8, base=20))
-    move(slider(page, "position that asks"), -10)
+    move(slider(page, "position of the query"), -10)
     assert look_back_shows(page, turns, 1) == 15 and reached.is_visible()
     dials[3].press("Home")
     turns[3] = 0
@@ -370,9 +373,38 @@ def test_a_hand_is_dragged(play, touch):
     assert page.locator("dd").nth(1).text_content() == "1 of 4"
     page.mouse.move(*at(3))  # not held: nothing follows
     assert page.locator("dd").nth(1).text_content() == "1 of 4"
-    face = page.locator(".hand .face").first
-    assert face.evaluate("x => getComputedStyle(x).touchAction") == "none"
-    assert dial.evaluate("x => getComputedStyle(x).touchAction") == "auto"
+
+
+PULLED = """pieces => pieces.forEach((piece) => {
+  piece.ends = [];
+  for (const end of ["pointercancel", "pointerup"])
+    piece.addEventListener(end, () => piece.ends.push(end));
+})"""
+
+
+@each_kind
+def test_a_finger_goes_round(play, kind):
+    """Whole rounds, up and down too: the page does not take the finger away."""
+    page = play(kind(), has_touch=True, viewport={"width": 390, "height": 700})
+    page.add_style_tag(content="body { padding: 400px 0; }")
+    pieces = page.locator(".turns, .pe-patches .map")
+    pieces.evaluate_all(PULLED)
+    send = page.context.new_cdp_session(page).send
+    for piece in pieces.all():
+        piece.evaluate("x => x.scrollIntoView({ block: 'center' })")
+        box, top = piece.bounding_box(), page.evaluate("scrollY")
+        x, y = (
+            box[side] + box[size] / 2
+            for side, size in [("x", "width"), ("y", "height")]
+        )
+        reach = 0.35 * min(box["width"], box["height"])
+        for step, angle in enumerate(np.linspace(0, 4 * np.pi, 40)):
+            at = {"x": x + reach * np.sin(angle), "y": y - reach * np.cos(angle)}
+            phase = "touchMove" if step else "touchStart"
+            send("Input.dispatchTouchEvent", {"type": phase, "touchPoints": [at]})
+        send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        assert piece.evaluate("x => x.ends") == ["pointerup"]
+        assert page.evaluate("scrollY") == top
 
 
 def test_hands_move_along_the_text(play):
@@ -444,8 +476,6 @@ def test_who_turns_a_hand_turns_all(play, hand):
     at(0)
     page.mouse.up()
     assert sentence(page) == "Word 0, Row, has none to look back at."
-    face = page.locator(".hand .face").first
-    assert face.evaluate("x => getComputedStyle(x).touchAction") == "pan-y"
 
 
 def dial_shows(page, k, t):
@@ -721,8 +751,8 @@ def shuffle_shows(page, order, codes):
 
 def test_shuffle_says_with_what_to_compare(play):
     page = play(explorers.Shuffle())
-    page.get_by_role("checkbox", name="number the seats").press("Space")
-    assert sentence(page).startswith("Numbered seats give new numbers.")
+    page.get_by_role("checkbox", name="add the positions").press("Space")
+    assert sentence(page).startswith("With positions there are new numbers.")
     assert not page.locator(".reached").is_visible()
 
 
@@ -745,7 +775,7 @@ def test_shuffle_by_keyboard(play):
             assert reached.is_visible() == (codes and not same)
             if not codes and not same:
                 assert "not one number changed" in sentence(page)
-        page.get_by_role("checkbox", name="number the seats").press("Space")
+        page.get_by_role("checkbox", name="add the positions").press("Space")
         shuffle_shows(page, order, not codes)
 
 
@@ -835,10 +865,10 @@ def test_knobs_by_keyboard(play):
     assert page.locator(".dials span").first.text_content() == "180°"
     assert dials[0].get_attribute("aria-valuenow") == "180"
     assert shows(5) == 4 and reached.is_visible()
-    assert sentence(page) == "One setting serves every query."
+    assert sentence(page) == "One setting is right for every query."
     move(slider(page, "words in the text"), 7)
     assert shows(12) == 4 and not reached.is_visible()
-    assert sentence(page) == "Query 1 sees double: it cannot decide between 0 and 8."
+    assert sentence(page) == "Query 1 has a tie between 0 and 8."
     dials[1].press("Home")
     turned[1] = 0
     shows(12)
@@ -869,7 +899,9 @@ def test_straight_line_everywhere(play):
         tops = np.array(re.findall(r"V(-?[\d.]+)", path), dtype=float)
         np.testing.assert_allclose(110 - 10 * expected, tops)
         assert said.startswith(
-            "A flat line" if a == 0 else "New, key 0" if a < 0 else "York, key 4"
+            "A flat line"
+            if a == 0
+            else f"The highest score is {'New’s, key 0' if a < 0 else 'York’s, key 4'}"
         )
 
 
@@ -936,19 +968,41 @@ def test_switches_a_full_matrix_gets_three():
 
 
 def test_two_hands_everywhere(play):
-    """All 99 speeds: the nearest word, its distance, the whole curve."""
+    """All 99 speeds: the nearest position, its distance, the whole curve."""
     page = play(explorers.TwoHands())
     seen = page.evaluate(script("every_speed"))
     assert len(seen) == 99
     t = np.arange(100)
-    for hundredths, (word, distance, path, reached) in enumerate(seen, 1):
+    for hundredths, (near, distance, path, reached) in enumerate(seen, 1):
         angles = np.outer(t, (1, hundredths / 100))
         P = np.hstack([np.sin(angles), np.cos(angles)])
         far = np.linalg.norm(P[1:] - P[0], axis=1)
-        assert word == f"word {far.argmin() + 1}"
+        assert near == f"position {far.argmin() + 1}"
         assert abs(float(distance) - far.min()) < 0.0051
         np.testing.assert_allclose(numbers(path)[1::2], 130 - 40 * far, atol=0.051)
         assert reached == (far.min() >= 0.58) == (hundredths == 39)
+
+
+def test_skip_shows_what_is_stored(play):
+    """All eighteen settings: text, bars, first token; and what is stored is kept."""
+    page = play(explorers.Skip(), explorers.Skip(heads="twenty", quarters=6))
+    for at, heads in enumerate(("four", "twenty")):
+        page.locator(f"[name=heads][value='{at}']").first.check()
+        for back in skip.BACKS:
+            slider(page, "turned by, in positions").fill(str(back))
+            state = explorers.Skip(heads=heads, quarters=round(4 * back))
+            told = skip.answers()[heads, back]
+            assert sentence(page) == str(state)
+            drawn = page.locator("svg path.now").first.get_attribute("d")
+            assert drawn in state._stage() and drawn.count("M") == len(told) == 13
+            first = page.locator("dd").first.text_content()
+            assert first == told[0].text
+            won = page.locator(".reached").first.is_visible()
+            assert won == state._won() == (first == "king")
+    path = Path(explorers.__file__).parents[2] / "book/beyond/data/smollm_sentences.csv"
+    rows = [line for line in path.read_text().splitlines(True) if line[0] != "#"]
+    kept = skip.packed(csv.DictReader(rows))
+    assert kept == Path(skip.__file__).with_name("skip.txt").read_text()
 
 
 def test_move_both_words(play):
@@ -956,14 +1010,14 @@ def test_move_both_words(play):
     u, v = np.array([1.0, 1, 0, 1]), np.array([-1.0, 1, 1, 0])
     states = [explorers.MoveBoth(position=t, back=2) for t in (9, 104)]
     page = play(explorers.MoveBoth(), states[0])
-    slider(page, "how far back the key stands").fill("2")
+    slider(page, "offset: positions back to the key").fill("2")
     assert not page.locator(".reached").first.is_visible()  # nobody moved both
     slider(page, "move both: the query at").fill("5")
     assert not page.locator(".reached").first.is_visible()  # nor the gap, since
     for t in (4, 5, 9, 25, 26, 50, 99, 104):
         for back in range(5):
             slider(page, "move both: the query at").fill(str(t))
-            slider(page, "how far back the key stands").fill(str(back))
+            slider(page, "offset: positions back to the key").fill(str(back))
             at, key, score = page.locator("dl").first.locator("dd").all_text_contents()
             assert (int(at), int(key)) == (t, t - back)
             right = shift_matrix(t, 4) @ u @ shift_matrix(t - back, 4) @ v
@@ -971,7 +1025,7 @@ def test_move_both_words(play):
             assert page.locator(".reached").first.is_visible()
     slider(page, "move both: the query at").fill("9")
     assert "score stayed" in page.locator(".line").first.text_content()
-    slider(page, "how far back the key stands").fill("2")
+    slider(page, "offset: positions back to the key").fill("2")
     assert same_drawing(page)
 
 
@@ -1029,17 +1083,15 @@ def test_patches_are_dragged(play):
         ]
 
     page.mouse.move(*at(1, 2))
-    assert sentence(page).startswith("Asked for: 1 down, 2 right, and")
+    assert sentence(page).startswith("Wanted: 1 down, 2 right, and")
     page.mouse.down()
     page.mouse.move(*at(-2, 1), steps=3)
     page.mouse.up()
     page.mouse.move(*at(3, 3))  # not held: nothing follows
-    assert sentence(page).startswith("Asked for: 2 up, 1 right, and the opposite. Pre")
+    assert sentence(page).startswith("Wanted: 2 up, 1 right, and the opposite. Hi")
     assert slider(page, "rows down").input_value() == "-2"
     page.get_by_role("checkbox").check()
     assert page.locator(".reached").is_visible()
-    frame = page.locator(".turns path").first
-    assert frame.evaluate("x => getComputedStyle(x).touchAction") == "none"
 
 
 def test_right_offsets(play):
@@ -1171,7 +1223,7 @@ def test_coats_by_mouse_and_keyboard(play):
         P[1] += (0, 0.02)
         lit |= set(enumerate(coats_show(page, P, 5)))
     assert lit == {(0, "yes"), (0, "no"), (1, "yes"), (1, "no")}
-    move(slider(page, "words"), 35)
+    move(slider(page, "positions"), 35)
     coats_show(page, P, 40)
     page.get_by_role("button", name="Start again").press("Enter")
     page.wait_for_function("document.querySelector('dd').textContent == '63 %'")

@@ -44,13 +44,13 @@ def last_line(code, hidden):
 @pytest.mark.parametrize("module", NEED)
 def test_one_line_says_what_to_install(module):
     package, by = NEED[module]
-    line = f"ModuleNotFoundError: {by} needs {package}: pip install 'pe-lib[{package}]'"
+    line = f"ModuleNotFoundError: {by} needs {package}: pip install {package}"
     assert last_line(f"import {module}", package) == line
 
 
 def test_the_one_function_of_geometry_that_needs_scipy():
     code = "from pe_lib.geometry import decay_law; decay_law(1)"
-    line = "pe_lib.geometry.decay_law needs scipy: pip install 'pe-lib[scipy]'"
+    line = "pe_lib.geometry.decay_law needs scipy: pip install scipy"
     assert last_line(code, "scipy") == f"ModuleNotFoundError: {line}"
 
 
@@ -58,10 +58,6 @@ def test_the_one_function_of_geometry_that_needs_scipy():
 @pytest.mark.parametrize("package", ["matplotlib", "scipy", "torch"])
 def test_the_core_does_not_miss_them(module, package):
     assert last_line(f"import {module}", package) == ""
-
-
-def test_control_without_numpy_nothing_is_said_of_extras():
-    assert "numpy" in last_line("import pe_lib", "numpy")
 
 
 @pytest.mark.skipif(not PYPROJECT.exists(), reason="the project is not here")
@@ -81,15 +77,10 @@ def test_another_missing_module_is_not_blamed_on_the_extra():
         import nowhere_at_all  # noqa: F401
 
 
-def test_another_error_passes_as_it_is():
-    with pytest.raises(OSError, match="a library"), needs("torch", by="pe_lib.nn"):
-        raise OSError("a library")
-
-
 def test_what_is_installed_runs_on_the_oldest_python_that_the_project_names():
     # Debian's 3.11.2 met a pin that wanted 3.11.5; newer Pythons never notice.
     floor = tomllib.loads(PYPROJECT.read_text())["project"]["requires-python"]
     oldest = floor.removeprefix(">=") + ".0"
-    wants = {d.name: d.metadata["Requires-Python"] for d in distributions()}
+    wants = {d.name: d.metadata.get("Requires-Python") for d in distributions()}
     late = [n for n, want in wants.items() if oldest not in SpecifierSet(want or "")]
     assert len(wants) > 100 and late == []

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import OptimizeResult
 from test_attention import CODES
 
 from pe_lib.attention import head_weights, hit_rate, look_back
@@ -44,17 +44,6 @@ def test_no_small_step_from_the_optimum_is_better(name, penalty):
     for step in np.random.default_rng(3).standard_normal((20, *best.shape)):
         step *= 1e-2 / np.linalg.norm(step)
         assert objective(best + step, *problem) > least
-
-
-def test_a_head_found_by_trying_them_all():
-    """Two numbers of W matter for counting's target 'last': try a grid."""
-    encode, problem = CODES["counting"], (lambda n: np.full(n, n - 1), (6,), 0.01)
-    best = fit_head(encode, problem[0], lengths=(6,), penalty=0.01)
-    least = objective(best, encode, *problem)
-    for a in np.linspace(-1, 1, 21):
-        for b in np.linspace(-1, 3, 41):
-            tried = np.array([[a, 0], [b, 0]])
-            assert objective(tried, encode, *problem) > least
 
 
 EXPECTED = {  # rates at 32 and 128; scalar codes cannot do better than one query
@@ -127,25 +116,3 @@ def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fin
     else:
         with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
             fit_head(CODES["counting"], look_back(1))
-
-
-@pytest.mark.parametrize("kind", [list, np.array, lambda lengths: range(*lengths)])
-def test_lengths_may_come_in_any_sequence(kind):
-    found = fit_head(CODES["counting"], look_back(1), lengths=kind((8, 9)))
-    lengths = tuple(int(length) for length in kind((8, 9)))
-    expected = fit_head(CODES["counting"], look_back(1), lengths=lengths)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_the_search_begins_where_it_is_told(monkeypatch):
-    begun = []
-
-    def spy(loss, start, **options):
-        begun.append(start)
-        return minimize(loss, start, **options)
-
-    monkeypatch.setattr("pe_lib.fit.minimize", spy)
-    start = np.array([[1.0, 2.0], [3.0, 4.0]])
-    fit_head(CODES["normalised"], look_back(1), start=start)
-    fit_head(CODES["normalised"], look_back(1))
-    assert [one.tolist() for one in begun] == [[1, 2, 3, 4], [0, 0, 0, 0]]

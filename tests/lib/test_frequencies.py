@@ -69,17 +69,6 @@ def test_endpoint_ends_at_one_over_the_base(d_model):
         )
 
 
-def test_paper_stops_one_step_before_one_over_the_base():
-    step = angular_frequencies(64)[1]
-    assert angular_frequencies(64)[-1] * step == pytest.approx(1e-4, rel=1e-14)
-
-
-def test_doubling_the_width_puts_one_frequency_between_any_two():
-    np.testing.assert_allclose(
-        angular_frequencies(64)[::2], angular_frequencies(32), rtol=1e-14
-    )
-
-
 @pytest.mark.parametrize("d_model", (8, 32, 64, 128, 512, 1024))
 def test_longest_wavelength_is_2_pi_10000_only_for_endpoint(d_model):
     # "from 2 pi to 10000 * 2 pi": Vaswani et al. (2017), section 3.5. Their printed
@@ -88,40 +77,6 @@ def test_longest_wavelength_is_2_pi_10000_only_for_endpoint(d_model):
     printed = {8: 6_283, 32: 35_333, 64: 47_117, 128: 54_410, 512: 60_611, 1024: 61_712}
     assert round(wavelengths(d_model)[-1]) == printed[d_model]
     assert round(wavelengths(d_model, spacing="endpoint")[-1]) == 62_832
-
-
-@pytest.mark.parametrize("spacing", SPACINGS)
-def test_shortest_wavelength_is_2_pi(spacing):
-    assert wavelengths(512, spacing=spacing)[0] == 2 * np.pi
-
-
-def test_d2l_columns_6_to_9():
-    # Zhang et al., Dive into Deep Learning, 11.6.3: encoding_dim = 32; columns 6 and 7
-    # turn faster than 8 and 9. Their pairs are 3 and 4: 10**(-3/4) and 1/10.
-    frequencies = angular_frequencies(32)
-    assert frequencies[6 // 2] == frequencies[7 // 2] == pytest.approx(0.178, abs=5e-4)
-    assert frequencies[8 // 2] == frequencies[9 // 2] == pytest.approx(0.100, abs=5e-4)
-
-
-def test_two_parameter_sets_in_one_process():
-    """No result depends on what was asked before (a cache key without the base)."""
-    questions = [
-        {"d_model": 8},
-        {"d_model": 8, "base": 500},
-        {"d_model": 8, "spacing": "endpoint"},
-        {"d_model": 10},
-    ]
-    first = [angular_frequencies(**question) for question in questions]
-    for k, one in enumerate(first):
-        for other in first[k + 1 :]:
-            assert not np.array_equal(one, other)
-    for frequencies in first:
-        expected = frequencies.copy()
-        frequencies[:] = 7  # the caller's own array, not a shared one
-        assert not np.array_equal(expected, frequencies)
-    for question in questions:
-        naive = naive_frequencies(**{"base": 1e4, "spacing": "paper"} | question)
-        np.testing.assert_allclose(angular_frequencies(**question), naive, rtol=1e-14)
 
 
 @settings(derandomize=True, deadline=None)

@@ -5,8 +5,6 @@ fifty digits; from the continued fraction of pi; from an integral. Each property
 followed by a control that must fail it.
 """
 
-from importlib.util import find_spec
-
 import mpmath
 import numpy as np
 import pytest
@@ -75,19 +73,6 @@ def test_the_same_from_every_position(start, d_model, choice):
     )
 
 
-def test_control_an_odd_width_has_a_distance_for_each_position():
-    table = sinusoidal_table(9000, 7)
-    assert np.ptp(np.linalg.norm(table[1000:] - table[:-1000], axis=1)) > 0.01
-    lengths = np.linalg.norm(table, axis=1)
-    assert np.ptp(lengths) > 0.2
-
-
-def test_control_another_base_or_spacing_gives_other_numbers():
-    for function in (similarity, distance):
-        values = [float(function(1000, 6, **choice)) for choice in CHOICES]
-        assert np.min(np.diff(sorted(values))) > 0.01
-
-
 @settings(derandomize=True, deadline=None)
 @given(k=st.integers(-(10**6), 10**6), d_model=widths, choice=choices)
 def test_against_fifty_digits(k, d_model, choice):
@@ -111,13 +96,6 @@ def test_small_offsets_keep_their_digits(offset):
     )
 
 
-def test_control_by_way_of_the_dot_product_they_lose_them():
-    offset = 1e-9
-    assert (
-        abs(np.sqrt(64 - 2 * similarity(offset, 64)) / distance(offset, 64) - 1) > 0.1
-    )
-
-
 @settings(derandomize=True, deadline=None)
 @given(k=st.floats(-(2**20), 2**20), d_model=widths, choice=choices)
 def test_properties(k, d_model, choice):
@@ -127,41 +105,6 @@ def test_properties(k, d_model, choice):
     assert apart == distance(-k, d_model, **choice)
     assert alike <= d_model / 2 and 0 <= apart <= np.sqrt(2 * d_model) * (1 + 1e-15)
     assert abs(apart**2 + 2 * alike - d_model) <= 8 * d_model * 2**-52
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda offsets: similarity(offsets, 6),
-        lambda offsets: distance(offsets, 6),
-        pytest.param(decay_law, marks=needs("scipy")),
-    ],
-)
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 1, 3)])
-def test_shapes(shape, function):
-    result = function(np.full(shape, 2))
-    assert result.shape == shape and result.dtype == np.float64
-    np.testing.assert_array_equal(result, np.full(shape, function(2)))
-
-
-def test_inputs_are_left_alone():
-    offsets, table = np.array([0.0, 1.0, 5.0]), sinusoidal_table(5, 4)
-    before = offsets.copy(), table.copy()
-    similarity(offsets, 4), distance(offsets, 4), distance_map(table)
-    if find_spec("scipy"):
-        decay_law(offsets)
-    np.testing.assert_array_equal(offsets, before[0])
-    np.testing.assert_array_equal(table, before[1])
-
-
-def test_published_steps():
-    """The step of the notebook's own code at d = 500, which its text gets wrong."""
-    assert round(float(distance(1, 500)), 6) == 3.671986
-    assert [round(float(distance(1, d)), 3) for d in (8, 64, 512)] == [
-        0.964,
-        1.472,
-        3.714,
-    ]
 
 
 # All distances of a table
@@ -194,17 +137,6 @@ def test_distance_map_of_equal_rows_is_no_root_of_a_negative_number():
     rng = np.random.default_rng(1)
     table = rng.standard_normal((1, 300)) + 1e-12 * rng.standard_normal((50, 300))
     assert 0 <= distance_map(table).max() < 1e-5
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_distance_map_of_very_small_and_very_large_rows(scale):
-    np.testing.assert_allclose(
-        distance_map(np.array([[3.0, 0], [0, 4]]) * scale)[0, 1], 5 * scale, rtol=1e-15
-    )
-
-
-def test_distance_map_without_rows():
-    assert distance_map(np.empty((0, 4))).shape == (0, 0)
 
 
 def test_distance_map_is_the_distance_of_the_offset():
@@ -253,34 +185,6 @@ def test_one_clock_against_the_continued_fraction(within):
     np.testing.assert_allclose(apart, exact("distance", offset, 2), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("d_model", "offset", "apart"),
-    [
-        # computed once more for the book's notes, without dropping anything
-        (2, 312_689, 2.9e-6),
-        (4, 735_761, 5.3e-4),
-        (8, 169_646, 0.0033),
-        (16, 615_746, 0.881),
-        (64, 1, 1.472),
-    ],
-)
-def test_nearest_within_a_million(d_model, offset, apart):
-    found, distance_found = nearest_other(d_model)
-    assert found == offset
-    np.testing.assert_allclose(distance_found, apart, rtol=0.02)
-    np.testing.assert_allclose(
-        distance_found, exact("distance", offset, d_model), atol=1e-8, rtol=0
-    )
-
-
-def test_nothing_is_lost_between_blocks(monkeypatch):
-    expected = [nearest_other(d, within=3000) for d in (2, 4, 8, 16)]
-    for block in (7, 42, 2999):
-        monkeypatch.setattr("pe_lib.geometry._BLOCK", block)
-        assert [nearest_other(d, within=3000) for d in (2, 4, 8, 16)] == expected
-        assert nearest_other(2, within=44)[0] == 44
-
-
 # The first rise
 
 
@@ -302,14 +206,6 @@ def test_first_rise_against_a_loop(d_model, choice):
     while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
         k += 1
     assert first_rise(d_model, **choice) == k
-
-
-@pytest.mark.parametrize("turn", [0, 62, 63, 64, 65, 191, 192, 500])
-def test_first_rise_is_seen_between_blocks_too(turn, monkeypatch):
-    monkeypatch.setattr(
-        "pe_lib.geometry.similarity", lambda k, *_, **__: np.abs(k - turn)
-    )
-    assert first_rise(2) == turn
 
 
 # The law
@@ -341,17 +237,3 @@ def test_decay_law_is_the_limit_of_wide_codes(spacing):
         for d in (2**9, 2**13, 2**17)
     ]
     assert gaps[0] > 0.01 > gaps[1] > 8 * gaps[2]
-
-
-@needs("scipy")
-def test_published_values_of_the_law():
-    found = decay_law([1, 10, 100, 1000, 10_000])
-    assert found.round(4).tolist() == [0.9740, 0.6824, 0.4368, 0.1877, -0.0366]
-
-
-@needs("scipy")
-def test_decay_law_begins_at_one():
-    assert decay_law(0) == 1
-    np.testing.assert_allclose(decay_law([1e-300, 1e-9, 1e-7, 1e-5]), 1, rtol=1e-10)
-    np.testing.assert_allclose(decay_law([1e-300, 1.0], base=1e300), 1, atol=1e-2)
-    assert abs(decay_law(2**31)) < 1e-5

@@ -1,5 +1,7 @@
 """Importing pe_lib is cheap, silent and without consequences."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -32,11 +34,6 @@ def test_import_loads_numpy_alone():
     assert loads("pe_lib") == {"numpy", "pe_lib"}
 
 
-@needs("matplotlib")
-def test_control_a_heavier_import_would_be_seen():
-    assert loads("pe_lib.plotting") > {"matplotlib", "numpy", "pe_lib"}
-
-
 def test_import_leaves_numpy_as_it_was():
     """No seed, no print options, no error state is set on the way."""
     code = (
@@ -61,3 +58,11 @@ def test_fit_loads_scipy_and_no_torch():
 )
 def test_the_core_loads_numpy_alone(module):
     assert loads(f"pe_lib.{module}") == {"numpy", "pe_lib"}
+
+
+def test_no_public_name_shadows_a_module():
+    """`import pe_lib.table as t` gives a module, for every module that there is."""
+    for folder in ("", "nn", "check", "beyond"):
+        package = importlib.import_module(f"pe_lib.{folder}".rstrip("."))
+        modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
+        assert not modules & set(getattr(package, "__all__", ())), package

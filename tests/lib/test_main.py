@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import pe_lib
 from pe_lib.__main__ import main
 
 SOUND = "pe_lib.nn:SinusoidalPositionalEncoding"
@@ -15,8 +16,8 @@ WRONG = "torch.nn:Identity"
 def run(capsys, *arguments):
     """Exit status, stdout and stderr."""
     status = main(["check", *arguments])
-    told = capsys.readouterr()
-    return status, told.out, told.err
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
 
 
 def test_nothing_wrong_is_status_0(capsys):
@@ -45,8 +46,14 @@ def test_json_says_the_same(capsys):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("torch.nn", "target must be package.module:Class, got 'torch.nn'"),
-        (":Identity", "target must be package.module:Class, got ':Identity'"),
+        (
+            "torch.nn",
+            "or file.py:Class, got 'torch.nn'",
+        ),
+        (
+            ":Identity",
+            "or file.py:Class, got ':Identity'",
+        ),
         ("no_such_package:Class", "ModuleNotFoundError"),
         ("torch.nn:NoSuchClass", "AttributeError"),
         ("torch:float32", "build must be callable, got torch.float32"),
@@ -110,3 +117,21 @@ def test_as_a_process_it_imports_from_the_current_folder(tmp_path):
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("Mine, d_model = 64")
+
+
+def test_a_file_is_checked_and_only_what_is_wrong_is_printed(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("from torch.nn import Identity as PE\n")
+    status, out, _ = run(capsys, f"{path}:PE", "--quiet")
+    assert status == 1 and out.startswith("WRONG: axes") and "fact" not in out
+    assert run(capsys, SOUND, "--quiet", "--d-model", "8") == (0, "", "")
+    status, _, err = run(capsys, f"{tmp_path}/none.py:PE")
+    assert status == 2 and "FileNotFoundError" in err
+
+
+def test_the_checks_that_apply_are_named(capsys):
+    status, out, _ = run(capsys, "pe_lib.nn:AlibiBias", "--list")
+    assert status == 0 and out.split()[:2] == ["offset", "slopes"]
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"pe_lib {pe_lib.__version__}\n"

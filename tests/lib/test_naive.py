@@ -31,20 +31,11 @@ def test_a_last_axis_is_added(encode, width, shape):
         np.testing.assert_array_equal(codes[index], encode(int(positions[index])))
 
 
-def test_counting_is_the_position():
-    positions = [-3, 0, 0.5, 2**31]
-    np.testing.assert_array_equal(counting(positions)[:, 0], positions)
-
-
 @pytest.mark.parametrize("length", [2, 3, 10, 1000])
 def test_normalized_goes_from_0_to_1_in_equal_steps(length):
     codes = normalized(np.arange(length), length)[:, 0]
     assert (codes[0], codes[-1]) == (0, 1)
     np.testing.assert_allclose(np.diff(codes), 1 / (length - 1), rtol=1e-12)
-
-
-def test_a_single_position_is_0():
-    assert normalized(0, 1).tolist() == [0]
 
 
 @pytest.mark.parametrize("position", [-0.5, 9.5, 10])
@@ -99,19 +90,6 @@ def test_only_whole_numbers_have_digits(encode, position):
         encode([1, position], 8)
 
 
-@pytest.mark.parametrize("encode", [binary, gray])
-@pytest.mark.parametrize("bits", [0, -1])
-def test_position_zero_has_a_digit_too(encode, bits):
-    with pytest.raises(ValueError, match=f"bits must be at least 1, got {bits}"):
-        encode([0], bits)
-    assert encode([0], 1).tolist() == [[0]]
-    assert encode([], 1).shape == (0, 1)
-
-
-def test_whole_floats_have_digits():
-    np.testing.assert_array_equal(binary(6.0, 3), [0, 1, 1])
-
-
 @settings(deadline=None)
 @given(st.floats(-(2**31), 2**31), st.integers(1, 40))
 @example(2.0**30 - 2.0**-23, 3)  # a quarter more has a digit less
@@ -128,13 +106,6 @@ def test_the_first_two_dials_are_dead_at_whole_positions():
     codes = dials(np.arange(-100, 100), 8)
     assert not codes[:, :2].any()
     assert codes[:, 2:].any(axis=0).all()
-
-
-def test_no_zero_is_negative():
-    for positions in (np.arange(-64, 64), [-0.0, -5e-324]):
-        codes = dials(positions, 8, cosines=True)
-        assert (codes == 0).any()
-        assert not np.signbit(codes[codes == 0]).any()
 
 
 def test_quarters_of_a_turn_are_exact():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.autograd import forward_ad
 
 from pe_lib import sinusoidal
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
@@ -175,27 +176,71 @@ def test_the_gradient_is_turned_back(layout, rotary_dim):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @on_each_layout
-def test_a_gradient_changes_no_number_and_no_angle(layout, dtype):
-    """Asked for or not, the same bits; positions that learn get none."""
+def test_a_gradient_changes_no_number(layout, dtype):
     module = RotaryEmbedding(8, layout=layout)
-    x, positions = torch.randn(2, 5, 8).to(dtype), torch.rand(5, requires_grad=True)
+    x, positions = torch.randn(2, 5, 8).to(dtype), torch.rand(5)
     plain = module.turn(x, positions=positions)
-    asked = module.turn(x.clone().requires_grad_(), positions=positions)
-    assert torch.equal(plain, asked)
-    assert asked.requires_grad and not plain.requires_grad
-    asked.float().sum().backward()
-    assert positions.grad is None
+    trained = module.turn(x.clone().requires_grad_(), positions=positions)
+    assert torch.equal(plain, trained)
+    assert trained.requires_grad and not plain.requires_grad
+
+
+@on_each_layout
+def test_learned_positions_get_their_gradient(layout):
+    module = RotaryEmbedding(8, layout=layout)
+    x = torch.randn(2, 5, 8, dtype=torch.float64)
+    positions = torch.rand(5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda at: module.turn(x, positions=at), positions)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@on_each_layout
+def test_forward_derivatives(layout):
+    """A turn is linear: its derivative along v is the turn of v."""
+    module = RotaryEmbedding(8, layout=layout)
+    x, v = torch.randn(2, 5, 8), torch.randn(2, 5, 8)
+    _, along = torch.func.jvp(module.turn, (x,), (v,))
+    torch.testing.assert_close(along, module.turn(v))
+    with forward_ad.dual_level():
+        turned = module.turn(forward_ad.make_dual(x, v))
+        along = forward_ad.unpack_dual(turned).tangent
+    torch.testing.assert_close(along, module.turn(v))
+    hessian = torch.func.hessian(lambda x: (module.turn(x) ** 2).sum() / 2)(x[0])
+    torch.testing.assert_close(hessian.reshape(40, 40), torch.eye(40))
 
 
 @on_each_layout
 def test_under_vmap(layout):
     module = RotaryEmbedding(8, layout=layout)
     x = torch.randn(3, 4, 5, 8)
-    assert torch.equal(torch.func.vmap(module.turn)(x), module.turn(x))
-    assert torch.equal(torch.func.vmap(module.turn, 1, 1)(x), module.turn(x))
+    close = torch.testing.assert_close
+    close(torch.func.vmap(module.turn)(x), module.turn(x))
+    close(torch.func.vmap(module.turn, 1, 1)(x), module.turn(x))
     positions = torch.arange(15.0).reshape(3, 5)
     each = torch.func.vmap(lambda x, at: module.turn(x, positions=at))
-    assert torch.equal(each(x, positions), module.turn(x, positions=positions))
+    close(each(x, positions), module.turn(x, positions=positions))
+
+
+def test_the_length_before_the_heads():
+    """[batch, length, heads, head_dim], as flash attention takes it."""
+    q, k = torch.randn(2, 5, 4, 8), torch.randn(2, 5, 1, 8)
+    usual, module = RotaryEmbedding(8), RotaryEmbedding(8, seq_dim=-3)
+    for positions in (None, torch.arange(10).reshape(2, 5)):
+        turned = module(q, k, positions=positions)
+        right = usual(q.transpose(1, 2), k.transpose(1, 2), positions=positions)
+        for one, other in zip(turned, right, strict=True):
+            assert torch.equal(one, other.transpose(1, 2))
+    assert torch.equal(module.turn(q), module(q, k)[0])
+    with pytest.raises(ValueError, match=r"\[..., length, heads, head_dim\] with head"):
+        module.turn(q[0, 0])
+
+
+def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
+    q, k, module = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8), RotaryEmbedding(8)
+    for one, other in ((q.double(), k), (q, k.double()), (q.bfloat16(), k.double())):
+        turned = module(one, other, positions=torch.arange(5)[None])
+        assert torch.equal(turned[0], module.turn(one))
+        assert torch.equal(turned[1], module.turn(other))
 
 
 @on_each_layout
@@ -274,6 +319,8 @@ def test_bad_input(call, error, message):
         ({"max_length": -1}, ValueError, "max_length must be at least 0, got -1"),
         ({"base": 1.0}, ValueError, "base must be finite and above 1"),
         ({"layout": "neox"}, ValueError, "layout must be 'interleaved' or"),
+        ({"seq_dim": 1}, ValueError, "seq_dim must be counted from the end, .* got 1"),
+        ({"dtype": torch.int8}, TypeError, "dtype must be a floating-point dtype, got"),
         ({"rotary_dim": 10}, ValueError, "at most head_dim = 8, got 10"),
         ({"frequencies": [1.0], "base": 5.0}, ValueError, "base must be left out"),
         ({"frequencies": [1.0], "rotary_dim": 4}, ValueError, "rotary_dim must be 2"),
@@ -286,3 +333,16 @@ def test_bad_arguments(arguments, error, message):
         "RotaryEmbedding(8, max_length=2048, base=10000, layout='interleaved', "
         "rotary_dim=4)"
     )
+
+
+@pytest.mark.parametrize("dtype", list(EPSILON))
+@on_each_layout
+def test_a_few_words_have_the_bits_of_a_long_text(layout, dtype):
+    """They are turned in another way; views and gradients too."""
+    module = RotaryEmbedding(64, layout=layout)
+    q, k = torch.randn(1, 300, 4, 64).to(dtype).transpose(1, 2).repeat(2, 1, 1, 1, 1)
+    whole = module(q, k)
+    for t in (0, 299):
+        few = [x[:, :, t : t + 1].detach().requires_grad_() for x in (q, k)]
+        for one, other in zip(module(*few, offset=t), whole, strict=True):
+            assert torch.equal(one, other[:, :, t : t + 1]) and one.requires_grad

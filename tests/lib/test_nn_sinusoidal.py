@@ -74,14 +74,6 @@ def test_values_are_those_of_the_function(device, max_length, d_model, spacing, 
     assert torch.equal(out, codes(far, d_model, **choices))
 
 
-def test_defaults_are_those_of_the_function():
-    """2048 rows of 512: at most one entry in ten million may differ, see the table."""
-    module = SinusoidalPositionalEncoding(512)
-    right = codes(range(2048), 512)
-    assert (module.table != right).sum() <= 1
-    assert module.max_length == 2048 and module.batch_first and module.dropout is None
-
-
 def test_entries_near_zero_are_as_exact():
     """Numerators of pi's continued fraction: whole half turns, but for a billionth.
 
@@ -95,17 +87,6 @@ def test_entries_near_zero_are_as_exact():
     out = added(module, len(positions), positions=positions)
     assert out[4, 0].abs() < 2e-9
     assert torch.equal(out, codes(positions, 4))
-
-
-def test_random_positions_far_and_near():
-    rng = np.random.default_rng(0)
-    module = SinusoidalPositionalEncoding(16)
-    for high in (10, 10**4, 10**7, LIMIT):
-        whole = rng.integers(-high, high + 1, 500)
-        for positions in (whole, whole + rng.random(500)):
-            positions = positions.clip(-LIMIT, LIMIT)
-            out = added(module, 500, positions=torch.from_numpy(positions))
-            assert torch.equal(out, codes(positions, 16))
 
 
 @on_each_device
@@ -140,14 +121,6 @@ def test_length_first(max_length):
     assert torch.equal(module(x[:, 0]), usual(x[:, 0]))
 
 
-def test_a_swapped_batch_and_length_cannot_be_seen():
-    """As the docstring says; here is what happens then."""
-    module = SinusoidalPositionalEncoding(6)
-    out = module(torch.zeros(5, 3, 6))  # meant as five positions of three sentences
-    assert torch.equal(out[0], out[4])
-    assert "cannot be told" in SinusoidalPositionalEncoding.__doc__
-
-
 # Positions and offset
 
 
@@ -177,16 +150,10 @@ def test_positions_for_each_sentence(device):
     x = torch.randn(2, 3, 6, device=device)
     out = module(x, positions=positions)
     assert torch.equal(out, x + codes(positions, 6).to(device))
+    assert torch.equal(module(x, positions=torch.arange(3)[None]), module(x))
     x = torch.randn(4, 2, 3, 6, device=device)
     out = module(x, positions=positions.expand(4, 2, 3))
     assert torch.equal(out, x + codes(positions, 6).to(device))
-
-
-def test_default_positions_are_0_to_length_minus_1():
-    module = SinusoidalPositionalEncoding(6)
-    x = torch.randn(2, 5, 6)
-    assert torch.equal(module(x), module(x, positions=torch.arange(5)))
-    assert torch.equal(module(x, offset=3), module(x, positions=torch.arange(3, 8)))
 
 
 def test_left_padding():
@@ -213,13 +180,6 @@ def test_max_length_is_no_limit(offset):
     module = SinusoidalPositionalEncoding(6, max_length=8)
     out = added(module, 5, offset=offset)
     assert torch.equal(out, codes(range(offset, offset + 5), 6))
-
-
-def test_nan_in_nan_out():
-    module = SinusoidalPositionalEncoding(6)
-    out = added(module, 3, positions=torch.tensor([np.nan, 1, np.inf]))
-    assert out[0].isnan().all() and out[2].isnan().all()
-    assert torch.equal(out[1], codes(1, 6))
 
 
 def test_forward_changes_nothing():
@@ -255,13 +215,6 @@ def test_the_dtype_of_x_alone_decides(of_module, dtype, device):
             assert (out - right).abs().max() <= 1e-15
         else:
             assert torch.equal(out, right)
-
-
-def test_neighbours_stay_distinct_in_sixteen_bits():
-    module = SinusoidalPositionalEncoding(64).bfloat16()
-    for offset in (0, 32_768, 262_144):
-        out = added(module, 64, torch.bfloat16, offset=offset)
-        assert len(out.unique(dim=0)) == 64
 
 
 @on_each_device
@@ -333,20 +286,6 @@ def test_the_rows_are_ready_again(life):
     assert torch.equal(added(module, 9), codes(range(9), 6))
 
 
-def test_shared_memory_is_shared():
-    module = SinusoidalPositionalEncoding(6).share_memory()
-    assert module.table.is_shared()
-
-
-@on_each_device
-def test_memory_on_a_device(device):
-    module = SinusoidalPositionalEncoding(6, max_length=9).to("meta")
-    assert module.table.is_meta
-    module = module.to_empty(device=device)
-    assert module.table.device.type == device
-    assert_sound(module, device)
-
-
 @pytest.mark.parametrize("default", ["device", "dtype"])
 def test_other_defaults_of_torch(default):
     if default == "device":
@@ -382,37 +321,12 @@ def test_weights_assigned_to_a_model_on_meta(after):
     assert_sound(model[1])
 
 
-def test_shapes_can_be_tried_on_meta():
-    module = SinusoidalPositionalEncoding(6, max_length=9).to("meta")
-    for given in ({}, {"offset": 7}, {"positions": torch.arange(5)}):
-        out = module(torch.zeros(2, 5, 6, device="meta"), **given)
-        assert out.is_meta and out.shape == (2, 5, 6)
-
-
-def test_a_device_without_float64_leaves_the_work_to_the_cpu():
-    """Apple's; its own part of `forward` is not run here."""
-    assert with_float64(torch.device("mps")).type == "cpu"
-    assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
-
-
 def test_reset_parameters_computes_the_table():
     module = SinusoidalPositionalEncoding(6, max_length=9)
     table = module.table.zero_()
     module.reset_parameters()
     assert module.table is table  # it may be shared
     assert_sound(module)
-
-
-def test_nothing_is_learned_or_saved():
-    module = SinusoidalPositionalEncoding(6, max_length=9, dropout=0.1)
-    assert list(module.parameters()) == []
-    assert module.state_dict() == {}
-    other = SinusoidalPositionalEncoding(6, max_length=5)
-    assert (
-        str(other.load_state_dict(module.state_dict()))
-        == "<All keys matched successfully>"
-    )
-    assert [name for name, _ in module.named_buffers()] == ["table"]
 
 
 # Gradients and dropout
@@ -527,13 +441,6 @@ def test_decoding_does_not_compile_for_every_token():
     assert len(seen) <= 4
 
 
-def test_errors_of_a_compiled_module_are_the_same():
-    module = SinusoidalPositionalEncoding(6)
-    compiled = torch.compile(module, backend="eager")
-    with pytest.raises(ValueError, match=r"x must have shape .* got \[2, 5, 7\]"):
-        compiled(torch.zeros(2, 5, 7))
-
-
 @pytest.mark.filterwarnings(EXPORTED)
 def test_exported_with_any_length():
     module = SinusoidalPositionalEncoding(6, max_length=40)
@@ -560,27 +467,6 @@ def test_exported_past_the_table(max_length):
     )
     x = torch.randn(2, 8000, 6)
     assert torch.equal(program.module()(x), module(x))
-
-
-@pytest.mark.filterwarnings(EXPORTED)
-def test_exported_within_the_table_it_is_a_limit():
-    module = SinusoidalPositionalEncoding(6, max_length=40)
-    length = torch.export.Dim("length", max=41)
-    with pytest.raises(Exception, match="Constraints violated"):
-        torch.export.export(
-            module, (torch.zeros(2, 5, 6),), dynamic_shapes={"x": {1: length}}
-        )
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
-def test_traced_within_the_table_it_is_a_limit():
-    module = SinusoidalPositionalEncoding(6, max_length=40)
-    traced = torch.jit.trace(module, (torch.zeros(2, 5, 6),))
-    x = torch.randn(2, 41, 6)
-    assert torch.equal(traced(x[:, :40]), module(x[:, :40]))
-    with pytest.raises(RuntimeError):
-        traced(x)
 
 
 @pytest.mark.filterwarnings(EXPORTED)
@@ -611,15 +497,12 @@ def test_exported_with_positions_of_any_length():
         ({"d_model": 0}, ValueError, "d_model must be at least 1, got 0"),
         ({"d_model": 4.0}, TypeError, "d_model must be an integer, got 4.0"),
         ({"max_length": -1}, ValueError, "max_length must be at least 0, got -1"),
-        ({"max_length": True}, TypeError, "max_length must be an integer, got True"),
         ({"base": 1}, ValueError, "base must be finite and above 1"),
         ({"spacing": "even"}, ValueError, "spacing must be .* got 'even'"),
         ({"layout": "both"}, ValueError, "layout must be .* got 'both'"),
         ({"dropout": 1.5}, ValueError, "dropout must be between 0 and 1, got 1.5"),
-        ({"dropout": -0.1}, ValueError, "dropout must be between 0 and 1, got -0.1"),
         ({"dropout": np.nan}, ValueError, "dropout must be between 0 and 1, got nan"),
         ({"dropout": "0"}, TypeError, "dropout must be real numbers, got dtype <U1"),
-        ({"dropout": [0.1]}, TypeError, "dropout must be a single number, got shape"),
         ({"batch_first": 1}, TypeError, "batch_first must be True or False, got 1"),
     ],
 )
@@ -636,18 +519,11 @@ X = torch.zeros(2, 3, 6)
     ("x", "given", "error", "message"),
     [
         (torch.zeros(2, 3, 5), {}, ValueError, r"x must have .* = 6, got \[2, 3, 5\]"),
-        (torch.zeros(2, 3, 1), {}, ValueError, r"x must have .* = 6, got \[2, 3, 1\]"),
         (torch.zeros(2, 6, 3), {}, ValueError, r"x must have .* = 6, got \[2, 6, 3\]"),
         (torch.zeros(6), {}, ValueError, r"x must have shape \[..., length, d_model\]"),
-        (torch.zeros(()), {}, ValueError, r"x must have .* got \[\]"),
         (X.long(), {}, TypeError, "x must be floating-point numbers, got torch.int64"),
-        (X.bool(), {"offset": 1}, TypeError, "x must be .* got torch.bool"),
-        (X.cfloat(), {}, TypeError, "x must be .* got torch.complex64"),
         (X.numpy(), {}, TypeError, "x must be a tensor, got ndarray"),
-        (None, {}, TypeError, "x must be a tensor, got NoneType"),
         (X, {"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
-        (X, {"offset": True}, TypeError, "offset must be an integer, got True"),
-        (X, {"offset": None}, TypeError, "offset must be an integer, got None"),
         (
             X,
             {"positions": [0, 1, 2]},
@@ -660,7 +536,6 @@ X = torch.zeros(2, 3, 6)
             TypeError,
             "positions must be real numbers, got torch.bool",
         ),
-        (X, {"positions": 1j * torch.ones(3)}, TypeError, "real numbers, got torch.c"),
         *(
             (
                 X,
@@ -669,10 +544,7 @@ X = torch.zeros(2, 3, 6)
                 rf"positions must have shape \[3\] or \[2, 3\].* got \[{got}\]",
             )
             for shape, got in [
-                ((), ""),
-                ((2,), "2"),
                 ((4,), "4"),
-                ((1, 3), "1, 3"),
                 ((3, 2), "3, 2"),
                 ((2, 3, 1), "2, 3, 1"),
             ]
@@ -698,12 +570,19 @@ def test_bad_shapes_length_first(shape):
         module(torch.zeros(2, 3, 6), positions=torch.zeros(2, 3))
 
 
-def test_print():
-    module = SinusoidalPositionalEncoding(6, max_length=9, base=500, dropout=0.1)
-    assert repr(module) == (
-        "SinusoidalPositionalEncoding(\n"
-        "  6, max_length=9, base=500, spacing='paper', layout='interleaved', "
-        "batch_first=True\n"
-        "  (dropout): Dropout(p=0.1, inplace=False)\n"
-        ")"
+def test_a_device_without_float64_leaves_the_work_to_the_cpu():
+    """Apple's; its own part of `forward` is not run here."""
+    assert with_float64(torch.device("mps")).type == "cpu"
+    assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
+
+
+def test_nothing_is_learned_or_saved():
+    module = SinusoidalPositionalEncoding(6, max_length=9, dropout=0.1)
+    assert list(module.parameters()) == []
+    assert module.state_dict() == {}
+    other = SinusoidalPositionalEncoding(6, max_length=5)
+    assert (
+        str(other.load_state_dict(module.state_dict()))
+        == "<All keys matched successfully>"
     )
+    assert [name for name, _ in module.named_buffers()] == ["table"]

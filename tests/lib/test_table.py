@@ -47,12 +47,6 @@ def test_row_r_is_the_code_of_start_plus_r(
     assert_rows_are_codes(table, start, d_model, **choices)
 
 
-def test_defaults_are_those_of_the_function():
-    table = sinusoidal_table(11, 6)
-    assert table.dtype == np.float64
-    assert_rows_are_codes(table, 0, 6)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("start", [0, -4, 17])
 def test_length_zero_has_a_width(start, dtype):
@@ -97,13 +91,6 @@ def test_a_row_does_not_depend_on_start_and_length():
         np.testing.assert_array_equal(part, table[start + 300 :][:length])
 
 
-@pytest.mark.parametrize("start", [0, -100, -BLOCK])
-def test_position_zero_is_exactly_zeros_and_ones(start):
-    table = sinusoidal_table(200, 5, start=start)
-    assert table[-start].tolist() == [0, 1, 0, 1, 0]
-    assert not np.signbit(table[-start]).any()
-
-
 @pytest.mark.parametrize("start", [0, 10**8])
 def test_hardly_any_float32_differs_from_the_function(start):
     """At most one in ten million: among four million none, or once in a while one."""
@@ -125,20 +112,6 @@ def test_goes_no_further(start, came):
     must = r"start and start \+ length - 1 must lie within -2\*\*31 and 2\*\*31"
     with pytest.raises(ValueError, match=f"{must}, got {came}"):
         sinusoidal_table(3, 8, start=start)
-
-
-def test_a_longer_table_begins_with_the_shorter_one():
-    longer, shorter = sinusoidal_table(500, 64), sinusoidal_table(77, 64)
-    np.testing.assert_array_equal(longer[:77], shorter)
-
-
-def test_two_parameter_sets_in_one_process():
-    """One table does not remember another, and belongs to its caller."""
-    for choices in ({}, {"base": 500}, {"spacing": "endpoint"}, {"start": 3}, {}):
-        table = sinusoidal_table(9, 8, **choices)
-        choices = dict(choices)
-        assert_rows_are_codes(table, choices.pop("start", 0), 8, **choices)
-        table[:] = 7
 
 
 @settings(derandomize=True, deadline=None)

@@ -1,4 +1,9 @@
-"""A strict build of the site, served on this machine, and the browser to open it in."""
+"""A strict build of the site, served on this machine, and the browsers to open it in.
+
+Firefox is the system's own: Playwright speaks WebDriver BiDi with it, but for a command
+that ``firefox.cjs`` replaces. So its colour scheme cannot be set, and motion is always
+reduced. CDP sessions and layout shifts are Chromium's alone.
+"""
 
 import functools
 import http.server
@@ -15,7 +20,13 @@ from filelock import FileLock
 from site_checks import ROOT, Site
 
 NO_BROWSER = "no Chromium found"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NO_FIREFOX = "no Firefox found"
+BROWSERS = {
+    "CHROMIUM": ("chromium", "chromium-browser", "google-chrome", "chrome"),
+    "FIREFOX": ("firefox-esr", "firefox"),
+}
+FOR_FIREFOX = f"--require {Path(__file__).with_name('firefox.cjs')}"
+"""The options of Node.js under which Playwright's driver can speak with it."""
 
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
@@ -32,11 +43,25 @@ CHROMIUM_OPTIONS = [
 ]
 
 
-def find_browser() -> str | None:
-    """The path of a Chromium: what CHROMIUM names, or the first one installed."""
-    return os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, BROWSERS)), None
-    )
+# It talks to nobody but this machine either.
+FIREFOX_SETTINGS = {
+    "app.update.enabled": False,
+    "browser.safebrowsing.downloads.remote.enabled": False,
+    "browser.safebrowsing.malware.enabled": False,
+    "browser.safebrowsing.phishing.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "data:,",
+    "toolkit.telemetry.enabled": False,
+    "ui.prefersReducedMotion": 1,
+}
+
+
+def find_browser(which: str = "CHROMIUM") -> str | None:
+    """Its path: what the variable CHROMIUM or FIREFOX names, or the first installed."""
+    found = map(shutil.which, BROWSERS[which])
+    return os.environ.get(which) or next(filter(None, found), None)
 
 
 class Build(NamedTuple):

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import live
+import site_checks as checks
 
 RESTS = "['rests', 'halted'].includes(document.documentElement.dataset.live)"
 UNFOLD = "document.querySelectorAll('article details').forEach(d => d.open = true)"
@@ -18,14 +19,13 @@ def begin(page: Any) -> None:
 
 def rest(page: Any, seconds: float = 60) -> str:
     """Wait until nothing runs; what the bar says then."""
-    page.wait_for_function(RESTS, timeout=seconds * 1000)
+    checks.wait_until(page, RESTS, seconds=seconds)
     said: str = page.locator(".live-said").inner_text()
     return said
 
 
 def again(page: Any, *, key: str = "Shift+Enter", cell: int) -> str:
     """Run a cell by its editor, and wait."""
-    page.evaluate("document.documentElement.dataset.live = 'works'")
     page.evaluate(UNFOLD)
     editor(page, cell).press(key)
     return rest(page)

@@ -13,7 +13,7 @@ from site_checks import Site
 
 BOOK = manuscript.read()
 PAGE = "book/sinusoidal/geometry"
-DEEPER = "deeper-how-many-dimensions-do-the-codes-use"
+DEEPER = "deeper-how-many-dimensions-do-the-encodings-use"
 CLAIM = "claim-first-few-dimensions"  # inside of it
 
 
@@ -71,8 +71,11 @@ def opened(page: Any) -> int:
 def test_all_is_folded_at_first(page: Any) -> None:
     """And a heading in a summary is one, with its result beside it."""
     assert opened(page) == 0
-    heading = page.get_by_role("heading", name="How many dimensions do the codes use?")
+    heading = page.get_by_role(
+        "heading", name="How many dimensions do the encodings use?"
+    )
     summary = page.locator(f"#{DEEPER} > details > summary")
+    page.get_by_role("heading", name="Deeper").click()
     assert heading.is_visible() and summary.locator("h2").count() == 1
     assert len(summary.locator(".fold-result").inner_text()) > 20
     assert not page.locator(f"#{CLAIM}").is_visible()
@@ -122,8 +125,8 @@ def test_one_button_opens_and_closes_all(page: Any) -> None:
     button.focus()
     page.keyboard.press("Enter")
     assert opened(page) == every
-    page.wait_for_function(
-        "document.querySelector('button.open-folds').textContent == 'Close all'"
+    checks.wait_until(
+        page, "document.querySelector('button.open-folds').textContent == 'Close all'"
     )
     assert page.locator("details.solution[open]").count() == 0
     page.keyboard.press("Enter")
@@ -134,8 +137,8 @@ def test_the_printer_gets_all_but_answers(page: Any) -> None:
     """A handout: what is deeper, the checks, the address; and afterwards as before."""
     page.locator("details.fold > summary").first.click()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    printed = page.locator(":is(.fold-deeper, .fold-check)[open]").count()
-    assert printed == page.locator(".fold-deeper, .fold-check").count() > 3
+    printed = page.locator(":is(.fold-part, .fold-deeper, .fold-check)[open]").count()
+    assert printed == page.locator(".fold-part, .fold-deeper, .fold-check").count() > 3
     assert opened(page) == printed + 1
     assert page.locator(".printed i").inner_text() == page.url
     page.emulate_media(media="print")
@@ -157,6 +160,7 @@ def test_folds_need_no_script(browser: Any, site: Site) -> None:
     page.goto(site.url(PAGE))
     assert not page.locator("button.open-folds").is_visible()
     assert not page.locator(f"#{CLAIM}").is_visible()
+    page.get_by_role("heading", name="Deeper").click()
     page.locator(f"#{DEEPER} > details > summary").click(position={"x": 5, "y": 5})
     assert page.locator(f"#{CLAIM}").is_visible()
     context.close()

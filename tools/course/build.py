@@ -38,7 +38,7 @@ NEXT = {
     "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
     "out `dist/student`",
     "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
-    "notes, or the PDF beside it; a deck for each page of the hour, too",
+    "notes, or the PDF beside it; a deck for each page of the path, too",
     "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
     "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`",
 }

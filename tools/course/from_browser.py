@@ -14,6 +14,7 @@ import manuscript
 
 FORMAT = "answers to Positional Encodings, Checked"
 """As in ``book/_static/live/answers.js``."""
+LARGEST = 20_000_000  # bytes of what one student hands in
 
 
 def files(folder: Path) -> list[tuple[Path, str]]:
@@ -26,10 +27,19 @@ def files(folder: Path) -> list[tuple[Path, str]]:
     return found
 
 
+def text(path: Path) -> str:
+    """What a file holds; a ValueError if it is a link, a pipe, or much too large."""
+    if path.is_symlink() or not path.is_file():
+        raise ValueError("it is no file but a link, or worse")
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"it has more than {LARGEST // 10**6} MB")
+    return path.read_text(encoding="utf-8")
+
+
 def answers(path: Path) -> dict[str, dict[str, str]]:
     """What a file says, by chapter and exercise; nothing if it is no such file."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = json.loads(text(path))
         if told["format"] != FORMAT:
             return {}
         return {

@@ -8,10 +8,11 @@ FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
 answers" (FOLDER/ada.json). A file students.txt in it, one name a line, says who should
 have handed in, and chapters may say what; without them it is what others handed in.
 FOLDER/report.csv gets a line for each student and exercise: the points,
-and the first message of the check. Nothing that a student wrote stops the others: each
-notebook is graded in a process of its own, with limits of time and memory, and without
-a network where the system allows it. That is a guard against accidents, not against
-malice: for exams use a grader with containers.
+and the first message of the check. Nothing that a student wrote stops the others, and
+nothing gives points but a right answer: the checks run in one process (worker.py), the
+answers in another, with limits of time, memory, files and processes (answer.py). On
+Linux that has no network and sees no file but Python's; the first line that is printed
+says what does not hold here.
 
 With --class the exercises of variants.yml are graded with the numbers that were drawn
 for this student, from the secret in CLASS (see variants.py).
@@ -38,6 +39,7 @@ import kit
 import manuscript
 import stubs
 import variants
+import worker
 from manuscript import ROOT, Page
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -62,9 +64,10 @@ class Row:
 class Limits:
     """What one notebook may take."""
 
-    seconds: int = 120  # of the clock, for a notebook
-    cell_seconds: int = 20  # for a cell
-    megabytes: int = 6000  # of addresses: PyTorch asks for many and uses few
+    seconds: int = 120  # of the clock, for one life of the process of its answers
+    cell_seconds: int = 30  # for a cell, and for a check
+    megabytes: int = 1000
+    addresses: int = 6000  # megabytes: PyTorch asks for many and uses few
 
 
 @functools.cache
@@ -111,9 +114,8 @@ def plan(chapter: str, limits: Limits, whose: Whose) -> dict[str, Any]:
             }
             for label, solution in exercises.solutions.items()
         },
-        "cell_seconds": limits.cell_seconds,
-        "cpu_seconds": limits.seconds,
-        "megabytes": limits.megabytes,
+        "apart": is_apart(),
+        **asdict(limits),
     }
 
 
@@ -138,7 +140,7 @@ def chapter_of(notebook: dict[str, Any], path: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """A notebook, or an error that says what is wrong with the file."""
     try:
-        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        notebook: dict[str, Any] = json.loads(from_browser.text(path))
         for cell in notebook["cells"]:
             "".join(cell["source"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
@@ -172,62 +174,55 @@ def grade(path: Path, whose: Whose, limits: Limits) -> list[Row]:
 def work(
     path: Path, chapter: str, limits: Limits, whose: Whose
 ) -> tuple[dict[str, str], str]:
-    """The messages of the exercises, and what to say of those that have none.
-
-    What stops the process costs its own exercise: the others are graded without it.
-    """
-    messages: dict[str, str] = {}
-    while True:
-        wrong = [label for label, message in messages.items() if message]
-        recipe = plan(chapter, limits, whose) | {"skip": wrong}
-        told, end = once(path, chapter, limits, recipe)
-        begun = [line["begin"] for line in told if line.get("begin")]
-        messages |= {line["done"]: line["message"] for line in told if "done" in line}
-        stopped = [label for label in begun[-1:] if label not in messages]
-        if not end or not stopped:
-            return messages, end
-        messages[stopped[0]] = end
-
-
-def once(
-    path: Path, chapter: str, limits: Limits, plan: dict[str, Any]
-) -> tuple[list[dict[str, str]], str]:
-    """Start a worker; the lines that it wrote, and how it ended if not by itself."""
+    """The messages of the exercises, and what to say of those that have none."""
+    recipe = plan(chapter, limits, whose)
+    most = limits.seconds * (1 + len(recipe["exercises"]))  # each may end a process
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         kit.copy_data(chapters()[chapter], place)
-        results, recipe = place / ".results", place / ".plan"
-        recipe.write_text(json.dumps(plan), encoding="utf-8")
-        command = [sys.executable, str(WORKER), str(recipe), str(path.resolve())]
-        try:
-            done = subprocess.run(
-                [*without_network(), *command, str(results)],
-                cwd=place,
-                env=environment(place),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=limits.seconds,
-                check=False,
-            )
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            why = last[0] if last else f"exit status {done.returncode}"
-        except subprocess.TimeoutExpired:
-            why = f"more than {limits.seconds} seconds for the notebook"
-        lines = results.read_text("utf-8").splitlines() if results.exists() else []
-        told: list[dict[str, str]] = [json.loads(line) for line in lines]
-    whole = any("end" in line for line in told)
-    return told, "" if whole else f"stopped: {why}"
+        with subprocess.Popen(
+            [sys.executable, str(WORKER), str(path.resolve())],
+            cwd=place,
+            env=environment(place),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,  # the examiner's own lines, and few
+            stderr=subprocess.DEVNULL,
+        ) as examiner:
+            try:
+                said, _ = examiner.communicate(json.dumps(recipe).encode(), most)
+            except subprocess.TimeoutExpired:
+                examiner.terminate()  # it ends the answers with itself
+                said, _ = examiner.communicate()
+    lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
+    messages = {line["done"]: line["message"] for line in lines if "done" in line}
+    ends = [line["end"] for line in lines if "end" in line]
+    return messages, f"stopped: {(ends or ['the examiner ended'])[0]}"
 
 
 @functools.cache
-def without_network() -> tuple[str, ...]:
-    """A prefix of a command that has no network, where Linux lets us."""
-    command = ("unshare", "--map-root-user", "--net", "--")
-    if shutil.which("unshare") is None:
-        return ()
-    tried = subprocess.run([*command, "true"], capture_output=True, check=False)
-    return command if tried.returncode == 0 else ()
+def is_apart() -> bool:
+    """Whether Linux lets us shut an answer in."""
+    with tempfile.TemporaryDirectory() as folder:
+        tried = subprocess.run(
+            [*worker.UNSHARE, sys.executable, str(WORKER.with_name("answer.py")),
+             folder, str(WORKER.parent / "plans"), str(ROOT), "try"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, check=False,
+        ) if shutil.which("unshare") else None  # fmt: skip
+    return tried is not None and tried.returncode == 0
+
+
+def protection() -> str:
+    """What the system does and does not keep answers from."""
+    if is_apart():
+        return (
+            "Answers run apart from the checks, without a network, and see no file but "
+            "Python's. What remains: they can find out what the checks ask them."
+        )
+    return (
+        "NOT PROTECTED: this system cannot shut answers in. They run apart from the "
+        "checks, but can read your files, write where you can, and use the network."
+    )
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -364,11 +359,11 @@ def main() -> None:
     limits = Limits(seconds=given.seconds, megabytes=given.megabytes)
     group = variants.read(given.group) if given.group else None
     asked = named(given.chapters)
+    print(protection(), flush=True)
     rows = report(given.folder, limits, given.jobs, group, asked)
     write(rows, given.folder / "report.csv")
     print(summary(rows))
-    print(f"{given.folder / 'report.csv'}: {len(rows)} rows; "
-          f"network {'cut' if without_network() else 'refused'}")  # fmt: skip
+    print(f"{given.folder / 'report.csv'}: {len(rows)} rows")
 
 
 if __name__ == "__main__":

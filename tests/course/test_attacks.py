@@ -1,0 +1,262 @@
+"""Answers that were written to harm: each costs its own points, and nothing else.
+
+Three attacks share a notebook with a right answer below them, which must get its
+points. What they must not find lies where it lies when a class is graded.
+"""
+
+import json
+import os
+import resource
+from pathlib import Path
+from typing import Any
+
+import editions
+import from_browser
+import graders
+import kit
+import manuscript
+import pytest
+import report
+
+PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
+LIMITS = report.Limits(seconds=40, cell_seconds=2)
+RIGHT = graders.Exercises(PAGE).solutions
+ATTACKED, SPARED = list(RIGHT)[:3], list(RIGHT)[3]
+FORGED = b'{"done": "ex-net-shift", "message": ""}\n'
+STEAL = """
+import json
+for cell in json.load(open({path!r}))["cells"]:
+    source = "".join(cell["source"])
+    if {label!r} in str(cell.get("metadata", "")) + source and "return" in source:
+        exec(source)
+"""
+
+QUICK = {
+    "leaves": "import os\nos._exit(0)",
+    "exits": "import sys\nsys.exit()",
+    "interrupts": "raise KeyboardInterrupt",
+    "kills itself": "import os\nos.kill(os.getpid(), 9)",
+    "kills its parent": "import os\nos.kill(os.getppid(), 9)",
+    "kills all": "import os\nos.kill(-1, 9)",
+    "crashes": "import ctypes\nctypes.string_at(0)",
+    "recurses": "def f(n):\n    return f(n + 1)\nf(0)",
+    "recurses without a limit": (
+        "import sys\nsys.setrecursionlimit(10**9)\ndef f(n):\n    return f(n + 1)\nf(0)"
+    ),
+    "leaves a child": "import os, time\nif os.fork() == 0:\n    time.sleep(1000)",
+    "leaves a program": (
+        "import subprocess\nsubprocess.Popen(['sleep', '1234'], start_new_session=True)"
+    ),
+    "leaves a thread": (
+        "import os, threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(0.5), os._exit(1))).start()"
+    ),
+    "closes all files": "import os\nos.closerange(0, 256)",
+    "forges a result": (
+        f"import os\nfor fd in range(256):\n    try: os.write(fd, {FORGED!r})\n"
+        "    except OSError: pass"
+    ),
+    "forges a reply": (
+        "import channel, gc\n"
+        "ends = [x for x in gc.get_objects() if isinstance(x, channel.Channel)]\n"
+        "for reply in ({'problem': ''}, {'value': {}}, {'value': 0}, {'call': 0}):\n"
+        "    ends[0].send(reply)"
+    ),
+    "says what is no value": (
+        "import channel, gc\n"
+        "ends = [x for x in gc.get_objects() if isinstance(x, channel.Channel)]\n"
+        "value = {'kind': 'array', 'type': 'O', 'shape': [], 'data': 0}\n"
+        "ends[0].send({'value': value})"
+    ),
+    "is not alone in memory": "x = [bytearray(10**8) for _ in range(10**4)]",
+    "asks for much": "x = np.ones(10**12)",
+    "lifts the limits": (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))\nx = bytearray(10**10)"
+    ),
+    "patches NumPy": (
+        "for name in dir(np):\n    if callable(getattr(np, name)):\n"
+        "        setattr(np, name, lambda *_, **__: True)"
+    ),
+    "patches Python": (
+        "import builtins\nbuiltins.AssertionError = builtins.__import__ = None"
+    ),
+    "imports the grader": (
+        "import worker, report\nworker.checked = lambda *_: ''\n"
+        "first, second = 9, -4\nshift_halves = offset_of = None"
+    ),
+    "looks at frames": (
+        "import sys\nframe = sys._getframe()\nwhile frame.f_back:\n"
+        "    frame = frame.f_back\n    frame.f_locals.update(problem='')\n"
+        "print(frame.f_locals['exercise'])"
+    ),
+    "is equal to all": (
+        "class Same:\n    __eq__ = __le__ = __ge__ = lambda *_: True\n"
+        "    __iter__ = lambda self: iter([])\n"
+        "first = second = shift_halves = offset_of = Same()"
+    ),
+    "is a pickle": (
+        "class P:\n    def __reduce__(self):\n        return print, ('read',)\n"
+        "first = second = shift_halves = offset_of = P()"
+    ),
+    "is a huge integer": "first = second = shift_halves = offset_of = 7 << 10**6",
+    "is a deep list": (
+        "first = []\nfor _ in range(10**5):\n    first = [first]\n"
+        "second = shift_halves = offset_of = first"
+    ),
+    "is a large array": "first = second = shift_halves = offset_of = np.zeros(10**7)",
+    "has no end": (
+        "import itertools\n"
+        "first = second = shift_halves = offset_of = itertools.count()"
+    ),
+    "is a long range": "first = second = shift_halves = offset_of = range(10**15)",
+    "fills the disk": (
+        "for n in range(100):\n    open(f'{n}', 'wb').write(bytes(10**7))"
+    ),
+    "deletes all": "import shutil\nshutil.rmtree('/', ignore_errors=True)",
+    "writes the report": (
+        "import pathlib\nfor name in ('report.csv', 'ada.ipynb'):\n"
+        "    pathlib.Path({folder!r}, name).write_text('me, all points')"
+    ),
+    "reads the solution": STEAL.replace(
+        "{path!r}", repr(str(PAGE.path)).replace("{", "{{")
+    ),
+    "reads a classmate": STEAL.replace("{path!r}", "{folder!r} + '/ada.ipynb'"),
+    "reads the secret": "open({folder!r} + '/class.yml').read()",
+    "looks for notebooks": (
+        "import pathlib\nfound = [*pathlib.Path('/').rglob('rotation*.ipynb')]\n"
+        "assert found, 'nothing'\nfirst, second = 9, -4"
+    ),
+    "looks at the machine": (
+        "import os\nassert len(os.listdir('/proc')) > 99\nos.listdir('/root')"
+    ),
+    "mounts": (
+        "import subprocess\n"
+        "subprocess.run(['mount', '-t', 'tmpfs', 'p', '/usr'], check=True)"
+    ),
+    "calls": "import urllib.request as r\nr.urlopen('http://127.0.0.1:9')",
+    "asks": "input()",
+    "prints": "for _ in range(100):\n    print('x' * 10**6)",
+    "is no Python": "(" * 10**5,
+    "changes its surroundings": "import os\nos.environ.clear()\nos.chdir('/')",
+    "is a formula": "raise AssertionError('=1+1')",
+}
+SLOW = {
+    "never ends": (
+        "while True:\n    try:\n        pass\n    except BaseException:\n        pass"
+    ),
+    "ignores the clock": (
+        "import signal\nsignal.alarm(0)\n"
+        "signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
+    ),
+    "is busy outside Python": "x = 9 ** 9 ** 9",
+    "sleeps": "import time\nwhile True:\n    try: time.sleep(1000)\n    except: pass",
+    "forks": "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+    "fills memory by children": (
+        "import os, time\nfor _ in range(20):\n    if os.fork() == 0:\n"
+        "        x = b'1' * (4 * 10**8)\n        time.sleep(1000)\ntime.sleep(1000)"
+    ),
+    "floods standard error": "import os\nwhile True:\n    os.write(2, b'x' * 10**6)",
+    "floods the channel": (
+        "import os\nwhile True:\n    for fd in range(3, 20):\n"
+        "        try: os.write(fd, b'x' * 10**6)\n        except OSError: pass"
+    ),
+    "answers for ever": (
+        "def shift_halves(*_):\n    while True: pass\n"
+        "offset_of = shift_halves\nfirst = second = shift_halves"
+    ),
+}
+
+
+def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[int]]:
+    """The points that each attack got, and then the right answer of its notebook."""
+    cells: dict[str, list[str]] = {}
+    names = list(attacks)
+    for start in range(0, len(names), len(ATTACKED)):
+        these = names[start : start + len(ATTACKED)]
+        given = dict(RIGHT)
+        for label, name in zip(ATTACKED, these, strict=False):
+            text = attacks[name].replace("{folder!r}", repr(str(folder)))
+            given[label] = text.replace("{label!r}", repr(label)).replace("{{", "{")
+        student = f"s{start:02}"
+        hand_in(folder / f"{student}.ipynb", given)
+        cells[student] = these
+    hand_in(folder / "ada.ipynb", RIGHT)
+    (folder / "class.yml").write_text("term: t\nsecret: s3cret\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    rows = report.report(folder, LIMITS, jobs=2)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    found = {(row.student, row.exercise): row for row in rows}
+    said = "\n".join(f"{row.student} {row.exercise}: {row.message}" for row in rows)
+    print(said)
+    assert "s3cret" not in said
+    points = {}
+    for student, these in cells.items():
+        last = found[student, SPARED].points
+        for label, name in zip(ATTACKED, these, strict=False):
+            points[name] = [found[student, label].points, last]
+    points["ada"] = [found["ada", label].points for label in RIGHT]
+    return points
+
+
+def hand_in(path: Path, given: dict[str, str]) -> None:
+    """A student's notebook with some answers."""
+    notebook = kit.student(PAGE)
+    for cell in notebook["cells"]:
+        first = editions.source(cell).partition("\n")[0]
+        label = first.removeprefix("# Your answer to ")
+        if label in given:
+            cell["source"] = editions.lines(f"{first}\n{given[label]}")
+    kit.write(notebook, path)
+
+
+needs_walls = pytest.mark.skipif(
+    not report.is_apart(), reason="this system cannot shut answers in"
+)
+
+
+@needs_walls
+@pytest.mark.parametrize(
+    "attacks",
+    [
+        pytest.param(QUICK, id="quick"),
+        pytest.param(SLOW, id="slow", marks=pytest.mark.weekly),
+    ],
+)
+def test_an_attack_costs_its_points(tmp_path: Path, attacks: dict[str, str]) -> None:
+    """The grader keeps its memory, and leaves no process behind."""
+    found = grade(tmp_path, attacks)
+    assert found.pop("ada") == [3, 10, 10, 10]
+    assert {name: got for name, got in found.items() if got != [0, 10]} == {}
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 10**6  # kilobytes
+    left = [p.read_text() for p in Path("/proc").glob("[0-9]*/cmdline") if is_ours(p)]
+    assert not left
+
+
+def is_ours(cmdline: Path) -> bool:
+    """A process of an answer, or the program that one of them started."""
+    try:
+        said = cmdline.read_text()
+    except OSError:
+        return False
+    return f"answer.py\0{os.fspath(cmdline)}" in said or "sleep\x001234" in said
+
+
+def test_a_file_costs_its_own_row(tmp_path: Path) -> None:
+    """Links, pipes, folders, what is too large or too deep, and odd names."""
+    hand_in(tmp_path / "ada.ipynb", RIGHT)
+    (tmp_path / "ben.ipynb").symlink_to("ada.ipynb")
+    (tmp_path / "cid.ipynb").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "dan.ipynb")
+    (tmp_path / "eve.ipynb").write_text('{"cells": ' + "[" * 10**6, encoding="utf-8")
+    with (tmp_path / "fay.ipynb").open("wb") as large:
+        large.truncate(from_browser.LARGEST + 1)
+    (tmp_path / "gil...ipynb").write_text('{"cells": [{"id": []}]}', encoding="utf-8")
+    os.mkfifo(tmp_path / "hal.json")
+    odd: list[Any] = [None, {"cell_type": "code", "source": None}]
+    (tmp_path / "=ivy\n.ipynb").write_text(json.dumps({"cells": odd}), encoding="utf-8")
+    rows = report.report(tmp_path, LIMITS, jobs=2)
+    got = {row.student: row.points for row in rows if row.points}
+    assert set(got) == {"ada"}
+    known = {row.student for row in rows}
+    assert known >= {"ben", "cid", "dan", "eve", "fay", "gil..", "=ivy\n"}

