@@ -210,6 +210,7 @@ def visit(
     yield seen
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
+    page.unroute_all()
     page.mouse.move(0, 0)
     page.evaluate(script("forget"))
     page.goto("about:blank")

@@ -607,9 +607,10 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         server.shutdown()
 
 
-@pytest.mark.weekly
 @needs_engine
-@pytest.mark.parametrize("kind", ["browser", "firefox"])
+@pytest.mark.parametrize(
+    "kind", ["browser", pytest.param("firefox", marks=pytest.mark.weekly)]
+)
 def test_nothing_leaves_the_page(
     request: Any, site: Site, elsewhere: tuple[str, list[str]], kind: str
 ) -> None:
