@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
 
-WORDS, LINES, MINUTES, RESULT = 900, 45, 16, 30
+WORDS, LINES, MINUTES, RESULT = 800, 45, 13, 30
 TITLE, OPENING, CHECK = 60, 100, 6
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 # Pictures that once stood for the field's terms, and the pages that may have one.
