@@ -26,9 +26,6 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
     config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])
     items[:] = chosen
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()) and find_browser() is None:
-            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +42,10 @@ def playwright() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def browser(playwright: Any) -> Iterator[Any]:
     """Headless Chromium."""
+    if (path := find_browser()) is None:
+        pytest.skip(NO_BROWSER)
     chromium = playwright.chromium.launch(
-        executable_path=find_browser(), args=built_site.CHROMIUM_OPTIONS
+        executable_path=path, args=built_site.CHROMIUM_OPTIONS
     )
     yield chromium
     chromium.close()
