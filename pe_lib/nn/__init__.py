@@ -5,12 +5,14 @@ from pe_lib._extras import needs
 with needs("torch", by="pe_lib.nn"):
     from pe_lib.check import check_encoding
     from pe_lib.nn.bias import AlibiBias, T5Bias
+    from pe_lib.nn.grid import GridRotaryEmbedding
     from pe_lib.nn.learned import LearnedPositionalEmbedding
     from pe_lib.nn.rotary import RotaryEmbedding
     from pe_lib.nn.sinusoidal import SinusoidalPositionalEncoding
 
 __all__ = [
     "AlibiBias",
+    "GridRotaryEmbedding",
     "LearnedPositionalEmbedding",
     "RotaryEmbedding",
     "SinusoidalPositionalEncoding",

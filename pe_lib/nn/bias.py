@@ -95,6 +95,35 @@ class _Bias(nn.Module):
         values = self._hidden(self._values(offsets), offsets, hides)
         return values.squeeze(-2).unfold(-1, keys, 1).flip(-2)
 
+    def score_mod(
+        self, longest: int, *, offset: int = 0
+    ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
+        """The same bias for ``flex_attention(queries, keys, values, score_mod=...)``.
+
+        Parameters
+        ----------
+        longest : int
+            Number of keys at most, at least 1. One number is computed for each head
+            and distance below it; a key further off would get another's number.
+        offset : int
+            Position of the first query, if the first key is at 0.
+
+        Returns
+        -------
+        function (score, batch, head, query, key) -> score
+            For scores that were divided by the root, as FlexAttention has them.
+            T5's weights learn through it.
+        """
+        longest, start = _as_length("longest", longest), as_offset(offset)
+        read, hides = self._reader(torch.arange(1 - longest, longest)), self.causal
+
+        def modify(score: Tensor, _: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
+            distance = k - q - start
+            biased = score + read(h, distance + longest - 1)
+            return biased.masked_fill(distance > 0, float("-inf")) if hides else biased
+
+        return modify
+
     def _offsets(
         self, positions: Any, key_positions: Any, length: int, keys: int
     ) -> Tensor:
@@ -132,6 +161,10 @@ class _Bias(nn.Module):
         return value.double() if value.is_floating_point() else value.long()
 
     def _device(self) -> torch.device:
+        raise NotImplementedError
+
+    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+        """A function of a head and a place in `offsets` [n]: the bias."""
         raise NotImplementedError
 
     def _values(self, offsets: Tensor) -> Tensor:
@@ -230,6 +263,10 @@ class AlibiBias(_Bias):
         distances = offsets.to(device).abs().unsqueeze(-3)
         values = (0 - distances * slopes).to(self.slopes.dtype)
         return values.to(self.slopes.device)
+
+    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+        biases = self._values(offsets.unsqueeze(0))[:, 0]
+        return lambda head, place: biases[head, place]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Slopes of 32 bits or more, whatever the module is cast to."""
@@ -354,6 +391,10 @@ class T5Bias(_Bias):
         weight = self.weight if exact else self.weight.float()
         buckets = self.buckets(offsets.to(self.weight.device))
         return functional.embedding(buckets, weight).movedim(-1, -3)
+
+    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+        buckets = self.buckets(offsets.to(self.weight.device))
+        return lambda head, place: self.weight[buckets[place], head]
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

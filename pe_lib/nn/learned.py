@@ -38,6 +38,11 @@ class LearnedPositionalEmbedding(nn.Module):
     init : "normal" or "sinusoidal"
         Where learning starts: independent normal numbers with standard deviation
         0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
+    padding_idx : int
+        The row of padding, as in RoBERTa (1): it is zero and stays so. Position 0 has
+        the row after it, and position -1 is padding; so weights have max_length +
+        padding_idx + 1 rows, and the positions of a mask are
+        ``mask.cumsum(-1) * mask - 1``.
     dropout, batch_first, device, dtype
         As in :class:`SinusoidalPositionalEncoding`.
 
@@ -64,6 +69,7 @@ class LearnedPositionalEmbedding(nn.Module):
         *,
         max_length: int,
         init: str = "normal",
+        padding_idx: int | None = None,
         dropout: float = 0.0,
         batch_first: bool = True,
         device: torch.device | str | int | None = None,
@@ -74,10 +80,14 @@ class LearnedPositionalEmbedding(nn.Module):
         self.max_length = as_integer("max_length", max_length, at_least=1)
         self.init = as_choice("init", init, INITS)
         self.batch_first = as_flag("batch_first", batch_first)
+        self.padding_idx = padding_idx
+        if padding_idx is not None:
+            self.padding_idx = as_integer("padding_idx", padding_idx, at_least=0)
+        self._first = 0 if self.padding_idx is None else self.padding_idx + 1
         share = as_probability("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
         with torch.inference_mode(mode=False):  # wherever it is made, it can be trained
-            shape = self.max_length, self.d_model
+            shape = self._first + self.max_length, self.d_model
             self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.reset_parameters()
 
@@ -126,10 +136,12 @@ class LearnedPositionalEmbedding(nn.Module):
                     f"offset + length must be at most max_length = {self.max_length}, "
                     f"got {offset} + {length}"
                 )
-            rows = self.weight[offset : offset + length]
+            first = self._first + offset
+            rows = self.weight[first : first + length]
         else:
             positions = positions_of(x, length, self.batch_first, positions)
-            rows = functional.embedding(self._known(positions, offset), self.weight)
+            known = self._known(positions, offset) + self._first
+            rows = functional.embedding(known, self.weight, self.padding_idx)
         rows = rows.to(x.dtype)
         if not self.batch_first:
             rows = length_first(rows, x)
@@ -142,9 +154,10 @@ class LearnedPositionalEmbedding(nn.Module):
             raise TypeError(f"positions must be integers, got {positions.dtype}")
         positions = positions.long() + offset
         ends = ends_of(positions)
-        if ends and (ends[0] < 0 or ends[1] >= self.max_length):
+        lowest = 0 if self.padding_idx is None else -1
+        if ends and (ends[0] < lowest or ends[1] >= self.max_length):
             raise ValueError(
-                "positions + offset must lie within 0 and max_length - 1 = "
+                f"positions + offset must lie within {lowest} and max_length - 1 = "
                 f"{self.max_length - 1}, got {ends[0]} to {ends[1]}"
             )
         return positions
@@ -156,7 +169,30 @@ class LearnedPositionalEmbedding(nn.Module):
                 nn.init.normal_(self.weight, std=0.02)
             elif not self.weight.is_meta:
                 table = sinusoidal_table(self.max_length, self.d_model)
-                self.weight.copy_(torch.from_numpy(table))
+                self.weight[self._first :] = torch.from_numpy(table)
+            if self.padding_idx is not None:
+                self.weight[: self._first] = 0
+
+    def resize(self, max_length: int) -> None:
+        """Keep the rows of the first positions, and begin anew with further ones.
+
+        The weight is a new parameter: make the optimiser after this. New rows begin
+        as `init` says; nothing has trained them.
+
+        >>> embed = LearnedPositionalEmbedding(4, max_length=2)
+        >>> before = embed.weight.detach().clone()
+        >>> embed.resize(3)
+        >>> embed.weight.shape, torch.equal(embed.weight[:2], before)
+        (torch.Size([3, 4]), True)
+        """
+        self.max_length = as_integer("max_length", max_length, at_least=1)
+        kept = self.weight.detach()[: self._first + self.max_length]
+        with torch.inference_mode(mode=False):
+            rows = kept.new_empty(self._first + self.max_length, self.d_model)
+            self.weight = nn.Parameter(rows, requires_grad=self.weight.requires_grad)
+        self.reset_parameters()
+        with torch.no_grad():
+            self.weight[: len(kept)] = kept
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

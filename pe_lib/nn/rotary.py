@@ -1,18 +1,19 @@
 """Rotary positions as a PyTorch module."""
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from pe_lib._arguments import as_base, as_choice, as_integer
+from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
 from pe_lib.beyond.rotary import BASE, _pair_speeds
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at
 from pe_lib.nn._arguments import as_offset, lined_up
+from pe_lib.nn._configs import rotary_arguments
 from pe_lib.nn._guests import as_leaf, is_guest
-from pe_lib.nn._tables import Tabled
+from pe_lib.nn._tables import WIDE, Tabled
 from pe_lib.nn._turning import SMALL, turn, turn_small
 
 
@@ -39,7 +40,12 @@ class RotaryEmbedding(Tabled):
         under torch.compile; a program that torch.export wrote down from an example
         within it keeps these positions alone. With 0 all are computed.
     base, layout, rotary_dim, frequencies
-        As in :func:`pe_lib.beyond.rotary.apply_rotary`.
+        As in :func:`pe_lib.beyond.rotary.apply_rotary`. The layout must be that of
+        the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
+        transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
+        Llama files. :meth:`from_config` knows it.
+    temperature : float
+        Multiplies what is turned, and so scores by its square, as YaRN does; above 0.
     seq_dim : int
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
@@ -54,6 +60,13 @@ class RotaryEmbedding(Tabled):
 
     Examples
     --------
+    For the weights of a model, its layout; a wrong one raises no error, and scores
+    differ:
+
+    >>> llama = {"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0}
+    >>> RotaryEmbedding.from_config(llama).layout
+    'half_split'
+
     Eight query heads share two key heads; the same turn serves both:
 
     >>> rotary = RotaryEmbedding(64)
@@ -86,6 +99,7 @@ class RotaryEmbedding(Tabled):
         layout: str = "interleaved",
         rotary_dim: int | None = None,
         frequencies: ArrayLike | None = None,
+        temperature: float = 1.0,
         seq_dim: int = -2,
         device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
@@ -98,6 +112,7 @@ class RotaryEmbedding(Tabled):
         self._given = frequencies is not None
         speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
         self.rotary_dim, self._speeds = 2 * len(speeds), tuple(speeds.tolist())
+        self.temperature = as_positive("temperature", temperature)
         self.seq_dim = as_integer("seq_dim", seq_dim)
         if self.seq_dim > -2:
             raise ValueError(
@@ -108,6 +123,46 @@ class RotaryEmbedding(Tabled):
         cosines, sines = layout_columns(self.rotary_dim, self.layout)
         self._make_table(self.rotary_dim, (sines, cosines, steps), device, dtype)
 
+    @classmethod
+    def from_config(
+        cls, config: Any, *, layout: str | None = None, **options: Any
+    ) -> Self:
+        """The rotary module of a model that transformers describes.
+
+        Parameters
+        ----------
+        config : transformers configuration, or the dict of its config.json
+            `rope_parameters`, or `rope_theta` and `rope_scaling` of older files, with
+            the rules "default", "linear", "llama3" and "yarn"; the width of a head
+            and the share that turns.
+        layout : "half_split" or "interleaved"
+            Needed where it is not known from `model_type`.
+        **options
+            `max_length`, `seq_dim`, `device` and `dtype` of the module.
+
+        Raises
+        ------
+        ValueError
+            If the layout is not known, angles depend on the length of the text
+            ("dynamic", "longrope"), or layers differ in their parameters.
+
+        Examples
+        --------
+        Position interpolation by a factor of 8:
+
+        >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}
+        >>> config["rope_scaling"] = {"rope_type": "linear", "factor": 8.0}
+        >>> config["max_position_embeddings"] = 8192
+        >>> RotaryEmbedding.from_config(config).frequencies
+        (0.125, 0.00125)
+        """
+        return cls(**rotary_arguments(config, layout), **options)
+
+    @property
+    def frequencies(self) -> tuple[float, ...]:
+        """Radians per position of each pair that turns."""
+        return self._speeds
+
     def forward(
         self,
         queries: Tensor,
@@ -115,7 +170,7 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        turns: Tensor | None = None,
+        turns: Tensor | tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, turned to their positions.
 
@@ -132,8 +187,9 @@ class RotaryEmbedding(Tabled):
             Positions that are learned get their gradient.
         offset : int
             Is added to every position.
-        turns : tensor
-            What :meth:`turns_at` returned, in the place of positions and offset.
+        turns : tensor, or tuple of two
+            What :meth:`turns_at` or :meth:`cos_sin` returned, in the place of
+            positions and offset.
 
         Returns
         -------
@@ -171,6 +227,7 @@ class RotaryEmbedding(Tabled):
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
+            turns = turns if isinstance(turns, Tensor) else self._packed(*turns)
             both = turns, turns
         else:
             turns = self._turns(queries, positions, offset)
@@ -221,7 +278,45 @@ class RotaryEmbedding(Tabled):
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "
                 "of fewer bits confuse positions"
             )
-        return codes_at(positions, as_offset(offset), self._columns, dtype)
+        return self._codes(positions, as_offset(offset), dtype)
+
+    def cos_sin(
+        self, position_ids: Tensor, *, dtype: torch.dtype = torch.float32
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines [..., rotary_dim], each twice, as transformers keeps them.
+
+        Both numbers of a pair get the cosine of their angle, and its sine. What
+        ``model.rotary_emb`` returns there, but for the dtype: cast it to that of the
+        model, or hand it to :meth:`forward` as `turns`, which needs 32 bits.
+
+        >>> rotary = RotaryEmbedding(4, layout="half_split")
+        >>> rotary.cos_sin(torch.tensor([1]))[0]
+        tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
+        """
+        packed = self.turns_at(position_ids, dtype=dtype)
+        columns = layout_columns(self.rotary_dim, self.layout)
+        cos, sin = torch.empty_like(packed), torch.empty_like(packed)
+        for both, found in ((cos, columns[0]), (sin, columns[1])):
+            for place in columns:
+                both[..., place] = packed[..., found]
+        return cos, sin
+
+    def _packed(self, cos: Tensor, sin: Tensor) -> Tensor:
+        """Cosines and sines of :meth:`cos_sin` in the columns of :meth:`turns_at`."""
+        for name, part in (("cos", cos), ("sin", sin)):
+            if part.dtype not in WIDE:
+                raise TypeError(
+                    f"{name} must be float32 or float64, got {part.dtype}: rounded "
+                    "angles confuse positions"
+                )
+        first, second = layout_columns(cos.shape[-1], self.layout)
+        packed = torch.empty_like(cos)
+        packed[..., first], packed[..., second] = cos[..., first], sin[..., second]
+        return packed
+
+    def _codes(self, positions: Tensor, offset: Any, dtype: torch.dtype) -> Tensor:
+        codes = codes_at(positions, offset, self._columns, dtype)
+        return codes if self.temperature == 1 else codes * self.temperature
 
     def _is_small(self, queries: Tensor, keys: Tensor) -> bool:
         """Whether both can be turned in the shortest way."""
@@ -244,7 +339,7 @@ class RotaryEmbedding(Tabled):
         if inside and fits:
             return table[offset : offset + length]  # type: ignore[index]
         positions = torch.arange(length, device=x.device)
-        return codes_at(positions, offset, self._columns, dtype)
+        return self._codes(positions, offset, dtype)
 
     def _turn(self, name: str, x: Tensor, turns: Tensor) -> Tensor:
         length = x.shape[-2]
@@ -284,7 +379,7 @@ class RotaryEmbedding(Tabled):
 
     def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
-        table.copy_(codes_at(positions, 0, self._columns, table.dtype))
+        table.copy_(self._codes(positions, 0, table.dtype))
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
@@ -292,7 +387,8 @@ class RotaryEmbedding(Tabled):
     def extra_repr(self) -> str:
         """What print(module) shows."""
         speeds = "frequencies given" if self._given else f"base={self.base:g}"
+        heat = "" if self.temperature == 1 else f", temperature={self.temperature:.4g}"
         return (
             f"{self.head_dim}, max_length={self.max_length}, {speeds}, "
-            f"layout={self.layout!r}, rotary_dim={self.rotary_dim}"
+            f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{heat}"
         )

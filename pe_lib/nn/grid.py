@@ -1,0 +1,175 @@
+"""Rotary positions on a grid as a PyTorch module: M-RoPE, axial and mixed."""
+
+from collections.abc import Callable, Sequence
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from pe_lib._arguments import as_reals
+from pe_lib._phasors import frequencies_in_units
+from pe_lib.beyond.grid import section_frequencies
+from pe_lib.beyond.rotary import BASE
+from pe_lib.layouts import layout_columns
+from pe_lib.nn._angles import codes_at, make_columns
+from pe_lib.nn._arguments import with_float64
+from pe_lib.nn.rotary import RotaryEmbedding
+
+
+class GridRotaryEmbedding(nn.Module):
+    r"""Turns queries and keys by their coordinates, as Qwen2-VL's M-RoPE does.
+
+    .. math:: \theta_j = \sum_a \omega_{a,j}\, p_a
+
+    What :func:`pe_lib.beyond.grid.rotate_grid` computes, for tensors. A position is a
+    row of coordinates: (time, row, column) of a patch, or the same number three times
+    for a word. transformers keeps such ids as [axes, batch, length]; here the axes
+    come last, so give ``position_ids.movedim(0, -1)``.
+
+    Parameters
+    ----------
+    head_dim : int
+        Width of a head, even.
+    sections, interleave, base
+        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL (16, 24, 24)
+        with base 10**6.
+    frequencies : array_like [axes, head_dim / 2]
+        In the place of sections, from -pi to pi: of
+        :func:`pe_lib.beyond.grid.axial_frequencies`, or mixed.
+    layout, seq_dim, device
+        As in :class:`RotaryEmbedding`. Qwen's weights have "half_split".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If :func:`pe_lib.beyond.grid.rotate_grid` would raise.
+
+    Examples
+    --------
+    >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
+    >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
+    >>> word = torch.arange(5)[:, None].expand(5, 3)  # the same on all axes
+    >>> turned, _ = rotary(queries, keys, positions=word)
+    >>> usual, _ = RotaryEmbedding(12, layout="half_split")(queries, keys)
+    >>> torch.allclose(turned, usual, atol=1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        *,
+        sections: Sequence[int] | None = None,
+        interleave: bool = False,
+        base: float = BASE,
+        frequencies: ArrayLike | None = None,
+        layout: str = "interleaved",
+        seq_dim: int = -2,
+        device: torch.device | str | int | None = None,
+    ) -> None:
+        super().__init__()
+        self.rotary = RotaryEmbedding(
+            head_dim, max_length=0, layout=layout, seq_dim=seq_dim, device=device
+        )
+        if (sections is None) == (frequencies is None):
+            raise ValueError("sections or frequencies must be given, and not both")
+        if sections is not None:
+            speeds = section_frequencies(
+                head_dim, sections, interleave=interleave, base=base
+            )
+        else:
+            speeds = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
+        if speeds.ndim != 2 or speeds.shape[1] != head_dim // 2 or head_dim % 2:
+            raise ValueError(
+                "frequencies must have shape [axes, head_dim / 2] with an even "
+                f"head_dim, got {speeds.shape} and head_dim = {head_dim}"
+            )
+        if not (np.abs(speeds) <= np.pi).all():
+            raise ValueError("frequencies must lie within -pi and pi")
+        self.frequencies = tuple(map(tuple, speeds.tolist()))
+        cosines, sines = layout_columns(head_dim, layout)
+        self._axes = [
+            make_columns(head_dim, sines, cosines, frequencies_in_units(tuple(row)))
+            for row in np.abs(speeds).tolist()
+        ]
+        self._signs = torch.from_numpy(np.sign(speeds) + (speeds == 0))
+        self._move()
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        *,
+        positions: Tensor | None = None,
+        turns: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return queries and keys, turned to their positions.
+
+        Parameters
+        ----------
+        queries, keys : tensors [..., length, head_dim]
+            As in :class:`RotaryEmbedding`.
+        positions : tensor [length, axes] or [batch, length, axes]
+            Real numbers.
+        turns : tensor
+            What :meth:`turns_at` returned, in the place of positions.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If neither positions nor turns are given, or both; if shapes do not fit.
+        """
+        if (positions is None) == (turns is None):
+            raise ValueError("positions or turns must be given, and not both")
+        if turns is None:
+            wide = torch.float64 in (queries.dtype, keys.dtype)
+            dtype = torch.float64 if wide else torch.float32
+            turns = self.turns_at(positions, dtype=dtype)  # type: ignore[arg-type]
+        turned: tuple[Tensor, Tensor] = self.rotary(queries, keys, turns=turns)
+        return turned
+
+    def turns_at(
+        self, positions: Tensor, *, dtype: torch.dtype = torch.float32
+    ) -> Tensor:
+        """Cosines and sines of positions [..., axes]: [..., head_dim]."""
+        if not isinstance(positions, Tensor):
+            raise TypeError(
+                f"positions must be a tensor, got {type(positions).__name__}"
+            )
+        if positions.dtype == torch.bool or positions.is_complex():
+            raise TypeError(f"positions must be real numbers, got {positions.dtype}")
+        if not positions.ndim or positions.shape[-1] != len(self._axes):
+            raise ValueError(
+                f"positions must have shape [..., {len(self._axes)}], one number for "
+                f"each axis, got {list(positions.shape)}"
+            )
+        first, second = layout_columns(self.rotary.head_dim, self.rotary.layout)
+        at = positions.to(with_float64(positions.device))
+        signs = self._signs.to(at.device)
+        cos, sin = torch.ones_like(signs[0]), torch.zeros_like(signs[0])
+        for axis, columns in enumerate(self._axes):
+            codes = codes_at(at[..., axis], 0, columns, torch.float64)
+            c, s = codes[..., first], codes[..., second] * signs[axis]
+            cos, sin = cos * c - sin * s, cos * s + sin * c
+        shape = *positions.shape[:-1], self.rotary.head_dim
+        turns = torch.empty(shape, dtype=dtype, device=at.device)
+        turns[..., first], turns[..., second] = cos, sin
+        return turns.to(positions.device)
+
+    def _move(self) -> None:
+        """Take the angles to the device, so that no call has to."""
+        device = self.rotary.table.device
+        if device.type not in ("meta", "mps"):
+            self._axes = [tuple(p.to(device) for p in part) for part in self._axes]
+            self._signs = self._signs.to(device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._move()
+        return self
+
+    def extra_repr(self) -> str:
+        """What print(module) shows."""
+        return f"{len(self.frequencies)} axes"

@@ -1,0 +1,293 @@
+"""The modules in the place of other people's: configurations, calls, weights."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.functional import scaled_dot_product_attention
+
+from pe_lib.beyond.grid import rotate_grid
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.beyond.scaling import by_parts, llama3, ntk, temperature
+from pe_lib.nn import (
+    AlibiBias,
+    GridRotaryEmbedding,
+    LearnedPositionalEmbedding,
+    RotaryEmbedding,
+    T5Bias,
+)
+
+CONFIG = {"model_type": "llama", "hidden_size": 128, "num_attention_heads": 2}
+SCALED = {"factor": 8.0, "original_max_position_embeddings": 8192}
+LAYOUTS = ("interleaved", "half_split")
+
+
+def from_config(**more):
+    return RotaryEmbedding.from_config({**CONFIG, **more})
+
+
+# from_config
+
+
+def test_the_plain_rule_keeps_exact_angles():
+    rotary = from_config(rope_theta=500_000.0)
+    assert (rotary.head_dim, rotary.base) == (64, 500_000)
+    assert rotary.layout == "half_split"
+    assert not rotary._given
+
+
+@pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
+def test_rules_that_stretch(key):
+    plain = np.array(from_config(rope_theta=1e4).frequencies)
+    parts = {"rope_type": "llama3", **SCALED, "rope_theta": 1e4}
+    made = from_config(**{key: parts})
+    np.testing.assert_array_equal(made.frequencies, llama3(plain, 8, 8192))
+    made = from_config(**{key: {**parts, "rope_type": "yarn"}})
+    wanted = by_parts(plain, 8, 8192, ramp="index")
+    np.testing.assert_array_equal(made.frequencies, wanted)
+    assert made.temperature == temperature(8)
+    made = from_config(**{key: {**parts, "rope_type": "linear"}})
+    np.testing.assert_array_equal(made.frequencies, plain / 8)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("length", [3, 400])  # in the shortest way, and in blocks
+def test_temperature_multiplies_the_part_that_turns(layout, length):
+    options = {"layout": layout, "rotary_dim": 16}
+    plain = RotaryEmbedding(32, **options)
+    hot = RotaryEmbedding(32, temperature=1.5, **options)
+    x = torch.randn(2, 4, length, 32, requires_grad=True)
+    wanted = torch.cat([1.5 * plain.turn(x)[..., :16], x[..., 16:]], -1)
+    torch.testing.assert_close(hot.turn(x), wanted)
+    given = torch.autograd.grad(hot.turn(x).sin().sum(), x)[0]
+    torch.testing.assert_close(given, torch.autograd.grad(wanted.sin().sum(), x)[0])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"model_type": "new"}, "layout must be given for model_type 'new'"),
+        ({"rope_scaling": {"rope_type": "dynamic", "factor": 2}}, "got 'dynamic'"),
+        ({"rope_scaling": {"type": "longrope"}}, "got 'longrope'"),
+        ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
+        ({"rope_parameters": {"full_attention": {}}}, "one for each kind of layer"),
+        ({"rope_scaling": {"type": "yarn", **SCALED, "truncate": False}}, "truncate"),
+    ],
+)
+def test_what_a_configuration_cannot_say(more, message):
+    with pytest.raises(ValueError, match=message):
+        from_config(**more)
+
+
+def test_a_configuration_without_a_width():
+    with pytest.raises(ValueError, match="config must have head_dim"):
+        RotaryEmbedding.from_config({"model_type": "llama"})
+    with pytest.raises(ValueError, match="temperature must be"):
+        RotaryEmbedding(8, temperature=0)
+
+
+# Cosines and sines as transformers has them
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_cos_sin_turn_as_the_popular_form(layout):
+    rotary = RotaryEmbedding(8, layout=layout)
+    ids = torch.tensor([[5, 0, 3]])
+    cos, sin = rotary.cos_sin(ids)
+    x = torch.randn(1, 2, 3, 8)
+    if layout == "half_split":
+        swapped = torch.cat([-x[..., 4:], x[..., :4]], -1)
+    else:
+        swapped = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
+    wanted = x * cos[:, None] + swapped * sin[:, None]
+    torch.testing.assert_close(rotary.turn(x, positions=ids), wanted)
+    q, k = rotary(x, x, turns=(cos, sin))
+    torch.testing.assert_close(q, wanted)
+    torch.testing.assert_close(k, wanted)
+    with pytest.raises(TypeError, match="cos must be float32 or float64"):
+        rotary(x, x, turns=(cos.bfloat16(), sin.bfloat16()))
+
+
+def swapped_model(transformers, name, **more):
+    """A tiny model's logits, before and after its rotary was exchanged."""
+    config = transformers.CONFIG_MAPPING[name](
+        vocab_size=50, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+        max_position_embeddings=256, pad_token_id=0, **more,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    modeling = importlib.import_module(type(model).__module__)
+    rotary = RotaryEmbedding.from_config(config)
+    ids = torch.arange(150)[None] % 50
+    with torch.no_grad():
+        before = model(ids).logits
+        inner = next(model.children())
+        if name == "gptj":
+            cos, sin = rotary.cos_sin(torch.arange(256))
+            table = torch.cat([sin[:, ::2], cos[:, ::2]], -1)[None]
+            for layer in inner.h:
+                layer.attn._get_embed_positions = lambda _: table
+        else:
+            inner.rotary_emb.forward = lambda _, position_ids: rotary.cos_sin(
+                position_ids
+            )
+            modeling.apply_rotary_pos_emb = lambda q, k, cos, sin: rotary(
+                q, k, turns=(cos, sin)
+            )
+        return before, model(ids).logits
+
+
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, **SCALED}
+YARN["original_max_position_embeddings"] = 64
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("llama", {"intermediate_size": 64}),
+        ("llama", {"intermediate_size": 64, "rope_parameters": YARN}),
+        ("qwen2", {"intermediate_size": 64, "num_key_value_heads": 2}),
+        ("gpt_neox", {"intermediate_size": 64}),
+        ("cohere", {"intermediate_size": 64}),
+        ("gptj", {"rotary_dim": 8}),
+    ],
+)
+def test_logits_stay_when_the_rotary_module_is_exchanged(monkeypatch, name, more):
+    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
+    monkeypatch.syspath_prepend(str(folder))
+    transformers = pytest.importorskip("transformers", reason="no transformers")
+    before, after = swapped_model(transformers, name, **more)
+    torch.testing.assert_close(after, before, atol=2e-4, rtol=1e-4)
+    assert before.std() > 1e-2
+
+
+# Grids
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "ways",
+    [
+        {"sections": (2, 2, 2)},
+        {"sections": (2, 2, 2), "interleave": True, "base": 1e6},
+        {"frequencies": np.random.default_rng(0).uniform(-3, 3, (2, 6))},
+    ],
+)
+def test_the_grid_module_turns_as_the_function(layout, ways):
+    axes = 2 if "frequencies" in ways else 3
+    rotary = GridRotaryEmbedding(12, layout=layout, **ways)
+    x = torch.randn(2, 4, 5, 12, dtype=torch.float64)
+    at = torch.randint(-1000, 1000, (2, 5, axes))
+    wanted = rotate_grid(
+        x.numpy(), at[:, None].expand(2, 4, 5, axes).numpy(), layout=layout, **ways
+    )
+    q, k = rotary(x, x, positions=at)
+    np.testing.assert_allclose(q, wanted, atol=1e-14)
+    assert torch.equal(q, k)
+    low, _ = rotary(x.float(), x.float(), positions=at)
+    np.testing.assert_allclose(low, wanted, atol=2e-6)
+    ready = rotary.turns_at(at, dtype=torch.float64)
+    assert torch.equal(rotary(x, x, turns=ready)[0], q)
+    assert not rotary.state_dict()
+    half = rotary.bfloat16()(x.float(), x.float(), positions=at)[0]
+    assert torch.equal(half, low)
+
+
+def test_what_the_grid_module_refuses():
+    with pytest.raises(ValueError, match="sections or frequencies"):
+        GridRotaryEmbedding(12)
+    with pytest.raises(ValueError, match="frequencies must have shape"):
+        GridRotaryEmbedding(12, frequencies=np.ones((2, 5)))
+    with pytest.raises(ValueError, match="within -pi and pi"):
+        GridRotaryEmbedding(12, frequencies=4 * np.ones((2, 6)))
+    rotary = GridRotaryEmbedding(12, sections=(3, 3))
+    x = torch.randn(1, 5, 12)
+    with pytest.raises(ValueError, match="positions or turns must be given"):
+        rotary(x, x)
+    with pytest.raises(ValueError, match=r"positions must have shape \[..., 2\]"):
+        rotary(x, x, positions=torch.zeros(5, 3))
+    with pytest.raises(TypeError, match="positions must be a tensor"):
+        rotary(x, x, positions=[[0, 0]] * 5)
+    with pytest.raises(TypeError, match="positions must be real numbers"):
+        rotary(x, x, positions=torch.zeros(5, 2, dtype=torch.bool))
+
+
+def test_words_of_a_grid_turn_as_in_a_text():
+    x = torch.randn(1, 6, 8)
+    same = torch.arange(6)[:, None].expand(6, 3)
+    grid = GridRotaryEmbedding(8, sections=(1, 1, 2))
+    text = apply_rotary(x.numpy(), np.arange(6))
+    np.testing.assert_allclose(grid(x, x, positions=same)[0], text, atol=1e-6)
+
+
+# FlexAttention
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("queries", [9, 2])
+def test_score_mod_gives_what_the_bias_gives(causal, queries):
+    for bias in (
+        AlibiBias(4, causal=causal),
+        T5Bias(4, causal=causal, init_std=1.0, num_buckets=8, max_distance=6),
+    ):
+        q, k, v = torch.randn(3, 2, 4, 9, 16)
+        q = q[:, :, -queries:]
+        wanted = scaled_dot_product_attention(q, k, v, attn_mask=bias(queries, 9))
+        change = bias.score_mod(9, offset=9 - queries)
+        got = flex_attention(q, k, v, score_mod=change)
+        torch.testing.assert_close(got, wanted)
+    (learned,) = torch.autograd.grad(got.sin().sum(), bias.weight)
+    (again,) = torch.autograd.grad(wanted.sin().sum(), bias.weight)
+    torch.testing.assert_close(learned, again)
+
+
+# Learned tables
+
+
+def test_padding_has_a_row_of_zeros_that_stays():
+    embed = LearnedPositionalEmbedding(4, max_length=5, padding_idx=1)
+    assert list(embed.weight.shape) == [7, 4]  # as 514 rows in RoBERTa
+    mask = torch.tensor([[0, 0, 1, 1, 1]])
+    out = embed(torch.zeros(1, 5, 4), positions=mask.cumsum(-1) * mask - 1)
+    assert torch.equal(out[0, :2], torch.zeros(2, 4))
+    assert torch.equal(out[0, 2:], embed.weight[2:5])
+    out.sum().backward()
+    assert torch.equal(
+        embed.weight.grad.any(1).int(), torch.tensor([0, 0, 1, 1, 1, 0, 0])
+    )
+    assert torch.equal(embed(torch.zeros(1, 2, 4))[0], embed.weight[2:4])
+    with pytest.raises(ValueError, match="within -1 and max_length - 1 = 4"):
+        embed(torch.zeros(1, 1, 4), positions=torch.tensor([-2]))
+
+
+@pytest.mark.parametrize("padding_idx", [None, 1])
+def test_a_table_that_grows_and_shrinks_keeps_its_rows(padding_idx):
+    embed = LearnedPositionalEmbedding(
+        4, max_length=5, init="sinusoidal", padding_idx=padding_idx
+    )
+    with torch.no_grad():
+        embed.weight.add_(1)
+    before = embed.weight.detach().clone()
+    embed.resize(8)
+    assert torch.equal(embed.weight[: len(before)], before)
+    fresh = LearnedPositionalEmbedding(
+        4, max_length=8, init="sinusoidal", padding_idx=padding_idx
+    )
+    assert torch.equal(embed.weight[len(before) :], fresh.weight[len(before) :])
+    assert embed.weight.requires_grad
+    embed.resize(2)
+    assert torch.equal(embed.weight, before[: len(embed.weight)])
+    with pytest.raises(ValueError, match="max_length = 2"):
+        embed(torch.zeros(1, 3, 4))
+
+
+def test_a_rule_that_no_file_names_is_given_as_frequencies():
+    """As the message for 'dynamic' says."""
+    plain = from_config(rope_theta=1e4)
+    made = RotaryEmbedding(64, frequencies=ntk(plain.frequencies, 2))
+    np.testing.assert_array_equal(made.frequencies, ntk(plain.frequencies, 2))
