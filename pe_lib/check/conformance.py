@@ -5,6 +5,7 @@ at one property and yields findings. The checks are independent of one another;
 :func:`check_encoding` runs all that apply.
 """
 
+import copy
 import traceback
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -86,13 +87,15 @@ def check_encoding(
 
     Parameters
     ----------
-    build : callable
+    build : callable, or torch.nn.Module
         From a width to a new torch.nn.Module, whose forward takes x, a float tensor
         [batch, length, d_model] or with these axes in another order. For rotary the
         width is that of a head, for a bias the number of heads. A module with
-        another signature wants a small wrapper.
+        another signature needs a small wrapper. A module that is there already is
+        copied, and looked at in its one width.
     d_model : int
-        The width to look at, at least 1. Some checks try others as well.
+        The width to look at, at least 1; that of the module, if there is one. Some
+        checks try others as well.
     ignore : collection of str
         Checks that are left out, by name.
     positions, offset : str, optional
@@ -113,7 +116,8 @@ def check_encoding(
         If `build` cannot be called, `d_model` is not an integer, or `ignore` is one
         word and no collection of words.
     ValueError
-        If `d_model` is below 1, or there is no check of a name in `ignore`.
+        If `d_model` is below 1 or not that of the module, or there is no check of a
+        name in `ignore`.
 
     Examples
     --------
@@ -168,17 +172,31 @@ def _as_probe(
     offset: str | None = None,
 ) -> tuple[Probe, Collection[str]]:
     as_callable("build", build)
-    if isinstance(build, torch.nn.Module):
-        name = type(build).__name__
-        raise TypeError(
-            "build must make a module from a width, a class or a function as "
-            f"lambda d_model: {name}(d_model), got a module, {name}"
-        )
     d_model = as_integer("d_model", d_model, at_least=1)
+    if isinstance(build, torch.nn.Module):
+        build, ignore = _copies(build, d_model), {*_as_checks(ignore), "widths"}
     probe = Probe(
         build, d_model, "batch", takes_positions=positions, takes_offset=offset
     )
     return probe, _as_checks(ignore)
+
+
+def _copies(module: torch.nn.Module, d_model: int) -> Build:
+    """What "makes" a module that is there already, of its one width."""
+
+    for name in ("d_model", "embedding_dim", "hidden_size", "head_dim"):
+        own = getattr(module, name, d_model)
+        if isinstance(own, int) and own != d_model:
+            raise ValueError(
+                f"d_model must be the module's {name}, {own}, got {d_model}"
+            )
+
+    def copy_of(width: int) -> torch.nn.Module:
+        if width != d_model:
+            raise ValueError(f"there is one module, of width {d_model}")
+        return copy.deepcopy(module)
+
+    return copy_of
 
 
 def _as_checks(ignore: Collection[str]) -> Collection[str]:

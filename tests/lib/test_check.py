@@ -1001,10 +1001,33 @@ def test_an_exception_in_one_check_is_its_finding():
     assert any("KeyError: 'nothing here'" in f.what for f in report.findings)
 
 
-@pytest.mark.parametrize("build", [None, 3, nn.Identity()])
+@pytest.mark.parametrize("build", [None, 3])
 def test_build_is_called(build):
-    with pytest.raises(TypeError, match=r"build must (be callable|make a module).*got"):
+    with pytest.raises(TypeError, match=r"build must be callable.*got"):
         check_encoding(build)
+
+
+@pytest.mark.parametrize("build", [Sound, RotaryEmbedding, AlibiBias])
+def test_a_module_that_is_there_already_is_checked_as_its_class(build):
+    module = build(16)
+    before = {name: part.clone() for name, part in module.named_buffers()}
+    report = check_encoding(module, d_model=16)
+    other = check_encoding(build, d_model=16, ignore=["widths"])
+    assert (report.kind, report.wrong, report.convention) == (
+        (other.kind, (), other.convention)
+    )
+    assert {f.check for f in report.findings} == {f.check for f in other.findings}
+    assert all(torch.equal(p, before[name]) for name, p in module.named_buffers())
+
+
+def test_what_is_wrong_with_a_module_that_is_there_already():
+    module = nn.Identity()
+    assert check_encoding(module).wrong == check_encoding(lambda _: module).wrong
+
+
+def test_a_module_has_one_width():
+    with pytest.raises(ValueError, match="the module's head_dim, 16, got 64"):
+        check_encoding(RotaryEmbedding(16))
 
 
 @pytest.mark.parametrize(("d_model", "error"), [(0, ValueError), (2.0, TypeError)])
