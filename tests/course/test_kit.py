@@ -14,6 +14,8 @@ import kit
 import manuscript
 import nbformat
 import pytest
+import report
+import sources
 import stubs
 import wrong_answers
 
@@ -32,6 +34,19 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts(folder: Path) -> str:
     """All notebooks of a folder, in one."""
     return "\n".join(p.read_text("utf-8") for p in sorted(folder.rglob("*.ipynb")))
+
+
+def marked_down(path: Path) -> str:
+    """The text of a notebook."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    texts = [editions.source(c) for c in cells if c["cell_type"] == "markdown"]
+    return "\n\n".join(texts)
+
+
+def read(folder: Path) -> str:
+    """All cells of the notebooks of a folder, as one reads them."""
+    books = [json.loads(p.read_text("utf-8")) for p in folder.rglob("*.ipynb")]
+    return "\n\n".join(editions.source(c) for book in books for c in book["cells"])
 
 
 def test_each_folder_is_complete(course: Path) -> None:
@@ -70,6 +85,7 @@ def test_what_a_chapter_reads_lies_beside_it(
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     """Neither a line of a solution, nor a hidden input, nor a wrong answer."""
     student, instructor = texts(course / "student"), texts(course / "instructor")
+    told_to = {edition: read(course / edition) for edition in ("student", "instructor")}
     told = 0
     for page in kit.chosen(BOOK.notebooks, SOME):
         shown = "".join(c.source for c in page.cells if not c.tagged("solution-"))
@@ -81,12 +97,68 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
                         told += quoted in instructor
                         assert quoted not in student or line.startswith("def ")
                 for wrong in wrong_answers.collected()[label].wrong:
-                    assert wrong.thinks in instructor and wrong.thinks not in student
+                    assert wrong.answer.rstrip() in told_to["instructor"]
+                    if "\n" in wrong.answer.rstrip():  # one line may be the stub's
+                        assert wrong.answer.rstrip() not in told_to["student"]
     assert told >= 10
     assert "Hidden check" in instructor and "Hidden check" not in student
-    assert "solution-" not in student
+    assert "solution-" not in student and "Common wrong answers" not in student
+    assert not [p for p in (course / "student").rglob("*") if "author" in p.name]
     assert (course / "instructor/exam.md").is_file()
     assert not (course / "student/exam.md").exists()
+
+
+def test_links_and_sources_are_whole(course: Path) -> None:
+    """In each edition: no link leads nowhere, and no source is a key alone."""
+    keys, seen = set(sources.bibliography()), 0
+    for path in course.rglob("*.ipynb"):
+        text = marked_down(path)
+        assert "{cite" not in text and not keys & set(re.findall(r"\[([\w-]+)\]", text))
+        for _, address in sources.LINK.findall(text):
+            file, _, anchor = address.partition("#")
+            to = path.parent / file if file else path
+            assert to.is_file(), (path, address)
+            titles = re.findall(r"^#+ (.+)$", marked_down(to), re.MULTILINE)
+            assert not anchor or anchor in map(sources.fragment, titles), address
+            seen += 1
+    assert seen > 20
+    student = marked_down(course / "student/sinusoidal/rotation.ipynb")
+    assert "#Deeper:-Can-a-single-sine-do-it?)" in student
+    assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
+
+
+def test_what_others_got_wrong_is_a_hint(course: Path) -> None:
+    """Folded, below each check, without the code of the wrong answer."""
+    notebook = json.loads((course / "student/sinusoidal/rotation.ipynb").read_text())
+    cells = {cell["id"]: editions.source(cell) for cell in notebook["cells"]}
+    for exercise in BOOK.pages["book/sinusoidal/rotation"].exercises:
+        text = cells[f"hints-{exercise.label}"]
+        wrong = wrong_answers.collected()[exercise.label].wrong
+        assert text.startswith("<details>") and all(w.thinks in text for w in wrong)
+        assert not any(w.answer.strip() in text for w in wrong)
+
+
+def test_everything_that_is_installed_is_pinned(course: Path) -> None:
+    """The constraints lie in the folder, and pip is told of them."""
+    for folder in (course / "student", course / "instructor"):
+        for name in ("requirements.txt", "requirements-torch.txt"):
+            first = (folder / name).read_text("utf-8").splitlines()[0]
+            assert first == "-c constraints.txt"
+        assert "numpy" in (folder / "requirements.txt").read_text("utf-8")
+        assert len((folder / "constraints.txt").read_text("utf-8").splitlines()) > 50
+    pins = (course / "otter/rotation/requirements.txt").read_text("utf-8")
+    assert "-c" not in pins  # otter takes this one file along
+
+
+def test_tiny_tensors_have_one_thread(course: Path) -> None:
+    """Said before anything imports torch, where a chapter does; and by the grader."""
+    for name in ("student/pytorch/module", "nbgrader/source/module/module"):
+        notebook = json.loads((course / f"{name}.ipynb").read_text("utf-8"))
+        code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+        assert "torch.set_num_threads(1)" in editions.source(code[0])
+    rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
+    assert "set_num_threads" not in rotation
+    assert report.environment(course)["OMP_NUM_THREADS"] == "1"
 
 
 def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:

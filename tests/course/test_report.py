@@ -2,15 +2,18 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import editions
+import from_browser
 import graders
 import kit
 import manuscript
 import pytest
 import report
+import variants
 
 PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=30, cell_seconds=2)
@@ -82,7 +85,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     (folder / "jo/homework.py").write_text("offset = 1", encoding="utf-8")
     (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
     rows = report.report(folder, LIMITS, jobs=2)
-    report.write(rows, folder / "report.csv")
+    report.write(rows, folder)
     with (folder / "report.csv").open(encoding="utf-8") as file:
         found: dict[str, dict[str, Any]] = {}
         for row in csv.DictReader(file):
@@ -136,7 +139,7 @@ def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> No
     report.plan.cache_clear()
     kit.write(filled(**right() | {"ex_offset": LEAVING}), tmp_path / "ada.ipynb")
     rows = report.report(tmp_path, LIMITS, jobs=1)
-    assert sorted(row.points for row in rows) == [0, 3, 10, 10]
+    assert sorted(row.points for row in rows if row.of) == [0, 3, 10, 10]
     assert report.protection().startswith("NOT PROTECTED")
     report.plan.cache_clear()
 
@@ -144,8 +147,138 @@ def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> No
 def test_no_cell_of_the_table_is_a_formula(tmp_path: Path) -> None:
     """Neither in a message, nor in a name; and a name may be of another alphabet."""
     row = report.Row("=1+1", "c", "e", 0, 1, "-2 is wrong", "Jos\udce9")
-    report.write([row], tmp_path / "report.csv")
+    report.write([row], tmp_path)
     assert "'=1+1,c,e,0,1,'-2 is wrong,Jos?" in (tmp_path / "report.csv").read_text()
+
+
+@pytest.fixture()
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing runs; each exercise says which file was graded."""
+
+    def work(path: Path, chapter: str, *_: Any) -> tuple[dict[str, str], str]:
+        labels = [e.label for e in report.chapters()[chapter].exercises]
+        return dict.fromkeys(labels, f"graded {path.name}"), ""
+
+    monkeypatch.setattr(report, "work", work)
+
+
+def said(rows: list[report.Row]) -> set[tuple[str, str]]:
+    """What each student is told, without what is for the hand."""
+    return {(row.student, row.message) for row in rows if row.of is not None}
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_two_copies_the_latest_counts(tmp_path: Path) -> None:
+    """By the time of the file, then by its number; the other has a row that says so."""
+    times = {
+        "ada/rotation.ipynb": 200,
+        "ada/rotation (1).ipynb": 100,
+        "ben.ipynb": 100,
+        "ben (2).ipynb": 100,
+        "cid.ipynb": 100,
+        "cid (1).ipynb": 200,
+    }
+    for name, second in times.items():
+        kit.write(kit.student(PAGE), tmp_path / name)
+        os.utime(tmp_path / name, (second, second))
+    (tmp_path / "students.txt").write_text("ada\nben\ncid\ncid (1)\n")
+    rows = report.report(tmp_path, LIMITS, jobs=2)
+    later = "is a later copy of sinusoidal/rotation"
+    assert said(rows) == {
+        ("ada", "graded rotation.ipynb"),
+        ("ada", f"not graded: rotation.ipynb {later}"),
+        ("ben", "graded ben (2).ipynb"),
+        ("ben", f"not graded: ben (2).ipynb {later}"),
+        ("cid", "graded cid.ipynb"),
+        ("cid (1)", "graded cid (1).ipynb"),
+    }
+    assert sum(r.of or 0 for r in rows if r.student == "ada") == kit.worth(PAGE)
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_was_saved_on_the_site_has_its_own_time(tmp_path: Path) -> None:
+    """So a notebook of a later day counts more."""
+    answers = {"sinusoidal/rotation": {"ex-offset": {"answer": "x = 1"}}}
+    told = {"format": from_browser.FORMAT, "answers": answers}
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada/answers.json").write_text(json.dumps(told))
+    os.utime(tmp_path / "ada/answers.json", (100, 100))
+    kit.write(kit.student(PAGE), tmp_path / "ada/mine.ipynb")
+    rows = report.report(tmp_path, LIMITS, jobs=1)
+    assert ("ada", "graded mine.ipynb") in said(rows)
+
+
+@pytest.mark.usefixtures("quick")
+def test_nobody_is_overtaken_by_another_file(tmp_path: Path) -> None:
+    """One that says of itself that it is hers, and is later."""
+    group = variants.Class("t", "ab" * 32, ("ada",))
+    made = variants.noted(kit.student(PAGE), group, "ada")
+    for name, second in {"ada": 100, "upload-17": 200}.items():
+        kit.write(made, tmp_path / f"{name}.ipynb")
+        os.utime(tmp_path / f"{name}.ipynb", (second, second))
+    rows = report.report(tmp_path, LIMITS, 1, group)
+    assert ("ada", "graded ada.ipynb") in said(rows)
+    assert not any("graded upload" in message for _, message in said(rows))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_proof_waits_for_a_person(tmp_path: Path) -> None:
+    """A row of its own, without points, also of who handed in nothing."""
+    kit.write(kit.student(PAGE), tmp_path / "ada.ipynb")
+    (tmp_path / "students.txt").write_text("ada\nben\n")
+    rows = report.report(tmp_path, LIMITS, jobs=1)
+    proofs = [row for row in rows if row.of is None]
+    assert [(r.student, r.exercise) for r in proofs] == [
+        ("ada", "ex-counting proof"),
+        ("ben", "ex-counting proof"),
+    ]
+    assert {(r.points, r.message) for r in proofs} == {(None, "by hand")}
+    assert "ada: 0 of 33 points" in report.summary(rows)
+
+
+def test_what_is_given_back(tmp_path: Path) -> None:
+    """A gradebook with a line for each student, and to each student a page alone."""
+    rows = [
+        report.Row("ada", "b/two", "ex-b", 4, 4, "right", "b.ipynb"),
+        report.Row("ada", "a/one", "ex-a", 0, 3, "with other inputs: 7, not 8", "a"),
+        report.Row("ada", "a/one", "ex-a proof", None, None, "by hand", ""),
+        report.Row("Ada", "a/one", "ex-a", 3, 3, "right `or` not", "a.ipynb"),
+        report.Row("../eve", "", "", 0, 0, "no notebook", "x.ipynb"),
+    ]
+    for _ in range(2):  # a second report goes over the first
+        report.write(rows, tmp_path)
+    with (tmp_path / "gradebook.csv").open(encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    assert head[:4] == ["Student", "ID", "SIS Login ID", "Section"]
+    assert head[4:] == ["ex-a of 3", "ex-a proof, by hand", "ex-b of 4", "Final Points"]
+    assert lines == [
+        ["ada", "", "ada", "", "0", "", "4", "4"],
+        ["Ada", "", "Ada", "", "3", "", "", "3"],
+        ["../eve", "", "../eve", "", "", "", "", "0"],
+    ]
+    pages = {path.name: path.read_text() for path in tmp_path.glob("feedback/*")}
+    assert set(pages) == {"ada.md", "Ada_.md", "_eve.md"}
+    assert pages["ada.md"].startswith("# ada: 4 of 7 points\n")
+    assert "- ex-b: 4 of 4 points. `right`\n" in pages["ada.md"]
+    assert "- ex-a proof: `by hand`\n" in pages["ada.md"]
+    assert "wrong for others" in pages["ada.md"] and "7, not" not in pages["ada.md"]
+    assert "Ada" not in pages["ada.md"] and "ada" not in pages["Ada_.md"]
+    assert "- x.ipynb: `no notebook`" in pages["_eve.md"]
+    assert report.unread(tmp_path, []) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_how_long_it_takes_is_said_before(tmp_path, monkeypatch, capsys) -> None:
+    """In minutes; then what was written."""
+    for name in ("ada", "ben"):
+        kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
+    command = ["report.py", str(tmp_path), "--jobs", "1"]
+    monkeypatch.setattr(report.sys, "argv", command)
+    report.main()
+    told = capsys.readouterr().out
+    first = told.index("2 files, 1 at a time: about 1 minute, longer where")
+    assert first < told.index("ada: 0 of 33") < told.index("gradebook.csv, feedback/")
+    assert "about 27 minutes" in report.duration(400, 2)
 
 
 def test_only_lines_for_ipython_are_left_out() -> None:

@@ -1,8 +1,11 @@
 """A deck says what the book says, in the minutes that it has, and asks nobody."""
 
+import html
 import re
 from dataclasses import replace
 
+import handouts
+import katex_math
 import manuscript
 import pytest
 import slides
@@ -35,8 +38,8 @@ def test_the_slides_say_what_the_book_says(plan: slides.Plan) -> None:
 
 def test_a_changed_book_turns_a_deck_red() -> None:
     """A number that no cell prints, a figure, a claim, a page that is gone."""
-    (slide,) = [slide for slide in PLANS[1].slides if slide.say]
-    assert slide.source
+    (slide,) = [slide for slide in PLANS[1].slides if slide.source]
+    assert slide.say
 
     def red(**changes: str) -> str:
         plan = replace(PLANS[1], slides=(replace(slide, **changes),))
@@ -48,6 +51,11 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert "no figure" in red(figure="fig-gone")
     assert "no claim" in red(claim="gone")
     assert "no page" in red(question="part/gone")
+    for kind in ("formula", "theorem", "proof", "code"):
+        for place in ("sinusoidal/rotation#gone", "part/gone#the-formula"):
+            assert f"no {kind} at '{place}'" in red(**{kind: place})
+    assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
+    assert "no exercise at 'ex-gone'" in red(exercise="ex-gone")
     page = BOOK.pages["book/sinusoidal/formula"]
     (cell,) = [
         c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
@@ -73,6 +81,63 @@ def test_a_figure_drawn_anew_turns_a_deck_red() -> None:
     assert "fig-dials was drawn anew" in red["45"][0] and len(red["45"]) == 1
     gone = replace(PLANS[0], seen={})
     assert len(slides.errors(gone, BOOK)) == sum(bool(s.figure) for s in gone.slides)
+
+
+@pytest.mark.parametrize("plan", PLANS[:2], ids=lambda plan: plan.name)
+def test_the_formula_and_the_proof_of_the_rotation_are_shown(plan) -> None:
+    """In the words of the page, which nobody typed again."""
+    deck = slides.deck(plan, BOOK)
+    assert r"\omega_j &amp;= 10000^{-2j/d}" in deck
+    assert "PE(pos + k) = T(k) PE(pos)" in deck
+    page = BOOK.pages["book/sinusoidal/rotation"]
+    proof = page.text.partition("**Proof.** ")[2].partition("$")[0]
+    assert len(proof) > 40 and f"<p>{proof}" in deck
+
+
+def test_a_slide_quotes_its_page() -> None:
+    """Each kind, from the section, the cell or the label that the plan names."""
+
+    def shown(**quote: str) -> str:
+        return slides.section(slides.Slide(1, "note", **quote), BOOK)
+
+    at = "sinusoidal/rotation#no-position-in-the-matrix"
+    assert "<h2>Theorem (shift)</h2>" in shown(theorem=at)
+    assert "Proof" in shown(proof=at) and ":class:" not in shown(theorem=at)
+    assert 'display="block"' in shown(formula=at, say="One block")
+    assert "<h2>One block</h2>" in shown(formula=at, say="One block")
+    cell = BOOK.pages["book/sinusoidal/rotation"].cell("build")
+    code = html.unescape(shown(code="sinusoidal/rotation#build"))
+    assert f"<pre>{cell.source}</pre>" in code and "1 minute. note" in code
+    assert "Three shifts in one" in shown(exercise="ex-net-shift")
+    listed = slides.blocks("One.\n\n1. $a$\n2. b\n\n- {cite:t}`denk2019`")
+    assert "<ol><li><math" in listed.replace('<span class="katex">', "")
+    assert "<ul><li>Denk (2019)</li></ul>" in listed
+
+
+def test_a_deck_of_each_chapter_that_is_chosen(tmp_path) -> None:
+    """Of no other, and none of the lectures; all of them without a choice."""
+    pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
+    made = slides.write(pages, tmp_path, BOOK)
+    assert [path.stem for path in made] == ["sinusoidal-geometry", "failures-dials"]
+    assert katex_math.engine.cache_info().currsize == 0  # no thread goes on
+    assert len(slides.write(BOOK.notebooks, tmp_path, BOOK)) == len(PLANS)
+    for page in BOOK.notebooks:
+        assert slides.errors(slides.of_chapter(page, BOOK), BOOK) == []
+
+
+def test_each_slide_fits_its_page_and_a_page_is_16_by_9(browser, tmp_path) -> None:
+    """In the PDF, too: a page for each slide; what hangs out is refused."""
+    page = browser.new_page()
+    for path in slides.write(BOOK.notebooks, tmp_path, BOOK):
+        handouts.print_deck(page, path)
+    boxes = re.findall(rb"MediaBox \[([^]]*)\]", (tmp_path / "90.pdf").read_bytes())
+    assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
+    deck = tmp_path / "45.html"
+    text = deck.read_text(encoding="utf-8")
+    deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"45\.html: no room for"):
+        handouts.print_deck(page, deck)
+    page.close()
 
 
 def test_words_of_a_slide() -> None:

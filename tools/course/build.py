@@ -24,7 +24,7 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "instructor": lambda pages, to: kit.write_kit("instructor", pages, to, version()),
     "nbgrader": graders.write_nbgrader,
     "otter": graders.write_otter,
-    "slides": lambda _, to: handouts.write_slides(to),
+    "slides": handouts.write_slides,
     "figures": handouts.write_figures,
     "handouts": handouts.write_handouts,
 }

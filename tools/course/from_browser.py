@@ -1,10 +1,12 @@
-"""Answers that a student saved on the site ("Save all answers"), as notebooks.
+"""Whose a file is; and answers saved on the site ("Save all answers"), as notebooks.
 
 One JSON file holds the answers to the exercises of any number of chapters. For the
 report it becomes a student's notebook a chapter, with those answers in it.
 """
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,31 @@ import manuscript
 FORMAT = "answers to Positional Encodings, Checked"
 """As in ``book/_static/live/answers.js``."""
 LARGEST = 20_000_000  # bytes of what one student hands in
+COPY = re.compile(r" ?\((\d+)\)$")
+"""How a browser ends the name of a file that it saves once more."""
+
+
+def roster(folder: Path) -> list[str]:
+    """The names in students.txt, if there is one."""
+    path = folder / "students.txt"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [name.strip() for name in lines if name.strip()]
+
+
+def owner(folder: Path, path: Path) -> str:
+    """The student: the folder below, or the file's name without a copy's number."""
+    first, *rest = path.relative_to(folder).parts
+    if rest or path.stem in roster(folder):
+        return first if rest else path.stem
+    return COPY.sub("", path.stem)
 
 
 def files(folder: Path) -> list[tuple[Path, str]]:
     """The files of answers below a folder, each with its student."""
     found = []
     for path in manuscript.visible(folder, "**/*.json"):
-        parts = path.relative_to(folder).parts
         if answers(path):
-            found.append((path, parts[0] if len(parts) > 1 else path.stem))
+            found.append((path, owner(folder, path)))
     return found
 
 
@@ -62,6 +80,7 @@ def notebooks(folder: Path, into: Path) -> list[tuple[Path, str]]:
             made.parent.mkdir(exist_ok=True)
             notebook = filled(kit.student(chapters[chapter]), told)
             made.write_text(json.dumps(notebook), encoding="utf-8", errors="replace")
+            os.utime(made, (path.stat().st_atime, path.stat().st_mtime))
             written.append((made, student))
     return written
 

@@ -2,7 +2,7 @@
 
     write_handouts(pages, folder)   chapters and the whole book as tagged PDF with an
                                     outline: handouts/student, handouts/instructor
-    write_slides(folder)            the decks, and each of them as PDF
+    write_slides(pages, folder)     the decks, and each of them as PDF
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
 What a student's handout leaves out is what the site leaves out of print: solutions,
@@ -50,6 +50,12 @@ TIDY = """name => {
     if (!box.innerText.trim() && !box.querySelector('svg, img, table')) box.remove();
   });
 }"""
+# The site prints no explorers. A handout has them as figures, without their controls.
+EXPLORERS = """
+.pe-explorer.pe-explorer { display: block !important; }
+.pe-explorer form { display: none !important; }
+.pe-explorer .title::after { content: " (as it begins; it moves on the site)"; }
+"""
 # Captions that what follows is printed over.
 COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption => {
   const { bottom, height } = caption.getBoundingClientRect();
@@ -61,6 +67,10 @@ LOST = """() => [...document.querySelectorAll('svg *:not(a)')].flatMap(part =>
   [...part.attributes].map(({ name, value }) => /href$/.test(name)
     ? value.match(/^#(.+)/)?.[1] : value.match(/url\\(["']?#([^"')]+)/)?.[1])
 ).filter(id => id && !document.getElementById(id))"""
+# Slides from which something hangs out, by their first words.
+TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page section')]
+  .filter(slide => slide.scrollWidth > width || slide.scrollHeight > height)
+  .map(slide => slide.innerText.slice(0, 40))"""
 # Titles with their spaces: Chromium's outline loses the one at which a line ends.
 TITLES = """() => [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(
   title => title.innerText.replace(/\\s+/g, ' ').trim())"""
@@ -144,6 +154,7 @@ def show(page: Any, chapter: Page, edition: str) -> None:
     """Open a chapter as it shall be printed."""
     page.emulate_media(media="print")
     page.goto((SITE / f"{chapter.name}.html").as_uri())
+    page.add_style_tag(content=EXPLORERS)
     page.evaluate(TIDY, kit.short(chapter))  # nobody needs our folder's address
     if edition == "instructor":
         page.evaluate(OPEN_ALL)
@@ -187,19 +198,26 @@ def finish(path: Path, titles: list[str]) -> None:
         pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
-def write_slides(folder: Path) -> None:
-    """Each deck as HTML, and as PDF."""
-    decks = slides.write(None, folder, manuscript.read())
+def write_slides(pages: list[Page], folder: Path) -> None:
+    """Each deck as HTML, and as PDF; what is larger than its slide is refused."""
+    decks = slides.write(pages, folder, manuscript.read())
     with browser() as page:
         for deck in decks:
-            page.goto(f"{deck.as_uri()}?view=print")
-            page.wait_for_function("() => document.querySelector('.pdf-page')")
-            page.pdf(
-                path=deck.with_suffix(".pdf"),
-                prefer_css_page_size=True,
-                print_background=True,
-                tagged=True,
-            )
+            print_deck(page, deck)
+
+
+def print_deck(page: Any, deck: Path) -> None:
+    """A page of the PDF for each slide, as large as the slide."""
+    page.goto(f"{deck.as_uri()}?view=print")
+    page.wait_for_function("() => document.querySelector('.pdf-page')")
+    if large := page.evaluate(TOO_LARGE, [slides.WIDTH, slides.HEIGHT]):
+        raise SystemExit(f"{deck.name}: no room for {large}")
+    page.pdf(
+        path=deck.with_suffix(".pdf"),
+        prefer_css_page_size=True,
+        print_background=True,
+        tagged=True,
+    )
 
 
 def write_figures(pages: list[Page], folder: Path) -> None:

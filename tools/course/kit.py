@@ -7,11 +7,12 @@ requirements. Nothing in it needs the book's folder, and nothing is fetched.
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import editions
+import sources
 import stubs
 import wrong_answers
 import yaml
@@ -21,7 +22,6 @@ from manuscript import KEPT_FILE, ROOT, Page
 EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
 TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
-ELSEWHERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)\s]*\.md(?:#[^)\s]*)?\)")
 PIN = re.compile(r"^[\w.-]+==[\w.]+", re.MULTILINE)
 README = """\
 # {title}
@@ -42,6 +42,12 @@ From the executable book "Positional Encodings, Checked", {version}.
 {rows}
 
 Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
+"""
+ONE_THREAD = """\
+# Tensors as small as these are faster on one core than on many.
+import torch
+
+torch.set_num_threads(1)
 """
 TORCH_STEP = """\
 2. The chapters marked with * use PyTorch, too:
@@ -93,17 +99,28 @@ def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
     return notebook | {"metadata": notebook["metadata"] | {"course": note}}
 
 
-def student(page: Page, stored: Notebook | None = None) -> Notebook:
-    """The student's edition, for the kit; of a notebook other than the stored one."""
+def student(
+    page: Page, stored: Notebook | None = None, pages: Collection[Page] = ()
+) -> Notebook:
+    """The student's edition, for the kit, beside some pages; of another notebook."""
     folder = short(page).rpartition("/")[0] if page.reads else ""
-    notebook = editions.students(stored or load(page))
-    notebook = editions.findable(notebook, KEPT, folder)
-    return marked(within(notebook), page, "student")
+    notebook = editions.students(whole(stored or load(page), page, pages))
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        for label in editions.labels(cell, "check-"):
+            cells.append(markdown(f"hints-{label}", hints(label)))
+    notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
+    if needs_torch(page):
+        runs = [cell["cell_type"] == "code" for cell in notebook["cells"]]
+        cell = editions.setup_cell("one-thread", ONE_THREAD)
+        notebook["cells"].insert(runs.index(True), cell)
+    return marked(notebook, page, "student")
 
 
-def instructor(page: Page) -> Notebook:
+def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
     """With solutions, and below each check what is answered wrongly, and why."""
-    notebook = load(page)
+    notebook = whole(load(page), page, pages)
     cells = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
@@ -117,7 +134,19 @@ def instructor(page: Page) -> Notebook:
             cells.append(markdown(f"wrong-{label}", text))
     folder = short(page).rpartition("/")[0] if page.reads else ""
     notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
-    return marked(within(notebook), page, "instructor")
+    return marked(notebook, page, "instructor")
+
+
+def hints(label: str) -> str:
+    """What others thought, folded, for a student who is stuck; no code of theirs."""
+    thought = [wrong.thinks for wrong in wrong_answers.collected()[label].wrong]
+    return "\n".join(
+        [
+            "<details><summary>Stuck? What others got wrong</summary>\n",
+            *(f"- {one}" for one in thought),
+            "\n</details>",
+        ]
+    )
 
 
 def remarks(label: str, check: str) -> str:
@@ -152,13 +181,13 @@ def beside(code: str) -> str:
     return KEPT_FILE.sub(r'"data/\2', code)
 
 
-def within(notebook: Notebook) -> Notebook:
-    """Without links to pages that a kit does not have, and with files beside it."""
+def whole(notebook: Notebook, page: Page, pages: Collection[Page]) -> Notebook:
+    """With links that lead somewhere, sources by name, and files beside it."""
 
     def text(cell: dict[str, Any]) -> str:
         source = editions.source(cell)
         if cell["cell_type"] == "markdown":
-            return ELSEWHERE.sub(r"\1", source)
+            return sources.linked(sources.cited(source), page, pages)
         return beside(source)
 
     cells = [c | {"source": editions.lines(text(c))} for c in notebook["cells"]]
@@ -174,9 +203,10 @@ def write(notebook: Notebook, path: Path) -> None:
 
 def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> None:
     """One of the two folders."""
-    make = {"student": student, "instructor": instructor}[edition]
     for page in pages:
-        write(make(page), folder / f"{short(page)}.ipynb")
+        students = edition == "student"
+        made = student(page, pages=pages) if students else instructor(page, pages)
+        write(made, folder / f"{short(page)}.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
@@ -197,8 +227,9 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
     for name, lines in requirements().items():
         if "torch" in name and not torch:
             continue
-        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for name in ("LICENSE", "LICENSE-TEXT"):
+        text = "\n".join(["-c constraints.txt", *lines])
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+    for name in ("constraints.txt", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
     if edition == "instructor":
         (folder / "exam.md").write_text(exam(pages), encoding="utf-8")

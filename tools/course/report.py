@@ -5,14 +5,20 @@
 
 FOLDER holds one notebook a student (FOLDER/ada.ipynb), or a folder a student
 (FOLDER/ada/counting.ipynb); or what a student saved on the site with "Save all
-answers" (FOLDER/ada.json). A file students.txt in it, one name a line, says who should
-have handed in, and chapters may say what; without them it is what others handed in.
-FOLDER/report.csv gets a line for each student and exercise: the points,
-and the first message of the check. Nothing that a student wrote stops the others, and
-nothing gives points but a right answer: the checks run in one process (worker.py), the
-answers in another, with limits of time, memory, files and processes (answer.py). On
-Linux that has no network and sees no file but Python's; the first line that is printed
-says what does not hold here.
+answers" (FOLDER/ada.json). Of several copies of a chapter by a student the latest
+counts, by the time of its file and then by its number, as in "counting (1).ipynb".
+A file students.txt in it, one name a line, says who should have handed in, and chapters
+may say what; without them it is what others handed in. What is written into FOLDER:
+
+    report.csv      a line for each student and exercise: points, and the check's words
+    gradebook.csv   a line for each student, which Canvas and Moodle read
+    feedback/       a page for each student, to be given back
+
+A proof is read by you: its line is there, without points. Nothing that a student wrote
+stops the others, and nothing gives points but a right answer: the checks run in one
+process (worker.py), the answers in another, with limits of time, memory, files and
+processes (answer.py). On Linux that has no network and sees no file but Python's; the
+first line that is printed says what does not hold here.
 
 With --class the exercises of variants.yml are graded with the numbers that were drawn
 for this student, from the secret in CLASS (see variants.py).
@@ -22,14 +28,16 @@ import argparse
 import csv
 import functools
 import json
+import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,19 +51,24 @@ import worker
 from manuscript import ROOT, Page
 
 WORKER = Path(__file__).parent / "worker.py"
-OURS = {"students.txt", "report.csv", "expected.json", "class.yml", "key.csv"}
-"""Files that no student handed in."""
+OURS = {"students.txt", "report.csv", "gradebook.csv", "feedback"}
+OURS |= {"expected.json", "class.yml", "key.csv"}
+"""What no student handed in."""
+NOTEBOOK_SECONDS = 8  # 4 to 12 were measured, those with PyTorch the longest
+PROOF = re.compile(r"\bProve, \d+ minutes?$")
+CANVAS = ["Student", "ID", "SIS Login ID", "Section"]
+"""How a table of Canvas begins; the first is all that Moodle needs."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one exercise of one student."""
+    """What came of one exercise of one student; a proof has no points yet."""
 
     student: str
     chapter: str
     exercise: str
-    points: int
-    of: int
+    points: int | None
+    of: int | None
     message: str
     file: str
 
@@ -148,26 +161,66 @@ def read(path: Path) -> dict[str, Any]:
     return notebook
 
 
-def grade(path: Path, whose: Whose, limits: Limits) -> list[Row]:
-    """The rows of one file; whatever is in it, there is at least one."""
-    nobody = Row(whose.student, "", "", 0, 0, "", path.name)
+@dataclass(frozen=True)
+class Handed:
+    """A file, whose it is, and of which chapter; or why it is not graded."""
+
+    path: Path
+    whose: Whose
+    chapter: str = ""
+    problem: str = ""
+    noted: bool = False  # its note alone says whose it is
+
+    @property
+    def age(self) -> tuple[bool, int, int]:
+        """The latest has the largest; nobody is overtaken by another's file."""
+        number = from_browser.COPY.search(self.path.stem)
+        second = int(self.path.lstat().st_mtime)
+        return not self.noted, second, int(number[1]) if number else 0
+
+
+def identified(path: Path, whose: Whose) -> Handed:
+    """What a file is."""
     try:
         notebook = read(path)
         chapter = chapter_of(notebook, path)
     except (ValueError, AttributeError, TypeError) as problem:
-        return [Row(**(asdict(nobody) | {"message": str(problem)[:300]}))]
+        return Handed(path, whose, problem=str(problem)[:300])
     if not chapter:
-        return [Row(**(asdict(nobody) | {"message": "no chapter of this book"}))]
-    whose = whose.for_(notebook)
-    messages, end = work(path, chapter, limits, whose)
-    page = chapters()[chapter]
-    rows, student = [], whose.student
-    for exercise in page.exercises:
+        return Handed(path, whose, problem="no chapter of this book")
+    its = whose.for_(notebook)
+    return Handed(path, its, chapter, noted=its is not whose)
+
+
+def latest(files: Iterable[Handed]) -> list[Handed]:
+    """The same files; of a student's copies of a chapter the earlier say so."""
+    files = list(files)
+    last: dict[tuple[str, str], Handed] = {}
+    for file in sorted((f for f in files if not f.problem), key=lambda file: file.age):
+        last[file.whose.student, file.chapter] = file
+    done = []
+    for file in files:
+        counts = last.get((file.whose.student, file.chapter), file)
+        if not file.problem and counts is not file:
+            why = f"not graded: {counts.path.name} is a later copy of {file.chapter}"
+            file = replace(file, problem=why)
+        done.append(file)
+    return done
+
+
+def grade(file: Handed, limits: Limits) -> list[Row]:
+    """The rows of one file; whatever is in it, there is at least one."""
+    student, chapter, name = file.whose.student, file.chapter, file.path.name
+    if file.problem:
+        return [Row(student, "", "", 0, 0, file.problem, name)]
+    messages, end = work(file.path, chapter, limits, file.whose)
+    rows = []
+    for exercise in chapters()[chapter].exercises:
         worth = stubs.points(exercise.title)
         message = messages.get(exercise.label, end)
         got = 0 if message else worth
         said = " ".join((message or "right").split())[:300]
-        rows.append(Row(student, chapter, exercise.label, got, worth, said, path.name))
+        rows.append(Row(student, chapter, exercise.label, got, worth, said, name))
     return rows
 
 
@@ -242,11 +295,10 @@ def environment(home: Path) -> dict[str, str]:
 
 def submissions(folder: Path) -> list[tuple[Path, str]]:
     """The files, each with its student: the folder below, or the file's name."""
-    found = []
-    for path in manuscript.visible(folder, "**/*.ipynb"):
-        parts = path.relative_to(folder).parts
-        found.append((path, parts[0] if len(parts) > 1 else path.stem))
-    return found
+    return [
+        (path, from_browser.owner(folder, path))
+        for path in manuscript.visible(folder, "**/*.ipynb")
+    ]
 
 
 def absent(
@@ -266,25 +318,33 @@ def absent(
     ]  # fmt: skip
 
 
+def by_hand(rows: Iterable[Row]) -> list[Row]:
+    """A row for each proof of each student, for the points that a person gives."""
+    proofs = {
+        exercise.label
+        for page in chapters().values()
+        for exercise in page.exercises
+        if PROOF.search(exercise.title)
+    }
+    return [
+        replace(row, exercise=f"{row.exercise} proof", points=None, of=None,
+                message="by hand", file="")
+        for row in rows if row.exercise in proofs
+    ]  # fmt: skip
+
+
 def unread(folder: Path, rows: Iterable[Row]) -> list[Row]:
     """A row for each file of a student who has none that could be a notebook."""
     known = {row.student for row in rows}
     found = []
     for path in manuscript.visible(folder, "**/*"):
-        first, *rest = path.relative_to(folder).parts
-        student = first if rest else path.stem
-        known_file = path.suffix == ".ipynb" or path.name in OURS
+        student = from_browser.owner(folder, path)
+        first = path.relative_to(folder).parts[0]
+        known_file = path.suffix == ".ipynb" or first in OURS or path.name in OURS
         if path.is_file() and student not in known and not known_file:
             why = f"{path.name} is no notebook"
             found.append(Row(student, "", "", 0, 0, why, path.name))
     return found
-
-
-def roster(folder: Path) -> list[str]:
-    """The names in students.txt, if there is one."""
-    path = folder / "students.txt"
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return [name.strip() for name in lines if name.strip()]
 
 
 def named(names: list[str]) -> list[str]:
@@ -301,28 +361,79 @@ def report(
     asked: Collection[str] = (),
 ) -> list[Row]:
     """Grade all of it, several at a time."""
-    students = [*roster(folder), *(group.students if group else ())]
+    listed = from_browser.roster(folder)
+    students = [*listed, *(group.students if group else ())]
     with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(jobs) as pool:
         files = submissions(folder) + from_browser.notebooks(folder, Path(made))
-        graded = pool.map(
-            lambda one: grade(one[0], Whose(one[1], group), limits), files
-        )
+        found = pool.map(lambda one: identified(one[0], Whose(one[1], group)), files)
+        graded = pool.map(lambda file: grade(file, limits), latest(found))
         rows = [row for rows in graded for row in rows]
     rows += unread(folder, rows)
     rows += absent(rows, students, asked)
+    rows += by_hand(rows)
     return sorted(rows, key=lambda row: (row.student, row.chapter))
 
 
-def write(rows: list[Row], path: Path) -> None:
-    """The table, for a spreadsheet; no cell of it begins a formula."""
+def safe(value: Any) -> Any:
+    """What no spreadsheet takes for a formula."""
+    return f"'{value}" if str(value).startswith(("=", "+", "-", "@")) else value
+
+
+def table(lines: Iterable[Iterable[Any]], path: Path) -> None:
+    """For a spreadsheet."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        table = csv.writer(file)
-        table.writerow([field.name for field in fields(Row)])
-        for row in rows:
-            table.writerow(
-                f"'{value}" if str(value).startswith(("=", "+", "-", "@")) else value
-                for value in asdict(row).values()
-            )
+        csv.writer(file).writerows(map(safe, line) for line in lines)
+
+
+def write(rows: list[Row], folder: Path) -> None:
+    """All that is told: of each exercise, of each student, to each student."""
+    head = [field.name for field in fields(Row)]
+    table([head, *(asdict(row).values() for row in rows)], folder / "report.csv")
+    table(gradebook(rows), folder / "gradebook.csv")
+    pages = folder / "feedback"
+    pages.mkdir(exist_ok=True)
+    taken = set[str]()
+    for student in dict.fromkeys(row.student for row in rows):
+        name = re.sub(r"[^\w .@+-]", "_", student)[:80].strip(". ") or "_"
+        while name.casefold() in taken:
+            name += "_"
+        taken.add(name.casefold())
+        path = pages / f"{name}.md"
+        path.unlink(missing_ok=True)
+        text = feedback(student, [row for row in rows if row.student == student])
+        path.write_text(text, encoding="utf-8", errors="replace")
+
+
+def gradebook(rows: list[Row]) -> list[list[Any]]:
+    """A line for each student, a column for each exercise, and their total."""
+    of = {r.exercise: r.of for r in sorted(rows, key=lambda r: r.chapter) if r.exercise}
+    heads = [
+        f"{name}, by hand" if most is None else f"{name} of {most}"
+        for name, most in of.items()
+    ]
+    # Canvas leaves out a last column of this name, which it counts itself.
+    lines: list[list[Any]] = [[*CANVAS, *heads, "Final Points"]]
+    for student in dict.fromkeys(row.student for row in rows):
+        own = {row.exercise: row.points for row in rows if row.student == student}
+        total = sum(points or 0 for points in own.values())
+        lines.append([student, "", student, "", *(own.get(n) for n in of), total])
+    return lines
+
+
+def feedback(student: str, own: list[Row]) -> str:
+    """What a student gets back: what the check said, and no hidden input of it."""
+    got, of = sum(row.points or 0 for row in own), sum(row.of or 0 for row in own)
+    text = [f"# {' '.join(student.split())}: {got} of {of} points"]
+    for chapter in dict.fromkeys(row.chapter for row in own):
+        text.append(f"## {chapter or 'Files'}")
+        for row in (row for row in own if row.chapter == chapter):
+            said = row.message.replace("`", "'")
+            if said.startswith("with other inputs"):
+                said = "right for the inputs of the check, wrong for others"
+            points = "" if row.of is None else f" {row.points} of {row.of} points."
+            points = points if row.exercise else ""
+            text.append(f"- {row.exercise or row.file}:{points} `{said}`")
+    return "\n\n".join(text) + "\n"
 
 
 def summary(rows: list[Row]) -> str:
@@ -330,15 +441,24 @@ def summary(rows: list[Row]) -> str:
     lines = []
     for student in dict.fromkeys(row.student for row in rows):
         own = [row for row in rows if row.student == student]
-        got, of = sum(r.points for r in own), sum(r.of for r in own)
+        got, of = sum(r.points or 0 for r in own), sum(r.of or 0 for r in own)
         lines.append(f"{student}: {got} of {of} points")
     failed: dict[str, int] = {}
     for row in rows:
-        if row.exercise and row.points < row.of:
+        if row.exercise and row.of and row.points != row.of:
             failed[row.exercise] = failed.get(row.exercise, 0) + 1
     worst = sorted(failed, key=lambda label: -failed[label])[:5]
     lines += [f"{label}: {failed[label]} without the points" for label in worst]
     return "\n".join(lines)
+
+
+def duration(files: int, jobs: int) -> str:
+    """How long it will take, said before it begins."""
+    minutes = math.ceil(files * NOTEBOOK_SECONDS / jobs / 60)
+    return (
+        f"{files} file{'s' * (files != 1)}, {jobs} at a time: about {minutes} "
+        f"minute{'s' * (minutes != 1)}, longer where answers hang."
+    )
 
 
 def main() -> None:
@@ -360,10 +480,11 @@ def main() -> None:
     group = variants.read(given.group) if given.group else None
     asked = named(given.chapters)
     print(protection(), flush=True)
+    print(duration(len(handed_in), given.jobs), flush=True)
     rows = report(given.folder, limits, given.jobs, group, asked)
-    write(rows, given.folder / "report.csv")
+    write(rows, given.folder)
     print(summary(rows))
-    print(f"{given.folder / 'report.csv'}: {len(rows)} rows")
+    print(f"{given.folder}: report.csv ({len(rows)} rows), gradebook.csv, feedback/")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,18 @@ for the speaker, and one of
 
     figure: fig-name       with ``say``, a sentence; else the caption's bold answer
     question: part/page    the question of a chapter, its answer one step later
+    formula: part/page#section    the first formula on a line of its own
+    theorem: part/page#section    the theorem in its box
+    proof: part/page#section      what is below it, as far as ∎
+    code: part/page#cell          a cell, by its id
+    exercise: ex-label            title and text
 
-and may have ``claim``, an id of the ledger. Numbers in a sentence must be printed by
-the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell turns
-the deck red. A figure that was drawn anew turns it red, too, until you have checked
-whether sentence and note still fit it; ``python tools/course/slides.py --looked`` says
-so (it keeps in plans/drawn.json what was seen). Each page of the path has a plan
+A section is named by its anchor or its label; what a slide quotes is the page's own.
+A slide may have ``claim``, an id of the ledger. Numbers in a sentence must be printed
+by the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell
+turns the deck red. A figure that was drawn anew turns it red, too, until you have
+checked whether sentence and note still fit it; ``python tools/course/slides.py
+--looked`` says so (it keeps in plans/drawn.json what was seen). Any chapter has a plan
 that is made from its page, with no word of its own.
 """
 
@@ -23,10 +29,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import katex_math
 import manuscript
+import sources
 import yaml
 from manuscript import ROOT, Manuscript, Page
 
@@ -35,22 +41,38 @@ SEEN = HERE / "plans/drawn.json"
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+QUOTED = {
+    "formula": re.compile(r"(?P<text>\$\$.*?\$\$)", re.DOTALL),
+    "theorem": re.compile(
+        r"^(:{3,})\{admonition\} (?P<title>Theorem[^\n]*)\n(?::class:[^\n]*\n)?"
+        r"(?P<text>.*?)^\1$",
+        re.DOTALL | re.MULTILINE,
+    ),
+    "proof": re.compile(r"\*\*(?P<title>Proof)\.\*\*(?P<text>.*?∎)", re.DOTALL),
+    "code": re.compile(r"(?P<text>.+)", re.DOTALL),
+}
+WIDTH, HEIGHT = 1280, 720
 STYLE = """\
 :root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
-.reveal { font: 32px/1.35 "Source Serif 4", Georgia, serif; color: var(--ink); }
+.reveal { font: 34px/1.35 "Source Serif 4", Georgia, serif; color: var(--ink); }
 .reveal-viewport { background: #fdfcf9; }
 .reveal h1, .reveal h2 { margin: 0 0 0.6em; font-weight: 650; text-wrap: balance; }
-.reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.05em; }
-.reveal section { text-align: left; }
-.reveal img { display: block; max-height: 400px; max-width: 100%; margin: 0 auto; }
+.reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.1em; }
+.reveal .slides section { padding: 0 64px; box-sizing: border-box; text-align: left; }
+.reveal img { display: block; height: 440px; max-width: 100%; margin: 0 auto; }
 .reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
 .reveal .claim { border-top: 1px solid var(--hair); }
+.reveal .quoted { font-size: 0.82em; }
+.reveal .quoted > :is(p, ol, ul, pre) { margin: 0 0 0.5em; }
+.reveal .quoted li { margin-bottom: 0.3em; }
+.reveal .quoted.formula { font-size: 1.3em; }
+.reveal pre { font: 26px/1.35 "Source Code Pro", monospace; }
+.reveal math[display="block"] { margin: 0.4em 0; }
 .reveal footer { font-size: 0.5em; }
 .reveal footer { margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
 .reveal aside.notes { display: none; }
 .reveal .slide-number { right: auto; left: 8px; color: var(--muted); background: none; }
-@page { size: 960px 700px; margin: 0; }
 """
 DECK = """\
 <!doctype html>
@@ -69,9 +91,9 @@ DECK = """\
 <script>{reveal_js}</script>
 <script>{notes_js}</script>
 <script>
-Reveal.initialize({{ hash: true, controls: true, progress: true, slideNumber: "c/t",
-  transition: "none", pdfSeparateFragments: false, totalTime: {seconds},
-  plugins: [RevealNotes] }});
+Reveal.initialize({{ width: {width}, height: {height}, margin: 0, hash: true,
+  controls: true, progress: true, slideNumber: "c/t", transition: "none",
+  pdfSeparateFragments: false, totalTime: {seconds}, plugins: [RevealNotes] }});
 </script>
 </body>
 </html>
@@ -86,9 +108,20 @@ class Slide:
     note: str
     figure: str = ""
     question: str = ""
+    formula: str = ""
+    theorem: str = ""
+    proof: str = ""
+    code: str = ""
+    exercise: str = ""
     say: str = ""
     source: str = ""  # "from" in the plan
     claim: str = ""
+
+    @property
+    def quotes(self) -> list[tuple[str, str]]:
+        """What it takes word for word from a page: of which kind, and from where."""
+        found = [(kind, getattr(self, kind)) for kind in (*QUOTED, "exercise")]
+        return [(kind, place) for kind, place in found if place]
 
 
 @dataclass(frozen=True)
@@ -124,21 +157,48 @@ def read(path: Path) -> Plan:
 
 
 def of_chapter(page: Page, book: Manuscript) -> Plan:
-    """Its question, the figures and claims of its main text, what to remember."""
-    main = {cell.id for section in page.main for cell in section.cells}
-    figures = [
-        name for name, (its, cell) in book.figures.items()
-        if its is page and cell.id in main
-    ]  # fmt: skip
-    claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
-    each = round(max(1.0, (page.minutes - 1) / max(1, len(figures))), 1)
+    """Its question; figures, theorems with proofs, formulas and claims of its text."""
     name = page.name.removeprefix("book/")
+    shown = []
+    for section in page.main:
+        text = "\n\n".join(part.source for part in section.texts)
+        kinds = [kind for kind in ("theorem", "proof") if QUOTED[kind].search(text)]
+        if not kinds and QUOTED["formula"].search(text):
+            kinds = ["formula"]
+        place = f"{name}#{section.anchor}"
+        shown += [{kind: place, "note": section.title} for kind in kinds]
+        shown += [
+            {"figure": n, "note": _caption(book, n)[1]}
+            for n, (its, cell) in book.figures.items()
+            if its is page and cell in section.cells
+        ]
+    claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
+    each = round(max(1.0, (page.minutes - 1) / max(1, len(shown))), 1)
     slides = [Slide(1, page.answer, question=name)]
-    slides += [
-        Slide(each, _caption(book, figure)[1], figure=figure) for figure in figures
-    ]
+    slides += [Slide(each, **one) for one in shown]
     slides += [Slide(1, book.claims[c].why, claim=c) for c in claims[:2]]
     return Plan(name.replace("/", "-"), page.title, page.minutes, tuple(slides))
+
+
+def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | None:
+    """The page, the heading and the text of what a slide quotes; None if it is gone."""
+    if kind == "exercise":
+        for page in book.notebooks:
+            for one in page.exercises:
+                if one.label == place:
+                    return page, one.title, one.text
+        return None
+    name, _, own = place.partition("#")
+    its = book.pages.get(f"book/{name}")
+    for section in its.sections if its else ():
+        parts = [cell for cell in section.cells if kind == "code" and cell.id == own]
+        if kind != "code" and own in (section.anchor, *section.labels):
+            parts = section.texts
+        text = "\n\n".join(part.source for part in parts)
+        if its and (found := QUOTED[kind].search(text)):
+            title = found.groupdict().get("title", section.title)
+            return its, title, found["text"]
+    return None
 
 
 def errors(plan: Plan, book: Manuscript) -> list[str]:
@@ -161,7 +221,12 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
             found.append(f"{where}: there is no claim {slide.claim!r}")
         if slide.question and f"book/{slide.question}" not in book.pages:
             found.append(f"{where}: there is no page {slide.question!r}")
-        if not (slide.figure or slide.claim or slide.question):
+        found += [
+            f"{where}: there is no {kind} at {place!r}"
+            for kind, place in slide.quotes
+            if quoted(kind, place, book) is None
+        ]
+        if not (slide.figure or slide.claim or slide.question or slide.quotes):
             found.append(f"{where}: it shows nothing")
         numbers = NUMBER.findall(slide.say)
         printed = _printed(slide.source, book) if slide.source else ""
@@ -218,6 +283,8 @@ def deck(plan: Plan, book: Manuscript) -> str:
         style=STYLE,
         sections="\n".join(sections),
         seconds=plan.minutes * 60,
+        width=WIDTH,
+        height=HEIGHT,
     )
 
 
@@ -241,18 +308,25 @@ def section(slide: Slide, book: Manuscript) -> str:
             f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
             f'src="data:image/svg+xml;base64,{picture}">'
         ]
+    for kind, at in slide.quotes:
+        if found := quoted(kind, at, book):
+            source, title, text = found[0].title, *found[1:]
+            parts += [f"<h2>{inline(slide.say or title)}</h2>"]
+            code = f"<pre>{html.escape(text)}</pre>"
+            words = code if kind == "code" else blocks(text)
+            parts += [f'<div class="quoted {kind}">{words}</div>']
     if slide.claim:
         claim = book.claims[slide.claim]
         place = book.settled.get(slide.claim)
         source = source or (place[0].title if place else "Is it true that …?")
-        kind = "p" if slide.figure or slide.question else "h2"
+        kind = "h2" if not parts else "p"
         parts += [
             f'<{kind} class="claim">“{inline(claim.claim)}” '
             f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
         ]
     credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
     parts += [f"<footer>{inline(source)}. {credit}</footer>"]
-    note = f"{slide.minutes:g} minutes. {slide.note}"
+    note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
     seconds = round(slide.minutes * 60)
     return f'<section data-timing="{seconds}">' + "\n".join(parts) + "</section>"
@@ -266,17 +340,43 @@ def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
     return (found[1], caption[found.end() :].strip()) if found else (caption, "")
 
 
+def blocks(text: str) -> str:
+    """Paragraphs, lists, and formulas on lines of their own, as HTML."""
+    done = []
+    for piece in re.split(
+        r"(\$\$.*?\$\$)|\n\s*\n", sources.cited(text), flags=re.DOTALL
+    ):
+        entries = re.split(r"^(?:\d+\.|-) +", (piece or "").strip(), flags=re.MULTILINE)
+        if entries[0].startswith("$$"):
+            done.append(_drawn(entries[0].strip("$\n"), display=True))
+        elif len(entries) > 1:
+            kind = "ol" if piece.strip()[0].isdigit() else "ul"
+            items = "".join(
+                f"<li>{inline(entry.strip())}</li>" for entry in entries[1:]
+            )
+            done.append(f"<{kind}>{items}</{kind}>")
+        elif entries[0]:
+            done.append(f"<p>{inline(entries[0])}</p>")
+    return "\n".join(done)
+
+
+def _drawn(tex: str, *, display: bool = False) -> str:
+    options = {
+        "output": "mathml",
+        "displayMode": display,
+        "throwOnError": True,
+        "strict": "ignore",
+    }
+    return str(katex_math.engine().call("katex.renderToString", tex, options))
+
+
 def inline(text: str) -> str:
     """A little Markdown as HTML; formulas as MathML, which needs no fonts."""
     pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text.replace("\n", " "))
     done = []
     for piece in pieces:
         if piece.startswith("$"):
-            options = {"output": "mathml", "throwOnError": True, "strict": "ignore"}
-            tex = piece.strip("$")
-            done.append(
-                str(katex_math.engine().call("katex.renderToString", tex, options))
-            )
+            done.append(_drawn(piece.strip("$")))
         elif piece.startswith("`"):
             done.append(f"<code>{html.escape(piece.strip('`'))}</code>")
         else:
@@ -286,25 +386,19 @@ def inline(text: str) -> str:
     return "".join(done)
 
 
-def write(
-    names: Mapping[str, Any] | None, folder: Path, book: Manuscript
-) -> list[Path]:
-    """The decks, and their list."""
+def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
+    """The decks of some chapters, or all that there are; and their list."""
     folder.mkdir(parents=True, exist_ok=True)
     done, listed = [], []
-    for plan in plans(book):
-        if names and plan.name not in names:
-            continue
+    every = len(pages) == len(book.notebooks)
+    for plan in plans(book) if every else [of_chapter(page, book) for page in pages]:
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)
-        listed.append(
-            {
-                "file": path.name,
-                "title": manuscript.plain(plan.title),
-                "minutes": plan.minutes,
-            }
-        )
+        title = manuscript.plain(plan.title)
+        listed.append({"file": path.name, "title": title, "minutes": plan.minutes})
+    katex_math.engine().close()  # Python 3.13 would wait for its thread without end
+    katex_math.engine.cache_clear()
     text = json.dumps(listed, indent=1, ensure_ascii=False)
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
     for name in ("LICENSE-TEXT",):
@@ -313,7 +407,8 @@ def write(
 
 
 if __name__ == "__main__":
+    BOOK = manuscript.read()
     if "--looked" in sys.argv:
-        looked(manuscript.read())
-    for made in write(None, ROOT / "course/slides", manuscript.read()):
+        looked(BOOK)
+    for made in write(BOOK.notebooks, ROOT / "course/slides", BOOK):
         print(made)
