@@ -4,7 +4,8 @@
     python tools/check.py --list   prints what it would run instead
 
 Of the notebooks those that changed and those that import what changed; of the tests
-those that changed, import what changed, or read the book if a page changed.
+those that changed or import what changed; of the tests that read every page what they
+say of the pages that changed.
 """
 
 import subprocess
@@ -15,30 +16,40 @@ from execute import ROOT, changed, differing, rests_on
 
 ANSWERS = "tests/book/test_students.py::test_checks_tell_right_from_wrong"
 """Exercises with their right and wrong answers; a chapter takes seconds."""
+SITE = ("_ext", "_static", "_theme")
 
 
-def touched() -> list[str]:
-    """What to hand to pytest."""
-    differ, pages = differing(), changed()
+def touched() -> tuple[list[str], list[str]]:
+    """What to hand to pytest: the tests of pages, with -k for these; all others."""
+    differ, pages = {path for path in differing() if path.exists()}, changed()
     tests = [
         path
         for path in sorted(ROOT.glob("tests/*/test_*.py"))
         if path.parent.name != "site" and (path in differ or differ & rests_on(path))
     ]
+    if any(
+        path.is_relative_to(ROOT / "book" / part) for path in differ for part in SITE
+    ):
+        tests.append(ROOT / "tests/site/test_site_extensions.py")
     modules = [  # for their doctests
         path
         for path in sorted(differ)
         if path.is_relative_to(ROOT / "pe_lib") and path.suffix == ".py"
     ]
     names = [path.relative_to(ROOT).as_posix() for path in (*tests, *modules, *pages)]
-    if any(path.is_relative_to(ROOT / "book") for path in differ):
-        names += [
-            f"tests/book/{path.name}"
+    readers: list[str] = []
+    if any(path.suffix in (".ipynb", ".md", ".yml", ".bib") for path in differ):
+        readers = [
+            path.relative_to(ROOT).as_posix()
             for path in sorted(ROOT.glob("tests/book/test_*.py"))
             if path.name not in ANSWERS and path not in tests
         ]
         names += [f"{ANSWERS}[{page}]" for page in exercises(differ, pages)]
-    return names
+        these = [p.relative_to(ROOT / "book").with_suffix("") for p in pages]
+        texts = [path for path in differ if path.suffix == ".md"]
+        these += [p.relative_to(ROOT).with_suffix("") for p in texts]
+        readers += ["-k", " or ".join(["not /", *(path.as_posix() for path in these)])]
+    return readers, names
 
 
 def exercises(differ: set[Path], pages: list[Path]) -> list[str]:
@@ -54,15 +65,16 @@ def exercises(differ: set[Path], pages: list[Path]) -> list[str]:
 
 def main() -> int:
     """Run them, or print their names."""
-    names = touched()
-    if "--list" in sys.argv or not names:
+    groups = [names for names in touched() if names]
+    if "--list" in sys.argv or not groups:
         print(
-            "\n".join(names)
+            "\n".join(name for names in groups for name in names)
             or "Nothing that a test here looks at differs from the last commit."
         )
         return 0
-    command = [sys.executable, "-m", "pytest", "-q", *names]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    pytest = [sys.executable, "-m", "pytest", "-q"]
+    runs = [subprocess.run([*pytest, *n], cwd=ROOT, check=False) for n in groups]
+    return max(run.returncode for run in runs)
 
 
 if __name__ == "__main__":

@@ -227,6 +227,14 @@ def test_no_check_prints_for_otter() -> None:
                 assert not calls, label
 
 
+def test_how_long_a_part_takes_is_said_before(tmp_path, capsys) -> None:
+    """Then where it is, and how large."""
+    build.build(SOME, ["otter"], tmp_path)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "otter: 3 chapters, about 1 second"
+    assert second.startswith(f"  {tmp_path / 'otter'}: ")
+
+
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, in the instructor's folder alone."""
     text = kit.exam(BOOK.notebooks)

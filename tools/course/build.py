@@ -8,6 +8,7 @@ handouts; the last three need Chromium, and handouts the built site.
 """
 
 import argparse
+import math
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -30,6 +31,9 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
 }
 
 
+SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
+"""What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
+
 NEXT = {
     "student": "Zip it and hand it out; its README says how to begin. Collect "
     "notebooks in a folder, one a student: `make course-report FOLDER=...`",
@@ -38,9 +42,11 @@ NEXT = {
     "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
     "out `dist/student`",
     "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
-    "notes, or the PDF beside it; a deck for each page of the path, too",
+    "notes, or the PDF next to it; a deck for each page of the path, too, or for the "
+    "chapters that you chose",
     "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
-    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`",
+    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`; "
+    "`instructor/lab.pdf` is the page for the room",
 }
 
 
@@ -73,9 +79,13 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         if any((folder / work).exists() for work in ("submitted", "gradebook.db")):
             raise SystemExit(f"{folder} holds students' work: move it away first")
         shutil.rmtree(folder, ignore_errors=True)
+        seconds = math.ceil(len(pages) * SECONDS.get(part, 0.1))
+        chapters = f"{len(pages)} chapter{'s' * (len(pages) != 1)}"
+        about = f"about {seconds} second{'s' * (seconds != 1)}"
+        print(f"{part}: {chapters}, {about}", flush=True)
         PARTS[part](pages, folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
-        print(f"{folder}: {len(pages)} chapters, {size / 1e6:.0f} MB", flush=True)
+        print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
     (out / "README.md").write_text(readme(out), encoding="utf-8")
 
 

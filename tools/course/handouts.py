@@ -1,7 +1,8 @@
 """PDFs and pictures, by the browser that tests the site.
 
     write_handouts(pages, folder)   chapters and the whole book as tagged PDF with an
-                                    outline: handouts/student, handouts/instructor
+                                    outline: handouts/student, handouts/instructor;
+                                    and one page for the room, instructor/lab.pdf
     write_slides(pages, folder)     the decks, and each of them as PDF
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
@@ -53,9 +54,10 @@ TIDY = """name => {
 # The site prints no explorers. A handout has them as figures, without their controls.
 EXPLORERS = """
 .pe-explorer.pe-explorer { display: block !important; }
-.pe-explorer form { display: none !important; }
 .pe-explorer .title::after { content: " (as it begins; it moves on the site)"; }
 """
+LAB = """() => document.querySelector('article').replaceChildren(
+  document.querySelector('#lab-guide').closest('section'))"""
 # Captions that what follows is printed over.
 COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption => {
   const { bottom, height } = caption.getBoundingClientRect();
@@ -148,6 +150,18 @@ def write_handouts(pages: list[Page], folder: Path) -> None:
                 raise SystemExit(f"drawings of the whole book lack {lost[:3]}")
             page.evaluate("document.title = 'Positional Encodings, Checked'")
             to_pdf(page, folder / edition / "book.pdf")
+        write_lab(page, folder / "instructor/lab.pdf")
+
+
+def write_lab(page: Any, path: Path) -> None:
+    """What a lecturer follows in the room: a section of the page for teachers."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.emulate_media(media="print")
+    page.goto((SITE / "book/teach.html").as_uri())
+    page.evaluate(LAB)
+    page.pdf(path=path, format="A4", margin=MARGIN, tagged=True)
+    if (sheets := path.read_bytes().count(b"/MediaBox")) != 1:
+        raise SystemExit(f"{path} has {sheets} pages, and a lecturer one hand")
 
 
 def show(page: Any, chapter: Page, edition: str) -> None:
