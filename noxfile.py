@@ -1,4 +1,4 @@
-"""The NumPy part in other worlds: `make worlds`. What is not here is named, not silent.
+"""The NumPy part on other Pythons and processors: `nox`. What is left out is named.
 
 Each session installs the wheel, without torch, scipy and matplotlib, and runs the
 tests of tests/lib that need NumPy alone, away from the checkout. One world has 32-bit

@@ -45,7 +45,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def integers_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What NumPy makes of Python's integers on a small processor: 32 bits.
 
-    `make worlds` runs all of this on such a Python. This is a part of it: arrays that
+    `nox` runs all of this on such a Python. This is a part of it: arrays that
     a function makes itself, without saying of what.
     """
     arange = np.arange

