@@ -1,6 +1,6 @@
 """The command line: ``python -m pe_lib check package.module:Class``, or a file.
 
-Prints a report about somebody's positional encoding module. The exit status is 0
+Prints a report about a positional encoding module. The exit status is 0
 if nothing is wrong, 1 if something is, 2 if the module could not be run or is of a
 kind that is not checked.
 """
@@ -109,7 +109,7 @@ def _load(target: str) -> Any:
 
 
 def _with_arguments(build: Any, given: Sequence[str]) -> Any:
-    """The object, called with these arguments beside the width."""
+    """The object, called with these arguments besides the width."""
     arguments = {}
     for text in given:
         name, equals, value = text.partition("=")

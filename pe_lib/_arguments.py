@@ -36,6 +36,8 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {brief(value)}") from None
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{name} must fit 64 bits, got {brief(number)}")
     if at_least is not None and number < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {brief(number)}")
     return number

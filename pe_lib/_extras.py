@@ -1,4 +1,4 @@
-"""What some modules need beside NumPy, and the line that says what to install."""
+"""What some modules need besides NumPy, and the line that says what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

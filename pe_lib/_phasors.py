@@ -19,6 +19,7 @@ from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import layout_columns
 
 RADIANS = 2 * np.pi / 2**64  # in one unit
+LARGEST_WIDTH = 2**20
 EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])
 
@@ -30,6 +31,8 @@ def _steps_in_units(
 
     The frequencies are those of :func:`angular_frequencies`, to sixty digits.
     """
+    if d_model > LARGEST_WIDTH:  # seconds already, for each of its sixty digits
+        raise ValueError(f"d_model must be at most 2**20, got {d_model}")
     return _in_units(decimal_frequencies(d_model, base, spacing))
 
 

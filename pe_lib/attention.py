@@ -4,7 +4,7 @@ A position-only head scores query t against key s with
 
 .. math:: S_{t,s} = (P_t, 1)\, W \,(P_s, 1)^\top
 
-where the appended 1 stands for the biases of the query and key projections. Its
+where the appended 1 represents the biases of the query and key projections. Its
 attention is the softmax of each row. :func:`pe_lib.fit.fit_head` fits W.
 """
 
@@ -22,7 +22,7 @@ from pe_lib._arguments import (
 )
 
 Target = Callable[[int], ArrayLike]
-"""A function from a length to the key that each query should look at, [length]."""
+"""A function from a length to the key that each query should attend to, [length]."""
 
 
 def softmax(scores: ArrayLike) -> NDArray[np.float64]:
@@ -145,7 +145,7 @@ def with_constant(table: ArrayLike) -> NDArray[np.float64]:
 
 
 def look_back(lag: int) -> Target:
-    """The target of a head that must look exactly `lag` positions back.
+    """The target of a head that must attend exactly `lag` positions back.
 
     Queries with fewer than `lag` positions before them have no target: -1, -2 ...
 
@@ -163,21 +163,21 @@ def look_back(lag: int) -> Target:
 
 
 def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
-    r"""Where a position-only head looks.
+    r"""The attention weights of a position-only head.
 
     .. math:: \text{softmax}_s\left((P_t, 1)\, W \,(P_s, 1)^\top\right)
 
     Parameters
     ----------
     table : array_like [length, d_model]
-        One row a position.
+        One row per position.
     matrix : array_like [d_model + 1, d_model + 1]
         W. Its last row and column belong to the appended 1.
 
     Returns
     -------
     array [length, length], float64
-        Row t is where query t looks; rows add up to 1.
+        Row t has the weights of query t; rows add up to 1.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    Counting, and a score of ``s`` for key s: a head that looks at the end.
+    Counting, and a score of ``s`` for key s: a head that attends most to the end.
 
     >>> head_weights([[0.0], [1.0], [2.0]], [[0, 0], [1, 0]]).round(2)
     array([[0.09, 0.24, 0.67],
@@ -221,7 +221,7 @@ def hit_rate(weights: ArrayLike, targets: ArrayLike) -> float:
     weights : array_like [length, length]
         As :func:`head_weights` returns them.
     targets : array_like [length]
-        The key that each query should look at. A query whose target lies outside
+        The key that each query should attend to. A query whose target lies outside
         0 .. length - 1 is not counted.
 
     Returns
@@ -238,7 +238,7 @@ def hit_rate(weights: ArrayLike, targets: ArrayLike) -> float:
 
     Examples
     --------
-    Query 1 looks at key 0, as it should; query 2 cannot decide.
+    Query 1 attends to key 0, as it should; query 2 cannot decide.
 
     >>> hit_rate([[1, 0, 0], [0.8, 0.1, 0.1], [0.4, 0.4, 0.2]], [-1, 0, 1])
     0.5

@@ -43,7 +43,7 @@ class Convention:
         None: the length of the table.
     layout : "interleaved" or "half_split"
     first : "sine" or "cosine"
-        Which of the two stands first.
+        Which of the two comes first.
     start : int
         The position of the first word.
     array : "rows" or "columns"
@@ -185,7 +185,7 @@ def convention_table(convention: str, length: int, d_model: int) -> Array:
 
     Examples
     --------
-    The first two words in four dimensions. In the paper they stand at positions 0
+    The first two words in four dimensions. In the paper they are at positions 0
     and 1, and the pairs turn by 1 and 1/100; Denk counts positions and pairs from 1,
     so that his turn by 1/100 and 1/10000.
 

@@ -35,7 +35,7 @@ def sinusoidal(
     with the frequencies of :func:`angular_frequencies`. Complete turns are
     dropped in integers, exactly, so that the error does not grow with the
     position: it is at most 4e-16 before rounding. At integer positions it is
-    also small beside the entry, however near to zero that may be: a float32
+    also small next to the entry, however near to zero that may be: a float32
     entry is at most 0.5001 ulp from the truth.
 
     Parameters

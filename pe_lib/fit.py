@@ -1,8 +1,8 @@
 """The position-only head that fits a target best, by cross-entropy.
 
 The problem is convex in W, so its answer is a number and no accident of training. It
-is best by this measure, on these lengths, at this penalty: another head may hit more
-often.
+is best by this measure, on these lengths, at this penalty: a different head may be
+more accurate.
 This loads scipy.
 """
 
@@ -49,14 +49,14 @@ def fit_head(
     over all queries t that have a target, in sequences of all `lengths`; A is
     :func:`~pe_lib.attention.head_weights`. The first term is convex in W and the
     second strictly so: there is one optimum, whatever the start. It need not
-    be the head that looks at the target most often.
+    be the head of the highest accuracy.
 
     Parameters
     ----------
     encode : callable
         From a length to a table [length, d_model], equally wide at every length.
     target : callable
-        From a length to the key that each query should look at, such as
+        From a length to the key that each query should attend to, such as
         ``look_back(3)``; a key outside the sequence means none.
     lengths : sequence of int, or array of int
         The sequences that it is fitted on, each at least 2 positions long.

@@ -32,7 +32,7 @@ def angular_frequencies(
         Width of the encoding, at least 1, odd widths included.
     base : float
         A number above 1, at most 1e300. 1/base is where the frequencies end
-        (endpoint), or where the next one would stand (paper, even width).
+        (endpoint), or where the next one would be (paper, even width).
     spacing : "paper" or "endpoint"
         Which of the two formulas.
 

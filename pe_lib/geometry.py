@@ -125,7 +125,7 @@ def distance_map(table: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     table : array_like [length, d_model]
-        One row a position, any encoding.
+        One row per position, any encoding.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def nearest_other(
     base: float = 10_000.0,
     spacing: str = "paper",
 ) -> tuple[int, float]:
-    """The offset, from 1 to `within`, at which a code comes nearest to another.
+    """The offset, from 1 to `within`, at which two codes come nearest to each other.
 
     No offset is left out. The squares of the pairs can only add up, so an offset is
     dropped as soon as some of its clocks are already further away than the best so
@@ -180,7 +180,7 @@ def nearest_other(
     d_model : int
         Width of the encoding, even.
     within : int
-        The largest offset to look at, from 1 to 2**31. Time grows with it: a million
+        The largest offset to test, from 1 to 2**31. Time grows with it: a million
         takes well under a second at a width of 512.
     base, spacing
         As in :func:`pe_lib.angular_frequencies`.

@@ -1,4 +1,4 @@
-"""Where the sine and the cosine of each pair stand in the encoding."""
+"""Where the sine and the cosine of each pair are in the encoding."""
 
 from pe_lib._arguments import as_choice, as_integer
 
@@ -11,7 +11,7 @@ def layout_columns(d_model: int, layout: str) -> tuple[slice, slice]:
     "interleaved" is sin w0, cos w0, sin w1, cos w1, ... as printed by Vaswani
     et al. (2017), section 3.5. "half_split" is all K = ceil(d_model / 2) sines,
     then the floor(d_model / 2) cosines; for even widths as in the authors'
-    tensor2tensor. In an odd width the last sine stands alone.
+    tensor2tensor. In an odd width the last sine is alone.
 
     Returns two slices of range(d_model); the j-th column of each belongs to
     frequency j. Raises TypeError if `d_model` is not an integer, ValueError if it

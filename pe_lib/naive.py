@@ -177,7 +177,7 @@ def dials(
 
     Examples
     --------
-    Dials 0 and 1 stand still at every whole number. Dial 2 turns once in four:
+    Dials 0 and 1 have the sine 0 at every whole number. Dial 2 turns once in four:
 
     >>> dials([0, 1, 2, 3], 3)
     array([[ 0.,  0.,  0.],

@@ -1,7 +1,7 @@
 """The house style, and the drawings that more than one chapter makes.
 
 Every figure uses one ink and one opaque paper colour, so that it reads well
-wherever it stands alone. The site turns the paper transparent and gives ink,
+wherever it is alone. The site turns the paper transparent and gives ink,
 sine, cosine and target the colours of the page (``book/_ext/figures.py``). Data
 colours reach a contrast of 3:1 on the light page and on the dark one. A map is
 drawn in inks of growing opacity, so that more is more on either page.
@@ -266,7 +266,7 @@ def write_numbers(image: AxesImage, *, digits: int = 2) -> None:
 def attention_map(
     axes: Axes, weights: ArrayLike, *, lag: int | None = None
 ) -> AxesImage:
-    """Draw where each query looks: keys to the right, queries downwards, 0 to 1.
+    """Draw where each query attends: keys to the right, queries downwards, 0 to 1.
 
     With `lag`, a line marks the keys that lie `lag` positions back. Weights are
     rounded to hundredths, so that rounding noise does not reach the picture.
@@ -287,7 +287,7 @@ def attention_strip(
 ) -> Figure:
     """Draw attention maps side by side, each under its name and over its caption.
 
-    The dotted line in each map marks where the head should look.
+    The dotted line in each map marks where the head should attend.
     """
     fig, panels = plt.subplots(1, len(maps), figsize=(WIDTH, WIDTH / len(maps) + 0.7))
     fig.subplots_adjust(left=0.02, right=0.98, top=0.84, bottom=0.16, wspace=0.12)
@@ -306,7 +306,7 @@ def seed_dots(
     """Draw the accuracy of every seed as a dot, one row a scheme, the first on top.
 
     The dotted line is what a model reaches that does not see the order. Accuracies
-    are rounded to hundredths; seeds of one scheme stand a little below each other.
+    are rounded to hundredths; seeds of one scheme are a little below each other.
     """
     for row, values in enumerate(accuracies.values()):
         rounded = np.round(np.asarray(values, dtype=float), 2)

@@ -174,7 +174,7 @@ def one_shift_matrix(encode: Encode, length: int) -> Verdict:
 def bounded(encode: Encode, length: int) -> Verdict:
     """The entries of a column stay within bounds, however long the sequence.
 
-    No finite table can show that. What is tested is a hint: look how far the entries
+    No finite table can show that. What is tested is a hint: how far the entries
     of any column get from their first one, at `length`, at twice and at four times as
     many positions. It holds if that grows less the second time than the first, or by
     less than a tenth in all. Straight lines, roots and logarithms fail;

@@ -120,7 +120,7 @@ def apply_shift(
     Raises
     ------
     TypeError
-        If `encodings` has another dtype or `offset` is not a single number.
+        If `encodings` has a wrong dtype or `offset` is not a single number.
     ValueError
         If `encodings` has no axis, or :func:`shift_matrix` would raise.
 
@@ -168,7 +168,7 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
     Parameters
     ----------
     table : array_like [length, d_model]
-        One row a position, any encoding, float.
+        One row per position, any encoding, float.
     offset : int
         Rows to move on; may be negative.
 

@@ -80,7 +80,7 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
         From a name, a string, to a function ``encode(length)`` that returns a table
         of codes, [length, d_model], finite real numbers.
     length : int
-        Number of positions to look at, at least 4. Some criteria also ask for twice
+        Number of positions to test, at least 4. Some criteria also ask for twice
         or four times as many. Time grows with its square.
 
     Returns

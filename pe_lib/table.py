@@ -1,4 +1,4 @@
-"""The sinusoidal encoding of consecutive positions: a table, a row a position."""
+"""The sinusoidal encoding of consecutive positions: a table, one row per position."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What is used beside the sinusoid, in NumPy: rotary positions, biases of scores."""
+"""What is used besides the sinusoid, in NumPy: rotary positions, biases of scores."""

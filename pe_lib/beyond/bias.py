@@ -35,7 +35,7 @@ def alibi_slopes(num_heads: int, *, rule: str = "program") -> NDArray[np.float64
     num_heads : int
         At least 1.
     rule : {"program", "paper"}
-        The formula as it stands is "paper". The two agree at powers of two.
+        The formula as printed is "paper". The two agree at powers of two.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def t5_buckets(
     Raises
     ------
     TypeError
-        If `offsets` are not real numbers, or another argument has a wrong type.
+        If `offsets` are not real numbers, or a different argument has a wrong type.
     ValueError
         If an offset is not whole or beyond 2**31, or a number is out of range.
 

@@ -29,7 +29,7 @@ from pe_lib.frequencies import angular_frequencies
 def raster(height: int, width: int) -> NDArray[np.int64]:
     """Row and column of each patch, line by line, as a page is read.
 
-    Returns an array [height * width, 2] of int64: patch number t stands in row
+    Returns an array [height * width, 2] of int64: patch number t is in row
     t // width and column t % width. Raises TypeError if a size is not an integer,
     ValueError if it is below 1.
 
@@ -65,7 +65,7 @@ def axial(
     positions : array_like [..., axes]
         Coordinates, real numbers of size at most 2**31.
     d_model : int
-        A multiple of twice the number of axes, so that no sine stands alone.
+        A multiple of twice the number of axes, so that no sine is alone.
     base, spacing, layout, dtype
         As in :func:`pe_lib.sinusoidal`, for each part.
 
@@ -255,7 +255,7 @@ def rotate_grid(
         If an argument has a wrong type.
     ValueError
         If both or neither of `sections` and `frequencies` are given, `interleave` or
-        `base` stand beside `frequencies`, the shapes do not fit, a frequency is
+        `base` come with `frequencies`, the shapes do not fit, a frequency is
         beyond pi, or :func:`pe_lib.beyond.rotary.apply_rotary` refuses an argument.
 
     Examples

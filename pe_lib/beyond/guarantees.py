@@ -2,8 +2,9 @@
 
 :mod:`pe_lib.properties` asks a table of codes. A rotation or a bias has no table; it
 has *scores*. A :class:`Way` is what can be asked for scores: of given words, and
-of equal words by a head that was set by hand to look so many back. A test that is
-passed shows what can be reached by choosing weights, not what training finds.
+of equal words by a head that was set by hand to attend so many positions back. A
+test that is passed shows what can be reached by choosing weights, not what training
+finds.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Which number a token bears: in packs, beside padding, in caches, on several machines.
+"""Which number a token has: in packs, next to padding, in caches, on several machines.
 
 A *token* is named here by its place in the whole text, 0 to n - 1. Its *position* is
 the number that an encoding is given for it. The two agree in one text on one machine,
@@ -19,7 +19,7 @@ Shard = tuple[ArrayLike, ArrayLike]
 
 
 def packed(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Positions of documents that stand one after another, each counted from 0.
+    """Positions of documents that follow one another, each counted from 0.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def packed(lengths: ArrayLike) -> NDArray[np.int64]:
 def document_of(lengths: ArrayLike) -> NDArray[np.int64]:
     """The number of the document of each token; `lengths` as in :func:`packed`.
 
-    Where two tokens have different ones, a mask must stand between them.
+    Where two tokens have different ones, a mask must separate them.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def document_of(lengths: ArrayLike) -> NDArray[np.int64]:
 
 
 def from_mask(mask: ArrayLike) -> NDArray[np.int64]:
-    """Positions of padded texts: words are counted, whatever stands beside them.
+    """Positions of padded texts: words are counted, whatever is next to them.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def from_mask(mask: ArrayLike) -> NDArray[np.int64]:
     Returns
     -------
     array [..., length], int64
-        The number of words before each word. Padding bears 0 if it stands before
+        The number of words before each word. Padding has 0 if it is before
         the first word, else the number of the last word before it.
 
     Raises
     ------
     TypeError, ValueError
-        If the mask is of another type, has no axis, or other entries.
+        If the mask has a wrong type, has no axis, or other entries.
 
     Examples
     --------
@@ -247,8 +247,8 @@ def check_shards(
     Raises
     ------
     AssertionError
-        If a token is missing or comes twice, or a position is wrong. It says of
-        which known slip it looks.
+        If a token is missing or comes twice, or a position is wrong. It says which
+        known slip it resembles.
     TypeError, ValueError
         If `shards` are no lists of pairs of integers.
 

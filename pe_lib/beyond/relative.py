@@ -10,7 +10,7 @@ from pe_lib._arguments import as_integer, as_reals
 
 
 def clipped_offsets(length: int, clip: int) -> NDArray[np.int64]:
-    r"""Which of Shaw's vectors stands between query t and key s.
+    r"""Which of Shaw's vectors is between query t and key s.
 
     .. math:: \min(\max(s - t, -K), K)
 
@@ -52,7 +52,7 @@ def clipped_offsets(length: int, clip: int) -> NDArray[np.int64]:
 
 
 def skew(by_offset: ArrayLike) -> NDArray[np.float64]:
-    r"""Scores by offset, moved to where their keys stand.
+    r"""Scores by offset, moved to where their keys are.
 
     .. math:: S_{t,s} = B_{t,\; s - t + n - 1}
 

@@ -46,7 +46,7 @@ def rotary_frequencies(
     with b the base, d = `head_dim` and r = `rotary_dim`. Two encodings are called
     partial rotary. GPT-J, GPT-NeoX and Phi turn the first r numbers of a head as if
     they were a head of width r, and leave the others out: the first formula. The
-    second keeps the speeds of the whole head and lets its slow pairs stand still
+    second keeps the speeds of the whole head and does not turn its slow pairs
     (Barbero et al. 2024 call it p-RoPE). Where r = d the two are one.
 
     Parameters
@@ -65,7 +65,7 @@ def rotary_frequencies(
     Returns
     -------
     array [rotary_dim / 2] or [head_dim / 2], float64
-        Radians per position; 0 for a pair that stands still.
+        Radians per position; 0 for a pair that does not turn.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def apply_rotary(
     :func:`rotary_frequencies`. A dot product of two rotated vectors depends on the
     difference of their positions alone. The rotation is the shift matrix T(-t):
     rotary and the sinusoid are the same turn, here of the words, there of the codes.
-    (It is T(t) for whoever reads each pair as cosine, sine.)
+    (It is T(t) if each pair is read as cosine, sine.)
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def apply_rotary(
         them if left out.
     frequencies : array_like [K], optional
         Radians per position of each pair, in the place of those that follow from
-        `base`: from 0 (the pair stands still) to pi. The first 2 K numbers turn.
+        `base`: from 0 (the pair does not turn) to pi. The first 2 K numbers turn.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def apply_rotary(
     ValueError
         If the width that turns is odd or wider than `vectors`, the shapes do not
         fit, a position is NaN, infinite or beyond 2**31, `base` is not above 1,
-        `layout` is unknown, or `frequencies` stand beside a `base` or a
+        `layout` is unknown, or `frequencies` come with a `base` or a
         `rotary_dim` that says otherwise.
 
     Examples

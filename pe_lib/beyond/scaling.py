@@ -1,7 +1,7 @@
 r"""Rotary on longer texts: the same model, its frequencies changed after training.
 
 Every rule takes the frequencies of the pairs, fastest first, and gives new ones;
-nothing remembers what was read before. A frequency of 0 (a pair that stands still)
+nothing remembers what was read before. A frequency of 0 (a pair that does not turn)
 stays 0.
 """
 
@@ -266,7 +266,7 @@ def unseen_angles(
     ones. (Angles of single pairs; their combinations are new in any case.)
 
     Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
-    ValueError if the shapes differ or a pair turns that stood still in training.
+    ValueError if the shapes differ or a pair turns that did not turn in training.
 
     Parameters
     ----------

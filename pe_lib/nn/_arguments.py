@@ -12,6 +12,8 @@ from torch import Tensor
 
 from pe_lib._arguments import as_integer, as_reals, brief
 
+FAR = 2**62
+
 
 def as_probability(name: str, value: Any) -> float:
     """Return `value` as a float between 0 and 1."""
@@ -45,9 +47,10 @@ def length_of(x: Tensor, d_model: int, batch_first: bool) -> int:
 
 def as_offset(value: Any) -> Any:
     """Return `offset` as an int; what the compiler keeps open, stays open."""
-    if type(value) is int or isinstance(value, torch.SymInt):
+    if isinstance(value, torch.SymInt):
         return value
-    return as_integer("offset", value)
+    fits = type(value) is int and -FAR < value < FAR  # as_integer takes longer
+    return value if fits else as_integer("offset", value)
 
 
 def refuse_integers(x: Tensor) -> None:

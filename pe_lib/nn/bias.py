@@ -49,7 +49,7 @@ class _Bias(nn.Module):
         mask : bool
             Whether a module made with causal=True hides later keys, by minus
             infinity. Positions decide what is later. So documents in one text, each
-            counted from 0, need a mask of their own beside this one.
+            counted from 0, need a mask of their own besides this one.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class _Bias(nn.Module):
         ----------
         longest : int
             Number of keys at most, at least 1. One number is computed for each head
-            and distance below it; a key further off would get another's number.
+            and distance below it; a key further off would get a wrong number.
         offset : int
             Position of the first query, if the first key is at 0.
 
@@ -300,7 +300,7 @@ class T5Bias(_Bias):
     num_buckets, max_distance : int
         As in :func:`pe_lib.beyond.bias.t5_buckets`.
     causal : bool
-        Whether later keys are hidden, and all buckets look back.
+        Whether later keys are hidden, and all buckets are for earlier ones.
     init_std : float
         The weights begin at 0, no offset preferred; with a number above 0 they are
         drawn with this standard deviation.
@@ -409,7 +409,7 @@ def _as_length(name: str, value: Any) -> Any:
     if not (type(value) is int or isinstance(value, torch.SymInt)):
         value = as_integer(name, value)
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
+        raise ValueError(f"{name} must be at least 1, got {brief(value)}")
     return value
 
 

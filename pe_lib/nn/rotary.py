@@ -203,7 +203,7 @@ class RotaryEmbedding(Tabled):
             numbers, or offset no integer.
         ValueError
             If shapes do not fit, or `turns` come with positions or an offset.
-            Queries and keys of different lengths stand at different positions: turn
+            Queries and keys of different lengths are at different positions: turn
             them apart, with :meth:`turn`.
         """
         if is_guest(queries) or is_guest(keys):
@@ -265,7 +265,7 @@ class RotaryEmbedding(Tabled):
         """Cosines and sines of positions [...]: [..., rotary_dim], for :meth:`forward`.
 
         float32, or float64 for float64 queries; in the columns of the layout, the
-        cosine where the first number of a pair stands.
+        cosine where the first number of a pair is.
         """
         if not isinstance(positions, Tensor):
             raise TypeError(

@@ -46,8 +46,8 @@ class SinusoidalPositionalEncoding(Tabled):
     result has the dtype of x, under autocast too.
 
     The module has no parameters and saves nothing: its state_dict is empty. A table
-    that another module's checkpoint carries, such as ``pe``, is compared with our own
-    and left out; another encoding is an error that says so.
+    that a different module's checkpoint carries, such as ``pe``, is compared with our
+    own and left out; a different encoding is an error that says so.
 
     It keeps the rows of positions 0 to max_length - 1 ready, in its own dtype, and
     takes whole positions from them on the CPU. Other positions, and codes for an x
@@ -148,7 +148,7 @@ class SinusoidalPositionalEncoding(Tabled):
         positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1
             if left out. The batch comes first here also with batch_first=False,
-            as it does in PyTorch's padding masks. Nobody looks at their values:
+            as it does in PyTorch's padding masks. Their values are not checked:
             exact up to 2**31, NaN gives NaN.
         offset : int
             Is added to every position.
