@@ -38,7 +38,7 @@ import platform
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -49,49 +49,59 @@ from torch import Tensor
 
 from pe_lib.nn import RotaryEmbedding
 
-SHAPE = (1, 8, 4096, 128)  # batch, heads, length, width of a head
+Shape = tuple[int, int, int, int]  # batch, heads, length, width of a head
+SHAPE: Shape = (1, 8, 4096, 128)
+OTHERS: tuple[Shape, ...] = (
+    (1, 8, 1, 128),
+    (1, 8, 64, 64),
+    (1, 8, 512, 64),
+    (4, 8, 1024, 64),
+)
 DTYPES = [torch.float32, torch.bfloat16]
 ROUNDS = 21
 RESULT = Path(__file__).with_suffix(".txt")
 
+Build = Callable[[torch.dtype, Shape], "Both"]
 Both = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
-def angles() -> Tensor:
+def angles(shape: Shape) -> Tensor:
     """What each pair has turned by at each position, in float64."""
-    _, _, length, width = SHAPE
+    _, _, length, width = shape
     pairs = torch.arange(width // 2, dtype=torch.float64)
     return torch.outer(torch.arange(length).double(), 10_000.0 ** (-2 * pairs / width))
 
 
-def pe_lib(layout: str) -> Callable[[torch.dtype], Both]:
+def pe_lib(layout: str) -> Build:
     """This book's module, its table float32 whatever the dtype."""
 
-    def build(dtype: torch.dtype) -> Both:
-        module = RotaryEmbedding(SHAPE[-1], max_length=SHAPE[-2], layout=layout)
+    def build(dtype: torch.dtype, shape: Shape) -> Both:
+        module = RotaryEmbedding(shape[-1], max_length=shape[-2], layout=layout)
         return module.to(dtype)
 
     return build
 
 
-def multiplied(dtype: torch.dtype) -> Both:
+def multiplied(dtype: torch.dtype, shape: Shape) -> Both:
     """The least: one multiplication by a table."""
-    table = angles().cos().repeat(1, 2).to(dtype)
+    table = angles(shape).cos().repeat(1, 2).to(dtype)
     return lambda q, k: (q * table, k * table)
 
 
-def transformers_llama(dtype: torch.dtype) -> Both:
+def transformers_llama(dtype: torch.dtype, shape: Shape) -> Both:
     """The common form: rotate_half."""
     module = importlib.import_module("transformers.models.llama.modeling_llama")
-    both = angles().repeat(1, 2)[None]
+    both = angles(shape).repeat(1, 2)[None]
     cos, sin = both.cos().to(dtype), both.sin().to(dtype)
     return lambda q, k: module.apply_rotary_pos_emb(q, k, cos, sin)
 
 
-def transformers_gptj(dtype: torch.dtype) -> Both:
+def transformers_gptj(dtype: torch.dtype, shape: Shape) -> Both:
     """Neighbours, by rotate_every_two; [batch, length, heads, width]."""
     module = importlib.import_module("transformers.models.gptj.modeling_gptj")
-    cos, sin = (part[None].to(dtype) for part in (angles().cos(), angles().sin()))
+    cos, sin = (
+        part[None].to(dtype) for part in (angles(shape).cos(), angles(shape).sin())
+    )
 
     def one(x: Tensor) -> Tensor:
         turned: Tensor = module.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos)
@@ -100,10 +110,12 @@ def transformers_gptj(dtype: torch.dtype) -> Both:
     return lambda q, k: (one(q), one(k))
 
 
-def transformers_llama4(_: torch.dtype) -> Both:
+def transformers_llama4(_: torch.dtype, shape: Shape) -> Both:
     """Complex numbers, as in Meta's programs; [batch, length, heads, width]."""
     module = importlib.import_module("transformers.models.llama4.modeling_llama4")
-    hands = torch.polar(torch.ones_like(angles()), angles()).to(torch.complex64)[None]
+    hands = torch.polar(torch.ones_like(angles(shape)), angles(shape)).to(
+        torch.complex64
+    )[None]
 
     def both(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         turned = module.apply_rotary_emb(q.transpose(1, 2), k.transpose(1, 2), hands)
@@ -112,10 +124,10 @@ def transformers_llama4(_: torch.dtype) -> Both:
     return both
 
 
-def x_transformers(_: torch.dtype) -> Both:
+def x_transformers(_: torch.dtype, shape: Shape) -> Both:
     """x-transformers: neighbours, from angles; their cosines each time anew."""
     module = importlib.import_module("x_transformers.x_transformers")
-    table = angles().repeat_interleave(2, dim=-1)[None].float()
+    table = angles(shape).repeat_interleave(2, dim=-1)[None].float()
 
     def one(x: Tensor) -> Tensor:
         turned: Tensor = module.apply_rotary_pos_emb(x, table)
@@ -124,9 +136,9 @@ def x_transformers(_: torch.dtype) -> Both:
     return lambda q, k: (one(q), one(k))
 
 
-def halves_in_place(dtype: torch.dtype) -> Both:
+def halves_in_place(dtype: torch.dtype, shape: Shape) -> Both:
     """Halves, the second product added in place: the fastest that we could write."""
-    cos, sin = angles().cos().to(dtype), angles().sin().to(dtype)
+    cos, sin = angles(shape).cos().to(dtype), angles(shape).sin().to(dtype)
     table, half = cos.repeat(1, 2), cos.shape[-1]
 
     def one(x: Tensor) -> Tensor:
@@ -138,7 +150,7 @@ def halves_in_place(dtype: torch.dtype) -> Both:
     return lambda q, k: (one(q), one(k))
 
 
-FORMS: dict[str, Callable[[torch.dtype], Both]] = {
+FORMS: dict[str, Build] = {
     "pe_lib, interleaved": pe_lib("interleaved"),
     "pe_lib, half_split": pe_lib("half_split"),
     "rotate_half (transformers, Llama)": transformers_llama,
@@ -154,6 +166,7 @@ ALONE = "one multiplication"
 
 def once(form: Both, q: Tensor, k: Tensor, backward: bool) -> float:
     """Seconds of processor time for a call, perhaps with its gradients."""
+    calls = max(1, 2**19 // q.numel())  # a clock has its grain
     begin = time.process_time()
     if backward:
         q, k = (x.detach().requires_grad_() for x in (q, k))
@@ -161,19 +174,29 @@ def once(form: Both, q: Tensor, k: Tensor, backward: bool) -> float:
         torch.autograd.grad(turned, (q, k), turned)
     else:
         with torch.no_grad():
-            form(q, k)
+            for _ in range(calls):
+                form(q, k)
+        return (time.process_time() - begin) / calls
     return time.process_time() - begin
 
 
-def compare(forms: dict[str, Both], dtype: torch.dtype, backward: bool) -> list[str]:
-    """A line for each form."""
-    q, k = torch.randn(2, *SHAPE).to(dtype)
+def measure(
+    forms: dict[str, Both], dtype: torch.dtype, shape: Shape, backward: bool
+) -> dict[str, list[float]]:
+    """Seconds of each form in each round."""
+    q, k = torch.randn(2, *shape).to(dtype)
     times: dict[str, list[float]] = {name: [] for name in forms}
     for turn in range(ROUNDS + 2):
         for name in random.sample(list(forms), len(forms)):
             seconds = once(forms[name], q, k, backward)
             if turn > 1:
                 times[name].append(seconds)
+    return times
+
+
+def compare(forms: dict[str, Both], dtype: torch.dtype, backward: bool) -> list[str]:
+    """A line for each form."""
+    times = measure(forms, dtype, SHAPE, backward)
     lines = []
     for name, mine in times.items():
         row = f"{name:40}{1e3 * statistics.median(mine):8.1f}"
@@ -183,6 +206,25 @@ def compare(forms: dict[str, Both], dtype: torch.dtype, backward: bool) -> list[
             row += f"{middle:8.2f} ({low:.2f} to {high:.2f})"
         lines.append(row)
     return lines
+
+
+def other_shapes(builds: dict[str, Build]) -> Iterator[str]:
+    """How many times faster than rotate_half, forward, for other texts."""
+    names = ("pe_lib, interleaved", "pe_lib, half_split")
+    complex_one = "complex (transformers, Llama 4)"
+    shown = [name for name in (*names, complex_one) if name in builds]
+    yield f"{'forward, times as fast as rotate_half':40}" + "".join(
+        f"{name.removeprefix('pe_lib, ').partition(' (')[0]:>14}" for name in shown
+    )
+    for shape in OTHERS:
+        for dtype in DTYPES:
+            forms = {name: builds[name](dtype, shape) for name in (*shown, COMMON)}
+            times = measure(forms, dtype, shape, backward=False)
+            row = f"{list(shape)!s:22}{str(dtype).removeprefix('torch.'):18}"
+            for name in shown:
+                ratios = zip(times[COMMON], times[name], strict=True)
+                row += f"{statistics.median(a / b for a, b in ratios):14.2f}"
+            yield row
 
 
 def largest_error(form: Both, dtype: torch.dtype, layout: str) -> float:
@@ -196,12 +238,12 @@ def largest_error(form: Both, dtype: torch.dtype, layout: str) -> float:
     return float(max(errors))
 
 
-def installed() -> tuple[dict[str, Callable[[torch.dtype], Both]], list[str]]:
+def installed() -> tuple[dict[str, Build], list[str]]:
     """The forms whose programs are here, and a line for each that is not."""
     found, missing = {}, []
     for name, build in FORMS.items():
         try:
-            form: Any = build(torch.float32)
+            form: Any = build(torch.float32, SHAPE)
             form(*torch.randn(2, 1, 1, *SHAPE[2:]))
             found[name] = build
         except Exception as error:
@@ -225,7 +267,7 @@ def report() -> list[str]:
         *missing,
     ]
     for dtype in DTYPES:
-        forms = {name: build(dtype) for name, build in builds.items()}
+        forms = {name: build(dtype, SHAPE) for name, build in builds.items()}
         for backward in (False, True):
             what = "forward and backward" if backward else "forward"
             title = f"{str(dtype).removeprefix('torch.')}, {what}"
@@ -242,6 +284,8 @@ def report() -> list[str]:
                 lines.append(
                     f"{name:40}{largest_error(forms[name], dtype, layout):8.1e}"
                 )
+    if COMMON in builds:
+        lines += ["", *other_shapes(builds)]
     return lines
 
 

@@ -14,8 +14,10 @@ from torch.autograd import forward_ad
 
 from pe_lib.layouts import layout_columns
 
-SMALL = 2**13  # numbers that are turned before a block is laid out
+SMALL = 2**20  # numbers that whole operators turn faster than blocks do
+SMALL_TO_LEARN = 2**13  # the same, where autograd would keep each step
 BLOCK = 2**18  # numbers that a processor's cache holds while they are turned
+WIDE_HANDS = (torch.float64, torch.complex128)
 HALF_BYTES = (torch.bfloat16, torch.float16)
 
 
@@ -40,28 +42,30 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
     return turned
 
 
-def turn_small(xs: Sequence[Tensor], turns: Tensor, layout: str) -> list[Tensor]:
+def ready_for_small(turns: Tensor, layout: str) -> tuple[Tensor, ...]:
+    """Rows of `turns` [n, head_dim] as :func:`turn_small` takes them."""
+    if layout == "interleaved":
+        return (torch.view_as_complex(turns.view(*turns.shape[:-1], -1, 2)),)
+    cos, sin = turns.chunk(2, -1)
+    return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+
+
+def turn_small(x: Tensor, ready: Sequence[Tensor]) -> Tensor:
     """The same of a few words, with the fewest calls: the same bits as of a long text.
 
-    `turns` [length, head_dim] turns whole vectors of all of `xs`.
+    `ready`, of :func:`ready_for_small`, turns whole vectors.
     """
-    turned = []
-    if layout == "interleaved":
-        pairs = turns.shape[-1] // 2, 2
-        hands = torch.view_as_complex(turns.view(-1, *pairs))
-        for x in xs:
-            wide = x.to(turns.dtype).reshape(*x.shape[:-1], *pairs)
-            y = torch.view_as_real(torch.view_as_complex(wide) * hands)
-            turned.append(y.reshape(x.shape).to(x.dtype))
-        return turned
-    cos, sin = turns.chunk(2, -1)
-    cosines, sines = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
-    for x in xs:
-        wide = x.to(turns.dtype)
-        first, second = wide.chunk(2, -1)
-        swapped = torch.cat((second, first), -1)
-        turned.append((wide * cosines).addcmul_(swapped, sines).to(x.dtype))
-    return turned
+    dtype = x.dtype
+    exact = torch.float64 if ready[0].dtype in WIDE_HANDS else torch.float32
+    wide = x if dtype == exact else x.to(exact)
+    if len(ready) == 1:  # neighbours, as complex numbers
+        wide = wide if _is_complex(wide) else wide.contiguous()
+        hands = torch.view_as_complex(wide.view(*wide.shape[:-1], -1, 2))
+        turned = torch.view_as_real(hands * ready[0]).flatten(-2)
+    else:
+        cos, sin = ready
+        turned = (wide * cos).addcmul_(wide.roll(cos.shape[-1] // 2, -1), sin)
+    return turned if dtype == exact else turned.to(dtype)
 
 
 class _Turn(torch.autograd.Function):

@@ -14,7 +14,7 @@ from pe_lib.nn._arguments import as_offset, lined_up
 from pe_lib.nn._configs import rotary_arguments
 from pe_lib.nn._guests import as_leaf, is_guest
 from pe_lib.nn._tables import WIDE, Tabled
-from pe_lib.nn._turning import SMALL, turn, turn_small
+from pe_lib.nn._turning import SMALL, SMALL_TO_LEARN, ready_for_small, turn, turn_small
 
 
 class RotaryEmbedding(Tabled):
@@ -230,12 +230,15 @@ class RotaryEmbedding(Tabled):
             turns = turns if isinstance(turns, Tensor) else self._packed(*turns)
             both = turns, turns
         else:
-            turns = self._turns(queries, positions, offset)
             if positions is None and self._is_small(queries, keys):
+                ready = self._rows_for_small(queries, offset)
+                turned = turn_small(queries, ready), turn_small(keys, ready)
+                if self.seq_dim == -2:
+                    return turned
                 return tuple(  # type: ignore[return-value]
-                    x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
-                    for x in turn_small((queries, keys), turns, self.layout)
+                    x.transpose(self.seq_dim, -2) for x in turned
                 )
+            turns = self._turns(queries, positions, offset)
             alike = torch.float64 not in (queries.dtype, keys.dtype)
             alike = alike or queries.dtype == keys.dtype
             both = turns, turns if alike else self._turns(keys, positions, offset)
@@ -320,12 +323,27 @@ class RotaryEmbedding(Tabled):
 
     def _is_small(self, queries: Tensor, keys: Tensor) -> bool:
         """Whether both can be turned in the shortest way."""
+        learns = queries.requires_grad or keys.requires_grad
+        most = SMALL_TO_LEARN if learns and torch.is_grad_enabled() else SMALL
         return (
             not torch.compiler.is_compiling()
-            and queries.numel() + keys.numel() <= SMALL
+            and queries.numel() + keys.numel() <= most
             and queries.dtype == keys.dtype
             and self.rotary_dim == self.head_dim
         )
+
+    def _rows_for_small(self, x: Tensor, offset: Any) -> tuple[Tensor, ...]:
+        """What :func:`turn_small` takes, from what is ready if that has these rows."""
+        length, filled = x.shape[-2], self._filled
+        if (
+            type(offset) is int
+            and 0 <= offset <= self.max_length - length
+            and filled is not None
+            and filled.dtype == (x.dtype if x.dtype in WIDE else torch.float32)
+            and filled.device == x.device
+        ):
+            return tuple(part[offset : offset + length] for part in self._small)
+        return ready_for_small(self._turns(x, None, offset), self.layout)
 
     def _turns(self, x: Tensor, positions: Tensor | None, offset: Any) -> Tensor:
         """The turns of positions + offset, from the table where it has them."""
@@ -380,6 +398,8 @@ class RotaryEmbedding(Tabled):
     def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
         table.copy_(self._codes(positions, 0, table.dtype))
+        if self.rotary_dim == self.head_dim:
+            self._small = ready_for_small(table, self.layout)
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
