@@ -45,7 +45,7 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
 def ready_for_small(turns: Tensor, layout: str) -> tuple[Tensor, ...]:
     """Rows of `turns` [n, head_dim] as :func:`turn_small` takes them."""
     if layout == "interleaved":
-        return (torch.view_as_complex(turns.view(*turns.shape[:-1], -1, 2)),)
+        return (_as_complex(turns),)
     cos, sin = turns.chunk(2, -1)
     return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
 
@@ -60,7 +60,7 @@ def turn_small(x: Tensor, ready: Sequence[Tensor]) -> Tensor:
     wide = x if dtype == exact else x.to(exact)
     if len(ready) == 1:  # neighbours, as complex numbers
         wide = wide if _is_complex(wide) else wide.contiguous()
-        hands = torch.view_as_complex(wide.view(*wide.shape[:-1], -1, 2))
+        hands = _as_complex(wide)
         turned = torch.view_as_real(hands * ready[0]).flatten(-2)
     else:
         cos, sin = ready
