@@ -36,13 +36,23 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
         config, "partial_rotary_factor", "rotary_pct"
     )
     turning = _first(config, "rotary_dim") or int(head_dim * (share or 1))
-    base = float(rope.get("rope_theta") or _first(config, "rope_theta") or BASE)
+    base = rope.get("rope_theta") or _first(config, "rope_theta", "rotary_emb_base")
+    base = float(base or BASE)
     given = {
         "head_dim": head_dim,
         "rotary_dim": turning,
         "layout": layout or _layout(config),
     }
-    rule = rope.get("rope_type") or rope.get("type") or "default"
+    if "mrope_section" in rope:
+        raise ValueError(
+            "rope_parameters must have no mrope_section, got "
+            f"{rope['mrope_section']}: its positions have three axes, make "
+            "GridRotaryEmbedding(head_dim, sections=...)"
+        )
+    rule = rope.get("rope_type") or rope.get("type")
+    if rule is None and "factor" in rope:
+        raise ValueError(f"rope_type must be given with a factor, got {dict(rope)}")
+    rule = rule or "default"
     if rule == "default":
         return {**given, "base": base}
     if rule not in RULES:
@@ -55,13 +65,13 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
     longest = _first(config, "max_position_embeddings", "n_positions")
     trained = rope.get("original_max_position_embeddings") or longest
     factor = rope.get("factor") or (longest and trained and longest / trained)
+    if rule == "linear" and factor:
+        return {**given, "frequencies": interpolate(speeds, factor)}
     if not factor or not trained:
         raise ValueError(
             f"rope_parameters of {rule!r} must have factor and "
             f"original_max_position_embeddings, got {dict(rope)}"
         )
-    if rule == "linear":
-        return {**given, "frequencies": interpolate(speeds, factor)}
     if rule == "llama3":
         low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
         if (low, high) == (1.0, 4.0):

@@ -73,6 +73,9 @@ def test_temperature_multiplies_the_part_that_turns(layout, length):
         ({"rope_scaling": {"rope_type": "dynamic", "factor": 2}}, "got 'dynamic'"),
         ({"rope_scaling": {"type": "longrope"}}, "got 'longrope'"),
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
+        ({"rope_scaling": {"type": "linear"}}, "must have factor"),
+        ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
+        ({"rope_parameters": {"mrope_section": [16, 24, 24]}}, "GridRotaryEmbedding"),
         ({"rope_parameters": {"full_attention": {}}}, "one for each kind of layer"),
         ({"rope_scaling": {"type": "yarn", **SCALED, "truncate": False}}, "truncate"),
     ],
@@ -87,6 +90,15 @@ def test_a_configuration_without_a_width():
         RotaryEmbedding.from_config({"model_type": "llama"})
     with pytest.raises(ValueError, match="temperature must be"):
         RotaryEmbedding(8, temperature=0)
+
+
+def test_the_older_names_of_a_configuration():
+    neox = from_config(model_type="gpt_neox", rotary_emb_base=500_000, rotary_pct=0.25)
+    assert (neox.base, neox.rotary_dim) == (500_000, 16)
+    made = from_config(rope_scaling={"type": "linear", "factor": 2.0})
+    np.testing.assert_array_equal(
+        made.frequencies, np.array(from_config().frequencies) / 2
+    )
 
 
 # Cosines and sines as transformers has them
