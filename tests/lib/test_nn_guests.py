@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    set_model_state_dict,
+)
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 
 from pe_lib import sinusoidal_table
 from pe_lib.nn import (
@@ -392,6 +398,54 @@ def test_exported_with_positions_of_one_axis(make, strict):
         torch.testing.assert_close(program.module()(x, at), model(x, at))
 
 
+class Parts(nn.Module):
+    """All kinds in a model that others load."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.parts = nn.ModuleList(make() for make in EVERY)
+
+    def forward(self, x):
+        adds, rotary, alibi, t5 = self.parts
+        q = rotary.turn(adds(self.linear(x)))
+        return q @ q.mT + (alibi(x.shape[1]) + t5(x.shape[1])).sum(0)
+
+
+def test_a_sharded_model_gets_its_tables():
+    """FSDP on meta, memory, then the checkpoint: one process of one."""
+    saved, x = Parts().eval(), torch.randn(2, 9, 8)
+    distributed.init_process_group(
+        "gloo", store=distributed.HashStore(), rank=0, world_size=1
+    )
+    try:
+        with torch.device("meta"):
+            loaded = Parts().eval()
+        fully_shard(loaded, mesh=init_device_mesh("cpu", (1,)))
+        loaded.to_empty(device="cpu")
+        whole = StateDictOptions(full_state_dict=True)
+        set_model_state_dict(loaded, saved.state_dict(), options=whole)
+        torch.testing.assert_close(loaded(x), saved(x))
+    finally:
+        distributed.destroy_process_group()
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("buffers", [False, True])
+def test_accelerate_loads_from_meta(monkeypatch, tmp_path, buffers):
+    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
+    monkeypatch.syspath_prepend(str(folder))
+    accelerate = pytest.importorskip("accelerate", reason="no accelerate")
+    saved, x = Parts().eval(), torch.randn(2, 9, 8)
+    torch.save(saved.state_dict(), tmp_path / "model.bin")
+    with accelerate.init_empty_weights(include_buffers=buffers):
+        loaded = Parts().eval()
+    loaded = accelerate.load_checkpoint_and_dispatch(
+        loaded, str(tmp_path / "model.bin"), device_map={"": "cpu"}
+    )
+    assert torch.equal(loaded(x), saved(x))
+
+
 @pytest.mark.weekly
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_from_pretrained_of_transformers(monkeypatch, tmp_path, dtype):
@@ -405,14 +459,11 @@ def test_from_pretrained_of_transformers(monkeypatch, tmp_path, dtype):
 
         def __init__(self, config):
             super().__init__(config)
-            self.linear = nn.Linear(8, 8)
-            self.parts = nn.ModuleList(make() for make in EVERY)
+            self.inner = Parts()
             self.post_init()
 
         def forward(self, x):
-            adds, rotary, alibi, t5 = self.parts
-            q = rotary.turn(adds(self.linear(x)))
-            return q @ q.mT + (alibi(x.shape[1]) + t5(x.shape[1])).sum(0)
+            return self.inner(x)
 
     saved = Tiny(transformers.PretrainedConfig()).to(dtype).eval()
     saved.save_pretrained(tmp_path)
