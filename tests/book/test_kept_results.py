@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import kept, minilm, smollm
 
@@ -26,7 +27,9 @@ def load_maker(name: str, path: Path) -> ModuleType:
 
 
 runs = load_maker("kept_runs", DATA / "runs.py")
-opened = load_maker("kept_opened", BEYOND / "opened.py")
+opened = load_maker("opened", BEYOND / "opened.py")
+opened_controls = load_maker("opened_controls", BEYOND / "opened_controls.py")
+opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
 
 
 def stale(name: str) -> str:
@@ -133,26 +136,92 @@ def test_a_stopped_run_goes_on_and_processes_share_the_work(
     assert [rows[0].seed for rows in found.values()] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", opened.MADE)
-def test_results_of_published_models_belong_to_the_code(name: str) -> None:
+def test_of_several_processes_one_makes_a_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has no parts to share, so the others go on to the next."""
+    made = []
+    monkeypatch.setattr(runs, "trained", lambda **s: made.append(s) or Broken())
+    monkeypatch.setattr(runs, "WORLD", 3)
+
+    class Broken:
+        def state_dict(self) -> None:
+            raise InterruptedError
+
+    single = [*runs.TEXTS, *runs.WEIGHTS]
+    maker = single.index("one_back_weights") % 3
+    for rank in {0, 1, 2} - {maker}:
+        monkeypatch.setattr(runs, "RANK", rank)
+        runs.make("one_back_weights")
+    assert not made
+    monkeypatch.setattr(runs, "RANK", maker)
+    with pytest.raises(InterruptedError):
+        runs.make("one_back_weights")
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("maker", "name"),
+    [(maker, name) for maker in (opened, opened_controls) for name in maker.MADE],
+)
+def test_results_of_published_models_belong_to_the_code(
+    maker: ModuleType, name: str
+) -> None:
     """The reader and the script are those that made them."""
     header = kept.load_header(BEYOND / f"{name}.csv")
-    command = f"python book/beyond/data/opened.py {name}"
+    command = f"python book/beyond/data/{maker.__name__}.py {name}"
     assert header["command"] == command
-    assert header["tolerance"] == opened.TOLERANCES[name]
-    assert header["code and settings"] == opened.made_from(), f"Again: {command}"
+    assert header["tolerance"] == maker.TOLERANCES[name]
+    assert header["code and settings"] == maker.made_from(), f"Again: {command}"
     assert kept.load_rows(BEYOND / f"{name}.csv")
 
 
+def test_results_of_a_long_text_belong_to_the_code() -> None:
+    """The same, for each rule and block."""
+    header = kept.load_header(BEYOND / f"{opened_long.NAME}.csv")
+    command = "python book/beyond/data/opened_long.py"
+    assert header["command"] == command
+    assert header["tolerance"] == opened_long.TOLERANCE
+    assert header["code and settings"] == opened_long.made_from(), f"Again: {command}"
+    rows = kept.load_rows(BEYOND / f"{opened_long.NAME}.csv")
+    firsts = range(0, opened_long.LENGTH, opened_long.BLOCK)
+    expected = [(rule, str(first)) for rule in opened_long.RULES for first in firsts]
+    assert [(row["rule"], row["first"]) for row in rows] == expected
+
+
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-def test_a_part_of_them_is_made_again() -> None:
+def test_a_long_text_is_read_as_a_short_one_is() -> None:
+    """The reader that splits its text has the losses of the other one."""
+    tokens = opened_long.text()[:41]
+    found = opened_long.losses(tokens, smollm.Shape().frequencies)
+    logits = smollm.forward(smollm.load(), tokens[None, :-1])[0]
+    expected = cross_entropy(logits, tokens[1:], reduction="none")
+    assert (found - expected).abs().max() < 1e-3
+
+
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+def test_a_part_of_them_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copying and loss as trained, within the tolerance that the file says."""
+    monkeypatch.setattr(opened, "chosen", dict)  # the first row turns no head
     made = opened.smollm_angles()
     names, first = next(made), next(made)
     stored = kept.load_rows(BEYOND / "smollm_angles.csv")[0]
     assert list(stored) == names and list(stored.values())[:3] == first[:3]
     for again, then in zip(first[3:5], list(stored.values())[3:5], strict=True):
         assert abs(float(again) - float(then)) < 0.01
+
+
+@pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")
+def test_the_heads_of_the_encoder_are_made_again() -> None:
+    """All twelve, within the tolerance that the file says."""
+    names, *made = opened_controls.minilm_heads()
+    stored = kept.load_rows(BEYOND / "minilm_heads.csv")
+    assert list(stored[0]) == names
+    for again, then in zip(made, stored, strict=True):
+        off = [
+            abs(float(a) - float(b)) for a, b in zip(again, then.values(), strict=True)
+        ]
+        assert off[1] < 0.005 and max(off[2:4]) < 0.02 and off[9] < 0.02
 
 
 @pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")

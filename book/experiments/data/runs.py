@@ -7,13 +7,15 @@
 Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
 how far it is, and goes on where it was stopped: what is done lies in the folder
 `parts`. With torchrun the runs are dealt out to processes, or to machines that share
-the folder. Each takes one thread, so that no result depends on how many there are.
+the folder; a text or a model is made by one of them. Each takes one thread, so that
+no result depends on how many there are.
 
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
 of them and seeds 0 to 9 (kept here). Tables and figures are drawn from the files; in
 each chapter a part of one run is trained again and compared. The runs of "changed"
-and "varied" are the same with other seeds, other rates and a wider model.
+and "varied" are the same with other seeds, other rates and a wider model; those of
+"four_times" and "steps" are the same, trained longer.
 """
 
 import os
@@ -27,7 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pe_lib.experiments import induction, stretched, surgery, varied
+from pe_lib.experiments import induction, randomised, stretched, surgery, varied
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
     Settings,
@@ -82,6 +84,12 @@ FAR: dict[str, Any] = {
     "steps": 600,
     "test_lengths": (16, 24, 32, 64, 128),
     "by_query": True,
+}
+PREVIOUS_FAR: dict[str, Any] = {
+    "task": "previous",
+    "schemes": ["sinusoid", "learned", "rotary"],
+    "steps": 600,
+    "test_lengths": (16, 24, 64, 128),
 }
 SIX: dict[str, dict[str, Any]] = {
     "copy": {"steps": 300},
@@ -155,6 +163,14 @@ GROUPS: dict[str, dict[str, Settings]] = {
             "task": after_a_start(TASKS["copy"]),
             "schemes": ["sinusoid", "learned", "rotary", "t5_fast"],
         },
+    },
+    "previous_far": {
+        "start_0": PREVIOUS_FAR,
+        "random_starts": PREVIOUS_FAR | {"train_starts": 104},
+    },
+    "randomised": {
+        task: PREVIOUS_FAR | {"task": task, "spread": 256}
+        for task in ("copy", "previous")
     },
     "masked": {
         f"layers_{layers}": {
@@ -324,6 +340,19 @@ def changed_runs() -> dict[str, Settings]:
 
 RUNS["changed"] = changed_runs()
 
+
+def four_times_runs() -> dict[str, Settings]:
+    """Reported runs, trained four times as long at the same rates; "steps" has more."""
+    return {
+        f"four times the steps, {name}/{group}": run | {"steps": 4 * run["steps"]}
+        for name in FOUR_TIMES
+        for group, run in RUNS[name].items()
+    }
+
+
+FOUR_TIMES = ("masked", "learned_or_fixed", "extrapolation", "freedom", "start_token")
+RUNS["four_times"] = four_times_runs()
+
 OPENED_MODELS: dict[str, Settings] = {
     "one_back": {
         "schemes": ["added", "codes", "turning", "debris", "shift", "rotary", "turns"],
@@ -459,8 +488,11 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "steps": (0.50, 0.50, 0.20),
     "masked": (0.05, 0.10, 0.03),
     "freedom": (0.01, 0.30, 0.05),
+    **dict.fromkeys(("previous_far", "randomised"), (0.25, 0.50, 0.12)),
+    **dict.fromkeys(("rates/previous_far", "rates/randomised"), (0.50, 0.50, 0.35)),
     "extrapolation": (0.25, 0.50, 0.12),
     "changed": (0.80, 0.70, 0.30),
+    "four_times": (0.80, 0.70, 0.30),
     "varied": (0.40, 0.60, 0.30),
     "stretched": (0.02, 0.60, 0.15),
     "stretched_reader": (0.01, 0.40, 0.40),
@@ -478,7 +510,7 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
 }
 """How far a rerun on another number of threads may be off: a row on texts like those
 of training, a row on longer or later ones, a mean over seeds. See threads.py; of
-"steps" and "text_x4", which take long, it is an estimate."""
+"steps", "text_x4", "four_times", "previous_far" and "randomised" it is an estimate."""
 
 
 def path(name: str) -> Path:
@@ -508,9 +540,9 @@ def made_from(name: str) -> str:
         return one_head_fingerprint(RUNS[name])
     if name == "varied":
         return varied.fingerprint(RUNS[name])
-    if name.startswith("rates/"):
-        return fingerprint(rate_runs(name.removeprefix("rates/")))
-    return fingerprint(RUNS[name])
+    group = name.removeprefix("rates/")
+    _, digest = engine(name)
+    return digest(RUNS[name] if name == group else rate_runs(group))
 
 
 def is_made(name: str) -> bool:
@@ -526,16 +558,19 @@ def make(name: str) -> None:
     if name in GROUPS:
         make_file(f"rates/{name}", rate_runs(name))
         RUNS[name] = reported_runs(name)
-    if name == "changed":
-        RUNS[name] = changed_runs()
+    if name in ("changed", "four_times"):
+        RUNS[name] = changed_runs() if name == "changed" else four_times_runs()
+    single = [*TEXTS, *WEIGHTS]
+    makes = single.index(name) % WORLD == RANK if name in single else RANK == 0
+    if name in single and not makes:
+        return  # no parts to share: one process makes the whole of it
     if name in TEXTS:
         begin = time.process_time()
         settings = TEXTS[name]
         rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
         found = read(words(), rates=rates, **settings, **REPORTED)
-        if RANK == 0:
-            rows = rows_of(found, settings["schemes"], rates)
-            save_rows(rows, path(name), **origin(name, time.process_time() - begin))
+        rows = rows_of(found, settings["schemes"], rates)
+        save_rows(rows, path(name), **origin(name, time.process_time() - begin))
     elif name in WEIGHTS:
         begin = time.process_time()
         if name == "dial_tables":
@@ -546,12 +581,11 @@ def make(name: str) -> None:
             weights = STRETCHED[name](**WEIGHTS[name])
         else:
             weights = trained(**WEIGHTS[name]).state_dict()
-        if RANK == 0:
-            seconds = time.process_time() - begin
-            save_weights(weights, path(name), **origin(name, seconds))
+        seconds = time.process_time() - begin
+        save_weights(weights, path(name), **origin(name, seconds))
     else:
         make_file(name, RUNS[name])
-    if RANK == 0:
+    if makes:
         for file in (f"rates/{name}", name) if name in GROUPS else (name,):
             say_tolerance(file)
 
@@ -583,15 +617,19 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
 
 def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
     """What makes the rows of a name, and what their fingerprint is."""
+    name = name.removeprefix("rates/")
     if name in ONE_HEAD:
         return measure, one_head_fingerprint
     if name in TWO_LAYERS:
         return partial(surgery.measure, folder=MODELS), surgery_fingerprint
     if name in STRETCHED:
         return STRETCHED[name], stretched.fingerprint
+    if name == "randomised":
+        return randomised.measure, randomised.fingerprint
     if name == "varied":
         return varied.measure, varied.fingerprint
-    return train_without_blocks if name == "changed" else train, fingerprint
+    short = name in ("changed", "four_times")
+    return train_without_blocks if short else train, fingerprint
 
 
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
