@@ -5,33 +5,102 @@ drawing beside its check (``book/_theme/claim.html``); what other sites show for
 ``claim/<id>.png``: the verdict with its shape and colour, and the sentence.
 """
 
+import html
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import chapters
 import manuscript
-from claims import SHAPES, badge, capital, kind, proofread
+from claims import SHAPES, WORDS, badge, capital, kind, proofread
 from drawings import inline_svg
 from manuscript import Claim
-from matplotlib import get_data_path
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 from sphinx.application import Sphinx
 
 SIZE = 1200, 630
 PAPER, INK = "#fdfcf9", "#1d2126"
 COLOURS = {"yes": "#0a6e5c", "part": "#8a6700", "no": "#7f1517", "open": "#50545a"}
-LINES = ((58, 31), (48, 38), (38, 48), (30, 60))  # a letter's size, letters a line
+SIZES = (62, 54, 46, 38, 32)
+LEFT, WIDTH, HEIGHT = 80, 1040, 308
 STEPS = 16  # of each ink on the paper: smooth letters, small files
 
 
+class Word(NamedTuple):
+    """A word of the sentence: as it was said, put in, or struck out."""
+
+    text: str
+    mark: str = ""
+
+
+@cache
 def face(name: str, size: int) -> ImageFont.FreeTypeFont:
-    """One of the faces that matplotlib brings along, the same on every machine."""
-    return ImageFont.truetype(
-        Path(get_data_path(), f"fonts/ttf/DejaVu{name}.ttf"), size
-    )
+    """One of the book's own faces."""
+    fonts = manuscript.ROOT / "book/_static/fonts"
+    return ImageFont.truetype(str(fonts / f"{name}.woff2"), size)
+
+
+def sentence(claim: Claim) -> list[Word]:
+    """The words of the claim as a proofreader leaves it, in quotation marks."""
+    said = f"“{html.unescape(proofread(claim, manuscript.plain))}”"
+    said = re.sub("^“(<...>)", r"\1“", re.sub("(</...>)([.”]+)$", r"\2\1", said))
+    words, mark = [], ""
+    for piece in re.split("(</?(?:ins|del)>)", said):
+        if piece.startswith("<"):
+            mark = "" if "/" in piece else piece[1:4]
+        else:
+            words += [Word(text, mark) for text in piece.split()]
+    return words
+
+
+def laid_out(words: list[Word], size: int) -> list[list[Word]]:
+    """The words in lines that the card can hold."""
+    lines: list[list[Word]] = [[]]
+    for word in words:
+        if lines[-1] and length([*lines[-1], word], size) > WIDTH:
+            lines.append([])
+        lines[-1].append(word)
+    return lines
+
+
+def letters_of(word: Word, size: int) -> ImageFont.FreeTypeFont:
+    """What is put in is in italics, as on the site."""
+    return face("serif-italic" if word.mark == "ins" else "serif-display", size)
+
+
+def length(line: list[Word], size: int) -> float:
+    """How long a line is."""
+    gap = 0.25 * size
+    return sum(letters_of(w, size).getlength(w.text) + gap for w in line) - gap
+
+
+def write(
+    draw: ImageDraw.ImageDraw, lines: list[list[Word]], size: int, colour: str
+) -> None:
+    """The sentence, with a caret before what is put in and a line through the rest."""
+    y, gap, before = 190.0 + size, 0.25 * size, ""
+    for line in lines:
+        x: float = LEFT
+        for number, word in enumerate(line):
+            letters = letters_of(word, size)
+            ink = {"ins": colour, "del": COLOURS["open"]}.get(word.mark, INK)
+            draw.text((x, y), word.text, ink, letters, anchor="ls")
+            end = x + letters.getlength(word.text)
+            if word.mark == "ins" and before != "ins":
+                at, d = x - 0.6 * gap, 0.16 * size
+                caret = [(at - d, y + 2.4 * d), (at, y + d), (at + d, y + 2.4 * d)]
+                draw.line(caret, colour, width=5, joint="curve")
+            if word.mark == "del":
+                last = number == len(line) - 1
+                across = [
+                    (x, y - 0.27 * size),
+                    (end + gap * (not last), y - 0.27 * size),
+                ]
+                draw.line(across, colour, width=max(4, size // 12))
+            x, before = end + gap, word.mark
+        y += 1.28 * size
 
 
 def shape(draw: ImageDraw.ImageDraw, colour: str) -> None:
@@ -74,18 +143,14 @@ def card(claim: Claim, book: str) -> Image.Image:
     draw = ImageDraw.Draw(image)
     colour = SHAPES[kind(claim.verdict)][0]
     shape(draw, colour)
-    verdict = wrap(capital(claim.verdict), 46)
-    letters = face("Sans-Bold", 32 if len(verdict) < 3 else 27)
-    draw.text((172, 111), "\n".join(verdict), COLOURS[colour], letters, anchor="lm")
-    quoted = f"“{manuscript.plain(claim.claim)}”"
-    size, width = next(
-        (pair for pair in LINES if len(wrap(quoted, pair[1])) * pair[0] * 1.35 < 330),
-        LINES[-1],
-    )
-    text = "\n".join(wrap(quoted, width))
-    draw.text((80, 190), text, INK, face("Serif-Italic", size), spacing=0.35 * size)
+    named = WORDS.get(kind(claim.verdict), capital(kind(claim.verdict)))
+    letters = face("serif-display", 38)
+    draw.text((172, 111), named, COLOURS[colour], letters, anchor="lm")
+    words = sentence(claim)
+    size = next((s for s in SIZES if len(laid_out(words, s)) * s * 1.28 < HEIGHT), 32)
+    write(draw, laid_out(words, size), size, COLOURS[colour])
     draw.line([(80, 552), (1120, 552)], fill=INK, width=2)
-    draw.text((80, 572), book, INK, face("Serif-Bold", 26))
+    draw.text((80, 572), book, INK, face("serif-display", 28))
     return image.quantize(palette=palette(colour), dither=Image.Dither.NONE)
 
 

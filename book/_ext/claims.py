@@ -104,7 +104,8 @@ def summary(claims: Mapping[str, Claim]) -> str:
     if count["open"]:
         counted += f". {count['open']} cannot be decided yet"
     rows = "".join(
-        f"<li>{html.escape(question)} <span>"
+        f'<li><a href="#{nodes.make_id(question)}">{html.escape(question)}</a>'
+        '<span aria-hidden="true">'
         + "".join(
             f'<i class="badge {SHAPES[kind(c.verdict)][0]}">'
             f"{drawing(c.verdict).strip()}</i>"
@@ -113,7 +114,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
         + "</span></li>"
         for question, asked in topics(claims).items()
     )
-    marks = f'<ul class="claim-marks" aria-hidden="true">{rows}</ul>'
+    marks = f'<ul class="claim-marks">{rows}</ul>'
     return f"{counted}. Tap a sentence for the reason and its check.\n\n{marks}\n"
 
 

@@ -1,7 +1,7 @@
 """Fold what a reader of the site does not need at first; in the notebook all is plain.
 
-The role of a code cell (``manuscript.Cell.role``) says what folds: a set-up whole, with
-the names that it defines; the code of a figure or an explorer, below its picture; a
+The role of a code cell (``manuscript.Cell.role``) says what folds: all set-ups in one,
+the last below "Deeper"; the code of a figure or an explorer, below its picture; a
 check, under the sentence that says what it found. A section ``## Deeper: ...`` folds
 under its title and its first paragraph, the result, and all in a row fold once more
 under their titles, as recall and exercises do: after the story a page has three folds.
@@ -27,13 +27,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 
 SUMMARIES = {
-    "setup": "Set-up",
     "figure": "How this figure is drawn",
     "explorer": "How this explorer is made",
     "exercise-check": "The check of your answer",
 }
 KINDS = {
-    "setup": "setup",
     "figure": "figure",
     "explorer": "figure",
     "check": "check",
@@ -45,7 +43,6 @@ DEEPER_ENTRY = re.compile(
 )
 BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
-DEFINED = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 MINUTES = re.compile(r"(\d+) minutes?$")
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
@@ -96,9 +93,6 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
         summary = [mark, nodes.Text(" "), result]
     else:
         summary = [_tag(SUMMARIES[cell.role])]
-    names = ", ".join(DEFINED.findall(cell.source))
-    if cell.role == "setup" and names and "import " not in cell.source:
-        summary += [nodes.Text(": "), nodes.literal(names, names)]
     if kind == "figure":
         container.children = [*rest, *opened(kind, *summary), *code, *closed()]
     else:
@@ -132,10 +126,13 @@ def length_of(section: nodes.section, page: manuscript.Page) -> str:
     return f"{asked} questions"
 
 
-def fold_together(parent: nodes.Element, sections: list[nodes.Node]) -> None:
-    """Fold neighbouring sections once more, under their titles."""
+def fold_together(
+    parent: nodes.Element, sections: list[nodes.Node], setups: list[nodes.Node]
+) -> None:
+    """Fold neighbouring sections once more, under their titles, and set-ups."""
     start = parent.index(sections[0])
     names = " · ".join(section.next_node(nodes.title).astext() for section in sections)
+    names += " · Set-up" if setups else ""
     parent.children[start : start + len(sections)] = [
         *opened(
             "part",
@@ -143,6 +140,7 @@ def fold_together(parent: nodes.Element, sections: list[nodes.Node]) -> None:
             nodes.inline("", names, classes=["fold-result"]),
         ),
         *sections,
+        *setups,
         *closed(),
     ]
     adopt(parent)
@@ -196,9 +194,7 @@ class Folds(SphinxPostTransform):
             if page and container.get("nb_element") == "cell_code":
                 fold_cell(container, page.cells[container["cell_index"]])
                 adopt(container)
-        for container in reversed(list(self.document.findall(nodes.container))):
-            if "role-setup" in container["classes"]:
-                let_the_picture_lead(container)
+        setups = take_setups(self.document, page)
         sections = list(self.document.findall(nodes.section))
         deeper = [section for section in sections if "deeper" in section["classes"]]
         for section in deeper:
@@ -209,7 +205,10 @@ class Folds(SphinxPostTransform):
         }.values():
             for is_deeper, row in groupby(list(parent), deeper.__contains__):
                 if is_deeper and len(together := list(row)) > 1:
-                    fold_together(parent, together)
+                    fold_together(parent, together, setups)
+                    setups = []
+        if setups:
+            sections[0].extend(setups)
         for section in sections:
             if page and section[0].astext() in (
                 manuscript.RECALL,
@@ -222,18 +221,22 @@ class Folds(SphinxPostTransform):
             adopt(content)
 
 
-def let_the_picture_lead(setup: nodes.container) -> None:
-    """Move a set-up below the figure that follows it, with none but set-ups between."""
-    siblings = setup.parent.children
-    place = siblings.index(setup)
-    for offset, sibling in enumerate(siblings[place + 1 :], place + 1):
-        if isinstance(sibling, nodes.container):
-            if "role-figure" in sibling["classes"]:
-                siblings.insert(offset, siblings.pop(place))
-            if "role-setup" not in sibling["classes"]:
-                return
-        if not isinstance(sibling, nodes.Invisible):
-            return
+def take_setups(
+    document: nodes.document, page: manuscript.Page | None
+) -> list[nodes.Node]:
+    """Take all set-ups of a page from their places, into one fold, in their order."""
+    setups: list[nodes.Node] = [
+        container
+        for container in document.findall(nodes.container)
+        if page
+        and container.get("nb_element") == "cell_code"
+        and page.cells[container["cell_index"]].role == "setup"
+    ]
+    for container in setups:
+        container.parent.remove(container)
+    if not setups:
+        return []
+    return [*opened("setup", _tag("Set-up")), *setups, *closed()]
 
 
 def adopt(element: nodes.Element) -> None:

@@ -265,7 +265,7 @@ def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
         take(
             moved(0, 72 * j),
             now("g", "", band, class_="flips" if flip[j] else "stays"),
-            text(120, 214, name, "count"),
+            text(20, 214, name, "count"),
             *(
                 now(
                     "g",
@@ -276,7 +276,7 @@ def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
                 for t in range(5)
             ),
         )
-        for j, name in enumerate(("ones", "twos", "fours"))
+        for j, name in enumerate(("1s", "2s", "4s"))
     ]
     said = f"{sum(found)} of 4 words attend most to the word before."
     if not any(flip):
@@ -685,11 +685,8 @@ def hero(moved_by: float = 0) -> Drawing:
             )
         columns.append(now("g", "", shown, transform=moved(33 + 66 * i, 0)))
     degrees = np.degrees(moved_by * SONG_SPEEDS)
-    if moved_by == 0:
-        said = (
-            f"Drag the field: {SONG_SPEEDS.size * len(SONG)} hands turn,"
-            " each row at a speed of its own."
-        )
+    if abs(moved_by) < 0.05:
+        said = "From word to word each row of hands turns, at a speed of its own."
     elif moved_by == round(moved_by):
         there = "after" if moved_by > 0 else "before"
         said = (
@@ -698,7 +695,8 @@ def hero(moved_by: float = 0) -> Drawing:
         )
     else:
         said = (
-            f"Moved on by {minus(f'{moved_by:.1f}')} positions: the top hands have"
+            f"Moved {'back' if moved_by < 0 else 'on'} by {abs(moved_by):.1f}"
+            " positions: the top hands have"
             f" turned by {minus(f'{degrees[0]:.0f}')}°, the last ones by"
             f" {minus(f'{degrees[-1]:.0f}')}°, under every word alike."
         )

@@ -24,6 +24,21 @@ const ask = (event) => {
   if (!search.open) search.showModal();
 };
 find(".search-button").addEventListener("click", ask);
+const field = search.querySelector("input");
+const files = ["_static/sphinx_highlight.js", "_static/language_data.js", "_static/searchtools.js", "_static/search.js", "searchindex.js"];
+const fetched = (file) => new Promise((done) => {
+  const script = document.createElement("script");
+  script.async = false;
+  script.src = root.dataset.content_root + file;
+  script.addEventListener("load", () => done((field.value = typed))); // Sphinx empties it
+  document.head.append(script);
+});
+let loading, typed;
+field.addEventListener("input", async () => {
+  typed = field.value;
+  await (loading ??= Promise.all(typeof Search === "undefined" ? files.map(fetched) : []));
+  search.dispatchEvent(new CustomEvent("ask", { detail: typed })); // search.js answers
+});
 search.addEventListener("click", (event) => event.target === search && search.close());
 
 const menu = find(".menu");

@@ -458,9 +458,10 @@
     const any = (n) => ((i * n * 0.618034) % 1) - 0.5;
     return [594 + 760 * (((i * 7) % 18) / 17 - 0.5) + 60 * any(3), 90 + 44 * ((i * 5) % 6) + 16 * any(5), 60 * any(11)];
   });
+  const way = (by) => `${by < 0 ? "back" : "on"} by ${fixed(Math.abs(by), 1)}`;
   drawings.hero = {
-    start: { moved_by: 0 },
-    values({ moved_by, scattered = 0, grown = 1, same }) {
+    start: { moved_by: 0, live: true },
+    values({ moved_by, scattered = 0, grown = 1, same, live }) {
       const speeds = range(6).map((j) => 50 ** (-j / 6));
       const turns = (j) => minus(((moved_by * speeds[j] * 360) / TURN).toFixed(0));
       return [
@@ -485,9 +486,10 @@
           }),
         ],
         same ? "Four times merrily: which is which?"
-          : moved_by === 0 ? "Drag the field: 108 hands turn, each row at a speed of its own."
+          : !grown ? "The words in a heap: nothing tells their order."
+          : Math.abs(moved_by) < 0.05 ? (live ? "Drag the field: each row of hands turns at a speed of its own." : "From word to word each row of hands turns, at a speed of its own.")
           : moved_by === Math.round(moved_by) ? `To move on is to rotate: each word now has the positional encoding of the position ${Math.abs(moved_by)} ${moved_by > 0 ? "after" : "before"} its own.`
-          : `Moved on by ${minus(fixed(moved_by, 1))} positions: the top hands have turned by ${turns(0)}°, the last ones by ${turns(5)}°, under every word alike.`,
+          : `Moved ${way(moved_by)} positions: the top hands have turned by ${turns(0)}°, the last ones by ${turns(5)}°, under every word alike.`,
       ];
     },
     grips({ state, draw }) {
@@ -498,7 +500,7 @@
       };
       return [{
         label: "The field of hands",
-        text: () => `moved on by ${minus(fixed(state.moved_by, 1))}`,
+        text: () => `moved ${way(state.moved_by)}`,
         pans: true,
         move: (p) => to(state.moved_by - p.dx / 66),
         drop: () => rest(Math.round(state.moved_by)),

@@ -104,6 +104,27 @@ Search._performSearch = (typed, terms, ...others) => {
   );
 };
 
+// For the dialog: the best pages, headings and texts, each a link, without excerpts.
+const inGroups = (typed) => {
+  const groups = { Pages: [], Headings: [], Text: [] };
+  const found = typed.trim() ? Search._performSearch(...Search._parseQuery(typed)) : [];
+  localStorage.removeItem("sphinx_highlight_terms");
+  for (const [page, title, anchor, , score] of found.toReversed()) {
+    const kind = score < IN_HEADING ? "Text" : title.includes(" > ") ? "Headings" : "Pages";
+    const link = document.createElement("a");
+    link.href = document.documentElement.dataset.content_root + page + DOCUMENTATION_OPTIONS.LINK_SUFFIX + anchor;
+    link.innerHTML = title;
+    if (groups[kind].length < 6) groups[kind].push(link);
+  }
+  return Object.entries(groups).flatMap(([name, links]) => {
+    const heading = document.createElement("h2");
+    heading.textContent = name;
+    return links.length ? [heading, ...links] : [];
+  });
+};
+document.querySelector("#search-dialog").addEventListener("ask", ({ target, detail }) =>
+  target.lastElementChild.replaceChildren(...inGroups(detail)));
+
 Search.htmlToText = (source, anchor) => {
   const page = new DOMParser().parseFromString(source, "text/html");
   const noSentence =
@@ -115,13 +136,23 @@ Search.htmlToText = (source, anchor) => {
   return found ? found.textContent.replace(/\s+/g, " ") : "";
 };
 
-// Sphinx cuts 120 letters before a word that was asked, through words and all.
-const sphinxSummary = Search.makeSearchSummary;
-Search.makeSearchSummary = (...given) => {
-  const summary = sphinxSummary(...given);
-  if (summary)
-    summary.textContent = summary.textContent
-      .replace(/^\.{3}\S*\s/, "… ")
-      .replace(/\s\S*\.{3}$/, " …");
+// Words round the first that begins with one that was asked: "rope" is not in "European",
+// where Sphinx would mark it.
+Search.makeSearchSummary = (source, terms, anchor) => {
+  const text = Search.htmlToText(source, anchor);
+  if (!text) return null;
+  const starts = [...terms].map((stem) => stem.replace(/i$/, ""));
+  const asked = (word) => starts.some((start) => word.toLowerCase().startsWith(start));
+  const words = text.split(/([\p{L}\p{N}]+)/u);
+  const from = Math.max(0, words.findIndex(asked) - 40), to = from + 80;
+  const summary = document.createElement("p");
+  summary.className = "context nohighlight";
+  summary.append(from ? "… " : "", ...words.slice(from, to).map((word) => {
+    if (!asked(word)) return word;
+    const marked = document.createElement("span");
+    marked.className = "highlighted";
+    marked.textContent = word;
+    return marked;
+  }), to < words.length ? " …" : "");
   return summary;
 };

@@ -32,6 +32,7 @@ class Explorer:
     _goal: ClassVar[str]
     _reached: ClassVar[tuple[str, str]]
     _styles: ClassVar[tuple[str, ...]] = ("explorer.css",)
+    _scripts: ClassVar[tuple[str, ...]] = ("frame.js",)
 
     def _stage(self) -> str:
         raise NotImplementedError
@@ -58,7 +59,8 @@ class Explorer:
         )
         tally = f'<dl class="tally">{cells}</dl>\n' if cells else ""
         head, text = self._reached
-        script = _file("frame.js") + _file(self._name.replace("-", "_") + ".js")
+        own = self._name.replace("-", "_") + ".js"
+        script = "".join(map(_file, (*self._scripts, own)))
         return (
             f'<div class="pe-explorer pe-{self._name}">\n'
             f"<style>\n{''.join(map(_file, self._styles))}</style>\n"
@@ -191,6 +193,29 @@ def slider(
         f"<label>{label}<b aria-hidden=true>{minus(f'{value:g}')}</b>"
         f"<input type=range name={name} min={low:g} max={high:g} step={step:g}"
         f" value={value:g}></label>\n"
+    )
+
+
+def knob(name: str, label: str, high: int, step: float, value: float) -> str:
+    """A slider that is drawn as a dial: it is turned by one radian per unit."""
+    marks = "".join(
+        f'<path class="edge" d="M0-41V-{50 if mark % 1 else 54}"'
+        f' transform="{rotate(mark)}"/>'
+        for mark in np.arange(0, high + step, step)
+    )
+    for mark in range(high + 1):
+        x, y = tip(mark, 63).split()
+        marks += f'<text class="muted" x="{x}" y="{float(y) + 4.5:g}">{mark}</text>'
+    drawn = (
+        '<svg class="hand" viewBox="-72-72 144 144" aria-hidden="true">'
+        f'<circle class="face" r="41"/>{marks}'
+        '<circle r="66" fill="transparent" stroke="none"/>'
+        '<g class="now arm"'
+        f' transform="{rotate(value)}"><circle r="32"/><path d="M0-17V-28"/></g></svg>'
+    )
+    whole = slider(name, label, 0, high, step, value)
+    return whole.replace("<label>", '<label class="knob">').replace(
+        "></label>", f">{drawn}</label>"
     )
 
 

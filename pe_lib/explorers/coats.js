@@ -34,7 +34,7 @@ each("coats", (root, controls, form) => {
     const norms = text.map((p) => Math.hypot(...p)), top = Math.max(...norms);
     const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, loud = spread <= 0.1;
     const apart = P.every(([x, y], t) => P.every(([u, v], s) => s == t || Math.hypot(u - x, v - y) > 0.22));
-    box.innerHTML = lamp("equal norm", loud ? "yes" : "no") + lamp("one matrix for all steps", fits ? "yes" : "no");
+    box.innerHTML = lamp(`equal norm: ${Math.round(100 * spread)} % apart`, loud ? "yes" : "no") + lamp(`one matrix: misses by ${Math.round(100 * miss)} %`, fits ? "yes" : "no");
     show(
       root,
       [
@@ -43,8 +43,6 @@ each("coats", (root, controls, form) => {
         text.slice(5).map((p) => `M${place(p)}h0`).join(""),
         P.slice(0, 4).map((p) => ring(on(p), 17)).join(""),
         ...P.map((p) => `translate(${place(p)})`),
-        `${Math.round(100 * spread)} %`,
-        `${Math.round(100 * miss)} %`,
       ],
       loud
         ? fits

@@ -95,19 +95,11 @@ class Coats(Explorer):
 
     @staticmethod
     def _lamps(spread: float, miss: float) -> str:
-        return lamp("equal norm", "yes" if spread <= LOUD else "no") + lamp(
-            "one matrix for all steps", "yes" if miss <= NEAR else "no"
+        apart, by = (f"{number(100 * share, 0)} %" for share in (spread, miss))
+        loud, near = ("yes" if is_ else "no" for is_ in (spread <= LOUD, miss <= NEAR))
+        return lamp(f"equal norm: {apart} apart", loud) + lamp(
+            f"one matrix: misses by {by}", near
         )
-
-    def _tally(self) -> list[tuple[str, str]]:
-        _, spread, miss = self._state()
-        return [
-            (
-                "the smallest norm is below the largest by",
-                f"{number(100 * spread, 0)} %",
-            ),
-            ("the matrix misses by", f"{number(100 * miss, 0)} %"),
-        ]
 
     def _sentence(self) -> str:
         return "Their norms differ, and no one matrix takes each to the next."

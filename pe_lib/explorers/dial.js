@@ -1,7 +1,7 @@
 each("dial", (root, controls, form) => {
   const { k: given, scales, text: own, words, weights } = root.querySelector(".model").dataset;
   const bytes = Int8Array.from(atob(weights.replaceAll("_", "/")), (x) => x.charCodeAt()), names = words.split(" ");
-  const chips = all(root, ".words span"), label = all(root, "dt")[2];
+  const chips = all(root, ".words span");
   let at = 0, text, match, set;
   const [E, U, W0, V0, W1, V1] = scales.split(" ").map((scale, i) =>
     range(i < 2 ? 128 : 32).map(() => range(32).map(() => scale * bytes[at++])));
@@ -48,20 +48,21 @@ each("dial", (root, controls, form) => {
       chip.textContent = name(s);
       chip.className = s == t ? "at" : s == seen ? "aim" : "";
     });
-    label.textContent = `answers ${after} after the match`;
     const bars = (row) => row.map((x, s) => `M${10 * s + 10} 60V${(60 - 44 * x).toFixed(1)}`).join("");
     show(
       root,
-      [`second layer: ${name(t)} looks at ${name(seen)}`, bars(two[t]), `first layer: brought ${name(top(one[seen]))} to ${name(seen)}`, bars(one[seen]), names[named], `${Math.round(100 * mine[named])} %`, `${hits} of ${rows.length}`],
+      [`second layer: ${name(t)} looks at ${name(seen)}`, bars(two[t]), `first layer: brought ${name(top(one[seen]))} to ${name(seen)}`, bars(one[seen]), rotate(+controls.k.value)],
       `${set ? `With T(${k})` : "As trained"}: after ${name(t)} the model names ${names[named]}` +
         (match[t] < 0 ? `. ${name(t)} has not stood here before.`
           : !off ? ", the match itself."
           : off > 0 ? `, ${off} after the match.`
-          : ", which does not stand after the match."),
+          : ", which does not stand after the match.") +
+        ` It is ${Math.round(100 * mine[named])} % sure. ${hits} of ${rows.length} answers are ${after} after the match.`,
       match[t] >= 0 && named == text[match[t] + 3],
     );
   };
   reset();
+  crank.knob(controls.k, form);
   chips.forEach((chip, s) => (chip.onclick = () => form.oninput((controls.t.value = s))));
   controls.text.onclick = () => {
     const pool = range(128).map((word) => [Math.random(), word]).toSorted((a, b) => a[0] - b[0]).map(([, word]) => word);

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pe_lib.attention import softmax
 from pe_lib.encoding import sinusoidal
-from pe_lib.explorers._explorer import AGAIN, Explorer, picture, slider, within
+from pe_lib.explorers._explorer import AGAIN, Explorer, knob, picture, slider, within
 from pe_lib.rotation import shift_matrix
 
 Array = NDArray[np.float64]
@@ -67,14 +67,16 @@ class Dial(Explorer):
 
     Examples
     --------
-    >>> print(Dial())
-    As trained: after Tuesday the model names Wednesday, 1 after the match.
+    >>> str(Dial()).partition(".")[0]
+    'As trained: after Tuesday the model names Wednesday, 1 after the match'
     """
 
     k: int | None = None
     position: int = 23
 
     _name = "dial"
+    _styles = ("explorer.css", "knob.css")
+    _scripts = ("frame.js", "knob.js")
     _title = "The dial"
     _goal = "Make it skip two words: after Tuesday it shall name Friday."
     _reached = (
@@ -116,28 +118,21 @@ class Dial(Explorer):
             f' data-words="{" ".join(VOCABULARY)}" data-weights="{_packed()}"></p>\n'
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
+    def _sentence(self) -> str:
         text, match = first_text()
         found = answer(text, self.k)
         named = int(found.chances[self.position].argmax())
-        chance = found.chances[self.position, named]
+        chance = round(100 * found.chances[self.position, named])
         after = 1 if self.k is None else self.k
         asked = [t for t in range(LENGTH) if match[t] >= 0]
         right = sum(
             int(found.chances[t].argmax()) == text[match[t] + after] for t in asked
         )
-        return [
-            ("it names", VOCABULARY[named]),
-            ("how sure", f"{round(100 * chance)} %"),
-            (f"answers {after} after the match", f"{right} of {len(asked)}"),
-        ]
-
-    def _sentence(self) -> str:
-        text, match = first_text()
-        found = answer(text, self.k)
-        named = int(found.chances[self.position].argmax())
         how = "As trained" if self.k is None else f"With T({self.k})"
-        return f"{how}: {_said(text, match, self.position, named)}"
+        return (
+            f"{how}: {_said(text, match, self.position, named)} It is {chance} % sure."
+            f" {right} of {len(asked)} answers are {after} after the match."
+        )
 
     def _won(self) -> bool:
         text, match = first_text()
@@ -147,7 +142,7 @@ class Dial(Explorer):
 
     def _controls(self) -> str:
         return (
-            slider("k", "the dial, k", 0, 4, 1, 1 if self.k is None else self.k)
+            knob("k", "the dial, k", 4, 1, 1 if self.k is None else self.k)
             + slider("t", "word that asks", 0, LENGTH - 1, 1, self.position)
             + '<button type="button" name="text">Another text</button>\n'
             + AGAIN

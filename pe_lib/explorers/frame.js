@@ -58,8 +58,10 @@ const hold = (piece) => piece.addEventListener("touchstart", (event) => event.pr
 const grip = (piece, take, move, drop) => {
   piece.classList.add("turns");
   hold(piece);
+  piece.addEventListener("keydown", () => piece.classList.remove("held"));
   piece.onpointerdown = (event) => {
     event.preventDefault();
+    piece.classList.add("held");
     piece.setPointerCapture(event.pointerId);
     take?.(event);
   };

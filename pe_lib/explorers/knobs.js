@@ -9,7 +9,7 @@ each("knobs", (root, controls, form) => {
     box.innerHTML = lamps(looks);
     show(
       root,
-      [...turned.flatMap((x, j) => [rotate(a[j]), `${x}°`.replace("-", "−")]), `${right} of ${n - 1}`],
+      turned.flatMap((x, j) => [rotate(a[j]), `${x}°`.replace("-", "−")]),
       right == n - 1 ? "One setting is right for every query."
         : split >= 0 ? `Query ${split + 1} has a tie between ${looks[split].join(" and ")}.`
         : right ? `${right} of ${n - 1} attend one back, with one setting for all.`

@@ -57,9 +57,6 @@ class Knobs(Explorer):
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        return [("queries that attend one back", "0 of 4")]
-
     def _sentence(self) -> str:
         return "No query attends to the word before: unturned, each finds itself."
 

@@ -23,15 +23,13 @@ each("look-back", (root, controls, form) => {
         `translate(${20 * t})`,
         ...levels.slice(1),
         whole ? "" : "?",
-        fixed(weights[t - 1]),
-        `${met} of 4`,
-        whole ? `${right} of 15` : "?",
       ],
       `Position ${t} ` +
         (at[1] !== undefined ? `cannot decide between ${at.length} positions.`
           : at == t ? "attends to itself."
           : at == t - 1 ? "attends one back."
           : `attends to ${at}, not to ${t - 1}.`) +
+        ` Weight on ${t - 1}: ${fixed(weights[t - 1])}.` +
         (whole ? ` ${right} of 15 positions attend one back.`
           : met == 4 ? " All four hands lie on it. Does that hold for other positions?" : ""),
       won && whole,

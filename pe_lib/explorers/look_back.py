@@ -46,7 +46,7 @@ class LookBack(Explorer):
     Examples
     --------
     >>> print(LookBack())
-    Position 11 attends to itself.
+    Position 11 attends to itself. Weight on 10: 0.08.
     """
 
     query: int = 11
@@ -117,19 +117,14 @@ class LookBack(Explorer):
             + '</div>\n<p class="legend">Map: a row per query, a column per key.</p>\n'
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
-        weights = softmax(SHARP * P[self.query] @ P.T)
-        return [
-            ("attention on the one before", number(weights[self.query - 1])),
-            ("hands on it", "0 of 4"),
-            ("positions that attend one back", "?"),
-        ]
-
     def _sentence(self) -> str:
         P = sinusoidal(np.arange(LENGTH), 8, base=BASE)
         assert highest(P[self.query] @ P.T) == [self.query]
-        return f"Position {self.query} attends to itself."
+        weights = softmax(SHARP * P[self.query] @ P.T)
+        return (
+            f"Position {self.query} attends to itself. Weight on {self.query - 1}:"
+            f" {number(weights[self.query - 1])}."
+        )
 
     def _controls(self) -> str:
         return (

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib.explorers._explorer import Explorer, hand, minus, number, slider, within
+from pe_lib.explorers._explorer import (
+    Explorer,
+    hand,
+    minus,
+    number,
+    picture,
+    slider,
+    within,
+)
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.rotation import apply_shift
 
@@ -45,6 +53,7 @@ class MoveBoth(Explorer):
     back: int = 1
 
     _name = "move-both"
+    _styles = ("explorer.css", "move_both.css")
     _title = "Move both words"
     _goal = "Move both words as far as you like. Then find a way to change the score."
     _reached = (
@@ -84,18 +93,40 @@ class MoveBoth(Explorer):
             + f'<div>{name}</div><span class="now">gap {gap}</span></div>\n'
             for name, query, key, gap in both
         )
+        start = max(0, self.position - 8)
+        marks = "".join(f"M{20 * t} {46 if t % 5 else 40}V56" for t in range(105))
+        ticks = f'<path class="edge" d="{marks}"/>' + "".join(
+            f'<text class="muted" x="{20 * t}" y="70">{t}</text>'
+            for t in range(0, 105, 5)
+        )
+        words = zip(
+            ("key", "query"),
+            (18, 94),
+            (self.position - self.back, self.position),
+            strict=True,
+        )
+        tiles = "".join(
+            f'<g class="now word {name}" transform="translate({20 * (t - start)} {y})">'
+            f'<rect x="-28" y="-16" width="56" height="32" rx="8"/>'
+            f'<text y="5">{name}</text></g>'
+            for name, y, t in words
+        )
+        row = picture(
+            "A line of positions, with the key above it, the query below it, and a"
+            " handle that moves both.",
+            340,
+            112,
+            f'<g class="now" transform="translate({30 - 20 * start})">{ticks}</g>\n'
+            f'<g transform="translate(30)">{tiles}</g>\n'
+            '<g class="word both"><rect x="222" y="78" width="108" height="32"'
+            ' rx="16"/><text x="276" y="99">↔ both</text></g>\n',
+            "plot row",
+        )
         return (
-            f'<div class="dials two">\n{dials}</div>\n'
+            f'<div class="dials two">\n{dials}</div>\n{row}'
             '<p class="legend">Full: the query. Pale: the key. The'
             " arc: the gap from key to query.</p>\n"
         )
-
-    def _tally(self) -> list[tuple[str, str]]:
-        return [
-            ("query at", str(self.position)),
-            ("key at", str(self.position - self.back)),
-            ("score", number(self._score(), 4)),
-        ]
 
     def _won(self) -> bool:
         return self.back != 1

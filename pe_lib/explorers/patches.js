@@ -35,12 +35,10 @@ each("patches", (root, controls, form) => {
         ...range(8).map((i) => runs(i + 1)),
         `translate(${40 * right} ${40 * down})`,
         `translate(${-40 * right} ${-40 * down})`,
-        asked.length,
-        best.length,
-        fixed(asked.reduce((sum, i) => sum + weights[i], 0)),
       ],
       `Wanted: ${words[0] ? [...words, "and the opposite"].join(", ") : "the patch itself"}. ` +
-        `Highest: ${more > 0 ? `${best.length} patches, ${more} too many` : "no other"}.`,
+        `Highest: ${more > 0 ? `${best.length} patches, ${more} too many` : "no other"}. ` +
+        `Weight on those wanted: ${fixed(asked.reduce((sum, i) => sum + weights[i], 0))}.`,
       down && right && more == 0 && best.every((i) => asked.includes(i)),
     );
   };

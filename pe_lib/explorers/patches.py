@@ -46,8 +46,8 @@ class Patches(Explorer):
 
     Examples
     --------
-    >>> print(Patches())
-    Wanted: 1 down, 2 right, and the opposite. Highest: 4 patches, 2 too many.
+    >>> str(Patches()).partition(" Weight")[0]
+    'Wanted: 1 down, 2 right, and the opposite. Highest: 4 patches, 2 too many.'
     """
 
     down: int = 1
@@ -118,13 +118,6 @@ class Patches(Explorer):
             ' <b class="target">Frames</b>: the patches that are wanted.</p>\n'
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        return [
-            ("wanted", str(len(self._asked()))),
-            ("with the highest score", str(len(highest(self._scores())))),
-            ("weight on those wanted", number(self._share())),
-        ]
-
     def _won(self) -> bool:
         off = self.down != 0 and self.right != 0
         return off and set(highest(self._scores())) == self._asked()
@@ -141,7 +134,8 @@ class Patches(Explorer):
         what = ", ".join([*ways, "and the opposite"]) if ways else "the patch itself"
         most, asked = len(highest(self._scores())), len(self._asked())
         how = f"{most} patches, {most - asked} too many" if most > asked else "no other"
-        return f"Wanted: {what}. Highest: {how}."
+        said = f"Wanted: {what}. Highest: {how}. Weight on those wanted:"
+        return f"{said} {number(self._share())}."
 
     def _controls(self) -> str:
         checked = " checked" if self.diagonals else ""

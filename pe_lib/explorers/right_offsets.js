@@ -27,7 +27,7 @@ each("right-offsets", (root, controls) => () => {
   const first = shard(cut, 1)[0];
   show(
     root,
-    [...lines, ...owner, ...place, `${right} of 136`],
+    [...lines, ...owner, ...place],
     `${right} of 136 pairs keep their distance. On rank 1 token ${first} has position ${place[first]}.`,
     cut == "zigzag" && numbers == cut,
   );

@@ -112,9 +112,6 @@ class RightOffsets(Explorer):
             "map",
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        return [("pairs that keep their distance", f"{self._right().sum()} of 136")]
-
     def _sentence(self) -> str:
         token = self._shard(self.cut, 1)[0]
         return (

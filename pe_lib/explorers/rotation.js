@@ -12,7 +12,11 @@ each("rotation", (root, controls, form) => {
     const t = +controls.t.value, k = +controls.k.value;
     const blocks = speeds.map((w) => {
       const sin = Math.sin(w * k), cos = Math.cos(w * k);
-      return [cos, sin, -sin, cos].map((x) => fixed(x));
+      return [cos, sin, -sin, cos];
+    });
+    all(root, ".matrix span").forEach((entry, i) => {
+      entry.setAttribute("style", `--v:${Math.round(40 * Math.abs(blocks.flat()[i]))}%`);
+      entry.classList.toggle("less", blocks.flat()[i] < -0.005);
     });
     const miss = Math.abs((Math.abs(k) % (2 * Math.PI)) - Math.PI);
     const T = `T(${minus(k)})`;
@@ -20,10 +24,7 @@ each("rotation", (root, controls, form) => {
       root,
       [
         ...speeds.flatMap((w) => [...pose(w * t + w * k, { before: w * t }), `${fixed(w * k)} rad`]),
-        ...blocks.flat(),
-        t,
-        minus(t + k),
-        fixed(miss, 4),
+        ...blocks.flat().map((x) => fixed(x)),
       ],
       (event?.target == controls.t ? `You moved the position, and nothing moved in ${T}. ` : "") +
         `${T} takes position ${t} to ${minus(t + k)}. The first hand ends ${fixed(miss)} radians from opposite.`,

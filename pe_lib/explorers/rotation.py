@@ -52,6 +52,7 @@ class Rotation(Explorer):
         "Find the k for which T(k) turns the first hand most exactly to the other"
         " side. Then move the position: does T(k) change?"
     )
+    _styles = ("explorer.css", "rotation.css")
     _reached = (
         "Reached: 22 positions, on or back.",
         "No whole number up to 24 comes closer: 22 radians are seven half turns and"
@@ -74,7 +75,8 @@ class Rotation(Explorer):
             )
         T = shift_matrix(self.offset, 6, base=50)
         entries = "".join(
-            f'<span class="now">{number(T[i, j])}</span>'
+            f'<span class="now{" less" * bool(T[i, j] < -0.005)}"'
+            f' style="--v:{round(40 * abs(T[i, j]))}%">{number(T[i, j])}</span>'
             if i // 2 == j // 2
             else "<i>0</i>"
             for i in range(6)
@@ -89,13 +91,6 @@ class Rotation(Explorer):
             ' of two by two numbers along its diagonal, zero elsewhere">'
             f"{entries}</div>\n"
         )
-
-    def _tally(self) -> list[tuple[str, str]]:
-        return [
-            ("from", str(self.position)),
-            ("to", minus(str(self.position + self.offset))),
-            ("first hand, from opposite", number(self._miss(), 4)),
-        ]
 
     def _miss(self) -> float:
         half = abs(self.offset) % (2 * np.pi) - np.pi

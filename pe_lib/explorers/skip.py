@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pe_lib._arguments import as_choice
-from pe_lib.explorers._explorer import AGAIN, Explorer, picture, slider, within
+from pe_lib.explorers._explorer import AGAIN, Explorer, knob, picture, within
 
 BACKS = tuple(quarter / 4 for quarter in range(9))
 """By how many positions the heads can be turned."""
@@ -51,6 +51,8 @@ class Skip(Explorer):
     quarters: int = 0
 
     _name = "skip"
+    _styles = ("explorer.css", "knob.css")
+    _scripts = ("frame.js", "knob.js")
     _title = "Stored answers of a language model"
     _goal = "Turn its heads until it skips the first word, old."
     _reached = (
@@ -85,13 +87,6 @@ class Skip(Explorer):
             + f'<p hidden class="model" data-stored="{stored}"></p>\n'
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        first = answers()[self.heads, self.quarters / 4][0]
-        return [
-            ("it writes first", first.text),
-            ("probability", f"{round(100 * first.chance)} %"),
-        ]
-
     def _sentence(self) -> str:
         number = {"four": 4, "twenty": 20}[self.heads]
         told = answers()[self.heads, self.quarters / 4]
@@ -102,7 +97,7 @@ class Skip(Explorer):
 
     def _controls(self) -> str:
         return (
-            slider("back", "turned by, in positions", 0, 2, 0.25, self.quarters / 4)
+            knob("back", "turned by, in positions", 2, 0.25, self.quarters / 4)
             + "<fieldset><legend>heads that are turned</legend>"
             + "".join(
                 f'<label><input type="radio" name="heads" value="{at}"'

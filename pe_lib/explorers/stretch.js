@@ -19,9 +19,6 @@ each("stretch", (root, controls) => () => {
       `M${x(63.5 - slow.length)} 14V276`,
       ...paths,
       "M" + shares.map((times, j) => `${x(j)} ${y(176, times)}`).join("L"),
-      `${unseen} of ${slow.length} slow`,
-      `${fixed(far, 1)} times`,
-      kept,
     ],
     (!slow.length ? "Every hand came round in training, so no angle is new."
       : !unseen ? "No hand meets a new angle."

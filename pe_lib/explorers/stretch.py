@@ -160,13 +160,6 @@ class Stretch(Explorer):
             )
         )
 
-    def _tally(self) -> list[tuple[str, str]]:
-        return [
-            ("hands at new angles", f"{self._unseen()} of {len(self._reach())} slow"),
-            ("furthest", f"{number(self._reach().max(initial=0), 1)} times"),
-            ("gap to the neighbour", f"{number(100 * self._share(), 0)} %"),
-        ]
-
     def _sentence(self) -> str:
         reach, unseen = self._reach(), self._unseen()
         if not len(reach):

@@ -42,6 +42,12 @@ def mark(page: Any, cell: int) -> tuple[str, str]:
     return line.get_attribute("data-state"), line.text_content()
 
 
+def sign(page: Any, cell: int) -> str:
+    """What the line of its fold says of a cell."""
+    said: str = page.locator(f".cell.c{cell} .live-sign").text_content()
+    return said
+
+
 def states(page: Any) -> list[str]:
     """The states of all cells."""
     found: list[str] = page.locator(".live-mark").evaluate_all(

@@ -60,6 +60,17 @@ def test_without_script_all_claims_are_there(site: Site, browser: Any) -> None:
         assert entries.last.is_visible()
 
 
+def test_the_marks_stay_in_sight(site: Site, browser: Any) -> None:
+    """A row per topic, which leads there; no row of marks is broken."""
+    with checks.visit(browser, site, site.url(LEDGER), 1280) as seen:
+        marks = seen.page.locator(".claim-marks")
+        assert marks.locator("a").count() == len(claims.topics(BOOK.claims))
+        heights = "all => Math.max(...all.map((x) => x.offsetHeight))"
+        assert marks.locator("span").evaluate_all(heights) < 30
+        seen.page.evaluate("scrollTo({top: 4000, behavior: 'instant'})")
+        assert 0 <= marks.bounding_box()["y"] < 100
+
+
 def test_buttons_count_what_they_show(page: Any) -> None:
     """The counts are those of the files; pressed, a button leaves so many."""
     count = Counter(colour(claim.verdict) for claim in BOOK.claims.values())

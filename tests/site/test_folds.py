@@ -27,10 +27,25 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     wanted["deeper"] = sum(section.is_deeper for section in page.sections)
     html = site.path(site.url(name)).read_text(encoding="utf-8")
     found = Counter(re.findall(r'<details class="fold fold-(\w+)"', html))
+    wanted["setup"] = min(1, wanted["setup"])  # all in one, at the end
     kinds = ("setup", "figure", "check", "deeper")
     assert {k: found[k] for k in kinds} == {k: wanted[k] for k in kinds}
     assert "<h2>Deeper:" not in html
-    assert html.index('<svg role="img"') < html.index("fold-setup")  # two or more, too
+    places = {cell.id: at for at, cell in enumerate(page.code_cells)}
+    setups = [f" c{places[c.id]}" for c in page.code_cells if c.role == "setup"]
+    inside = html.partition('<details class="fold fold-setup"')[2]
+    found = [m[1] for m in re.finditer(r'class="cell[^"]*?( c\d+)[ "]', inside)]
+    assert found[: len(setups)] == setups
+
+
+def test_the_path_has_few_folds(browser: Any, site: Site) -> None:
+    """At most ten lines on a page can be opened, the pencils of figures aside."""
+    seen = """all => all.filter((x) => x.checkVisibility()
+        && !x.closest(".fold-figure")).length"""
+    for page in BOOK.spine:
+        with checks.visit(browser, site, site.url(page.name)) as visit:
+            folds = visit.page.locator("main details > summary")
+            assert folds.evaluate_all(seen) <= 10, page.name
 
 
 def test_both_editions_are_there(site: Site) -> None:

@@ -1,9 +1,14 @@
 """Chapters that run in the browser: they show what is stored; changes, and faults."""
 
+import ast
+import contextlib
 import functools
 import http.server
 import json
+import os
 import re
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -280,6 +285,51 @@ def test_a_chapter_names_its_values(name: str) -> None:
         assert any(re.search(rf"\b{line[1]}\b", c.source) for c in others), line[0]
 
 
+EDGE = """import sys
+import matplotlib.pyplot as plt
+import inside, manuscript
+name, line, value = sys.argv[1:]
+inside.show_figure = lambda figure: None
+inside.show_all = lambda: plt.close("all")
+sys.modules["live"] = inside
+inside.forget()
+inside.tell = lambda kind, **what: kind == "error" and print(what, file=sys.stderr)
+for number, cell in enumerate(manuscript.read().pages[name].code_cells):
+    inside.run(cell.source.replace(line, value), f"cell {number}", goes_on=True)
+"""
+
+
+def edges() -> Iterator[Any]:
+    """Each value of each chapter, at both ends of its range."""
+    for name in RUNNING:
+        cells = manuscript.read().pages[name].code_cells
+        (cell,) = (cell for cell in cells if "parameters" in cell.tagged(""))
+        for line in filter(None, map(VALUE.fullmatch, cell.source.splitlines())):
+            for value in {*line.groups()[2:]} - {line[2]}:
+                changed = f"{line[1]} = {value}"
+                yield pytest.param(name, line[0], changed, id=f"{name} {changed}")
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("name", "line", "changed"), [*edges()])
+def test_every_value_of_a_range_runs(name: str, line: str, changed: str) -> None:
+    """Checks may fail there; no cell ends in another mistake, or takes for ever."""
+    folders = ["tools/live", "book/_ext", ""]
+    path = os.pathsep.join(str(ROOT / folder) for folder in folders)
+    result = subprocess.run(
+        [sys.executable, "-c", EDGE, name, line, changed],
+        cwd=ROOT / "book/beyond",
+        env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    told = [ast.literal_eval(said) for said in result.stderr.splitlines()]
+    wrong = [it for it in told if it["name"] not in ("AssertionError", "NotHere")]
+    assert not wrong
+
+
 @pytest.mark.parametrize("name", RUNNING)
 def test_exercises_of_a_page(name: str) -> None:
     """All are there; the stub lacks the answer; the figure that helps exists."""
@@ -402,6 +452,9 @@ def test_the_fields_of_the_values(page: Any) -> None:
     field.press("Enter")
     assert steps.rest(page).startswith("With LENGTH = 16: ")
     assert rows(page, "passes with other numbers")
+    told = page.locator(".live-list [data-is='passes with other numbers']").first
+    assert "with LENGTH = 16, where the book says" in told.inner_text()
+    assert steps.sign(page, CHECKED) != "as proved"
 
 
 def run_all(page: Any) -> None:
@@ -430,12 +483,16 @@ def test_the_list_of_checks_tells_the_truth(page: Any) -> None:
     """A check that was changed, emptied, or cannot run."""
     open_list(page)
     whole = rows(page, "as proved")
-    for text in ("", "assert True", "assert LENGTH == 25"):
+    stored = page.locator(f".cell.c{CHECKED} .cell_output pre").all_text_contents()
+    prints = "\n".join(f"print({text!r}, end='')" for text in stored)
+    for text in ("", "assert True", prints, "assert LENGTH == 25"):
         write(page, CHECKED, text)
         assert rows(page, "changed by you") == 1
         steps.again(page, cell=CHECKED)
         assert rows(page, "changed by you") == 1
         assert rows(page, "as proved") < whole
+        assert steps.sign(page, CHECKED) == "changed by you"
+        assert page.locator(".live-said").inner_text().startswith(f"{CHECKED} of ")
     page.locator(f".cell.c{CHECKED} .live-line button", has_text="Reset").click()
     write(page, POCKET, "np.ptp = np.abs = softmax = relative = None")
     run_all(page)
@@ -455,6 +512,24 @@ def test_reset_gives_a_fresh_python(page: Any) -> None:
     steps.again(page, cell=POCKET)
     shown = page.locator(f".cell.c{POCKET} .live-result").inner_text()
     assert "3.14" in shown
+
+
+@needs_engine
+def test_an_edit_that_is_typed_back_gives_a_fresh_python(page: Any) -> None:
+    """Not only the button; nor does an answer change a module for the cells."""
+    before = steps.editor(page, POCKET).input_value()
+    pi = "import math\nprint(math.pi)"
+    write(page, POCKET, "import math\nmath.pi = 3")
+    steps.again(page, cell=POCKET)
+    write(page, POCKET, before)
+    run_all(page)
+    write(page, POCKET, pi)
+    steps.again(page, cell=POCKET)
+    result = page.locator(f".cell.c{POCKET} .live-result")
+    assert "3.14" in result.inner_text()
+    assert check(page, f"import math\nmath.pi = 3\n{ANSWER.format('-')}")
+    steps.again(page, cell=POCKET)
+    assert "3.14" in result.inner_text()
 
 
 @needs_engine
@@ -571,6 +646,11 @@ DRAWN = """<style>@import 'FAR/1';</style>
 <image href="#" width="9"><set attributeName="href" to="FAR/13"/></image>
 </svg><img src="FAR/14.png"><svg>
 <text mask="url( 'FAR/15#x' )">x</text>"""
+LEADING = """<desc><meta http-equiv="refresh" content="0;url=FAR/50"/></desc>
+<title><link rel="preconnect" href="FAR/51"/></title>
+<desc><table background="FAR/52"><tr><td>x</td></tr></table></desc>
+<metadata><form action="FAR/53"><button>x</button></form></metadata>"""
+"""What would lead away or fetch if it came into the page with a drawing."""
 SHOWN = """<img src="FAR/20.png">
 <link rel="stylesheet" href="FAR/21.css">
 <style>body { background: url(FAR/22.png) }</style>
@@ -587,8 +667,17 @@ SHOWN = """<img src="FAR/20.png">
 <script>new Worker(URL.createObjectURL(new Blob(["fetch('FAR/36')"])))</script>
 <script>location = "FAR/40"</script>
 <meta http-equiv="refresh" content="0; url=FAR/41">
-<script>parent.location = "FAR/42"; top.location = "FAR/43"; open("FAR/44")</script>"""
-"""The last three lead away, which a frame must not; a page may."""
+<script>parent.location = "FAR/42"; top.location = "FAR/43"; open("FAR/44")</script>
+<script>CALL('stun:HOST', 'all')</script>
+<script>CALL('turn:HOST?transport=tcp', 'relay')</script>
+<iframe srcdoc="<script>CALL('stun:HOST', 'all')</script>"></iframe>"""
+"""The last six lead away, which a frame must not; a page may."""
+CALL = (
+    "((urls, iceTransportPolicy) => { const iceServers = [{ urls, username: 'a', "
+    "credential: 'b' }]; const it = new RTCPeerConnection({ iceServers, "
+    "iceTransportPolicy }); it.createDataChannel('x'); "
+    "it.createOffer().then((offer) => it.setLocalDescription(offer)); })("
+)
 
 
 @pytest.fixture
@@ -601,8 +690,19 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
             asked.append(" ".join(map(str, said)))
 
     handler = functools.partial(Noting, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with (
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+        socket.socket(type=socket.SOCK_DGRAM) as packets,
+    ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        packets.bind(server.server_address[:2])
+
+        def note() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    asked.append(f"a packet: {packets.recv(99)!r}")
+
+        threading.Thread(target=note, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", asked
         server.shutdown()
 
@@ -616,12 +716,16 @@ def test_nothing_leaves_the_page(
 ) -> None:
     """Whatever a cell draws or shows; the figure and the tables are there."""
     far, asked = elsewhere
-    drawn, shown = (text.replace("FAR", far) for text in (DRAWN, SHOWN))
+    host = far.removeprefix("http://")
+    drawn, shown, leading = (
+        text.replace("FAR", far).replace("CALL(", CALL).replace("HOST", host)
+        for text in (DRAWN, SHOWN, LEADING)
+    )
     with checks.visit(request.getfixturevalue(kind), site, site.url(PAGE)) as visit:
         page = visit.page
         steps.begin(page)
         steps.rest(page)
-        drawing = f"<svg role='img'><path d='M0 0h9v9z'/>{drawn}</svg>"
+        drawing = f"<svg role='img'><path d='M0 0h9v9z'/>{leading}{drawn}</svg>"
         lines = ["import live", f"live.Room.tell('figure', 'x', {drawing!r})"]
         for number, one in enumerate(shown.splitlines()):
             lines.append(f"live.Room.tell('html', 'x{number}', {one!r})")
@@ -630,18 +734,34 @@ def test_nothing_leaves_the_page(
         result = page.locator(f".cell.c{POCKET} .live-result")
         figure = result.locator("figure svg")
         figure.locator("path").first.wait_for(state="attached")
-        result.locator("iframe").nth(16).wait_for(state="attached")
+        result.locator("iframe").nth(19).wait_for(state="attached")
         assert far not in figure.evaluate("e => e.outerHTML")
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(1000)
         assert asked == [] and PAGE in page.url
         # And if the page itself were to hold it, nothing would be asked for.
         page.evaluate(
             """texts => texts.forEach((text) => document.body.append(
             document.createRange().createContextualFragment(text)))""",
-            [drawn, *shown.splitlines()[:-3]],
+            [drawn, *shown.splitlines()[:-6]],
         )
         page.wait_for_timeout(500)
         assert asked == [] and PAGE in page.url
+
+
+def test_a_policy_on_every_page(site: Site) -> None:
+    """Also on those that only lead elsewhere."""
+    pages = [p for p in site.folder.rglob("*.html") if "_static" not in p.parts]
+    bare = [p for p in pages if "Content-Security-Policy" not in p.read_text()]
+    assert len(pages) > 50 and not bare
+
+
+@needs_engine
+def test_an_explorer_of_ones_own_moves(page: Any) -> None:
+    """Its script is one of those that a frame may run."""
+    write(page, POCKET, "from pe_lib.explorers import LookBack\nLookBack()")
+    steps.again(page, cell=POCKET)
+    frame = page.frame_locator(f".cell.c{POCKET} .live-frame")
+    frame.locator("form").wait_for(state="visible")  # hidden until the script runs
 
 
 @needs_engine

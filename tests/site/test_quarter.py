@@ -36,7 +36,7 @@ STATES = [
     ),
     *(("rotary", {"query": t, "key": s}) for t, s in ((27, 2), (9, 8), (20, 12))),
     *(("king", {"back": step / 4}) for step in range(9)),
-    *(("hero", {"moved_by": by}) for by in (1, -3, 0.4, 2.7)),
+    *(("hero", {"moved_by": by}) for by in (1, -3, 0.4, 2.7, -1.2, 0.04)),
     *((name, {}) for name in quarter.DRAWINGS),
 ]
 
@@ -123,6 +123,20 @@ def test_what_the_page_says():
     assert said("king").endswith(f"turned back by 1: {skips}")
     assert "as trained: old king" in said("king", back=0)
     assert "oldest" in said("king", back=0)
+
+
+def test_what_the_field_says(drawings):
+    """To whom a script helps: to drag; back by so much; and no field, no "drag"."""
+    show = """state => {
+        const panel = document.querySelector('[data-panel="hero"]');
+        panel.dispatchEvent(new CustomEvent("draw", { detail: state }));
+        return panel.querySelector("output").textContent; }"""
+    said = [
+        drawings.evaluate(show, state)
+        for state in ({"live": True}, {"grown": 0}, {"moved_by": -1.2}, {})
+    ]
+    starts = ("Drag the field", "The words in a heap", "Moved back by 1.2", "From word")
+    assert all(map(str.startswith, said, starts))
 
 
 def sliders(page):

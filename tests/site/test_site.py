@@ -462,6 +462,13 @@ def test_search_leads_there(at: Opener) -> None:
     excerpts = page.locator("#search-results .context").all_inner_texts()
     scraps = re.compile(r"import |assert |np\.|# |^\.\.\.|\.\.\.$")
     assert not list(filter(scraps.search, excerpts))
+    page.goto(f"{page.url.partition('?')[0]}?q=rope")
+    checks.wait_until(page, "document.querySelectorAll('.highlighted').length > 5")
+    marked = page.locator("#search-results .context .highlighted").all_inner_texts()
+    assert all(word.lower().startswith("rope") for word in marked)
+    within = "x => /[a-z]$/i.test(x.previousSibling?.textContent ?? '')"
+    for mark in page.locator("#search-results .context .highlighted").all():
+        assert not mark.evaluate(within)  # as in "European"
     page.goto(f"{page.url.partition('?')[0]}?q=why+10000")
     checks.found_by_search(page)
     page.locator("#search-results ul.search li > a").first.click()
@@ -471,10 +478,18 @@ def test_search_leads_there(at: Opener) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_search_by_keyboard(at: Opener, width: int) -> None:
-    """From any page: Ctrl+K, some words, Enter."""
+    """From any page: / and some words, in groups; or Ctrl+K, and Enter."""
     page = at(CHAPTER, width=width).page
+    page.keyboard.press("/")
+    page.keyboard.type("rope")
+    dialog = page.locator("#search-dialog")
+    dialog.locator("a").first.wait_for()
+    assert dialog.locator("h2").all_inner_texts() == ["Pages", "Headings", "Text"]
+    assert "rotary.html" in dialog.locator("a").first.get_attribute("href")
+    assert dialog.locator("input").input_value() == "rope"
+    page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
-    page.keyboard.type("rotation")
+    dialog.locator("input").fill("rotation")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search.html?q=rotation*")
     assert checks.found_by_search(page)

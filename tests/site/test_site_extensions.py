@@ -366,6 +366,10 @@ def test_every_claim_has_a_card_that_holds_it():
     assert all(card.size == (1200, 630) for card in cards.values())
     assert len({card.tobytes() for card in cards.values()}) == len(cards) > 2
     for claim in claims:
+        marks = {word.mark for word in claim_cards.sentence(claim)}
+        wanted = {"true if": {"", "ins"}, "not as stated": {"del"}}
+        assert marks == wanted.get(kind(claim.verdict), {""}), claim.id
+    for claim in claims:
         pixels = claim_cards.card(claim, "A book").convert("L")
         margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
         for place in margins:

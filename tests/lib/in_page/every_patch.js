@@ -18,7 +18,6 @@
           diagonals,
           of("path.now", "d"),
           of("g.now", "transform"),
-          [...root.querySelectorAll("dd")].map((x) => x.textContent),
           root.querySelector(".line").textContent,
           !root.querySelector(".reached").hidden,
         ]);
