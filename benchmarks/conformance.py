@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.check.biases import BIAS_CHECKS
-from pe_lib.check.conformance import CHECKS
+from pe_lib.check.conformance import CHECKS, names_of_checks
 from pe_lib.check.report import Report
 from pe_lib.check.turning import ROTARY_CHECKS
 from pe_lib.nn import SinusoidalPositionalEncoding, check_encoding
@@ -308,23 +308,28 @@ PEERS: dict[str, Callable[[], Build]] = {
 }
 
 
-def table(reports: dict[str, Report]) -> list[str]:
+def table(reports: dict[str, Report], asked: dict[str, tuple[str, ...]]) -> list[str]:
     """One line a check, one column a module: x where something is wrong.
 
-    A blank is a check that does not apply.
+    A dash is a check that does not apply, a blank one of a different kind of module.
     """
     letters = {name: chr(ord("A") + i) for i, name in enumerate(reports)}
     lines = [f"  {letter}  {name}" for name, letter in letters.items()]
     lines += ["", "  " + " ".join(letters.values())]
     for check in dict.fromkeys([*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS]):
-        marks = [_mark(check, report) for report in reports.values()]
+        marks = [
+            _mark(check, report, check in asked[name])
+            for name, report in reports.items()
+        ]
         lines.append("  " + " ".join(marks) + f"  {check}")
     return lines
 
 
-def _mark(check: str, report: Report) -> str:
+def _mark(check: str, report: Report, asked: bool) -> str:
     severities = {f.severity for f in report.findings if f.check == check}
-    return "x" if "wrong" in severities else "." if severities else " "
+    return (
+        "x" if "wrong" in severities else "." if severities else "-" if asked else " "
+    )
 
 
 def details(name: str, report: Report) -> list[str]:
@@ -342,7 +347,7 @@ def details(name: str, report: Report) -> list[str]:
 
 def results() -> list[str]:
     """Check everything."""
-    reports, missing, seconds = {}, [], {}
+    reports, asked, missing, seconds = {}, {}, [], {}
     torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
     for name, load in PEERS.items():
         try:
@@ -353,6 +358,7 @@ def results() -> list[str]:
         begin = time.process_time()
         reports[name] = check_encoding(build, d_model=D_MODEL)
         seconds[name] = time.process_time() - begin
+        asked[name] = names_of_checks(build, d_model=D_MODEL)
     packages = sorted({name.split()[0] for name in reports} - {"pe_lib"})
     return [
         f"{datetime.date.today()}, Python {platform.python_version()}, "
@@ -361,8 +367,8 @@ def results() -> list[str]:
         *missing,
         "",
         "Where the checker finds something to fix (x) and where it does not (.);",
-        "a blank is a question that does not apply",
-        *table(reports),
+        "a dash is a question that was asked and does not apply; a blank was not asked",
+        *table(reports, asked),
         f"(a report took {min(seconds.values()):.1f} to "
         f"{max(seconds.values()):.1f} s of processor time)",
         "",

@@ -96,7 +96,8 @@ def _load(target: str) -> Any:
         )
     found: Any
     if module.endswith(".py"):
-        path = Path(module)
+        path = Path(module).resolve()
+        sys.path.insert(0, str(path.parent))  # its siblings, as when Python runs it
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None  # of any name in .py
         found = sys.modules[path.stem] = importlib.util.module_from_spec(spec)

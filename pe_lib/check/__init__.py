@@ -1,4 +1,4 @@
-"""Checks of somebody's positional encoding module: what it is, and what is wrong.
+"""Checks of a positional encoding module: what it is, and what is wrong.
 
 ``check_encoding(build)`` here, ``python -m pe_lib check package.module:Class``
 from the shell. This loads torch.

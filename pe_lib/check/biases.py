@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check import state
 from pe_lib.check.kinds import BiasCall
+from pe_lib.check.longest import first_repeat
 from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
@@ -68,7 +69,7 @@ class Bias:
     def on(self, module: nn.Module, device: str) -> Any:
         """Its bias where the module is on a device."""
         if not [*module.parameters(), *module.buffers()]:
-            return torch.empty(0, device=device)  # it cannot know where it is
+            return None  # it cannot know where it is
         return self.of(module, SHORT, SHORT, device)
 
     def lengthen(self, module: nn.Module) -> None:
@@ -130,7 +131,7 @@ def offset(bias: Bias) -> Findings:
         yield Finding.fact(
             "offset",
             f"The same offset gets values that differ by up to {spread:.3g}.",
-            "Trained with the places themselves, as TUPE's, or with shares of the "
+            "Trained with the positions themselves, as TUPE's, or with shares of the "
             "text, as FIRE's.",
         )
     else:
@@ -140,6 +141,26 @@ def offset(bias: Bias) -> Findings:
             "What is far apart is then not the same at the beginning and the end.",
             "Compute it from key position minus query position.",
         )
+
+
+def reach(bias: Bias) -> Findings:
+    """Do far offsets keep a bias of their own, or that of the farthest?"""
+    for side in (bias.past, bias.by_offset[:, COUNT - 1 :]):
+        at = np.flatnonzero(np.isfinite(side).all(axis=0))
+        rows = side[:, at].T.astype(np.float32)  # a mean may be off by a digit
+        new = np.r_[True, (np.diff(rows, axis=0) != 0).any(axis=1)][: len(at)]
+        again = first_repeat(torch.from_numpy(rows[new])) if new.sum() > 1 else None
+        if again:
+            at = at[new]
+            yield Finding.wrong(
+                "reach",
+                f"At distance {at[again[0]]} the bias is that of distance "
+                f"{at[again[1]]}, and between them it is another.",
+                "What is far is taken for what is near: a table that wraps round, or "
+                "an integer too small. A period that is meant is no fault.",
+            )
+            return
+    yield Finding.fact("reach", "No far offset is taken for a near one.", "Good.")
 
 
 def slopes(bias: Bias) -> Findings:
@@ -168,7 +189,7 @@ def slopes(bias: Bias) -> Findings:
     yield Finding.fact(
         "slopes",
         f"ALiBi: {heads} slopes from {slope.max():.4g} to {slope.min():.4g}, "
-        f"{name or 'of its own'}.",
+        f"{name or 'of its own' if heads == 1 or np.ptp(slope) else 'all the same'}.",
         "A head of slope m looks about 1/m words back; other slopes are another model.",
     )
 
@@ -269,7 +290,7 @@ def cache(bias: Bias) -> Findings:
             "cache",
             f"One query among {SHORT} keys gets "
             + (f"the row of query {found[0]}." if found else "the row of no query."),
-            "Decoding word by word scores other offsets than training.",
+            "Decoding word by word scores different offsets from training.",
             "The query is at position keys - 1, the keys at 0, 1, ...",
         )
 
@@ -288,7 +309,7 @@ def gradient(bias: Bias) -> Findings:
         yield Finding.wrong(
             "gradient",
             f"No gradient reaches {', '.join(idle)}.",
-            "The bias keeps its first numbers for ever, and no error says so.",
+            "The bias keeps its first numbers, and no error says so.",
             "Do not use .data, .detach() or no_grad around the bias.",
         )
     else:
@@ -299,6 +320,7 @@ BIAS_CHECKS: dict[str, Callable[[Bias], Findings]] = {
     "offset": offset,
     "slopes": slopes,
     "buckets": buckets,
+    "reach": reach,
     "mask": mask,
     "cache": cache,
     "device": state.device,

@@ -1,7 +1,7 @@
-"""Checks that tell whether somebody's positional encoding module is right.
+"""Checks that tell whether a positional encoding module is right.
 
-First it is found out what a module is; each kind has checks of its own. A check looks
-at one property and yields findings. The checks are independent of one another;
+First it is found out what a module is; each kind has checks of its own. A check tests
+one property and yields findings. The checks are independent of one another;
 :func:`check_encoding` runs all that apply.
 """
 
@@ -51,10 +51,14 @@ CHECKS: dict[str, Check] = {
     "gradient": state.gradient,
     "training": training.training,
 }
+IMAGE_CHECKS = {name: CHECKS[name] for name in (
+    "batches", "apart", "dtype", "device", "meta", "state_dict", "determinism",
+    "history", "input", "gradient", "training",
+)} | {"grid": consistency.grid}  # fmt: skip
 
 
 class Options(TypedDict, total=False):
-    """What :func:`check_encoding` takes beside `build`."""
+    """What :func:`check_encoding` takes besides `build`."""
 
     d_model: int
     ignore: Collection[str]
@@ -89,12 +93,12 @@ def check_encoding(
     ----------
     build : callable, or torch.nn.Module
         From a width to a new torch.nn.Module, whose forward takes x, a float tensor
-        [batch, length, d_model] or with these axes in another order. For rotary the
+        [batch, length, d_model] or with these axes in a different order. For rotary the
         width is that of a head, for a bias the number of heads. A module with
-        another signature needs a small wrapper. A module that is there already is
-        copied, and looked at in its one width.
+        a different signature needs a small wrapper. A module that is there already is
+        copied, and checked at its one width.
     d_model : int
-        The width to look at, at least 1; that of the module, if there is one. Some
+        The width to check, at least 1; that of the module, if there is one. Some
         checks try others as well.
     ignore : collection of str
         Checks that are left out, by name.
@@ -202,7 +206,7 @@ def _copies(module: torch.nn.Module, d_model: int) -> Build:
 def _as_checks(ignore: Collection[str]) -> Collection[str]:
     if isinstance(ignore, str):
         raise TypeError(f"ignore must be a collection of names, got {brief(ignore)}")
-    known = {*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS}
+    known = {*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS, *IMAGE_CHECKS}
     for name in ignore:
         if name not in known:
             raise ValueError(
@@ -213,9 +217,11 @@ def _as_checks(ignore: Collection[str]) -> Collection[str]:
 
 
 def _that_apply(kind: Kind) -> tuple[dict[str, Callable[[Any], Findings]], Any]:
-    """The checks of a kind, and what they look at."""
+    """The checks of a kind, and what they test."""
     if kind.checks == "code":
         return CHECKS, kind.probe
+    if kind.checks == "image":
+        return IMAGE_CHECKS, kind.probe
     if kind.checks == "rotary" and kind.probe is not None:
         return ROTARY_CHECKS, Turner(kind.probe, kind.call)
     if kind.checks == "bias" and kind.probe is not None:
@@ -227,6 +233,12 @@ def _run_all(
     checks: dict[str, Callable[[Any], Findings]], subject: Any
 ) -> list[Finding]:
     """What the checks find; where two calls differ, that alone, as all else follows."""
+    if isinstance(subject, Turner):
+        try:
+            subject.codes(subject.make())
+        except Exception as error:  # then it is something else
+            why = f"It was taken for a rotary module, and then: {first_line(error)}"
+            return [Finding.fact("scope", OUT_OF_SCOPE, why)]
     first = {
         name: _run(name, checks[name], subject) for name in (FIRST,) if name in checks
     }
@@ -293,5 +305,6 @@ def _cannot_call(error: BaseException, d_model: int) -> Finding:
         "Nothing else can be checked.",
         f"Wrap it: a module built from d_model alone whose forward takes one of what "
         f"was tried: x [2, 5, {d_model}], positions [5], the length 5, or queries and "
-        f"keys [2, 3, 5, {d_model}].",
+        f"keys [2, 3, 5, {d_model}]. In two lines: def forward(self, x): return "
+        f"self.inner(what yours takes), or (self, q, k) for both turned.",
     )

@@ -1,4 +1,6 @@
-"""The checks that compare one row, length or batch with another."""
+"""The checks that compare rows, lengths or batches with each other."""
+
+import contextlib
 
 import numpy as np
 import torch
@@ -46,6 +48,8 @@ def prefix(probe: Probe) -> Findings:
     module, length = probe.make(), probe.length
     whole = probe.codes(module, length)
     parts = {n: probe.codes(module, n) for n in (2, 3, length // 2) if n < length}
+    with contextlib.suppress(Exception):  # one word may be refused
+        parts[1] = probe.codes(module, 1)
     changed = [n for n, part in parts.items() if not close(part, whole[:n])]
     if not changed:
         yield Finding.fact(
@@ -70,7 +74,9 @@ def prefix(probe: Probe) -> Findings:
         yield Finding.wrong(
             "prefix",
             f"The first {changed[0]} of {length} positions get other encodings than a "
-            f"text of {changed[0]} words.",
+            f"text of {changed[0]} words."
+            if changed[0] > 1
+            else "A word alone gets another encoding than the first of several.",
             "What a position is depends on how long the text is; decoding word by word "
             "gives other results than training.",
             "Compute row t from t alone.",
@@ -82,6 +88,30 @@ def _divides(probe: Probe, module: nn.Module) -> bool:
     few = probe.codes(module, 3)
     ends = close(few, probe.codes(module, 5)[::2])
     return ends or close(few, probe.codes(module, 9)[1::3])
+
+
+def grid(probe: Probe) -> Findings:
+    """Do the cells of an image get what those of a larger one get?"""
+    module = probe.make()
+    wide, small, large, few, odd = (
+        probe.codes(module, rows * columns, columns=columns).reshape(rows, columns, -1)
+        for rows, columns in ((5, 7), (7, 5), (9, 9), (3, 3), (5, 5))
+    )
+    shares = odd[::2, ::2], large[1::3, 1::3], large[2::3, 2::3]
+    if close(large[:7, :5], small) and close(large[:5, :7], wide):
+        yield Finding.fact(
+            "grid", "A larger image changes nothing at its first cells.", "Good."
+        )
+    elif any(close(few, share) for share in shares) or [*module.parameters()]:
+        yield Finding.fact(
+            "grid", "It is stretched to the image.", "A step differs with its size."
+        )
+    else:
+        yield Finding.wrong(
+            "grid",
+            "Cells of 7 rows and 5 columns get other encodings than among 9 and 9.",
+            "What a row is depends on the number of columns, or the other way round.",
+        )
 
 
 def apart(probe: Probe) -> Findings:
@@ -145,7 +175,7 @@ def rows(probe: Probe) -> Findings:
             "rows",
             f"Position {untrained[0]} is row {int(taken[untrained[0]])} of {name}, "
             "which gets no gradient.",
-            "That position keeps its first encoding for ever.",
+            "That position always keeps its first encoding.",
             "No padding_idx in a table of positions, or one that no position takes.",
         )
     if in_order:
@@ -153,7 +183,7 @@ def rows(probe: Probe) -> Findings:
         yield Finding.fact(
             "rows",
             f"Position t is row t{f' + {shift}' if shift else ''} of {name}{more}.",
-            "A checkpoint of a table that begins at another row is off by as many."
+            "A checkpoint of a table that begins at a different row is off by as many."
             if shift or unused
             else "As one expects.",
         )

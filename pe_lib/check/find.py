@@ -1,13 +1,17 @@
 """What sort of module it is, found by calling it, before anything is judged."""
 
-from dataclasses import replace
+import contextlib
+import inspect
+from dataclasses import is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from pe_lib.check.kinds import (
     BATCH,
+    HEADS,
     Caller,
     Kind,
     from_pair,
@@ -19,14 +23,24 @@ from pe_lib.check.kinds import (
     turning,
 )
 from pe_lib.check.probe import (
+    POSITIONS,
     CannotCallError,
     Probe,
     finished,
     noise,
     oriented,
+    parameters_of,
 )
 from pe_lib.check.tables import tables_in
-from pe_lib.check.wrapped import dims_of, from_positions, picking, with_positions
+from pe_lib.check.tensors import close
+from pe_lib.check.wrapped import (
+    Give,
+    dims_of,
+    fitting,
+    from_positions,
+    picking,
+    with_positions,
+)
 
 AROUND = "computes the encoding from the words around it"
 
@@ -34,7 +48,11 @@ AROUND = "computes the encoding from the words around it"
 def find_kind(probe: Probe) -> Kind:
     """Find out what a module is; CannotCallError if it takes nothing we know."""
     cause: Exception | None = None
-    for attempt in (_takes_x, takes_heads, _takes_positions, returns_bias):
+    first = next(iter(parameters_of(probe.make())), "")
+    attempts = [_takes_x, _fitted, takes_heads, _takes_positions, _images, returns_bias]
+    if "score" in first or "attn" in first:
+        attempts.insert(0, returns_bias)
+    for attempt in attempts:
         try:
             found = attempt(probe)
         except Exception as error:
@@ -55,6 +73,83 @@ def _unless_of_heads(probe: Probe, found: Kind) -> Kind:
         return takes_heads(probe) or found
     except Exception:  # four axes are not for it
         return found
+
+
+def _fitted(probe: Probe) -> Kind | None:
+    """One that takes x, or queries and keys, in a form that its names tell."""
+    forms = _forms(probe)
+    x = noise(BATCH, HEADS, probe.few, probe.d_model)
+    for tensors in (2, 1):
+        with contextlib.suppress(Exception):
+            if not is_dataclass(probe.call(probe.make(), *[x.clone()] * tensors)):
+                return None
+            forms = [(lambda module, *x, **more: module(*x, **more), 0)]
+    for give, axes in forms:
+        fitted = replace(probe, build=fitting(probe.build, give, axes))
+        for attempt in (_takes_x, takes_heads):
+            with contextlib.suppress(Exception):
+                if (found := attempt(fitted)) is not None:
+                    return found
+    return None
+
+
+def _forms(probe: Probe) -> list[tuple[Give, int]]:
+    """The forms in which it may want its input, and how many axes positions have."""
+    named = parameters_of(probe.make())
+    several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    needed = [
+        p for p in named.values() if p.default is p.empty and p.kind not in several
+    ]
+    names = [p.name for p in needed]
+    ids = next((name for name in POSITIONS if name in named), "")
+
+    def by_name(module: nn.Module, *x: Tensor, **more: Any) -> Any:
+        return module(**dict(zip(names, x, strict=True)), **more)
+
+    def packed(module: nn.Module, q: Tensor, k: Tensor, **more: Any) -> Any:
+        return module(torch.stack([q, k, k], 2), **more).unbind(2)[:2]
+
+    def alike(module: nn.Module, x: Tensor, **more: Any) -> Any:
+        return module(torch.ones_like(x[..., 0], dtype=torch.long), **more)
+
+    def on_axes(
+        module: nn.Module, q: Tensor, k: Tensor, n: int, last: bool, **more: Any
+    ) -> Any:
+        at = more.pop(ids, torch.arange(q.shape[-2], device=q.device))
+        at = at if at.ndim > 1 else at[None]
+        at = at if at.ndim > 2 else at.expand(n, -1, -1)
+        return module(q, k, **{ids: at.movedim(0, -1) if last else at}, **more)
+
+    if names and all(p.kind is p.KEYWORD_ONLY for p in needed):
+        return [(by_name, 0)]
+    if len(names) == 1 and ("qkv" in names[0] or _is_of_words(names[0])):
+        return [(packed if "qkv" in names[0] else alike, 0)]
+    ways = ((3, False), (2, True), (3, True)) if ids and len(names) in (2, 3) else ()
+    return [(partial(on_axes, n=n, last=last), n) for n, last in ways]
+
+
+def _is_of_words(name: str) -> bool:
+    """Whether an argument is ids of tokens, or their mask, by its name."""
+    return any(word in name for word in ("mask", "input_ids", "tokens"))
+
+
+def _images(probe: Probe) -> Kind | None:
+    """One that takes images [batch, dim, rows, columns], or with dim last."""
+    for axis in (1, -1):
+
+        def give(module: Any, x: Tensor, columns: int = 5, axis: int = axis) -> Any:
+            grid = x.reshape(len(x), -1, columns, x.shape[-1]).movedim(-1, axis)
+            return module(grid).movedim(axis, -1).flatten(1, 2)
+
+        with contextlib.suppress(Exception):
+            build = fitting(probe.build, give)
+            found = oriented(replace(probe, build=build, fixed=35))
+            found = finished(replace(found, fixed=35, alike=False))
+            codes = found.codes(found.make(), 35).reshape(7, 5, -1)
+            if found.axes == "batch" and not close(codes[1:, 1:], codes[:-1, :-1]):
+                kind = _judged(found)
+                return replace(kind, name=f"{kind.name}, of images", checks="image")
+    return None
 
 
 def _takes_x(probe: Probe) -> Kind | None:
@@ -153,6 +248,9 @@ def _takes_positions(probe: Probe) -> Kind | None:
     """A forward that takes positions, or a length, and nothing else."""
     given: Any
     few = probe.few
+    first = next(iter(parameters_of(probe.make())), "")
+    if _is_of_words(first) or "score" in first:
+        return None
     for given in (torch.arange(few), torch.arange(few)[None], few):
         try:
             output = probe.call(probe.make(), given)
@@ -163,6 +261,9 @@ def _takes_positions(probe: Probe) -> Kind | None:
             found = oriented(replace(probe, build=build, without_x=True))
             evidence = f"{name_of_input(given)} gives {list(output.shape)}"
             return Kind("takes positions, no x", evidence, "code", found)
+        if isinstance(output, Tensor) and output.shape == (few, 1, probe.d_model):
+            build = fitting(probe.build, lambda module, *x: module(*x).squeeze(1))
+            return _takes_positions(replace(probe, build=build))
         if isinstance(output, tuple | list | dict):
             several = _code_among(probe, output, dims_of(given))
             if several is not None:

@@ -161,6 +161,8 @@ def from_pair(probe: Probe, output: Any, arguments: tuple[Any, ...]) -> Kind | N
     tables = tables_in(output, probe.d_model)
     if tables is None:
         return None
+    if tables.length not in (probe.few, BATCH * probe.few):
+        raise TypeError("cosines and sines of something else than the words")
     where = arguments[0].ndim if arguments else None
     return of_tables(probe, Caller(where=where, tables=tables))
 

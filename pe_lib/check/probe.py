@@ -15,7 +15,7 @@ from pe_lib.check.recognition import Match, recognize
 from pe_lib.check.speeds import numbers_of
 from pe_lib.check.tensors import as_numpy, close, differ, plain_tensors
 from pe_lib.check.undisturbed import seed_all
-from pe_lib.check.wrapped import Build, Picked
+from pe_lib.check.wrapped import Build, Fitted
 from pe_lib.conventions import Convention
 
 AXES = {
@@ -31,6 +31,7 @@ POSITIONS = (
     "position",
     "cache_position",
     "input_pos",
+    "token_positions",
 )
 OFFSETS = (
     "offset",
@@ -74,7 +75,7 @@ class Probe:
         All positions get the same encoding; `by_batch`: sequences of a batch differ.
     odd_shape : tuple of int
         What x [2, length, d_model] gave, if it is no shape that an encoding has, and
-        another order of the axes was taken instead.
+        a different order of the axes was taken instead.
     level : float
         Every number of the input; not 0 for a module that takes zeros for padding.
     without_x : bool
@@ -147,7 +148,8 @@ class Probe:
         if not isinstance(output, Tensor):
             raise WrongOutputError(f"returned {type(output).__name__}, not a tensor")
         rows = output.detach()
-        if rows.ndim == 3:
+        spread = self.axes == "unbatched" and len(rows) > 1 and not self.odd_shape
+        if rows.ndim == 3 and not spread:
             rows = rows[:, 0] if self.axes == "sequence" else rows[0]
         if self.axes == "channels":
             rows = rows.T
@@ -190,7 +192,7 @@ class Probe:
             return self.codes(module, length, **{name: both})
 
     def at_width(self, d_model: int) -> "Probe":
-        """The same, at another width."""
+        """The same, at a different width."""
         return replace(self, d_model=d_model)
 
     @property
@@ -200,7 +202,7 @@ class Probe:
 
     @cached_property
     def length(self) -> int:
-        """How many rows the checks look at."""
+        """How many rows the checks read."""
         return self.fixed or min(ROWS, self.longest.length)
 
     @cached_property
@@ -254,11 +256,14 @@ class Probe:
         if given is not None:
             return given
         module: Any = self.make()
-        while isinstance(module, Picked):
+        while isinstance(module, Fitted):
             module = module.inner
         offered = parameters_of(module)
+        known = [*usual]
+        if usual is OFFSETS:
+            known += [name for name in offered if _is_like_an_offset(offered[name])]
         return next(
-            (name for name in usual if name in offered and _from_zero(offered[name])),
+            (name for name in known if name in offered and _from_zero(offered[name])),
             None,
         )
 
@@ -275,6 +280,12 @@ def _from_zero(parameter: inspect.Parameter) -> bool:
     """Whether an argument begins at 0 where it is left out; a stride begins at 1."""
     default = parameter.default
     return default is parameter.empty or default is None or default == 0
+
+
+def _is_like_an_offset(parameter: inspect.Parameter) -> bool:
+    """Whether an argument is an integer, and what its name says has gone before."""
+    words = "past", "offset", "start", "begin", "prev", "seen"
+    return type(parameter.default) is int and any(w in parameter.name for w in words)
 
 
 def noise(*shape: int, seed: int = 1) -> Tensor:

@@ -19,7 +19,8 @@ class Finding:
     severity : "wrong" or "fact"
         A fact is how this module does it, where sound modules differ.
     what, why, fix : str
-        What happened, why it matters, and how to fix it; a fact needs no fix.
+        What happened, why it matters, and how to fix it; a fact needs no fix, and
+        where the cause is not proved there is none.
     """
 
     check: str
@@ -29,7 +30,7 @@ class Finding:
     fix: str = ""
 
     @classmethod
-    def wrong(cls, check: str, what: str, why: str, fix: str) -> "Finding":
+    def wrong(cls, check: str, what: str, why: str, fix: str = "") -> "Finding":
         """Something that needs a fix."""
         return cls(check, "wrong", what, why, fix)
 
@@ -47,7 +48,7 @@ class Finding:
                 f"WRONG: {self.check}",
                 self.what,
                 f"Why: {self.why}",
-                f"Fix: {self.fix}",
+                *([f"Fix: {self.fix}"] if self.fix else []),
             ]
         head, *rest = parts
         return "\n".join([head, *(_wrapped(part, width, "  ") for part in rest)])
@@ -70,9 +71,9 @@ class Report:
     name : str
         The module's class.
     d_model : int
-        The width at which it was looked at; some checks also take others.
+        The width at which it was checked; some checks also take others.
     kind : str
-        What it does, "adds the encoding to x" for instance; empty if nobody knows.
+        What it does, "adds the encoding to x" for instance; empty if it is unknown.
     convention : Convention or None
         The published convention that it implements.
     findings : tuple of Finding
@@ -101,7 +102,7 @@ class Report:
         return all(found.check not in ("call", "scope") for found in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has: as `report.schema.json` beside this says.
+        """Everything, in types that JSON has: see `report.schema.json` in this folder.
 
         Within one number of `schema` nothing is renamed and nothing goes away.
         """

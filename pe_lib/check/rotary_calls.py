@@ -1,5 +1,7 @@
 """The checks of how a rotary module may be called: where, with what, for a gradient."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -56,6 +58,17 @@ def positions(turner: Turner) -> Findings:
                 "turned to its own.",
                 "Packed and left-padded batches differ from sequence to sequence.",
                 "Index the angles by all positions, not by those of row 0.",
+            )
+            return
+    first: Any = turner.probe.first
+    for axis in range(getattr(first, "axes", 0)):
+        ids = torch.arange(turner.count).expand(first.axes, 1, -1).clone()
+        ids[axis] += 3
+        if close(turner.turn(rows, at=ids), turner.turn(rows)):
+            yield Finding.wrong(
+                "positions",
+                f"Axis {axis} of the positions turns nothing.",
+                "What differs along it alone, the model cannot tell apart.",
             )
             return
     yield Finding.fact(
@@ -191,13 +204,16 @@ def training(turner: Turner) -> Findings:
     """In training mode: the same turns?"""
     usual = turner.codes(turner.make())
     module = turner.make().train()
-    off = max(float((turner.codes(module) - usual).abs().max()) for _ in range(3))
+    trained = [turner.codes(module) for _ in range(3)]
+    off = max(float((codes - usual).abs().max()) for codes in trained)
     if off > 1e-3:
         yield Finding.wrong(
             "training",
             f"In training mode vectors are turned otherwise, off by {off:.2g}.",
-            "The model learns with other angles than it is used with.",
-            "No dropout on cosines, sines or angles.",
+            "The model learns with different angles from those that it is used with.",
+            ""
+            if close(trained[1], trained[0])
+            else "No dropout on cosines, sines or angles.",
         )
     else:
         yield Finding.fact(

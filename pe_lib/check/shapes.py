@@ -35,7 +35,7 @@ def axes(probe: Probe) -> Findings:
             "axes",
             f"x [2, {probe.few}, {probe.d_model}] comes back as "
             f"{list(probe.odd_shape)}.",
-            "No error says so, and the next layer gets another shape than x had.",
+            "No error says so, and the next layer gets a different shape from x.",
             "Broadcast the table over the batch: pe[:length] is added to the last two "
             "axes of x.",
         )
@@ -174,7 +174,7 @@ def length(probe: Probe) -> Findings:
         yield Finding.fact(
             "length",
             f"It takes sequences of {probe.fixed} positions and no others.",
-            "Right for pictures of one size. Texts are shorter or longer: slice the "
+            "That suits pictures of one size. Texts are shorter or longer: slice the "
             "table to the length of x.",
         )
         return

@@ -11,6 +11,7 @@ from pe_lib.check.longest import LONG
 from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import close, plain_tensors
+from pe_lib.check.undisturbed import seed_all
 from pe_lib.check.wrapped import own_name
 
 
@@ -44,11 +45,14 @@ def device(probe: Subject) -> Findings:
     devices = ["meta"] + (["cuda"] if torch.cuda.is_available() else [])
     stays: list[str] = []
     untried: list[str] = []
+    nowhere = False
     for device in devices:
         try:
             module = probe.make().to(device)
             output = probe.on(module, device)
-            if output.device.type != device:
+            if output is None:
+                nowhere = True
+            elif output.device.type != device:
                 stays.append(f"the output is on {output.device.type}")
             elif device == "cuda" and not close(
                 output.cpu(), probe.on(probe.make(), "cpu")
@@ -65,6 +69,12 @@ def device(probe: Subject) -> Findings:
             "Module.to moves parameters and buffers, nothing else; the first batch on "
             "a GPU fails.",
             'self.register_buffer("pe", table, persistent=False).',
+        )
+    elif nowhere:
+        yield Finding.fact(
+            "device",
+            "Nothing is registered, so it cannot know where it is.",
+            "What it returns has to be moved.",
         )
     elif plain:
         yield Finding.fact(
@@ -174,11 +184,15 @@ def determinism(probe: Subject) -> Findings:
     """The same twice? And without dropout in eval mode?"""
     module = probe.make()
     if not close(probe.codes(module), probe.codes(module)):
+        seed_all(0)
+        seeded = probe.codes(module)
+        seed_all(0)
+        why, fix = "Something is kept from call to call.", ""
+        if close(probe.codes(module), seeded):
+            why = "Validation and inference get noise."
+            fix = "Use nn.Dropout, or F.dropout with training=self.training."
         yield Finding.wrong(
-            "determinism",
-            "In eval mode two calls give different encodings.",
-            "Validation and inference get noise.",
-            "Use nn.Dropout, or F.dropout with training=self.training.",
+            "determinism", "In eval mode two calls give different encodings.", why, fix
         )
         return
     other = probe.codes(probe.build_anew(seed=1))
@@ -196,7 +210,7 @@ def history(probe: Probe) -> Findings:
     half = probe.blank(probe.length, dtype=torch.bfloat16)
     calls: dict[str, Callable[[nn.Module], Any]] = {
         "x in bfloat16": lambda module: probe.call(module, half),
-        "another batch": lambda module: probe.call(
+        "a different batch": lambda module: probe.call(
             module, probe.blank(probe.length, batch=3)
         ),
     }

@@ -16,7 +16,7 @@ class Tables:
     cosine_first : bool
         Which of the two comes first.
     shared : bool
-        A column a pair, and not two.
+        One column per pair, and not two.
     length : int
         How many positions they are for.
     """
@@ -54,7 +54,7 @@ def tables_in(output: Any, d_model: int) -> Tables | None:
 
 
 def _says_once(table: Tensor) -> bool:
-    """Whether a table has a column a pair, and not one for each number of it."""
+    """Whether a table has one column per pair, and not one for each number of it."""
     columns = table.reshape(-1, table.shape[-1])
     half, even = columns.shape[-1] // 2, columns.shape[-1] % 2 == 0
     twice = even and (

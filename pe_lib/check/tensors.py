@@ -1,4 +1,4 @@
-"""Tensors as the checks look at them: compared, counted, named."""
+"""Tensors as the checks read them: compared, counted, named."""
 
 from collections.abc import Iterator
 from types import CellType, FunctionType

@@ -44,7 +44,7 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
         yield Finding.fact(
             "training",
             "Training mode changes the output.",
-            "What it drops is not told: the output is no multiple of x plus a code.",
+            "What it drops is unknown: the output is not a multiple of x plus a code.",
         )
         return
     code = evaluated - probe.gain * x
@@ -66,7 +66,7 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
         yield Finding.wrong(
             "training",
             "In training mode the encodings are others, and the same in each call.",
-            "The model learns with one code a position and meets another one later.",
+            "The model learns one encoding per position and meets a different one.",
             "Let the mode decide about dropout alone.",
         )
     elif gone.any() or not bare.any():
@@ -74,7 +74,7 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
             "training",
             f"Dropout after the sum, of about {share:.0%}."
             if gone.any()
-            else "In training mode the output is another.",
+            else "In training mode the output is different.",
             "As in the paper, section 5.4." if gone.any() else "Some randomness, say.",
         )
     elif probe.gain == 0:

@@ -11,14 +11,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pe_lib.check import longest
 from pe_lib.check.kinds import Caller
 from pe_lib.check.probe import Probe, WrongOutputError, noise
+from pe_lib.check.report import first_line
 from pe_lib.check.speeds import CLOSE
-from pe_lib.check.tensors import as_numpy
+from pe_lib.check.tensors import as_numpy, close
 
 Array = NDArray[np.float64]
 
 COUNT = 64  # positions that are looked at
+FAR = (1_000, 10_000, 100_000)
 
 
 @dataclass(frozen=True)
@@ -77,16 +80,15 @@ class Turner:
             at = torch.arange(start, start + vectors.shape[-2])
         if at is not None and not self.call.where:
             given = {str(self.probe.positions): at}
-        with torch.no_grad():
-            try:
+        try:
+            with torch.no_grad():
                 turned = self.call(module, vectors, part=part, at=at, **given)
-            except Exception:  # maybe it wants a row for each sequence
-                if not given or at is None or at.ndim == 2:
-                    raise
-                given = {str(self.probe.positions): at[None]}
-                turned = self.call(module, vectors, part=part, at=at, **given)
-        if not isinstance(turned, Tensor) or turned.shape != vectors.shape:
-            raise WrongOutputError(f"returned no tensor {list(vectors.shape)}")
+            if not isinstance(turned, Tensor) or turned.shape != vectors.shape:
+                raise WrongOutputError(f"returned no tensor {list(vectors.shape)}")
+        except Exception:  # maybe it wants a row for each sequence
+            if not given or at is None or at.ndim > 1:
+                raise
+            return self.turn(vectors, module, part=part, at=at[None])
         return turned
 
     def make(self) -> nn.Module:
@@ -103,11 +105,11 @@ class Turner:
         turned = [self.turn(rows, module, part=n) for n in range(len(self.parts))]
         return torch.cat(turned, dim=1)
 
-    def on(self, module: nn.Module, device: str) -> Tensor:
+    def on(self, module: nn.Module, device: str) -> Tensor | None:
         """Its first output for an input on a device."""
         held = [*module.parameters(), *module.buffers()]
         if self.call.where == -1 and not self.call.tensors and not held:
-            return torch.empty(0, device=device)  # it cannot know where it is
+            return None  # it cannot know where it is
         inputs = self.call.inputs(noise(1, self.count, self.d_model).to(device))
         with torch.no_grad():
             output = module(*inputs)
@@ -136,7 +138,7 @@ class Turner:
     def coupled(self) -> NDArray[np.bool_]:
         """Which numbers are mixed at some position: [from, to]."""
         module, dim, found = self.make(), self.d_model, []
-        together = max(1, 2**21 // (self.count * dim))
+        together = max(1, 2**19 // (self.count * dim))
         for units in torch.split(torch.eye(dim), together):
             rows = units[:, None].repeat(1, self.count, 1)
             try:
@@ -151,6 +153,34 @@ class Turner:
         """The columns that turn together, each pair once."""
         first, second = np.nonzero(np.triu(self.coupled | self.coupled.T, k=1))
         return list(zip(first.tolist(), second.tolist(), strict=True))
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether vectors that differ come back as one: the turn has no inverse."""
+        place = torch.eye(self.d_model)[:, None].repeat(1, 2, 1)
+        try:
+            turns = self.turn(place)[:, 1]
+        except Exception:  # it takes no such batch, or no two words
+            return False
+        pivots = torch.linalg.lu_factor_ex(turns.float())[0].diagonal().abs()
+        return bool(pivots.min() < 1e-4 * pivots.max())
+
+    @cached_property
+    def longer_texts(self) -> tuple[int, int, str]:
+        """The first length that turns its start otherwise; the longest; a refusal."""
+        row = noise(1, self.d_model)
+        usual, taken = self.turn(row.repeat(self.count, 1)), 0
+        for longer in FAR:
+            if longer * self.d_model > longest.LARGEST:
+                break
+            try:
+                turned = self.turn(row.repeat(longer, 1))[: self.count]
+            except Exception as error:
+                return 0, taken, f"{longer:,} words: {first_line(error)}"
+            if not close(turned, usual):
+                return longer, taken, ""
+            taken = longer
+        return 0, taken, ""
 
     @cached_property
     def layout(self) -> str:
@@ -189,6 +219,12 @@ class Turner:
         steps = np.exp(1j * np.outer(np.arange(self.count), self.speeds))
         ideal = np.abs(self.hands) * steps * np.exp(1j * np.angle(self.hands[0]))
         return bool(np.abs(self.hands - ideal).max() < CLOSE * size.max())
+
+    @cached_property
+    def grown(self) -> bool:
+        """Whether a pair is longer at one position than at another."""
+        size = np.abs(self.hands) if self.pairs else np.ones((1, 1))
+        return bool(np.ptp(size, axis=0).max() > CLOSE * size.max())
 
     @cached_property
     def scores(self) -> Array:

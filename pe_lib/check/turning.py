@@ -9,18 +9,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pe_lib.check import longest, rotary_calls, state
+from pe_lib.check import rotary_calls, state
+from pe_lib.check.longest import first_repeat
 from pe_lib.check.probe import noise
 from pe_lib.check.recognition import HARMFUL
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.speeds import CLOSE, exact_speeds, numbers_of, recognize_speeds
 from pe_lib.check.tensors import as_numpy, close
-from pe_lib.check.turner import Turner
+from pe_lib.check.turner import FAR, Turner
 
 Array = NDArray[np.float64]
 
 AUTOCAST = "Under autocast to bfloat16"
-FAR = (1_000, 10_000, 100_000)
 LAYOUTS = {
     "interleaved": "interleaved: numbers 2j and 2j + 1 are a pair",
     "half_split": "half-split: numbers j and j + half the width are a pair",
@@ -35,18 +35,28 @@ def norm(turner: Turner) -> Findings:
     if spread > CLOSE and 0 < len(turner.pairs) * 2 < turner.probe.d_model:
         factors = np.abs(turner.hands).ravel()
         spread = float(np.ptp(factors) / factors.mean())
-    if spread > CLOSE and turner.disagreement() < CLOSE:
+    if spread > CLOSE and turner.lost and turner.disagreement() < CLOSE:
+        yield Finding.wrong(
+            "norm",
+            "Vectors that differ come back as one: a part of x is lost.",
+            "What the queries and keys say there, no score can see.",
+        )
+    elif spread > CLOSE and turner.disagreement() < CLOSE:
         yield Finding.fact(
             "norm",
             f"Norms change by {spread:.0%}; scores depend on the offset alone.",
-            "As in xPos, where queries grow as keys shrink.",
+            "As in xPos, where queries grow as keys shrink."
+            if turner.grown
+            else "The numbers have factors of their own, the same at each position.",
         )
     elif spread > CLOSE:
         yield Finding.wrong(
             "norm",
             f"The norm of a vector changes by {spread:.0%} on the way.",
             "What turns must keep norms; scores then depend on more than the offset.",
-            "Take cosine and sine of the same angle, and one pairing for both.",
+            "Take cosine and sine of the same angle, and one pairing for both."
+            if turner.grown and not turner.even
+            else "",
         )
     else:
         times = float(factors.mean())
@@ -73,15 +83,48 @@ def relative(turner: Turner) -> Findings:
             "Rows and columns have angles of their own.",
         )
     else:
+        seen, fix = _cause(turner)
         yield Finding.wrong(
             "relative",
             f"Two words the same way apart get scores that differ by up to "
-            f"{off:{'.0%' if off >= 0.01 else '.1%'}}.",
+            f"{off:{'.0%' if off >= 0.01 else '.1%'}}.{seen}",
             "The promise of a rotary encoding is that only the offset counts.",
-            "Cosines and sines of one layout, the rotation of another: repeat each "
-            "frequency twice in a row for pairs of neighbours, the whole list twice "
-            "for halves.",
+            fix,
         )
+
+
+def _cause(turner: Turner) -> tuple[str, str]:
+    """What else was seen where scores depend on more than the offset; and the fix."""
+    rows = noise(turner.count, turner.d_model)
+    keys = turner.turn(rows, part=len(turner.parts) - 1)
+    if close(keys, rows):
+        return " The keys are not turned.", "Turn them by the angles of the queries."
+    if close(turner.turn(keys), rows):
+        return " The keys turn the other way.", "Turn both by the same angles."
+    if turner.grown and not turner.even:
+        return "", (
+            "Cosines and sines of one layout, the rotation of the other: repeat each "
+            "frequency twice in a row for pairs of neighbours, the whole list twice "
+            "for halves."
+        )
+    return "", ""
+
+
+def apart(turner: Turner) -> Findings:
+    """Are vectors turned otherwise at each position?"""
+    if not turner.pairs:
+        return
+    row, most = noise(1, turner.d_model), min(10_000, 2**20 // turner.d_model)
+    rows = _as_long_as_it_takes(turner, row, (most, 1000, turner.count))[1]
+    again = first_repeat(rows)
+    if again and 1e-30 < float(rows[again[0]].norm()) < torch.inf:  # xPos shrinks
+        yield Finding.wrong(
+            "apart",
+            f"At position {again[0]:,} vectors are turned as at {again[1]:,}.",
+            "The model cannot tell the two apart, and no error says so.",
+        )
+    else:
+        yield Finding.fact("apart", "No two positions turn alike.", "As it should.")
 
 
 def pairing(turner: Turner) -> Findings:
@@ -91,15 +134,15 @@ def pairing(turner: Turner) -> Findings:
     if turner.open_pairing and turner.pairs:
         yield Finding.fact(
             "pairing",
-            f"Left open: cosines and sines have one column a pair{rest}.",
-            "Whoever turns with them chooses; the checks took halves.",
+            f"Left open: cosines and sines have one column per pair{rest}.",
+            "The code that turns with them chooses; the checks took halves.",
         )
     elif not turner.pairs:
         yield Finding.wrong(
             "pairing",
             "Nothing turns: all positions have the same cosines and sines.",
             "The model cannot tell the order of the words, and no error says so.",
-            "Look at how positions and frequencies are multiplied.",
+            "Check how positions and frequencies are multiplied.",
         )
     elif turner.layout:
         clockwise = ", turning clockwise" if turner.speeds[0] < 0 else ""
@@ -113,7 +156,7 @@ def pairing(turner: Turner) -> Findings:
         yield Finding.fact(
             "pairing",
             f"A pairing of its own{rest}.",
-            "Weights trained with another are wrong for it.",
+            "Weights trained with a different pairing are wrong for it.",
         )
 
 
@@ -124,7 +167,7 @@ def frequencies(turner: Turner) -> Findings:
     if not turner.even:
         yield Finding.fact(
             "frequencies",
-            "Angles that are no multiple of the position.",
+            "The angles are not multiples of the position.",
             "Weights trained with others are wrong for them.",
         )
         return
@@ -144,19 +187,16 @@ def accuracy(turner: Turner) -> Findings:
         return
     known = numbers_of(turner.probe.make())
     speeds, unsure = exact_speeds(np.abs(turner.speeds), turner.probe.d_model, known)
-    if _longer_texts(turner)[0]:
+    if turner.longer_texts[0]:
         return
     first = [a for a, _ in turner.pairs]
     row = torch.zeros(turner.probe.d_model)
     row[first] = 1.0
     measured, harmful = [], []
-    for length in _far(turner):
-        if unsure * length > HARMFUL:
+    for length in FAR:
+        if unsure * length > HARMFUL or length > turner.longer_texts[1]:
             break
-        try:
-            turned = as_numpy(turner.turn(row.repeat(length, 1)))[-1]
-        except Exception:  # longer than it takes: no fault
-            break
+        turned = as_numpy(turner.turn(row.repeat(length, 1)))[-1]
         hands = turned[first] + 1j * turned[[b for _, b in turner.pairs]]
         size = np.abs(hands)
         if size.min() < 1e-30:  # shrunk to nothing, as in xPos
@@ -171,8 +211,6 @@ def accuracy(turner: Turner) -> Findings:
             "accuracy",
             f"Largest error before position {'; '.join(measured)}.",
             f"At {harmful[0]:,} it shows in every dtype: words turn by other angles.",
-            "Compute positions times frequencies in float32 at least, whatever the "
-            "dtype of x or of the module.",
         )
     elif measured:
         yield Finding.fact(
@@ -183,7 +221,7 @@ def accuracy(turner: Turner) -> Findings:
 
 def length(turner: Turner) -> Findings:
     """Do the first words of a long text turn as those of a short one?"""
-    longer, taken, refusal = _longer_texts(turner)
+    longer, taken, refusal = turner.longer_texts
     if longer:
         yield Finding.fact(
             "length",
@@ -204,27 +242,6 @@ def length(turner: Turner) -> Findings:
             f"It refuses {refusal}",
             "Choose its longest text for the longest that you will ever have.",
         )
-
-
-def _far(turner: Turner) -> list[int]:
-    """Long texts whose vectors fit into a modest memory."""
-    return [n for n in FAR if n * turner.d_model <= longest.LARGEST]
-
-
-def _longer_texts(turner: Turner) -> tuple[int, int, str]:
-    """The first length that changes how the beginning turns; the longest; a refusal."""
-    row = noise(1, turner.probe.d_model)
-    usual = turner.turn(row.repeat(turner.count, 1))
-    taken = 0
-    for longer in _far(turner):
-        try:
-            turned = turner.turn(row.repeat(longer, 1))[: turner.count]
-        except Exception as error:
-            return 0, taken, f"{longer:,} words: {first_line(error)}"
-        if not close(turned, usual):
-            return longer, taken, ""
-        taken = longer
-    return 0, taken, ""
 
 
 def half(turner: Turner) -> Findings:
@@ -290,7 +307,7 @@ def history(turner: Turner) -> Findings:
     """Does what it has read change what it does?"""
     rows = noise(turner.count, turner.probe.d_model)
     usual = turner.turn(rows)
-    words = min(20_000, longest.LARGEST // turner.d_model)
+    words = min(20_000, 2**22 // turner.d_model)
     calls: dict[str, Callable[[nn.Module], Any]] = {
         f"a text of {words:,}": lambda m: turner.turn(rows[:1].repeat(words, 1), m),
         "one word": lambda m: turner.turn(rows[:1], m),
@@ -323,6 +340,7 @@ ROTARY_CHECKS: dict[str, Callable[[Turner], Findings]] = {
     "relative": relative,
     "pairing": pairing,
     "frequencies": frequencies,
+    "apart": apart,
     "length": length,
     "accuracy": accuracy,
     "half": half,

@@ -13,7 +13,7 @@ import torch
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Run somebody's code without warnings; put back random states and default dtype.
+    """Run foreign code without warnings; put back random states and default dtype.
 
     What it prints goes to the standard error, so that a report in JSON stays one.
     """

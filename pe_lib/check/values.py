@@ -39,7 +39,7 @@ def convention(probe: Probe) -> Findings:
         yield Finding.fact(
             "convention",
             f"Sinusoidal, {describe(match.convention)}{scale}.",
-            "Weights trained with one convention are wrong for another.",
+            "Weights trained with one convention are wrong for a different one.",
         )
         return
     gap = (
@@ -58,7 +58,7 @@ def convention(probe: Probe) -> Findings:
         yield Finding.wrong(
             "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
-            "A lone wave has no shift matrix, and the encodings are not equally long.",
+            "A lone wave has no shift matrix, and the encodings have unequal norms.",
             "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
         )
     elif match.waves and not match.paired:
@@ -76,7 +76,7 @@ def convention(probe: Probe) -> Findings:
         yield Finding.fact(
             "convention",
             f"Sines and cosines in pairs, with frequencies of its own. {gap}",
-            "A shift is still one matrix. If you meant the paper's formula, look at "
+            "A shift is still one matrix. If you meant the paper's formula, check "
             "the exponent.",
         )
     else:
@@ -140,7 +140,7 @@ def accuracy(probe: Probe) -> Findings:
     if scale is None:
         yield Finding.fact(
             "accuracy",
-            f"Not told: at d_model = {narrow.d_model} it follows another convention.",
+            f"Not told: at d_model = {narrow.d_model} it follows a different one.",
             "Its speeds do not depend on the width as those of the formula do.",
         )
         return
@@ -168,7 +168,7 @@ def accuracy(probe: Probe) -> Findings:
             "accuracy",
             f"{text} From {harmful[0]:,} on that shows even in bfloat16.",
             "The angle has been rounded to too few digits: the encoding there is that "
-            "of another position.",
+            "of a different position.",
             "Compute angles in float64 and round last, once.",
         )
     else:
@@ -230,7 +230,7 @@ def half(probe: Probe) -> Findings:
         yield Finding.wrong(
             "half",
             f"After .bfloat16().float() the encodings are off by {error:.2g}.",
-            "What was rounded is what the encodings are computed from, for ever.",
+            "What the encodings are computed from stays rounded.",
             "Keep frequencies out of .to(dtype): compute them again.",
         )
     elif error > 0:

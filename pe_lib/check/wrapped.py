@@ -1,29 +1,45 @@
 """Modules whose forward is handed what it takes, and that return what is looked at."""
 
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 Build = Callable[[int], nn.Module]
+Give = Callable[..., Any]
 
 
-class Picked(nn.Module):
-    """A module that returns several things, and the one that is looked at."""
+class Fitted(nn.Module):
+    """A module called in a form of its own, or of whose answer a part is looked at.
 
-    def __init__(self, inner: nn.Module, key: Any) -> None:
+    Attributes
+    ----------
+    give : callable
+        From the module and the usual input to what is looked at.
+    axes : int
+        Of positions, where they have several; all but a tensor of three is alike.
+    """
+
+    def __init__(self, inner: nn.Module, give: Give, axes: int) -> None:
         super().__init__()
-        self.inner, self.key = inner, key
+        self.inner, self.give, self.axes = inner, give, axes
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
-        """One of the things that the inner module returns."""
-        return self.inner(*inputs, **arguments)[self.key]
+        """The inner module's answer; of a dataclass, what it holds."""
+        output = self.give(self.inner, *inputs, **arguments)
+        return tuple(vars(output).values()) if is_dataclass(output) else output
+
+
+def fitting(build: Build, give: Give, axes: int = 0) -> Build:
+    """Modules that are handed the usual input in their own form."""
+    return lambda d_model: Fitted(build(d_model), give, axes)
 
 
 def picking(build: Build, key: Any) -> Build:
     """Modules of which one thing is looked at."""
-    return lambda d_model: Picked(build(d_model), key)
+    return fitting(build, lambda module, *x, **more: module(*x, **more)[key])
 
 
 class Wrapped(nn.Module):
@@ -62,6 +78,6 @@ def dims_of(given: Any) -> int:
 
 def own_name(module: nn.Module, name: str) -> str:
     """What somebody calls a part of a module that we have wrapped."""
-    while isinstance(module, Picked | Wrapped):
+    while isinstance(module, Fitted | Wrapped):
         module, name = module.inner, name.removeprefix("inner.")
     return name

@@ -26,6 +26,7 @@ from pe_lib.check.report import Finding, Report
 from pe_lib.check.undisturbed import undisturbed
 from pe_lib.nn import (
     AlibiBias,
+    GridRotaryEmbedding,
     LearnedPositionalEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
@@ -453,6 +454,11 @@ class BatchAsLength(Sound):
         return x + self.code(np.arange(x.shape[0]))[: x.shape[0], None].to(x)
 
 
+class OneWordIsBare(Sound):
+    def forward(self, x):
+        return super().forward(x) if x.shape[-2] > 1 else x
+
+
 class FromTheMiddle(Sound):
     def forward(self, x):
         return x + self.code(np.arange(x.shape[-2]) - x.shape[-2] // 2).to(x)
@@ -664,6 +670,7 @@ FAULTS = [
     ("gradient", HalfTheGradient, "does not reach x", Scaled),
     ("batches", BatchAsLength, "A batch of 11 gets other", Sound),
     ("prefix", FromTheMiddle, "The first 2 of 64 positions", FromTheEnd),
+    ("prefix", OneWordIsBare, "A word alone gets another encoding", Sound),
     ("prefix", FromTheMiddle, "a text of 2 words", Normalised),
     ("apart", OneSpeed, "172 and 882 are the nearest", Sound),
     ("apart", OneSpeed, "of the distance", Counting),
@@ -848,6 +855,8 @@ OURS = {
        for layout in ("interleaved", "half_split") for name, speeds in RULES.items()},
     "LearnedPositionalEmbedding": functools.partial(
         LearnedPositionalEmbedding, max_length=300),
+    "GridRotaryEmbedding": functools.partial(
+        GridRotaryEmbedding, sections=(4, 6, 6)),
     "AlibiBias": AlibiBias,
     "T5Bias": T5Bias,
 }  # fmt: skip

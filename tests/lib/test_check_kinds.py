@@ -1,6 +1,7 @@
 """The checker on rotary modules, biases, and what it does not check."""
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -329,7 +330,153 @@ class RandomTurns(Cached):
         return functional.dropout(cos, 0.1), sin
 
 
+class Ids(Rotary):
+    """The popular form: ids [batch, length], and an axis for the heads."""
+
+    def forward(self, q, k, position_ids=None):
+        ids = torch.arange(q.shape[-2])[None] if position_ids is None else position_ids
+        return self.by(q, ids), self.by(k, ids)
+
+    def by(self, x, ids):
+        angle = angles(ids.to(x.device), self.dim)
+        angle = torch.cat([angle, angle], -1)[:, None]
+        return x * angle.cos().to(x) + in_halves(x) * angle.sin().to(x)
+
+
+class KeysIgnoreIds(Ids):
+    def forward(self, q, k, position_ids=None):
+        return super().forward(q, k, position_ids)[0], super().forward(q, k)[1]
+
+
+class OnThreeAxes(Ids):
+    """M-RoPE: time, row and column turn a third each."""
+
+    axes = 0, 1, 2
+
+    def forward(self, q, k, position_ids):
+        axes = [self.axes[j % 3] for j in range(self.dim // 2)]
+        by_axis = angles(position_ids.to(q.device), self.dim)
+        angle = torch.stack([by_axis[n, ..., j] for j, n in enumerate(axes)], -1)
+        angle = torch.cat([angle, angle], -1)[:, None]
+        cos, sin = angle.cos().to(q), angle.sin().to(q)
+        return q * cos + in_halves(q) * sin, k * cos + in_halves(k) * sin
+
+
+class RowTwice(OnThreeAxes):
+    axes = 0, 1, 1
+
+
+class FromIdsAlone(CosSin):
+    """Its base is not round, and it takes floats for ids."""
+
+    def forward(self, position_ids):
+        angle = angles(position_ids, self.dim, 80_123.4).repeat_interleave(2, -1)
+        return angle.cos().float(), angle.sin().float()
+
+
+class ByName(Rotary):
+    def forward(self, *, query, key):
+        return Turned(*super().forward(query, key))
+
+
+@dataclass
+class Turned:
+    query: torch.Tensor
+    key: torch.Tensor
+
+
+class Packed(HeadsLast):
+    def forward(self, qkv):
+        q, k, v = qkv.unbind(2)
+        return torch.stack([*super().forward(q, k), v], 2)
+
+
+class ForgetsThePast(Rotary):
+    def forward(self, q, k, past_length=0):  # noqa: ARG002
+        return super().forward(q, k)
+
+
+class PassesTheWrongPart(Rotary):
+    def turned(self, x, length):
+        part = x[..., : self.dim // 2]
+        return torch.cat([Rotary(self.dim // 2).turned(part, length), part], -1)
+
+
+class ColumnTwice(Rotary):
+    """A picture eight wide, of which the row is lost."""
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles(torch.arange(length) % 8, self.dim)
+
+
+class KeysBackwards(Rotary):
+    def forward(self, q, k):
+        q, k = super().forward(q, k.roll(self.dim // 2, -1))
+        return q, k.roll(self.dim // 2, -1)
+
+
+class Counts(Rotary):
+    seen = 0
+
+    def angles(self, length, dtype):  # noqa: ARG002
+        self.seen += length
+        return angles(torch.arange(length) + self.seen, self.dim)
+
+
+class StretchedInTraining(Rotary):
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles(range(length), self.dim) / (4 if self.training else 1)
+
+
+class Image(nn.Module):
+    """Half of the numbers for the row, half for the column: [b, d, h, w]."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def code(self, rows, columns):
+        waves = angles(range(max(rows, columns)), self.dim).sin().T
+        down = waves[:, :rows, None].expand(-1, -1, columns)
+        return torch.cat([down, waves[:, None, :columns].expand_as(down)])
+
+    def forward(self, x):
+        return x + self.code(*x.shape[-2:]).to(x)
+
+
+class ImageOfRows(Image):
+    def code(self, rows, columns):
+        return super().code(rows, columns)[: self.dim // 2].repeat(2, 1, 1)
+
+
+class ImageFlattened(Image):
+    def code(self, rows, columns):
+        return super().code(columns, rows).reshape(-1, rows, columns)
+
+
+class Tokens(nn.Module):
+    """As BERT: words and places in one, from ids."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.words, self.places = nn.Embedding(99, dim), nn.Embedding(512, dim)
+
+    def forward(self, input_ids, position_ids=None):
+        ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+        return self.words(input_ids) + self.places(
+            ids if position_ids is None else position_ids
+        )
+
+
 ROTARY_FAULTS = [
+    ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
+    ("positions", RowTwice, "Axis 2 of the positions turns nothing"),
+    ("cache", ForgetsThePast, "with past_length = 1, the queries are not turned"),
+    ("norm", PassesTheWrongPart, "a part of x is lost"),
+    ("apart", ColumnTwice, "At position 8 vectors are turned as at 0"),
+    ("relative", KeysBackwards, "The keys turn the other way."),
+    ("apart", ImageOfRows, "Of 35 positions 0 and 1 are the nearest: 0 of"),
+    ("grid", ImageFlattened, "Cells of 7 rows and 5 columns"),
     ("cache", KeysForgetTheOffset, "the keys are not turned as in the whole text"),
     ("cache", OneTooSmall, "with offset = 1, the queries are not turned as"),
     ("positions", FirstRowForAll, "the queries of the second sequence"),
@@ -365,6 +512,13 @@ ROTARY_SOUND = {
     "dynamic": Dynamic,
     "length first": LengthFirst,
     "with a cache": Cached,
+    "ids with a batch": Ids,
+    "three axes": OnThreeAxes,
+    "ids alone": FromIdsAlone,
+    "by name": ByName,
+    "packed": Packed,
+    "images": Image,
+    "tokens": Tokens,
     "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
 }
 
@@ -478,7 +632,33 @@ class RandomBias(Alibi):
         return functional.dropout(super().forward(length), 0.1)
 
 
+class InEightBits(Alibi):
+    """Distances that an integer cannot hold."""
+
+    def far(self, queries, keys):
+        return (torch.arange(keys) - torch.arange(queries)[:, None]).to(torch.int8)
+
+    def forward(self, queries, keys):
+        far = self.far(queries, keys).abs()
+        return -far * torch.from_numpy(alibi_slopes(self.heads))[:, None, None]
+
+
+class WrapsRound(InEightBits):
+    def far(self, queries, keys):
+        return super().far(queries, keys).int() % 33
+
+
+class MaskedScores(Alibi):
+    def forward(self, scores):
+        bias = super().forward(scores.shape[-1])[:, -scores.shape[-2] :]
+        at = torch.arange(bias.shape[-1])
+        hidden = at > at[-scores.shape[-2] :, None]
+        return (scores + bias.to(scores)).masked_fill(hidden.to(scores.device), -1e9)
+
+
 BIAS_FAULTS = [
+    ("reach", InEightBits, "At distance 129 the bias is that of distance 127"),
+    ("reach", WrapsRound, "At distance 33 the bias is that of distance 0"),
     ("mask", HidesTheWordItself, "the mask hides the word itself"),
     ("mask", HidesThePast, "the mask hides the word before"),
     ("cache", ShiftedRow, "gets the row of query 10"),
@@ -491,7 +671,7 @@ BIAS_FAULTS = [
 ]
 BIAS_SOUND = {
     "alibi": Alibi, "on scores": AlibiOnScores, "rows": AlibiRows, "t5": T5,
-    "t5 causal": T5Causal,
+    "t5 causal": T5Causal, "masked": MaskedScores,
 }  # fmt: skip
 
 
@@ -513,6 +693,20 @@ def test_a_fault_is_found(check, build, words):
     report = report_of(build, width)
     found = [f.what for f in report.wrong if f.check == check]
     assert any(words in what for what in found), str(report)
+
+
+@pytest.mark.parametrize(
+    ("check", "build"),
+    [
+        ("determinism", Counts),
+        ("training", StretchedInTraining),
+        ("relative", CountsFromTheQuery),
+        ("accuracy", PositionsInHalf),
+    ],
+)
+def test_no_fix_is_printed_where_the_cause_is_not_proved(check, build):
+    (found,) = [f for f in report_of(build).wrong if f.check == check]
+    assert found.fix == "" and "Fix" not in found.as_text()
 
 
 def drawn_width(name):
@@ -567,6 +761,13 @@ def test_rules_by_parts_are_recognised(rule, words):
     assert words in found
 
 
+class ManyHeads(Rotary):
+    """Not to be asked for one head."""
+
+    def forward(self, q, k):
+        return super().forward(q[:, [0, 1, 2]], k) if q.ndim == 4 else q[9]
+
+
 class Appends(nn.Module):
     def __init__(self, d_model):
         super().__init__()
@@ -593,7 +794,11 @@ class Convolves(nn.Module):
 
 @pytest.mark.parametrize(
     ("build", "kind"),
-    [(Appends, "appends the encoding to x"), (Convolves, "from the words around it")],
+    [
+        (Appends, "appends the encoding to x"),
+        (Convolves, "from the words around it"),
+        (ManyHeads, "turns queries and keys"),
+    ],
 )
 def test_what_is_out_of_scope_is_no_fault(build, kind):
     report = report_of(build)

@@ -30,7 +30,7 @@ VALID = jsonschema.Draft202012Validator(RULES)
 def short_inputs(monkeypatch):
     """Long inputs are tried elsewhere."""
     monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**14)
-    monkeypatch.setattr("pe_lib.check.turning.FAR", (1_000,))
+    monkeypatch.setattr("pe_lib.check.turner.FAR", (1_000,))
 
 
 class WithoutWordsError(Exception):

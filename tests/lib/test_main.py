@@ -121,7 +121,8 @@ def test_as_a_process_it_imports_from_the_current_folder(tmp_path):
 
 def test_a_file_is_checked_and_only_what_is_wrong_is_printed(capsys, tmp_path):
     path = tmp_path / "mine.py"
-    path.write_text("from torch.nn import Identity as PE\n")
+    (tmp_path / "beside_mine.py").write_text("from torch.nn import Identity as PE\n")
+    path.write_text("from beside_mine import PE\n")
     status, out, _ = run(capsys, f"{path}:PE", "--quiet")
     assert status == 1 and out.startswith("WRONG: axes") and "fact" not in out
     assert run(capsys, SOUND, "--quiet", "--d-model", "8") == (0, "", "")
