@@ -8,6 +8,7 @@ is built without the button, and says so once. A chapter that needs PyTorch says
 """
 
 import ast
+import base64
 import gzip
 import hashlib
 import html
@@ -30,6 +31,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
+from pe_lib import explorers
+
 logger = logging.getLogger(__name__)
 
 ROOT = manuscript.ROOT
@@ -51,6 +54,7 @@ PACKS = {
 DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
 """What cells open; in the browser, too, they run in book/beyond."""
 OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
+LICENCE = ROOT / "book/beyond/data/LICENSE-models.txt"
 
 
 @cache
@@ -94,7 +98,7 @@ def made() -> dict[str, bytes]:
     read = [path for path in DATA if path not in OF_MODELS]
     read.append(ROOT / "benchmarks/angles.txt")
     files |= {path.relative_to(ROOT).as_posix(): path for path in read}
-    models = {path.relative_to(ROOT).as_posix(): path for path in OF_MODELS}
+    models = {p.relative_to(ROOT).as_posix(): p for p in (*OF_MODELS, LICENCE)}
     return {"book": _packed(files), "models": _packed(models)}
 
 
@@ -186,8 +190,18 @@ def cells(name: str) -> str:
         "exercises": answers.exercises(manuscript.read().pages[name]),
         "engine": engine(),
         "packs": PACKS,
+        "scripts": scripts(),
     }
     return json.dumps(about, ensure_ascii=False)
+
+
+@cache
+def scripts() -> list[str]:
+    """The explorers' scripts by their hashes, as a policy names them: no other runs."""
+    drawn = (getattr(explorers, name)()._repr_html_() for name in explorers.__all__)
+    texts = {re.findall("<script>(.*?)</script>", one, re.DOTALL)[0] for one in drawn}
+    hashed = (hashlib.sha256(text.encode()).digest() for text in texts)
+    return sorted(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashed)
 
 
 def stored(cell: manuscript.Cell) -> list[tuple[str, str]]:

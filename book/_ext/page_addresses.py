@@ -94,6 +94,8 @@ SMALL_PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; img-src data:; form-action 'self' file:">
 <meta name="description" content="{title}">
 <title>{title} - {book}</title>
 {head}<style>

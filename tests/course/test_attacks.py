@@ -4,12 +4,15 @@ Three attacks share a notebook with a right answer below them, which must get it
 points. What they must not find lies where it lies when a class is graded.
 """
 
+import contextlib
 import json
 import os
 import resource
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import editions
@@ -19,6 +22,7 @@ import kit
 import manuscript
 import pytest
 import report
+import worker
 
 PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=40, cell_seconds=2)
@@ -32,6 +36,22 @@ for cell in json.load(open({path!r}))["cells"]:
     if {label!r} in str(cell.get("metadata", "")) + source and "return" in source:
         exec(source)
 """
+
+GRAB = (
+    "import gc, channel, signal\n"
+    "end = [x for x in gc.get_objects() if isinstance(x, channel.Channel)][0]\n"
+    "signal.alarm(0)\nend.send({'problem': ''})\n"
+)
+APART = (
+    "import ctypes, os, time\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    "def allowed(code):\n    if code < 0: raise OSError(ctypes.get_errno(), 'no')\n"
+)
+BUSY = (
+    "import os, time\nfor _ in range({}):\n    if os.fork() == 0:\n"
+    "        os.setsid()\n"
+    "        os.execv('/bin/sh', ['sh', '-c', 'while :; do :; done'])\n"
+    "time.sleep(100)"
+)
 
 QUICK = {
     "leaves": "import os\nos._exit(0)",
@@ -141,9 +161,47 @@ QUICK = {
     "prints": "for _ in range(100):\n    print('x' * 10**6)",
     "is no Python": "(" * 10**5,
     "changes its surroundings": "import os\nos.environ.clear()\nos.chdir('/')",
+    "is many": BUSY.format(50),
+    "leaves its group": (
+        APART + "libc.prctl(1, 0)\nos.setsid()\nif os.fork() == 0:\n"
+        "    os.setsid()\n    os.execvp('sleep', ['sleep', '1234'])"
+    ),
+    "hides memory in files": "import os\nos.memfd_create('x')",
+    "hides memory of System V": APART + "allowed(libc.shmget(0, 10**8, 0o1600))",
+    "hides memory that is shared": "import mmap\nmmap.mmap(-1, 10**8)",
+    "hides in a namespace": (
+        APART + "r, w = os.pipe()\nif os.fork() == 0:\n    libc.unshare(0x30000000)\n"
+        "    os.write(w, b'%d' % ctypes.get_errno())\n    os._exit(0)\n"
+        "assert 0, os.read(r, 9)"
+    ),
+    "is long and empty": "\n" * 30_000 + "raise ValueError('os')",
+    "errs when asked what is left": (
+        GRAB + "while True:\n    asked = end.receive()\n"
+        "    names = {'value': {n: 0 for n in asked.get('names', ())}}\n"
+        "    end.send({'error': ['ValueError', 'x']} if 'left' in asked else names)"
+    ),
+    "errs in no words": GRAB
+    + "while True:\n    end.receive()\n    end.send({'error': 7})",
+    "is a bomb of JSON": (
+        "import gc, channel\n"
+        "end = [x for x in gc.get_objects() if isinstance(x, channel.Channel)][0]\n"
+        "body = b'{\"x\":[' + b'{\"\":0},' * 4_500_000 + b'0]}'\n"
+        "frame = len(body).to_bytes(4, 'big') + body\n"
+        "end.write.write(len(frame).to_bytes(4, 'big') + frame)\nend.write.flush()"
+    ),
     "is a formula": "raise AssertionError('=1+1')",
 }
+SAID = {
+    "is many": "more than 16 processes",
+    "hides memory in files": "not permitted",
+    "hides memory of System V": "[Errno 1]",
+    "hides memory that is shared": "not permitted",
+    "hides in a namespace": "b'28'",
+    "is a bomb of JSON": "more than an answer",
+}
+"""Of what is refused for a reason: the reason."""
 SLOW = {
+    "is busy on the side": BUSY.format(9),
     "never ends": (
         "while True:\n    try:\n        pass\n    except BaseException:\n        pass"
     ),
@@ -192,6 +250,9 @@ def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[int]]:
     said = "\n".join(f"{row.student} {row.exercise}: {row.message}" for row in rows)
     print(said)
     assert "s3cret" not in said
+    for student, these in cells.items():
+        for label, name in zip(ATTACKED, these, strict=False):
+            assert SAID.get(name, "") in found[student, label].message, name
     points = {}
     for student, these in cells.items():
         last = found[student, SPARED].points
@@ -225,17 +286,22 @@ needs_walls = pytest.mark.skipif(
         pytest.param(SLOW, id="slow", marks=pytest.mark.weekly),
     ],
 )
-def test_an_attack_costs_its_points(tmp_path: Path, attacks: dict[str, str]) -> None:
+def test_an_attack_costs_its_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attacks: dict[str, str]
+) -> None:
     """The grader keeps its memory, and leaves no process behind."""
+    folder, made = tmp_path / "class", tmp_path / "made"
+    folder.mkdir()
+    made.mkdir()
+    monkeypatch.setenv("TMPDIR", str(made))
     # In a process of its own, whose children are the grader's alone.
     with ProcessPoolExecutor(1, get_context("spawn")) as alone:
-        found = alone.submit(grade, tmp_path, attacks).result()
+        found = alone.submit(grade, folder, attacks).result()
         kilobytes = alone.submit(largest_child).result()
     assert found.pop("ada") == [3, 10, 10, 10]
     assert {name: got for name, got in found.items() if got != [0, 10]} == {}
     assert kilobytes < 10**6
-    left = [p.read_text() for p in Path("/proc").glob("[0-9]*/cmdline") if is_ours(p)]
-    assert not left
+    assert not left(made)
 
 
 def largest_child() -> int:
@@ -243,13 +309,59 @@ def largest_child() -> int:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
-def is_ours(cmdline: Path) -> bool:
-    """A process of an answer, or the program that one of them started."""
-    try:
-        said = cmdline.read_text()
-    except OSError:
-        return False
-    return f"answer.py\0{os.fspath(cmdline)}" in said or "sleep\x001234" in said
+def left(made: Path) -> list[str]:
+    """The processes of answers, and the programs that they started."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found.append((process / "cmdline").read_text(errors="replace"))
+    ours = (f"{made}/", "sleep\x001234", "while :; do :; done")
+    return [said for said in found if any(part in said for part in ours)]
+
+
+@pytest.mark.parametrize(
+    ("running", "why"),
+    [
+        ((17, 0.0, 0), "more than 16 processes"),
+        ((2, 9.0, 0), "busy in more than one process"),
+        ((2, 0.0, 2**21), "more than 1 MB"),
+    ],
+)
+def test_who_takes_too_much_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, running: tuple[int, float, int], why: str
+) -> None:
+    """By all its processes together, also while the examiner is busy."""
+    ended: list[int] = []
+    monkeypatch.setattr(worker, "end", ended.append)
+    process = object.__new__(worker.Process)
+    process.plan, process.begun, process.excess = {"megabytes": 1}, time.monotonic(), ""
+    process.process = SimpleNamespace(pid=7, poll=lambda: None)
+    process.running = lambda: running
+    process.watch()
+    assert (process.excess, ended) == (why, [7])
+
+
+@needs_walls
+def test_the_time_of_a_notebook_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by an examiner that hears nothing; no process is left."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(report.tempfile, "tempdir", str(tmp_path))
+    deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    real = report.plan("sinusoidal/rotation", LIMITS, report.Whose("ada"))
+    slow = dict.fromkeys(real["exercises"], real["exercises"]["ex-offset"])
+    slow["ex-offset"] = slow["ex-offset"] | {"check": deaf + "while True: pass"}
+    late = real | {"exercises": {"ex-offset": slow["ex-offset"]}, "cell_seconds": 600}
+    monkeypatch.setattr(report, "plan", lambda *_: late)
+    hand_in(tmp_path / "ada.ipynb", {"ex-offset": RIGHT["ex-offset"]})
+    limits = report.Limits(seconds=4)
+    begun = time.monotonic()
+    whose = report.Whose("ada")
+    got = report.work(tmp_path / "ada.ipynb", "sinusoidal/rotation", limits, whose)
+    assert got == ({}, "stopped: more than 8 seconds")
+    assert time.monotonic() - begun < 20
+    assert not left(tmp_path)
 
 
 def test_a_file_costs_its_own_row(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     rows = report.report(folder, LIMITS, jobs=2)
     report.write(rows, folder)
     with (folder / "report.csv").open(encoding="utf-8") as file:
+        assert next(file)  # what the report does not protect from
         found: dict[str, dict[str, Any]] = {}
         for row in csv.DictReader(file):
             found.setdefault(row["student"], {})[row["exercise"]] = row
@@ -141,6 +142,7 @@ def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> No
     rows = report.report(tmp_path, LIMITS, jobs=1)
     assert sorted(row.points for row in rows if row.of) == [0, 3, 10, 10]
     assert report.protection().startswith("NOT PROTECTED")
+    assert "may go on" in report.protection()
     report.plan.cache_clear()
 
 
@@ -281,6 +283,37 @@ def test_how_long_it_takes_is_said_before(tmp_path, monkeypatch, capsys) -> None
     assert "about 27 minutes" in report.duration(400, 2)
 
 
+@pytest.mark.parametrize("again", ["right", "stopped after 2 seconds"])
+def test_who_ran_out_of_time_is_graded_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    """When the others are done; what comes then counts."""
+    labels = [e.label for e in PAGE.exercises]
+    asked: list[str] = []
+
+    def work(path: Path, *_: Any) -> tuple[dict[str, str], str]:
+        asked.append(path.stem)
+        late = path.stem == "ada" and asked.count("ada") == 1
+        said = "stopped after 2 seconds" if late else again if asked[2:] else "wrong"
+        return dict.fromkeys(labels, "" if said == "right" else said), ""
+
+    monkeypatch.setattr(report, "work", work)
+    for name in ("ada", "ben"):
+        kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
+    rows = report.report(tmp_path, LIMITS, jobs=2)
+    assert asked[2:] == ["ada"] and sorted(asked) == ["ada", "ada", "ben"]
+    got = {(row.student, row.message) for row in rows if row.of}
+    assert got == {("ada", again), ("ben", "wrong")}
+
+
+def test_each_report_says_first_what_it_does_not_protect_from(tmp_path: Path) -> None:
+    """Above the table, for the person who reads it."""
+    report.write([], tmp_path)
+    first, second = (tmp_path / "report.csv").read_text().splitlines()[:2]
+    assert report.protection() in first.replace('"', "")
+    assert second.startswith("student,chapter")
+
+
 def test_only_lines_for_ipython_are_left_out() -> None:
     """A line of Python may begin with a percent sign, too."""
     import worker
@@ -288,6 +321,9 @@ def test_only_lines_for_ipython_are_left_out() -> None:
     answer = "def f(a):\n    return (a\n        % 7)"
     assert worker.without_magic(answer) == answer
     assert worker.without_magic("%matplotlib inline\nx = 1") == "x = 1"
+    assert worker.without_magic("%time a, b = 9, -4") == "a, b = 9, -4"
+    assert worker.without_magic("if 1:\n  %timeit -n 3 f()") == "if 1:\n  f()"
+    assert worker.without_magic("%%time\na = 1").strip() == "a = 1"
 
 
 def test_an_answer_is_found_by_its_line_its_tag_or_its_id() -> None:

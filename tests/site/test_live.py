@@ -649,7 +649,7 @@ DRAWN = """<style>@import 'FAR/1';</style>
 LEADING = """<desc><meta http-equiv="refresh" content="0;url=FAR/50"/></desc>
 <title><link rel="preconnect" href="FAR/51"/></title>
 <desc><table background="FAR/52"><tr><td>x</td></tr></table></desc>
-<metadata><form action="FAR/53"><button>x</button></form></metadata>"""
+<desc><form action="FAR/53"><button>x</button></form></desc>"""
 """What would lead away or fetch if it came into the page with a drawing."""
 SHOWN = """<img src="FAR/20.png">
 <link rel="stylesheet" href="FAR/21.css">

@@ -6,7 +6,8 @@
     encode(value, lend)                 what may travel; lend(f) numbers a function
     decode(data, borrow)                the value; borrow(data) stands for a function
 
-Nothing is pickled, so nothing runs by being read. A frame has at most MOST bytes.
+Nothing is pickled, so nothing runs by being read. A frame has at most MOST bytes, and
+its JSON, which takes fifty times as much when it is read, MOST_JSON.
 """
 
 import io
@@ -21,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 MOST = 2**25
+MOST_JSON = 2**22
 LONGEST = 10**6
 KINDS = "biufcUSmM"  # of NumPy's types those that hold numbers, times or text
 LISTS = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
@@ -61,7 +63,7 @@ class Channel:
 
         head = json.dumps(message, default=set_aside).encode()
         frame = b"".join([len(head).to_bytes(4, "big"), head, *parts])
-        if len(frame) > MOST:
+        if len(frame) > MOST or len(head) > MOST_JSON:
             raise ValueError("more than may be asked or answered")
         try:
             self.write.write(len(frame).to_bytes(4, "big") + frame)
@@ -76,6 +78,8 @@ class Channel:
             raise Gone("the process of the answer ended")
         at = 4 + int.from_bytes(frame[:4], "big")
         head, rest = frame[4:at], io.BytesIO(frame[at:])
+        if len(head) > MOST_JSON:
+            raise Gone("the process of the answer said more than an answer")
 
         def put_back(found: dict[str, Any]) -> Any:
             return rest.read(found["bytes"]) if "bytes" in found else found

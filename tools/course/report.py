@@ -10,7 +10,8 @@ counts, by the time of its file and then by its number, as in "counting (1).ipyn
 A file students.txt in it, one name a line, says who should have handed in, and chapters
 may say what; without them it is what others handed in. What is written into FOLDER:
 
-    report.csv      a line for each student and exercise: points, and the check's words
+    report.csv      what the system does not protect from; then a line for each student
+                    and exercise: points, and the check's words
     gradebook.csv   a line for each student, which Canvas and Moodle read
     feedback/       a page for each student, to be given back
 
@@ -18,13 +19,15 @@ A proof is read by you: its line is there, without points. Nothing that a studen
 stops the others, and nothing gives points but a right answer: the checks run in one
 process (worker.py), the answers in another, with limits of time, memory, files and
 processes (answer.py). On Linux that has no network and sees no file but Python's; the
-first line that is printed says what does not hold here.
+first line that is printed, and of report.csv, says what does not hold here. Whose time
+ran out while others were graded is graded once more, alone.
 
 With --class the exercises of variants.yml are graded with the numbers that were drawn
 for this student, from the secret in CLASS (see variants.py).
 """
 
 import argparse
+import contextlib
 import csv
 import functools
 import json
@@ -55,6 +58,7 @@ OURS = {"students.txt", "report.csv", "gradebook.csv", "feedback"}
 OURS |= {"expected.json", "class.yml", "key.csv"}
 """What no student handed in."""
 NOTEBOOK_SECONDS = 8  # 4 to 12 were measured, those with PyTorch the longest
+LATE = re.compile(r"stopped.* seconds\b")
 PROOF = re.compile(r"\bProve, \d+ minutes?$")
 CANVAS = ["Student", "ID", "SIS Login ID", "Section"]
 """How a table of Canvas begins; the first is all that Moodle needs."""
@@ -230,13 +234,16 @@ def work(
     """The messages of the exercises, and what to say of those that have none."""
     recipe = plan(chapter, limits, whose)
     most = limits.seconds * (1 + len(recipe["exercises"]))  # each may end a process
+    late = ""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+        place, own = Path(folder, "data"), Path(folder, "answers")
+        place.mkdir()
+        own.mkdir()
         kit.copy_data(chapters()[chapter], place)
         with subprocess.Popen(
             [sys.executable, str(WORKER), str(path.resolve())],
             cwd=place,
-            env=environment(place),
+            env=environment(place) | {"TMPDIR": str(own)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,  # the examiner's own lines, and few
             stderr=subprocess.DEVNULL,
@@ -244,12 +251,21 @@ def work(
             try:
                 said, _ = examiner.communicate(json.dumps(recipe).encode(), most)
             except subprocess.TimeoutExpired:
+                late = f"more than {most} seconds"
                 examiner.terminate()  # it ends the answers with itself
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    examiner.wait(worker.GRACE)
+                examiner.kill()
                 said, _ = examiner.communicate()
+            finally:
+                for process in worker.processes():  # if it could not
+                    with contextlib.suppress(OSError):
+                        if os.fsencode(own) in (process / "cmdline").read_bytes():
+                            worker.end(int(process.name))
     lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
     messages = {line["done"]: line["message"] for line in lines if "done" in line}
     ends = [line["end"] for line in lines if "end" in line]
-    return messages, f"stopped: {(ends or ['the examiner ended'])[0]}"
+    return messages, f"stopped: {late or (ends or ['the examiner ended'])[0]}"
 
 
 @functools.cache
@@ -270,11 +286,13 @@ def protection() -> str:
     if is_apart():
         return (
             "Answers run apart from the checks, without a network, and see no file but "
-            "Python's. What remains: they can find out what the checks ask them."
+            "Python's. Not protected from: an answer can find out what the checks ask "
+            "it, and may fill half a gigabyte with files beside its memory."
         )
     return (
         "NOT PROTECTED: this system cannot shut answers in. They run apart from the "
-        "checks, but can read your files, write where you can, and use the network."
+        "checks, but can read your files, write where you can, and use the network; a "
+        "process that one of them starts in a session of its own may go on."
     )
 
 
@@ -366,7 +384,12 @@ def report(
     with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(jobs) as pool:
         files = submissions(folder) + from_browser.notebooks(folder, Path(made))
         found = pool.map(lambda one: identified(one[0], Whose(one[1], group)), files)
-        graded = pool.map(lambda file: grade(file, limits), latest(found))
+        handed = latest(found)
+        graded = [*pool.map(lambda file: grade(file, limits), handed)]
+        if jobs > 1 and len(handed) > 1:  # who was late beside others gets the machine
+            for number, rows in enumerate(graded):
+                if any(LATE.match(row.message) for row in rows):
+                    graded[number] = grade(handed[number], limits)
         rows = [row for rows in graded for row in rows]
     rows += unread(folder, rows)
     rows += absent(rows, students, asked)
@@ -388,7 +411,8 @@ def table(lines: Iterable[Iterable[Any]], path: Path) -> None:
 def write(rows: list[Row], folder: Path) -> None:
     """All that is told: of each exercise, of each student, to each student."""
     head = [field.name for field in fields(Row)]
-    table([head, *(asdict(row).values() for row in rows)], folder / "report.csv")
+    lines = [[protection()], head, *(asdict(row).values() for row in rows)]
+    table(lines, folder / "report.csv")
     table(gradebook(rows), folder / "gradebook.csv")
     pages = folder / "feedback"
     pages.mkdir(exist_ok=True)

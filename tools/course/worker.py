@@ -25,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -43,12 +44,20 @@ BOOK = Path(__file__).parents[2]
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"]
 UNSHARE += ["--kill-child", "--net", "--ipc", "--uts", "--"]
 GRACE = 3  # seconds: a cell's own clock comes first
+MOST_PROCESSES = 16
+BESIDE = 2  # seconds of processors that an answer may have used beyond the clock's
+TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 WILD = re.compile(
     r"setattr|exec|eval|__|globals|vars\(|builtins|ctypes|\bsys\b|\bos\b|\bgc\b"
-    r"|thread|process|signal|^\s*(?!self\b)\w+(\.\w+)+ *=[^=]",
+    r"|thread|process|signal|^[ \t]*(?!self\b)\w+(\.\w+)+ *=[^=]",
     re.MULTILINE,
 )
 """What a wrong answer may have changed for those below it."""
+TIMED = re.compile(
+    r"^([ \t]*)%%?time(?:it)?\b(?:[ \t]+-\w+(?:[ \t]+\d+)?)*[ \t]*", re.M
+)
+"""What IPython does around a line or a cell that is Python."""
 
 
 def processes() -> list[Path]:
@@ -65,6 +74,33 @@ def threads() -> int:
         with contextlib.suppress(OSError):
             count += len([*(process / "task").iterdir()])
     return count
+
+
+def tree(leader: int) -> dict[int, tuple[bool, float, int]]:
+    """A process and those that it began: alive or not, seconds, bytes; of /proc."""
+    seen = dict[int, tuple[bool, float, int]]()
+    ties = dict[int, tuple[int, int]]()
+    for process in processes():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            said = (process / "stat").read_text().rpartition(")")[2].split()
+            seconds, pid = sum(map(int, said[11:15])) / TICK, int(process.name)
+            seen[pid] = said[0] not in "ZX", seconds, int(said[21]) * PAGE
+            ties[pid] = int(said[1]), int(said[2])
+    own, more = set[int](), {leader}
+    while more:
+        own |= more
+        more = {n for n, (up, group) in ties.items() if up in own or group == leader}
+        more -= own
+    return {pid: seen[pid] for pid in own if pid in seen}
+
+
+def end(leader: int) -> None:
+    """A process and those that it began, also where they left its group."""
+    for pid in sorted(tree(leader), key=lambda pid: pid == leader):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(OSError, AttributeError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def joined(value: Any, pull: Callable[[Any], Any], tensors: list[Any]) -> Any:
@@ -106,13 +142,14 @@ class Process:
 
     def __init__(self, plan: dict[str, Any], folder: Path) -> None:
         self.plan, self.lent = plan, list[Any]()
-        self.until = time.monotonic() + plan["seconds"]
+        self.begun, self.excess = time.monotonic(), ""
+        self.until = self.begun + plan["seconds"]
         limits = {
             "apart": plan["apart"],
             "seconds": plan["seconds"],
             "addresses": plan["addresses"],
             "megabytes": plan["megabytes"],
-            "processes": 64 + threads(),
+            "processes": 2 * MOST_PROCESSES + threads(),
         }
         own = Path(__file__).with_name("answer.py")
         places = [str(Path(tempfile.mkdtemp(dir=folder))), str(Path.cwd()), str(BOOK)]
@@ -126,38 +163,43 @@ class Process:
         )  # fmt: skip
         assert self.process.stdin and self.process.stdout
         self.channel = Channel(self.process.stdout, self.process.stdin)
+        threading.Thread(target=self.watch, daemon=True).start()
 
     def hear(self, seconds: float) -> dict[str, Any]:
-        """What it says next; Gone if it takes too long, or too much memory."""
+        """What it says next; Gone if it takes too long, or took too much."""
         late = time.monotonic() + seconds
         while True:
-            with contextlib.suppress(queue.Empty):
-                return self.channel.receive(0.2)
-            _, size = self.running()
-            if size > self.plan["megabytes"] * 2**20:
-                raise Gone(f"more than {self.plan['megabytes']} MB")
+            try:
+                with contextlib.suppress(queue.Empty):
+                    return self.channel.receive(0.2)
+            except Gone as gone:
+                raise Gone(self.excess or gone) from None
             if time.monotonic() > late:
                 raise Gone(f"more than {seconds - GRACE:g} seconds")
             if time.monotonic() > self.until:
                 raise Gone(f"more than {self.plan['seconds']} seconds for the notebook")
 
-    def running(self) -> tuple[int, int]:
-        """How many processes it has, and their bytes, where /proc says so."""
-        sizes = []
-        for process in processes():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                if self.owns(process):
-                    pages = int((process / "statm").read_text().split()[1])
-                    sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
-        alive = [size for size in sizes if size]
-        return len(alive), sum(alive)
+    def watch(self) -> None:
+        """End it when it takes too much, whatever the examiner does meanwhile."""
+        while self.process.poll() is None and not self.excess:
+            time.sleep(0.2)
+            alive, used, size = self.running()
+            if size > self.plan["megabytes"] * 2**20:
+                self.excess = f"more than {self.plan['megabytes']} MB"
+            elif alive > MOST_PROCESSES:
+                self.excess = f"more than {MOST_PROCESSES} processes"
+            elif used > time.monotonic() - self.begun + BESIDE:
+                self.excess = "busy in more than one process"
+        if self.excess:
+            end(self.process.pid)
 
-    def owns(self, process: Path) -> bool:
-        """Whether a process is one of those that the answers began."""
-        if not self.plan["apart"]:
-            return os.getpgid(int(process.name)) == self.process.pid
-        place = Path(f"/proc/{self.process.pid}/ns/pid_for_children").readlink()
-        return (process / "ns/pid").readlink() == place
+    def running(self) -> tuple[int, float, int]:
+        """How many processes the answers began; their seconds and bytes."""
+        own = tree(self.process.pid)
+        if self.plan["apart"]:
+            own.pop(self.process.pid, None)  # it only shuts the next one in
+        alive = [size for lives, _, size in own.values() if lives]
+        return len(alive), sum(used for _, used, _ in own.values()), sum(alive)
 
     def run(self, text: str) -> str:
         """Run a cell there; what is wrong with it."""
@@ -240,8 +282,7 @@ class Process:
 
     def end(self) -> None:
         """All of it."""
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        end(self.process.pid)
         self.process.kill()
         self.process.wait()
 
@@ -277,10 +318,10 @@ def own_cells(notebook: dict[str, Any], plan: dict[str, Any]) -> list[tuple[str,
 
 
 def without_magic(text: str) -> str:
-    """Python alone: a line for IPython is left out."""
+    """Python alone: a line for IPython is left out, but not what it times."""
     if parses(text):
         return text
-    lines = text.splitlines()
+    lines = TIMED.sub(r"\1", text).splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith(("%", "!")))
 
 
@@ -347,9 +388,9 @@ class Notebook:
                 self.end()
             else:
                 self.kept.append(text)
-        except Gone as end:
+        except (Gone, Exception) as why:  # whatever it says to the examiner
             self.end()
-            problem = f"stopped: {end}"
+            problem = f"stopped: {why or type(why).__name__}"
         return problem
 
     def end(self) -> None:
@@ -384,7 +425,12 @@ def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
     above = needed(plan, own)
     with tempfile.TemporaryDirectory() as folder:
         answers = Notebook(plan, above, Path(folder))
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
+
+        def leave(*_: Any) -> None:  # at once: no check may hear of it
+            answers.end()
+            os._exit(1)
+
+        signal.signal(signal.SIGTERM, leave)
         master: dict[str, Any] = {"__name__": "__main__"}
         try:
             answers.begin()

@@ -22,6 +22,18 @@ const SIGNS = {
   away: "cannot run here",
 };
 
+// What may have changed Python's modules, which outlive the cell.
+const WILD =
+  /setattr|exec|eval|__|globals|vars\(|builtins|ctypes|printoptions|seterr|seed|rcParams|style\.|\b(sys|os|gc|live)\b|^[ \t]*\w+(\.\w+)+(\[.*\])? *=[^=]/m;
+// The lines of a cell that are the reader's.
+const written = ({ text, source }) => {
+  const old = new Set(source.split("\n"));
+  return text
+    .split("\n")
+    .filter((line) => !old.has(line))
+    .join("\n");
+};
+
 // What a check or a claim is on this page, in the order of the bar.
 const PROVED = "as proved";
 const PASSES = "passes with other numbers";
@@ -71,6 +83,7 @@ export const begin = async (box, base, asked = "") => {
   let worker = null;
   let ready = false;
   let ran = []; // the sources that Python has run, in order
+  const dirt = new Map(); // changed cells that Python has run, and whether modules may be changed, too
   let running = null; // the cell at work
   let wanted = -1; // run up to here
   const tries = []; // answers that wait for the cells above them
@@ -132,6 +145,8 @@ export const begin = async (box, base, asked = "") => {
     }
     return cell;
   });
+
+  const dial = cells.find(({ parameters }) => parameters);
 
   const refuse = () => {
     if (refused) return;
@@ -202,6 +217,12 @@ export const begin = async (box, base, asked = "") => {
     lost: () => "not finished",
   };
 
+  // Without an output there are no numbers to compare, and a sentence may name the book's values.
+  const elsewhere = (cell) => above(cell).length && (!cell.outputs.length || (cell.checked && dial?.edited));
+  const sign = (cell) => {
+    if (cell.edited && ended(cell)) return EDITED;
+    return cell.state === "same" && elsewhere(cell) ? "passes with your values" : (SIGNS[cell.state] ?? "");
+  };
   const show = (cell) => {
     if (!cell.mark) return;
     const late = ended(cell) && !fresh(cell);
@@ -209,7 +230,7 @@ export const begin = async (box, base, asked = "") => {
     cell.mark.dataset.state = late ? "late" : cell.state;
     cell.undo.hidden = !cell.edited;
     if (cell.sign) {
-      cell.sign.textContent = late ? "not run since a change" : (SIGNS[cell.state] ?? "");
+      cell.sign.textContent = late ? "not run since a change" : sign(cell);
       cell.sign.dataset.state = cell.mark.dataset.state;
     }
   };
@@ -285,7 +306,10 @@ export const begin = async (box, base, asked = "") => {
   const harmless = (text) => {
     const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
     if (!svg) return "";
-    for (const node of svg.querySelectorAll("script, style, foreignObject, iframe, animate, set")) node.remove();
+    for (const node of svg.querySelectorAll("*")) {
+      const drawn = node.namespaceURI === svg.namespaceURI; // no meta, link or form inside a <desc>
+      if (!drawn || node.matches("script, style, foreignObject, animate, set")) node.remove();
+    }
     for (const node of [svg, ...svg.querySelectorAll("*")]) {
       for (const { name, value } of Array.from(node.attributes)) {
         const leads = /href$/i.test(name) && !/^(#|data:image\/)/.test(value);
@@ -314,7 +338,8 @@ export const begin = async (box, base, asked = "") => {
     return figure;
   };
 
-  // A table or an explorer of the reader's own: apart from the page, and from the network.
+  // A table or an explorer of the reader's own: apart from the page, and from the network. No
+  // script runs in it but those of the explorers, because no policy stops WebRTC.
   const frameOf = (event, cell) => {
     if (!event.html) {
       const old = cell.stored.flatMap((output) => [...output.children]).find((each) => each.querySelector(".pe-explorer, table:not(.grid)"));
@@ -327,7 +352,7 @@ export const begin = async (box, base, asked = "") => {
     const names = ["ink", "paper", "muted", "edge", "hair", "surface", "raised", "sine", "cosine", "target", "yes", "no"];
     const colours = names.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)}`).join("; ");
     const scheme = document.documentElement.dataset.theme;
-    frame.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
+    frame.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'; script-src ${about.scripts.join(" ")}; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
     return frame;
   };
 
@@ -341,11 +366,12 @@ export const begin = async (box, base, asked = "") => {
     return { same: of("same"), other: of("other"), fails: of("fails"), away: of("away") };
   };
   const summary = () => {
-    const { same: good, other, fails, away } = counts();
-    const done = good.length + other.length + fails.length + away.length;
+    const { same: alike, other, fails, away } = counts();
+    const done = alike.length + other.length + fails.length + away.length;
+    const good = alike.filter((cell) => !cell.edited);
     const edited = cells.filter((cell) => cell.edited).length;
     if (!done) return "";
-    if (good.length === total && !edited) return `All ${total} cells give what was proved, figures included.`;
+    if (good.length === total) return `All ${total} cells give what was proved, figures included.`;
     const parts = [`${good.length} of ${plural(total, "cell")} as proved`];
     if (edited) parts.push(`${edited} changed by you`);
     if (other.length) parts.push(`${other.length} with another result`);
@@ -367,9 +393,7 @@ export const begin = async (box, base, asked = "") => {
         if (cell.error.name !== "AssertionError") return BROKEN;
         return cell.error.quoted ? QUOTED : FAILS;
       }
-      // Without an output there are no numbers to compare: only what stands above is known.
-      const compared = cell.outputs.length || !above(cell).length;
-      return cell.state === "same" && compared ? PROVED : PASSES;
+      return cell.state === "same" && !elsewhere(cell) ? PROVED : PASSES;
     };
     const found = checks.map((cell) => [cell, isOf(cell)]);
     const number = (what) => found.filter(([, is]) => is === what).length;
@@ -384,7 +408,9 @@ export const begin = async (box, base, asked = "") => {
         const row = make("li");
         row.dataset.is = is;
         const claims = cell.claims.map(({ text, verdict }) => `“${text}”: ${verdict}.`).join(" ");
-        const link = make("a", "", claims || cell.checked);
+        const set = dial?.edited ? changed(dial) || "your values" : "";
+        const here = set ? `with ${set}, where the book says “${cell.checked}”` : cell.checked;
+        const link = make("a", "", claims || here);
         link.href = `#${cell.claims[0] ? `claim-${cell.claims[0].id}` : cell.holder?.id}`;
         row.append(make("b", "", `${is}: `), link);
         rows.append(row);
@@ -406,8 +432,10 @@ export const begin = async (box, base, asked = "") => {
   };
 
   const raise = () => {
+    worker?.terminate();
     ready = false;
     ran = [];
+    dirt.clear();
     worker = new Worker(new URL(`${box.dataset.version}/worker.js`, base), { type: "module" });
     worker.addEventListener("message", ({ data }) => hear(data));
     worker.addEventListener("error", (event) => {
@@ -445,12 +473,14 @@ export const begin = async (box, base, asked = "") => {
   const next = () => {
     const index = firstStale();
     const turn = tries.findIndex(({ solution }) => solution <= index);
+    if (turn < 0 && (index > wanted || index >= total)) return rest();
+    if ([...dirt].some(([cell, wild]) => !cell.edited || (wild && cell.index >= index))) return raise();
     if (turn >= 0) return tryOut(tries.splice(turn, 1)[0]);
-    if (index > wanted || index >= total) return rest();
     ran.length = index;
     const cell = cells[index];
     running = cell;
     Object.assign(cell, { state: "runs", events: [], error: null, at: cell.text, basis: basis(cell) });
+    if (cell.edited) dirt.set(cell, dirt.get(cell) || WILD.test(written(cell)));
     clear(cell);
     show(cell);
     tally();
@@ -474,6 +504,7 @@ export const begin = async (box, base, asked = "") => {
   const tryOut = (exercise) => {
     ran.length = exercise.solution;
     running = { exercise, part: "answer", index: exercise.solution, text: exercise.text, events: [], error: null };
+    if (WILD.test(exercise.text)) dirt.set(running, true);
     exercise.tell("runs", "Your answer runs …");
     say("Your answer runs …");
     tally();
@@ -574,7 +605,6 @@ export const begin = async (box, base, asked = "") => {
     document.documentElement.dataset.live = "halted";
   };
 
-  const dial = cells.find(({ parameters }) => parameters);
   if (dial?.editor) {
     values = fields(dial, {
       write: (text) => {
