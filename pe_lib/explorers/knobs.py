@@ -31,6 +31,7 @@ class Knobs(Explorer):
     """
 
     _name = "knobs"
+    _scripts = ("frame.js", "turnable.js")
     _title = "Three knobs"
     _goal = "Turn the hands of all keys until all four queries attend one back."
     _reached = (

@@ -52,6 +52,7 @@ class LookBack(Explorer):
     query: int = 11
 
     _name = "look-back"
+    _scripts = ("frame.js", "turnable.js")
     _title = "Attend one back"
     _goal = (
         "Turn each hand of the key onto the dotted hand of the query. Does it hold"

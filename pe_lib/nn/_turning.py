@@ -51,7 +51,7 @@ def ready_for_small(turns: Tensor, layout: str) -> tuple[Tensor, ...]:
 
 
 def turn_small(x: Tensor, ready: Sequence[Tensor]) -> Tensor:
-    """The same of a few words, with the fewest calls: the same bits as of a long text.
+    """The same with the fewest calls, in one piece: the same bits as block by block.
 
     `ready`, of :func:`ready_for_small`, turns whole vectors.
     """

@@ -96,15 +96,12 @@ class _Bias(nn.Module):
         return values.squeeze(-2).unfold(-1, keys, 1).flip(-2)
 
     def score_mod(
-        self, longest: int, *, offset: int = 0
+        self, *, offset: int = 0
     ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
         """The same bias for ``flex_attention(queries, keys, values, score_mod=...)``.
 
         Parameters
         ----------
-        longest : int
-            Number of keys at most, at least 1. One number is computed for each head
-            and distance below it; a key further off would get a wrong number.
         offset : int
             Position of the first query, if the first key is at 0.
 
@@ -114,12 +111,11 @@ class _Bias(nn.Module):
             For scores that were divided by the root, as FlexAttention has them.
             T5's weights learn through it.
         """
-        longest, start = _as_length("longest", longest), as_offset(offset)
-        read, hides = self._reader(torch.arange(1 - longest, longest)), self.causal
+        start, read, hides = as_offset(offset), self._reader(), self.causal
 
         def modify(score: Tensor, _: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
             distance = k - q - start
-            biased = score + read(h, distance + longest - 1)
+            biased = score + read(h, distance)
             return biased.masked_fill(distance > 0, float("-inf")) if hides else biased
 
         return modify
@@ -163,8 +159,8 @@ class _Bias(nn.Module):
     def _device(self) -> torch.device:
         raise NotImplementedError
 
-    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        """A function of a head and a place in `offsets` [n]: the bias."""
+    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
+        """The bias as a function of one head and one offset."""
         raise NotImplementedError
 
     def _values(self, offsets: Tensor) -> Tensor:
@@ -264,9 +260,9 @@ class AlibiBias(_Bias):
         values = (0 - distances * slopes).to(self.slopes.dtype)
         return values.to(self.slopes.device)
 
-    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        biases = self._values(offsets.unsqueeze(0))[:, 0]
-        return lambda head, place: biases[head, place]
+    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
+        slopes = self.slopes
+        return lambda head, offset: -slopes[head] * offset.abs()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Slopes of 32 bits or more, whatever the module is cast to."""
@@ -392,9 +388,12 @@ class T5Bias(_Bias):
         buckets = self.buckets(offsets.to(self.weight.device))
         return functional.embedding(buckets, weight).movedim(-1, -3)
 
-    def _reader(self, offsets: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        buckets = self.buckets(offsets.to(self.weight.device))
-        return lambda head, place: self.weight[buckets[place], head]
+    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
+        far = self.max_distance  # from there on the last bucket has them all
+        buckets = self.buckets(torch.arange(-far, far + 1, device=self.weight.device))
+        return lambda head, offset: self.weight[
+            buckets[offset.clamp(-far, far) + far], head
+        ]
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -142,7 +142,7 @@ def test_outputs_are_fit_to_print(page: Page) -> None:
             assert set(output.get("data", {})) <= kinds
         for html in cell.tables:
             assert html.startswith(allowed)
-            limit = 21_504 if "pe-explorer" in html[:40] else 7168
+            limit = 20_480 if "pe-explorer" in html[:40] else 7168
             limit += 16_500 if "pe-dial" in html[:40] else 0  # a model's weights
             assert len(html.encode()) <= limit
 
@@ -253,6 +253,7 @@ def test_exercises_have_their_form(page: Page) -> None:
         found += [("end", "")] * cell.source.count(":::{solution-end}")
         found += [("check", label) for label in cell.tagged("check-")]
     labels = [exercise.label for exercise in page.exercises]
+    assert 1 <= len(labels) <= 4, f"one to four exercises a page, here {len(labels)}"
     steps = ("exercise", "start", "solution", "end", "check")
     expected = [(step, "" if step == "end" else x) for x in labels for step in steps]
     assert found == expected, (

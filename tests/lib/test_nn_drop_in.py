@@ -250,7 +250,7 @@ def test_score_mod_gives_what_the_bias_gives(causal, queries):
         q, k, v = torch.randn(3, 2, 4, 9, 16)
         q = q[:, :, -queries:]
         wanted = scaled_dot_product_attention(q, k, v, attn_mask=bias(queries, 9))
-        change = bias.score_mod(9, offset=9 - queries)
+        change = bias.score_mod(offset=9 - queries)
         got = flex_attention(q, k, v, score_mod=change)
         torch.testing.assert_close(got, wanted)
     (learned,) = torch.autograd.grad(got.sin().sum(), bias.weight)
