@@ -78,7 +78,7 @@ class Dial(Explorer):
     _styles = ("explorer.css", "knob.css")
     _scripts = ("frame.js", "knob.js")
     _title = "The dial"
-    _goal = "Make it skip two words: after Tuesday it shall name Friday."
+    _goal = "Make it skip two words: after Tuesday it should predict Friday."
     _reached = (
         "Reached: three after the match.",
         "Nobody trained it to. You changed one matrix, and nearly every word that asks"
