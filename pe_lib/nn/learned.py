@@ -106,7 +106,7 @@ class LearnedPositionalEmbedding(nn.Module):
             Integers; 0, ..., length - 1 if left out. For sentences padded on the
             left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
         offset : int
-            Is added to every position.
+            Is added to every position, but for padding.
 
         Returns
         -------
@@ -152,7 +152,10 @@ class LearnedPositionalEmbedding(nn.Module):
         """Return positions + offset if there are vectors for them."""
         if positions.is_floating_point():
             raise TypeError(f"positions must be integers, got {positions.dtype}")
-        positions = positions.long() + offset
+        moved = positions.long() + offset
+        if self.padding_idx is not None:  # padding stays padding
+            moved = moved.masked_fill(positions == -1, -1)
+        positions = moved
         ends = ends_of(positions)
         lowest = 0 if self.padding_idx is None else -1
         if ends and (ends[0] < lowest or ends[1] >= self.max_length):

@@ -227,7 +227,7 @@ class RotaryEmbedding(Tabled):
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-            turns = turns if isinstance(turns, Tensor) else self._packed(*turns)
+            turns = turns if isinstance(turns, Tensor) else self._packed(turns)
             both = turns, turns
         else:
             if positions is None and self._is_small(queries, keys):
@@ -304,8 +304,15 @@ class RotaryEmbedding(Tabled):
                 both[..., place] = packed[..., found]
         return cos, sin
 
-    def _packed(self, cos: Tensor, sin: Tensor) -> Tensor:
+    def _packed(self, turns: tuple[Tensor, Tensor]) -> Tensor:
         """Cosines and sines of :meth:`cos_sin` in the columns of :meth:`turns_at`."""
+        if len(turns) != 2 or turns[0].shape != turns[1].shape:
+            shapes = [list(part.shape) for part in turns]
+            raise ValueError(
+                "turns must be a tensor, or cosines and sines of one shape, "
+                f"got {shapes}"
+            )
+        cos, sin = turns
         for name, part in (("cos", cos), ("sin", sin)):
             if part.dtype not in WIDE:
                 raise TypeError(

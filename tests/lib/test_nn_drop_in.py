@@ -121,6 +121,9 @@ def test_cos_sin_turn_as_the_popular_form(layout):
     torch.testing.assert_close(k, wanted)
     with pytest.raises(TypeError, match="cos must be float32 or float64"):
         rotary(x, x, turns=(cos.bfloat16(), sin.bfloat16()))
+    for wrong in ((cos, sin[..., :4]), (cos, sin, sin), (cos[:, :1], sin)):
+        with pytest.raises(ValueError, match="cosines and sines of one shape, got"):
+            rotary(x, x, turns=wrong)
 
 
 def swapped_model(transformers, name, **more):
@@ -268,6 +271,8 @@ def test_padding_has_a_row_of_zeros_that_stays():
     out = embed(torch.zeros(1, 5, 4), positions=mask.cumsum(-1) * mask - 1)
     assert torch.equal(out[0, :2], torch.zeros(2, 4))
     assert torch.equal(out[0, 2:], embed.weight[2:5])
+    later = embed(torch.zeros(1, 2, 4), positions=torch.tensor([-1, 0]), offset=3)
+    assert torch.equal(later[0], embed.weight[[1, 5]])
     out.sum().backward()
     assert torch.equal(
         embed.weight.grad.any(1).int(), torch.tensor([0, 0, 1, 1, 1, 0, 0])
