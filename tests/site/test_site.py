@@ -321,8 +321,8 @@ def test_progress_through_the_hour(at: Opener, width: int) -> None:
     read = "() => document.querySelector('.hour .read').textContent"
     assert int(page.evaluate(read)) == sum(p.minutes for p in spine[:now])
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_timeout(100)
-    assert int(page.evaluate(read)) == sum(p.minutes for p in spine[: now + 1])
+    whole = str(sum(p.minutes for p in spine[: now + 1]))
+    page.wait_for_function(f"({read})() === '{whole}'")
     page.locator(".hour summary").click()
     links = page.locator(".hour li a").all()
     assert [link.evaluate("a => a.pathname") for link in links] == [
