@@ -1,11 +1,11 @@
 """Results that are kept: where they come from, and whether that is still so.
 
 A kept file is a CSV below a few lines that say what made it. Its fingerprint stands
-for everything that decides the rows: the program of ``model`` and ``training``,
-without docstrings, comments, annotations, imports and messages of errors; all
-settings of its runs; and, as numbers, the sequences that their tasks draw and the
-position terms of their schemes. What changes no row, such as a new name of a module,
-leaves the fingerprint alone.
+for what decides the rows: all settings of its runs, and the programs of the modules
+that run them, without docstrings, comments, annotations, imports and messages of
+errors. For runs of ``training`` it stands also, as numbers, for the sequences that
+their tasks draw and the position terms of their schemes, so that a new task or scheme
+leaves it alone.
 """
 
 import ast
@@ -24,8 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib.encoding import sinusoidal
-from pe_lib.experiments import induction, model, one_head, surgery, training
+from pe_lib.experiments import model, training
 from pe_lib.experiments.model import encoded, position_terms
 from pe_lib.experiments.schemes import SCHEMES, Context
 from pe_lib.experiments.tasks import TASKS, Task
@@ -199,50 +198,31 @@ def largest_gap(live: Iterable[Score], kept: Iterable[Score]) -> float:
     return max(gaps)
 
 
-def fingerprint(runs: Mapping[str, Settings]) -> str:
-    """A hash of everything that decides the rows of these runs.
+def fingerprint(runs: Mapping[str, Settings], *modules: ModuleType) -> str:
+    """A hash of the settings of some runs and of the modules that run them.
 
-    >>> first = fingerprint({"a": {"task": "copy", "schemes": ["none"], "steps": 1}})
-    >>> again = fingerprint({"a": {"task": "copy", "schemes": ["none"], "steps": 2}})
-    >>> first == again
+    >>> import pe_lib.table
+    >>> one, two = ({"a": {"steps": n}} for n in (1, 2))
+    >>> fingerprint(one, pe_lib.table) == fingerprint(two, pe_lib.table)
     False
     """
-    parts = [program(model), program(training)]
-    parts += [f"{run}: {_decided_by(settings)}" for run, settings in runs.items()]
-    return _digest("\n".join(parts))
-
-
-def one_head_fingerprint(runs: Mapping[str, Settings]) -> str:
-    """The same for runs of :func:`pe_lib.experiments.one_head.measure`.
-
-    >>> first = one_head_fingerprint({"a": {"seeds": 1}})
-    >>> first == one_head_fingerprint({"a": {"seeds": 2}})
-    False
-    """
-    parts = [program(one_head), _numbers(sinusoidal(np.arange(64), one_head.WIDTH))]
+    parts = [*map(program, modules)]
     parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
     return _digest("\n".join(parts))
 
 
-def surgery_fingerprint(runs: Mapping[str, Settings]) -> str:
-    """The same for :func:`pe_lib.experiments.surgery.measure` and `tables`.
+def training_fingerprint(runs: Mapping[str, Settings], *modules: ModuleType) -> str:
+    """The same for runs of :func:`pe_lib.experiments.training.train`.
 
-    >>> first = surgery_fingerprint({"a": {"seeds": 1}})
-    >>> first == surgery_fingerprint({"a": {"seeds": 2}})
+    Other `modules` may change how these are run; of "spread" they know what it is.
+
+    >>> first = {"a": {"task": "copy", "schemes": ["none"], "steps": 1}}
+    >>> again = {"a": {"task": "copy", "schemes": ["none"], "steps": 2}}
+    >>> training_fingerprint(first) == training_fingerprint(again)
     False
     """
-    parts = [program(induction), program(surgery), one_head_fingerprint(runs)]
-    return _digest("\n".join(parts))
-
-
-def of_programs(*modules: ModuleType) -> str:
-    """A hash of what some modules do.
-
-    >>> import pe_lib.layouts, pe_lib.table
-    >>> of_programs(pe_lib.layouts) == of_programs(pe_lib.table)
-    False
-    """
-    return _digest("\n".join(map(program, modules)))
+    decided = {run: {"by": _decided_by(settings)} for run, settings in runs.items()}
+    return fingerprint(decided, model, training, *modules)
 
 
 def program(module: ModuleType) -> str:
@@ -278,9 +258,11 @@ def _shape(node: object) -> str:
 
 def _decided_by(settings: Settings) -> str:
     """All settings of a run, its task and its schemes as the numbers they give."""
-    bound = inspect.signature(train).bind(**settings)
+    others = dict(settings)
+    spread = others.pop("spread", None)  # of randomised.measure
+    bound = inspect.signature(train).bind(**others)
     bound.apply_defaults()
-    given = dict(bound.arguments)
+    given = dict(bound.arguments) | {"spread": spread}
     task, schemes = given.pop("task"), given.pop("schemes")
     if not isinstance(task, Task):
         task = TASKS[task]

@@ -5,7 +5,7 @@ them, and what it finds is the answer. :func:`measure` swaps the comparison of a
 trained model for a part of it and counts right answers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -39,22 +39,25 @@ class OneHead(nn.Module):
     ----------
     generator : torch.Generator
         Draws the parameters E [16, 32], Wq and Wk [32, 32], U [16, 32].
+    width : int
+        Another one in the place of 32.
     """
 
-    def __init__(self, generator: torch.Generator) -> None:
+    def __init__(self, generator: torch.Generator, width: int = WIDTH) -> None:
         super().__init__()
 
         def normal(rows: int, size: float) -> nn.Parameter:
-            return nn.Parameter(size * torch.randn(rows, WIDTH, generator=generator))
+            return nn.Parameter(size * torch.randn(rows, width, generator=generator))
 
+        self.width = width
         self.E = normal(WORDS, LOUDNESS)
-        self.Wq, self.Wk = normal(WIDTH, WIDTH**-0.5), normal(WIDTH, WIDTH**-0.5)
-        self.U = normal(WORDS, WIDTH**-0.5)
+        self.Wq, self.Wk = normal(width, width**-0.5), normal(width, width**-0.5)
+        self.U = normal(WORDS, width**-0.5)
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        x = x + _codes(x.shape[-2])
-        scores: Tensor = (x @ self.Wq) @ (x @ self.Wk).mT / WIDTH**0.5
+        x = x + _codes(x.shape[-2], self.width)
+        scores: Tensor = (x @ self.Wq) @ (x @ self.Wk).mT / self.width**0.5
         return scores
 
     def forward(self, words: Tensor, scores: Tensor | None = None) -> Tensor:
@@ -72,18 +75,18 @@ class RotaryHead(OneHead):
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
         query, key = turned(x @ self.Wq), turned(x @ self.Wk)
-        scores: Tensor = query @ key.mT / WIDTH**0.5
+        scores: Tensor = query @ key.mT / self.width**0.5
         return scores
 
 
-def _codes(n: int) -> Tensor:
-    """The sinusoid of the first n positions, [n, 32], as float32."""
-    return torch.from_numpy(sinusoidal(np.arange(n), WIDTH, dtype=np.float32))
+def _codes(n: int, width: int) -> Tensor:
+    """The sinusoid of the first n positions, [n, width], as float32."""
+    return torch.from_numpy(sinusoidal(np.arange(n), width, dtype=np.float32))
 
 
 def turned(x: Tensor) -> Tensor:
-    """Rows of x [..., n, 32], each turned by its position, as rotary turns them."""
-    unit = np.zeros((x.shape[-2], WIDTH))
+    """Rows of x [..., n, width], each turned by its position, as rotary turns them."""
+    unit = np.zeros(x.shape[-2:])
     unit[:, 0::2] = 1
     tips = torch.from_numpy(apply_rotary(unit, np.arange(len(unit)))).to(x.dtype)
     cos, sin = tips[:, 0::2], tips[:, 1::2]
@@ -97,16 +100,17 @@ def train_head(
     *,
     steps: int = 600,
     longest: int = 24,
+    rate: float = RATE,
 ) -> None:
     """Train on random texts of 5 to `longest` words to name the word before.
 
-    Adam at a rate of at most 0.01 (one cycle), 32 texts of one length a step.
+    Adam at a rate of at most `rate` (one cycle), 32 texts of one length a step.
     Raises ValueError for fewer than 1 step or for `longest` below 5.
     """
     steps = as_integer("steps", steps, at_least=1)
     longest = as_integer("longest", longest, at_least=5)
-    adam = torch.optim.Adam(model.parameters(), RATE)
-    rate = torch.optim.lr_scheduler.OneCycleLR(adam, RATE, total_steps=steps)
+    adam = torch.optim.Adam(model.parameters(), rate)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps)
     for _ in range(steps):
         n = int(torch.randint(5, longest + 1, (), generator=generator))
         words = torch.randint(WORDS, (BATCH, n), generator=generator)
@@ -115,7 +119,7 @@ def train_head(
         adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         adam.step()
-        rate.step()
+        cycle.step()
 
 
 def turning_part(W: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,7 +146,7 @@ def turning_part(W: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def head_matrix(model: OneHead) -> NDArray[np.float64]:
     """W = Wq Wk^T / sqrt(32): between codes the score is P_t . W P_s."""
-    product = (model.Wq @ model.Wk.T).detach() / WIDTH**0.5
+    product = (model.Wq @ model.Wk.T).detach() / model.width**0.5
     return np.asarray(product, dtype=np.float64)
 
 
@@ -159,19 +163,27 @@ def share_right(
     words = torch.randint(WORDS, (TEST_TEXTS, n), generator=generator)
     scores = None
     if W is not None:
-        P = _codes(n)
+        P = _codes(n, model.width)
         scores = P @ torch.from_numpy(W).float() @ P.T
     with torch.no_grad():
         guess = model(words, scores)[:, 1:].argmax(-1)
     return float((guess == words[:, :-1]).double().mean())
 
 
-def trained(kind: str, seed: int, *, steps: int = 600, longest: int = 24) -> OneHead:
+def trained(
+    kind: str,
+    seed: int,
+    *,
+    steps: int = 600,
+    longest: int = 24,
+    rate: float = RATE,
+    width: int = WIDTH,
+) -> OneHead:
     """A model of one seed, "added" or "rotary", trained."""
     as_choice("kind", kind, ("added", "rotary"))
     generator = torch.Generator().manual_seed(seed)
-    model = (RotaryHead if kind == "rotary" else OneHead)(generator)
-    train_head(model, generator, steps=steps, longest=longest)
+    model = (RotaryHead if kind == "rotary" else OneHead)(generator, width)
+    train_head(model, generator, steps=steps, longest=longest, rate=rate)
     return model
 
 
@@ -200,24 +212,25 @@ def measure(
             for kind in ("added", "rotary")
             if kind == "added" or kind in schemes
         }
-        rows += _tested(models, seed, schemes, test_lengths)
+        rows += scores_of(models, seed, schemes, test_lengths)
     order = {name: row for row, name in enumerate(schemes)}
     return sorted(rows, key=lambda row: order[row.scheme])
 
 
-def _tested(
-    models: dict[str, OneHead],
+def scores_of(
+    models: Mapping[str, OneHead],
     seed: int,
     schemes: Sequence[str],
     lengths: Sequence[int],
 ) -> Iterator[Score]:
+    """The rows of :func:`measure` for trained models, "added" and "rotary"."""
     W = head_matrix(models["added"])
     turning = turning_part(W)
     heads = {
         "codes": W,
         "turning": turning,
         "debris": W - turning,
-        "shift": SHARPNESS * shift_matrix(1, WIDTH),
+        "shift": SHARPNESS * shift_matrix(1, len(W)),
     }
     for scheme in schemes:
         model = models.get(scheme, models["added"])

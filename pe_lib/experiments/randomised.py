@@ -6,8 +6,6 @@ are drawn anew for each batch, and all sequences of the batch share them. All el
 :mod:`pe_lib.experiments.training`: the same first weights, sequences and rates.
 """
 
-import hashlib
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +13,6 @@ import torch
 from torch import Tensor
 
 from pe_lib._arguments import as_choice, as_integer
-from pe_lib.experiments import kept
 from pe_lib.experiments.model import BUCKETS, Ensemble, PositionTerms
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES
 from pe_lib.experiments.tasks import TASKS
@@ -109,18 +106,3 @@ def measure(
         for j, seed in enumerate(model.numbers)
         for length in test_lengths
     ]
-
-
-def fingerprint(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """A hash of all that decides the rows of these runs of :func:`measure`.
-
-    >>> run = {"task": "copy", "schemes": ["none"], "steps": 1, "rate": 0.01}
-    >>> one, two = ({"a": run | {"spread": n}} for n in (32, 64))
-    >>> fingerprint(one) == fingerprint(two)
-    False
-    """
-    parts = [kept.program(sys.modules[__name__])]
-    for run, settings in runs.items():
-        others = {name: value for name, value in settings.items() if name != "spread"}
-        parts += [run, str(settings["spread"]), kept.fingerprint({run: others})]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -7,11 +7,8 @@ one causal layer with rotary heads. After training nothing changes but its
 frequencies: :func:`measure` tests it with each rule of :mod:`pe_lib.beyond.scaling`.
 """
 
-import hashlib
 import math
-import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,11 +18,10 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond import scaling
-from pe_lib.experiments import kept
 from pe_lib.experiments.training import Score
 from pe_lib.frequencies import angular_frequencies
 
-SYMBOLS, WIDTH, HEADS, HEAD_DIM, HIDDEN = 16, 48, 2, 32, 96
+SYMBOLS, WIDTH, HEADS, HEAD_DIM = 16, 48, 2, 32
 SHORTEST, LONGEST, LAG = 16, 64, 3
 BATCH, STEPS, WARM_UP = 16, 500, 50
 ASKS_LAG, ASKS_NEEDLE, IS_NEEDLE = 0, 1, 2
@@ -54,9 +50,11 @@ class Readers(nn.Module):
     ----------
     seeds : sequence of int
         Each draws the weights of one reader.
+    width : int
+        Of a word's vector; the hidden layer has twice as many.
     """
 
-    def __init__(self, seeds: Sequence[int]) -> None:
+    def __init__(self, seeds: Sequence[int], width: int = WIDTH) -> None:
         super().__init__()
         draw = [torch.Generator().manual_seed(seed) for seed in seeds]
 
@@ -65,15 +63,15 @@ class Readers(nn.Module):
             return nn.Parameter(size * torch.stack(drawn))
 
         inner = HEADS * HEAD_DIM
-        self.symbols = normal(SYMBOLS, WIDTH, 1)
-        self.flags = normal(3, WIDTH, 1)
+        self.symbols = normal(SYMBOLS, width, 1)
+        self.flags = normal(3, width, 1)
         self.Wq, self.Wk, self.Wv = (
-            normal(WIDTH, inner, WIDTH**-0.5) for _ in range(3)
+            normal(width, inner, width**-0.5) for _ in range(3)
         )
-        self.Wo = normal(inner, WIDTH, inner**-0.5)
-        self.up = normal(WIDTH, HIDDEN, WIDTH**-0.5)
-        self.down = normal(HIDDEN, WIDTH, HIDDEN**-0.5)
-        self.answer = normal(WIDTH, SYMBOLS, WIDTH**-0.5)
+        self.Wo = normal(inner, width, inner**-0.5)
+        self.up = normal(width, 2 * width, width**-0.5)
+        self.down = normal(2 * width, width, (2 * width) ** -0.5)
+        self.answer = normal(width, SYMBOLS, width**-0.5)
 
     def forward(
         self,
@@ -104,7 +102,7 @@ class Readers(nn.Module):
         scores = query @ key.mT * (sharper / HEAD_DIM**0.5)
         future = torch.ones(n, n, dtype=torch.bool).triu(1)[asked_from:]
         mixed = scores.masked_fill(future, -torch.inf).softmax(-1) @ value
-        rest = x.view(seeds, texts, n, WIDTH)[:, :, asked_from:].flatten(1, 2)
+        rest = x.view(seeds, texts, n, -1)[:, :, asked_from:].flatten(1, 2)
         x = rest + mixed.transpose(2, 3).flatten(3).flatten(1, 2) @ self.Wo
         x = x + functional.relu(_normed(x) @ self.up) @ self.down
         guess = _normed(x) @ self.answer
@@ -158,14 +156,20 @@ def _of_seeds(
 
 
 def trained(
-    base: float, seeds: Sequence[int], rate: float, *, steps: int = STEPS
+    base: float,
+    seeds: Sequence[int],
+    rate: float,
+    *,
+    steps: int = STEPS,
+    width: int = WIDTH,
 ) -> Readers:
     """Readers of these seeds, trained on texts of 16 to 64 words.
 
     Adam with warm-up to `rate` and cosine decay, 16 texts of one length a step.
     """
     steps = as_integer("steps", steps, at_least=1)
-    model, frequencies = Readers(seeds), angular_frequencies(HEAD_DIM, base=base)
+    model = Readers(seeds, width)
+    frequencies = angular_frequencies(HEAD_DIM, base=base)
     adam = torch.optim.Adam(model.parameters(), lr=rate)
     generators = [torch.Generator().manual_seed(1_000 + seed) for seed in seeds]
     of_lengths = torch.Generator().manual_seed(0)
@@ -321,21 +325,3 @@ def reader_of(weights: Mapping[str, Tensor]) -> Readers:
     model = Readers([0])
     model.load_state_dict({name: matrix[None] for name, matrix in weights.items()})
     return model
-
-
-def fingerprint(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """A hash of everything that decides the rows of these runs, as in `kept`.
-
-    >>> fingerprint({"a": {"seeds": 1}}) == fingerprint({"a": {"seeds": 2}})
-    False
-    """
-    lengths, bases = (64, 128, 256, 512), (100.0, 10_000.0, 500_000.0)
-    parts = [kept.program(sys.modules[__name__])]
-    parts += [
-        ",".join(f"{x:.6e}" for x in stretched(rule, base, n))
-        for rule in RULES
-        for base in bases
-        for n in lengths
-    ]
-    parts += [f"{run}: {sorted(settings.items())}" for run, settings in runs.items()]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -4,11 +4,9 @@ The text is lower-case letters, the space and a few marks, 32 in all. A model se
 windows of it; the last tenth is kept for the test.
 """
 
-import hashlib
 import math
 import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from pe_lib._arguments import as_choice
-from pe_lib.experiments import kept, model, training
+from pe_lib.experiments import kept
 from pe_lib.experiments.model import Ensemble
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES
 from pe_lib.experiments.tasks import Task
@@ -249,10 +247,3 @@ def load_read(path: str | Path) -> tuple[dict[str, float], Read]:
         np.array(values("held out"), dtype=float)[..., 0],
         [[line for (line,) in of_scheme] for of_scheme in values("writes")],
     )
-
-
-def text_fingerprint(text: str, settings: Mapping[str, Any]) -> str:
-    """A hash of everything that decides what comes of a text."""
-    parts = [kept.program(m) for m in (model, training, sys.modules[__name__])]
-    parts += [text, repr(sorted(settings.items()))]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

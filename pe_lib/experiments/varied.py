@@ -6,17 +6,12 @@ readers (:mod:`~pe_lib.experiments.stretched`) have one rate and one width each.
 doubter changes them: here both are factors, and the seeds begin where they like.
 """
 
-import contextlib
-import hashlib
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from pe_lib._arguments import as_choice, as_integer
-from pe_lib.experiments import induction, kept, one_head, stretched, surgery
+from pe_lib.experiments import induction, one_head, stretched, surgery
 from pe_lib.experiments.induction import Settings, TwoLayers
 from pe_lib.experiments.training import Score
 
@@ -25,19 +20,6 @@ BASE, READERS_RATE = 10_000, 0.02
 MODELS = ("one_back", "dial", "dial from 0", "readers")
 FORM = ("turns", "fastest", "slow hands", "angle", "whole turns")
 """What is asked of a head of two layers, beside its answers; see :func:`form_of`."""
-
-
-@contextlib.contextmanager
-def constants(module: ModuleType, **values: Any) -> Iterator[None]:
-    """Other constants in a module, until the end of the block."""
-    before = {name: getattr(module, name) for name in values}
-    try:
-        for name, value in values.items():
-            setattr(module, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(module, name, value)
 
 
 def measure(
@@ -102,12 +84,15 @@ def _one_back(
     schemes: Sequence[str], seed: int, lengths: Sequence[int], rate: float, width: int
 ) -> dict[tuple[str, int, int], float]:
     heads = [scheme for scheme in schemes if scheme != "turns"]
-    other = {"RATE": rate * one_head.RATE, "WIDTH": width * one_head.WIDTH}
-    with constants(one_head, **other):
-        kinds = ("added", "rotary") if "rotary" in schemes else ("added",)
-        models = {kind: one_head.trained(kind, seed) for kind in kinds}
-        rows = list(one_head._tested(models, seed, heads, lengths))
-        W = one_head.head_matrix(models["added"])
+    models = {
+        kind: one_head.trained(
+            kind, seed, rate=rate * one_head.RATE, width=width * one_head.WIDTH
+        )
+        for kind in ("added", "rotary")
+        if kind == "added" or kind in schemes
+    }
+    rows = one_head.scores_of(models, seed, heads, lengths)
+    W = one_head.head_matrix(models["added"])
     turns = float((one_head.turning_part(W) ** 2).sum() / (W**2).sum())
     found = {(row.scheme, seed, row.length): row.accuracy for row in rows}
     return found | {("turns", seed, n): turns for n in lengths}
@@ -164,29 +149,15 @@ def _readers(
     rate: float,
     width: int,
 ) -> dict[tuple[str, int, int], float]:
-    other = {"WIDTH": width * stretched.WIDTH, "HIDDEN": width * stretched.HIDDEN}
     found: dict[tuple[str, int, int], float] = {}
-    with constants(stretched, **other):
-        model = stretched.trained(BASE, seeds, rate * READERS_RATE)
-        for scheme in schemes:
-            task, rule = scheme.split("/")
-            for n in lengths:
-                speeds = stretched.stretched(rule, BASE, n)
-                shares = stretched.share_right(model, task, n, speeds, seeds=seeds)
-                each = zip(seeds, shares, strict=True)
-                found |= {(scheme, seed, n): float(share) for seed, share in each}
+    model = stretched.trained(
+        BASE, seeds, rate * READERS_RATE, width=width * stretched.WIDTH
+    )
+    for scheme in schemes:
+        task, rule = scheme.split("/")
+        for n in lengths:
+            speeds = stretched.stretched(rule, BASE, n)
+            shares = stretched.share_right(model, task, n, speeds, seeds=seeds)
+            each = zip(seeds, shares, strict=True)
+            found |= {(scheme, seed, n): float(share) for seed, share in each}
     return found
-
-
-def fingerprint(runs: Mapping[str, Mapping[str, Any]]) -> str:
-    """A hash of everything that decides the rows of these runs, as in `kept`.
-
-    >>> fingerprint({"a": {"rate": 1}}) == fingerprint({"a": {"rate": 2}})
-    False
-    """
-    parts = [
-        kept.program(sys.modules[__name__]),
-        kept.surgery_fingerprint(runs),
-        stretched.fingerprint(runs),
-    ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

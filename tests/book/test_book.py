@@ -19,7 +19,7 @@ import pe_lib
 
 BOOK = manuscript.read()
 LEVELS = {"predict", "modify", "build", "prove"}
-VERDICTS = re.compile(r"true|not as stated|open|true if .+")
+VERDICTS = re.compile(r"true|not as stated: .+|open|true if .+")
 
 each_notebook = pytest.mark.parametrize(
     "page", BOOK.notebooks, ids=lambda page: page.name.removeprefix("book/")
@@ -31,7 +31,7 @@ each_notebook = pytest.mark.parametrize(
 
 def test_toc_and_files_match() -> None:
     """Every page is in _toc.yml, and every entry of it is a page."""
-    assert sorted(BOOK.listed) == sorted(BOOK.pages)
+    assert sorted(BOOK.listed) == sorted(BOOK.pages), "list each page in _toc.yml once"
 
 
 # The opening block
@@ -41,13 +41,16 @@ def test_toc_and_files_match() -> None:
 def test_opening_block(page: Page) -> None:
     """It says what one will be able to do and what one needs, and no more."""
     assert set(page.opening) == {"You will be able to", "You need"}
-    assert page.needs or "No other chapter." in page.opening["You need"]
+    assert page.needs or "No other chapter." in page.opening["You need"], (
+        "*You need* links to chapters, or says 'No other chapter.'"
+    )
 
 
 def test_needs_exist_and_have_no_cycle() -> None:
     """One can read the book in some order without meeting an unknown word."""
     graph = {page.name: page.needs for page in BOOK.notebooks}
-    assert set().union(*graph.values()) <= set(graph)
+    missing = set().union(*graph.values()) - set(graph)
+    assert not missing, f"*You need* links to no chapter: {missing}"
     assert list(TopologicalSorter(graph).static_order())
 
 
@@ -57,15 +60,17 @@ def test_needs_exist_and_have_no_cycle() -> None:
 @each_notebook
 def test_figures_are_described(page: Page) -> None:
     """Each has an alternative text, a caption, a name, and a bearable size."""
-    assert page.path.stat().st_size <= 1_000_000
+    assert page.path.stat().st_size <= 1_000_000, "a notebook has 1 MB at most"
     for cell in page.code_cells:
         for svg in cell.drawings:
-            assert cell.figure
-            assert cell.figure.name.startswith("fig-")
-            assert len(cell.figure.caption) > 20
-            assert len(cell.figure.alt) > 40
-            assert cell.figure.alt != cell.figure.caption
-            assert len(svg) <= 150_000
+            figure = cell.figure
+            assert figure, f"{cell.id}: give the figure a name, a caption, an alt"
+            name = figure.name
+            assert name.startswith("fig-"), f"{name}: its name begins with fig-"
+            assert len(figure.caption) > 20, f"{name}: the caption says what one sees"
+            assert len(figure.alt) > 40, f"{name}: the alt says what the figure shows"
+            assert figure.alt != figure.caption, f"{name}: the alt is for who sees none"
+            assert len(svg) <= 150_000, f"{name}: fewer points, at most 150 kB"
 
 
 @each_notebook
@@ -75,8 +80,10 @@ def test_letters_of_figures_are_read_on_a_phone(page: Page) -> None:
         for svg in cell.drawings:
             width = float(re.findall(r'viewBox="0 0 ([0-9.]+)', svg)[0])
             letters = [float(size) for size in re.findall(r"font-size: ([0-9.]+)", svg)]
-            assert min(letters, default=12) * 358 / width >= 12, cell.figure
-            assert 'id="DejaVu' not in svg, cell.figure
+            assert min(letters, default=12) * 358 / width >= 12, (
+                f"{cell.figure}: draw it narrower or its letters larger"
+            )
+            assert 'id="DejaVu' not in svg, f"{cell.figure}: write it without mathtext"
 
 
 def test_figure_names_are_unique() -> None:
@@ -87,7 +94,7 @@ def test_figure_names_are_unique() -> None:
         for cell in page.code_cells
         if cell.drawings and cell.figure
     ]
-    assert sorted(names) == sorted(BOOK.figures)
+    assert sorted(names) == sorted(BOOK.figures), "two figures have one name"
 
 
 def test_cover_is_the_figure_of_the_chapter() -> None:
@@ -109,7 +116,9 @@ def test_cover_is_the_figure_of_the_chapter() -> None:
 def test_cells_were_executed_in_order(page: Page) -> None:
     """The stored outputs come from one run from top to bottom."""
     counts = [cell.execution_count for cell in page.code_cells]
-    assert counts == list(range(1, len(counts) + 1))
+    assert counts == list(range(1, len(counts) + 1)), (
+        f"run it: .venv/bin/python tools/execute.py {page.name}.ipynb"
+    )
 
 
 @each_notebook
@@ -117,16 +126,22 @@ def test_code_is_fit_to_print(page: Page) -> None:
     """Short lines, short cells, imports in the first cell, nothing personal."""
     first, *rest = page.code_cells
     plumbing, _, values = first.source.partition("\n# values that you may change\n")
-    assert len(plumbing.splitlines()) <= 10 and len(values.splitlines()) <= 4
+    assert len(plumbing.splitlines()) <= 10, "ten lines of imports at most"
+    assert len(values.splitlines()) <= 4, "four values that a reader may change"
     for cell in [first, *rest]:
         lines = cell.source.splitlines()
-        assert len(lines) <= 25
-        assert max(map(len, lines)) <= 72, max(lines, key=len)
+        assert len(lines) <= 25, f"{cell.id}: 25 lines at most, so split the cell"
+        longest = max(lines, key=len)
+        assert len(longest) <= 72, f"{cell.id}: 72 characters a line at most: {longest}"
         assert not lines[-1].endswith(";"), "a trailing ; always fails nbval"
         assert not re.search(r"['\"](/|~|[A-Z]:\\)", cell.source), "absolute path"
-        assert not re.search(r"requests|urllib|https?://|!pip|%pip", cell.source)
+        assert not re.search(r"requests|urllib|https?://|!pip|%pip", cell.source), (
+            f"{cell.id}: a chapter needs no network"
+        )
     for cell in rest:
-        assert not re.search(r"^\s*(import|from) ", cell.source, re.MULTILINE)
+        assert not re.search(r"^\s*(import|from) ", cell.source, re.MULTILINE), (
+            f"{cell.id}: imports stand in the first cell"
+        )
 
 
 @each_notebook
@@ -134,31 +149,33 @@ def test_outputs_are_fit_to_print(page: Page) -> None:
     """Text that fits a phone, SVG figures, our own tables and explorers, no more."""
     allowed = ('<table class="dataframe scorecard">', '<div class="pe-explorer ')
     for line in page.printed.splitlines():
-        assert len(line) <= 40, line
+        assert len(line) <= 40, f"print 40 characters a line at most: {line}"
     for cell in page.code_cells:
         for output in cell.outputs:
-            assert output.get("name", "stdout") == "stdout"
+            assert output.get("name", "stdout") == "stdout", "something has warned"
             kinds = {"image/svg+xml", "text/html", "text/plain"}
-            assert set(output.get("data", {})) <= kinds
+            assert set(output.get("data", {})) <= kinds, "text, SVG or HTML alone"
         for html in cell.tables:
-            assert html.startswith(allowed)
+            assert html.startswith(allowed), "our own tables and explorers alone"
             limit = 20_480 if "pe-explorer" in html[:40] else 7168
             limit += 16_500 if "pe-dial" in html[:40] else 0  # a model's weights
-            assert len(html.encode()) <= limit
+            assert len(html.encode()) <= limit, f"{limit} bytes at most"
 
 
 @each_notebook
 def test_no_output_is_ignored(page: Page) -> None:
     """No cell is exempt: nbval compares every output."""
     for cell in page.code_cells:
-        assert not cell.tagged("nbval-")
+        assert not cell.tagged("nbval-"), f"{cell.id}: print what is always the same"
 
 
 @each_notebook
 def test_metadata_is_the_same_on_every_machine(page: Page) -> None:
     """`make outputs` has been over it, not only an editor."""
     for cell in page.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb", "checked"}
+        assert set(cell.metadata) <= {"tags", "mystnb", "checked"}, (
+            f"run it: .venv/bin/python tools/execute.py {page.name}.ipynb"
+        )
 
 
 # Claims
@@ -173,7 +190,9 @@ def test_claims_and_tagged_cells_match() -> None:
         for claim in cell.tagged("claim-")
     ]
     settled = [key for key, c in BOOK.claims.items() if c.settled_by == "cell"]
-    assert sorted(tagged) == sorted(settled)
+    assert sorted(tagged) == sorted(settled), (
+        "a claim settled_by: cell has one cell tagged claim-<id>"
+    )
 
 
 @each_notebook
@@ -186,21 +205,25 @@ def test_claim_cells_assert(page: Page) -> None:
                 for node in ast.walk(ast.parse(cell.source))
                 if isinstance(node, ast.Assert)
             ]
-            assert asserted
+            assert asserted, f"{cell.id}: it settles a claim, so it asserts something"
             for test in asserted:
                 kinds = {type(node) for node in ast.walk(test)}
-                assert ast.Name in kinds and kinds & {ast.Compare, ast.Call}
-                assert not kinds & {ast.Is, ast.IsNot}
+                compared = ast.Name in kinds and kinds & {ast.Compare, ast.Call}
+                assert compared and not kinds & {ast.Is, ast.IsNot}, (
+                    f"{cell.id}: compare a name's value, not by `is`"
+                )
 
 
 @pytest.mark.parametrize("claim", BOOK.claims.values(), ids=BOOK.claims.keys())
 def test_claim_is_complete(claim: Claim) -> None:
     """It has a verdict, a reason, a place where it is settled, and a question."""
-    assert VERDICTS.fullmatch(claim.verdict)
+    assert VERDICTS.fullmatch(claim.verdict), f"a verdict is {VERDICTS.pattern}"
     assert claim.settled_by in ("cell", "citation", "later")
-    assert (claim.settled_by == "citation") == bool(claim.place)
+    assert (claim.settled_by == "citation") == bool(claim.place), (
+        "what a citation settles has a place: the page or section of the source"
+    )
     assert (claim.settled_by == "later") == (claim.verdict == "open")
-    assert claim.question.endswith("?")
+    assert claim.question.endswith("?"), "its question groups it on the page"
     assert len(claim.claim) > 10 and len(claim.why) > 10
     sentence = f"{claim.claim} Verdict: {claim.verdict}."
     precise = [use.text for use in uses(sentence) if use.percent or "." in use.text]
@@ -236,7 +259,9 @@ def test_exercises_have_their_form(page: Page) -> None:
     """Exercise, folded solution with its cell, then the check outside the fold."""
     for exercise in page.exercises:
         level = re.search(r" (\w+), (\d+) minutes$", exercise.title)
-        assert level and level[1].lower() in LEVELS and 0 < int(level[2]) <= 30
+        assert level and level[1].lower() in LEVELS and 0 < int(level[2]) <= 30, (
+            f"{exercise.title!r} ends as in 'Build, 5 minutes': one of {LEVELS}"
+        )
     found = []
     for cell in page.cells:
         for label in re.findall(
@@ -312,7 +337,7 @@ def test_bibliography_is_used_and_defined() -> None:
         cited |= set(claim.sources)
         cited |= set(",".join(re.findall(r"\{cite[^}]*\}`([^`]+)`", text)).split(","))
     cited.discard("")
-    assert sorted(defined) == sorted(cited)
+    assert sorted(defined) == sorted(cited), "book/references.bib has what is cited"
 
 
 def public_functions() -> Iterator[str]:
@@ -341,4 +366,6 @@ def test_every_public_name_is_on_the_api_page() -> None:
         module, _, function = name.rpartition(".")
         value = getattr(importlib.import_module(module), function)
         shown.add(f"{value.__module__}.{value.__name__}")
-    assert shown == set(public_functions())
+    assert shown == set(public_functions()), (
+        "list it in book/reference/api.md by `.. autofunction::`, or begin it with _"
+    )

@@ -13,7 +13,7 @@ import pytest
 
 HERE = Path(__file__).parent
 NEEDS = {
-    "torch": ("check*", "experiments*", "machines", "main", "nn*"),
+    "torch": ("check*", "experiments*", "extras", "import", "machines", "main", "nn*"),
     "scipy": ("fit",),
     "matplotlib": ("plotting",),
     "playwright": ("explorers",),
@@ -45,8 +45,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def integers_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What NumPy makes of Python's integers on a small processor: 32 bits.
 
-    `nox` runs all of this on such a Python. This is a part of it: arrays that
-    a function makes itself, without saying of what.
+    That is, of arrays that a function makes itself, without saying of what.
     """
     arange = np.arange
 

@@ -8,11 +8,11 @@ import pytest
 from pe_lib.experiments import kept, model
 from pe_lib.experiments.kept import (
     by_scheme,
-    fingerprint,
     largest_gap,
     load,
     load_header,
     save,
+    training_fingerprint,
 )
 from pe_lib.experiments.schemes import Scheme, scaled_sinusoid
 from pe_lib.experiments.training import Score
@@ -73,7 +73,7 @@ RUN = {"task": "copy", "schemes": ["sinusoid", "t5"], "steps": 5}
 
 
 def mark(**changes):
-    return fingerprint({"run": RUN | changes})
+    return training_fingerprint({"run": RUN | changes})
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,7 @@ def mark(**changes):
         {"steps": 6},
         {"seeds": 6},
         {"layers": 2},
+        {"spread": 64},
         {"token_std": 0.7},
         {"test_lengths": (16, 32)},
         {"train_lengths": (8, 23)},

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -470,27 +471,27 @@ MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
 
 def made_from() -> str:
     """The fingerprint of the programs that make the files."""
-    return kept.of_programs(smollm, sys.modules[__name__])
+    return kept.fingerprint({}, smollm, sys.modules[__name__])
 
 
-def make(name: str) -> None:
-    """Write one file, with the lines above it that say what made it."""
-    if name == EXTRACT:
-        np.savez(HERE / f"{name}.npz", **minilm_extract())
-        return
+def make(maker: ModuleType, name: str) -> None:
+    """Write one file of MADE of a module, below the lines that say what made it."""
     begin = time.process_time()
-    rows = list(MADE[name]())
+    rows = list(maker.MADE[name]())
     kept.save_rows(
         rows,
         HERE / f"{name}.csv",
-        command=f"python book/beyond/data/{Path(__file__).name} {name}",
-        made_from=made_from(),
+        command=f"python book/beyond/data/{Path(maker.__file__).name} {name}",
+        made_from=maker.made_from(),
         seconds=time.process_time() - begin,
-        tolerance=TOLERANCES[name],
+        tolerance=maker.TOLERANCES[name],
     )
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for asked_for in sys.argv[1:] or (EXTRACT, *MADE):
-        make(asked_for)
+    for name in sys.argv[1:] or (EXTRACT, *MADE):
+        if name == EXTRACT:
+            np.savez(HERE / f"{name}.npz", **minilm_extract())
+        else:
+            make(sys.modules[__name__], name)

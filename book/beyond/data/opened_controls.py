@@ -10,7 +10,6 @@ Each function named in MADE writes one file. The texts and heads are those of
 
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -283,24 +282,10 @@ MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
 
 def made_from() -> str:
     """The fingerprint of the programs that make the files."""
-    return kept.of_programs(smollm, minilm, opened, sys.modules[__name__])
-
-
-def make(name: str) -> None:
-    """Write one file, with the lines above it that say what made it."""
-    begin = time.process_time()
-    rows = list(MADE[name]())
-    kept.save_rows(
-        rows,
-        HERE / f"{name}.csv",
-        command=f"python book/beyond/data/{Path(__file__).name} {name}",
-        made_from=made_from(),
-        seconds=time.process_time() - begin,
-        tolerance=TOLERANCES[name],
-    )
+    return kept.fingerprint({}, smollm, minilm, opened, sys.modules[__name__])
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for asked_for in sys.argv[1:] or MADE:
-        make(asked_for)
+    for name in sys.argv[1:] or MADE:
+        opened.make(sys.modules[__name__], name)

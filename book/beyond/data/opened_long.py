@@ -104,7 +104,7 @@ def smollm_long() -> Iterator[list[str]]:
 
 def made_from() -> str:
     """The fingerprint of the programs that make the file."""
-    return kept.of_programs(smollm, scaling, sys.modules[__name__])
+    return kept.fingerprint({}, smollm, scaling, sys.modules[__name__])
 
 
 if __name__ == "__main__":

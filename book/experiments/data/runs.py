@@ -24,28 +24,38 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 
-from pe_lib.experiments import induction, randomised, stretched, surgery, varied
+from pe_lib.experiments import (
+    induction,
+    model,
+    one_head,
+    randomised,
+    stretched,
+    surgery,
+    text,
+    training,
+    varied,
+)
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
     Settings,
     fingerprint,
     load,
     load_header,
-    one_head_fingerprint,
     save,
     save_rows,
     save_weights,
-    surgery_fingerprint,
+    training_fingerprint,
 )
 from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, after_a_start
-from pe_lib.experiments.text import chosen_rates, read, rows_of, text_fingerprint
+from pe_lib.experiments.text import chosen_rates, read, rows_of
 from pe_lib.experiments.training import Score, train
 
 FOLDER = Path(__file__).parent
@@ -413,8 +423,6 @@ TEXTS: dict[str, dict[str, Any]] = {
     for name, times in (("text", 1), ("text_x4", 4))
 }
 """What is trained on the book's own words: the arguments of text.read."""
-ONE_HEAD = {"one_back"}
-"""Names whose rows come from one_head.measure and not from training.train."""
 WEIGHTS: dict[str, Settings] = {
     "one_back_weights": {"kind": "added", "seed": 0},
     "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seed": 0},
@@ -524,25 +532,33 @@ def command(name: str) -> str:
     return f"python book/experiments/data/{Path(__file__).name} {name}"
 
 
+TWO_LAYERS_CODE = (induction, surgery, one_head)
+MADE_BY: dict[str, tuple[ModuleType, ...]] = {
+    **dict.fromkeys(("one_back", "one_back_weights"), (one_head,)),
+    **dict.fromkeys((*TWO_LAYERS, *OPENED), TWO_LAYERS_CODE),
+    **dict.fromkeys(STRETCHED, (stretched,)),
+    **dict.fromkeys(TEXTS, (model, training, text)),
+    "varied": (varied, stretched, *TWO_LAYERS_CODE),
+}
+"""The modules that make the rows of a name; of all others, those of training."""
+
+
+def digest(name: str, runs: Mapping[str, Settings]) -> str:
+    """The fingerprint of some runs of one name."""
+    if name in MADE_BY:
+        return fingerprint(runs, *MADE_BY[name])
+    of_positions = (randomised,) if name.endswith("randomised") else ()
+    return training_fingerprint(runs, *of_positions)
+
+
 def made_from(name: str) -> str:
     """The fingerprint of what decides the rows of one name."""
-    if name in TWO_LAYERS:
-        return surgery_fingerprint(RUNS[name])
-    if name in OPENED:
-        return surgery_fingerprint({name: OPENED[name]})
-    if name in STRETCHED:
-        return stretched.fingerprint(RUNS.get(name) or {name: WEIGHTS[name]})
-    if name in WEIGHTS:
-        return one_head_fingerprint({name: WEIGHTS[name]})
     if name in TEXTS:
-        return text_fingerprint(words(), TEXTS[name])
-    if name in ONE_HEAD:
-        return one_head_fingerprint(RUNS[name])
-    if name == "varied":
-        return varied.fingerprint(RUNS[name])
+        return digest(name, {name: TEXTS[name] | {"text": words()}})
+    if name in WEIGHTS:
+        return digest(name, {name: WEIGHTS[name]})
     group = name.removeprefix("rates/")
-    _, digest = engine(name)
-    return digest(RUNS[name] if name == group else rate_runs(group))
+    return digest(name, RUNS[name] if name == group else rate_runs(group))
 
 
 def is_made(name: str) -> bool:
@@ -615,29 +631,26 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def engine(name: str) -> tuple[Callable[..., list[Score]], Callable[..., str]]:
-    """What makes the rows of a name, and what their fingerprint is."""
-    name = name.removeprefix("rates/")
-    if name in ONE_HEAD:
-        return measure, one_head_fingerprint
-    if name in TWO_LAYERS:
-        return partial(surgery.measure, folder=MODELS), surgery_fingerprint
-    if name in STRETCHED:
-        return STRETCHED[name], stretched.fingerprint
-    if name == "randomised":
-        return randomised.measure, randomised.fingerprint
-    if name == "varied":
-        return varied.measure, varied.fingerprint
-    short = name in ("changed", "four_times")
-    return train_without_blocks if short else train, fingerprint
+def maker(name: str) -> Callable[..., list[Score]]:
+    """What makes the rows of a name."""
+    makers = {
+        **dict.fromkeys(TWO_LAYERS, partial(surgery.measure, folder=MODELS)),
+        **STRETCHED,
+        "one_back": measure,
+        "randomised": randomised.measure,
+        "varied": varied.measure,
+        "changed": train_without_blocks,
+        "four_times": train_without_blocks,
+    }
+    return makers.get(name.removeprefix("rates/"), train)
 
 
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     """Make the runs of one file that are not there yet, and join them."""
     (FOLDER / "parts").mkdir(exist_ok=True)
-    run_of, digest = engine(name)
+    run_of = maker(name)
     parts = {
-        run: FOLDER / "parts" / f"{digest({run: settings})}.csv"
+        run: FOLDER / "parts" / f"{digest(name, {run: settings})}.csv"
         for run, settings in runs.items()
     }
     begin = time.monotonic()

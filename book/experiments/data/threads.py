@@ -131,7 +131,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     elif name in runs.WEIGHTS:
         kept.save_weights(model_of(name, models), path, **origin)
     else:
-        run_of, _ = runs.engine(name)
+        run_of = runs.maker(name)
         more: dict[str, Any] = {}
         if name in runs.TWO_LAYERS:
             run_of, more = surgery.measure, {"folder": models}
