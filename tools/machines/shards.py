@@ -10,10 +10,6 @@ computed everything alone, in the plain way.
 import argparse
 import csv
 import json
-import os
-import signal
-import sys
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -91,7 +87,7 @@ def whole(scheme: str, n: int, facts: Tensor) -> dict[str, Tensor]:
     weights = scores(q, k, facts, facts, layer.bias()).softmax(-1)
     output = (weights @ v).transpose(0, 1).flatten(1)
     torch.autograd.backward((output * loud).sum())
-    return told(layer, x, output)
+    return compared(layer, x, output)
 
 
 def cut(scheme: str, n: int, facts: Tensor, ring: Ring) -> dict[str, Tensor]:
@@ -103,13 +99,13 @@ def cut(scheme: str, n: int, facts: Tensor, ring: Ring) -> dict[str, Tensor]:
     output = ring_attention(q, k, v, facts, ring, layer.bias())
     output = output.transpose(0, 1).flatten(1)
     torch.autograd.backward((output * loud).sum())
-    result = told(layer, x, output)
+    result = compared(layer, x, output)
     for name in ("weights", "t5"):
         dist.all_reduce(result[name])
     return result
 
 
-def told(layer: Layer, x: Tensor, output: Tensor) -> dict[str, Tensor]:
+def compared(layer: Layer, x: Tensor, output: Tensor) -> dict[str, Tensor]:
     """What is compared."""
     grads = {"x": x.grad, "weights": layer.weights.grad, "t5": layer.t5.weight.grad}
     zeros = {"t5": torch.zeros(32, HEADS)}
@@ -221,22 +217,12 @@ def own() -> str:
     return "works"
 
 
-def fail(how: str, ring: Ring) -> None:
-    """Break the last rank on purpose, in the middle of the work."""
-    if ring.rank != ring.ranks - 1 or not how:
-        return
-    if how == "kill":
-        os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(3600)
-
-
 def main() -> None:
     """One rank."""
     options = argparse.ArgumentParser()
     options.add_argument("--lengths", type=json.loads, required=True)
     options.add_argument("--cost", type=json.loads, default=[])
     options.add_argument("--timeout", type=float, required=True)
-    options.add_argument("--fail", default="")
     options.add_argument("--own", action="store_true")
     options.add_argument("--out", type=Path, required=True)
     chosen = options.parse_args()
@@ -244,7 +230,6 @@ def main() -> None:
     dist.init_process_group("gloo", timeout=timedelta(seconds=chosen.timeout))
     ring = Ring()
     dist.barrier()
-    fail(chosen.fail, ring)
     rows = list(agreement(chosen.lengths, ring)) if ring.ranks > 1 else []
     costs = [cost(n, ring) for n in chosen.cost]
     says = own() if chosen.own and ring.ranks > 1 else ""
@@ -261,12 +246,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Exception as error:  # one sentence; torchrun stops the others
-        rank = os.environ.get("RANK", "?")
-        text = " ".join(str(error).split())[:300]
-        print(f"@rank {rank}: {type(error).__name__}: {text}", file=sys.stderr)
-        sys.stderr.flush()
-        time.sleep(1)  # if a neighbour was killed, torchrun shall see that one first
-        os._exit(1)  # without waiting for neighbours
+    main()

@@ -6,27 +6,26 @@
 Starts `torchrun` on this machine (gloo, no GPU), one run for each number of
 processes. Prints a line for each scheme, and keeps everything in book/beyond/data
 if --keep is given. Exit status 0 if forward and gradients agree with one process and
-every slip is noticed, 1 if not, 2 if it could not run; then one sentence says why.
+every slip is noticed, 1 if not, 2 if it did not end well; then torchrun says why.
 """
 
 import argparse
-import ast
 import csv
 import datetime
-import hashlib
 import json
 import os
 import platform
-import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from pe_lib.beyond.positions import sharded
+import ring
+import shards
+
+from pe_lib.experiments import kept
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "book/beyond/data"
@@ -35,43 +34,18 @@ COMMAND = "python tools/machines/start.py --keep"
 
 
 class CannotRunError(Exception):
-    """One clear sentence."""
-
-
-def free(port: int) -> None:
-    """Refuse a port on which somebody listens."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise CannotRunError(
-                f"Port {port} cannot be used ({error.strerror}): "
-                "name another one with --port."
-            ) from None
-
-
-def even(lengths: list[int], ranks: int) -> None:
-    """Refuse a text that cannot be cut evenly, before anything starts."""
-    try:
-        sharded(sum(lengths), ranks, 0, order="zigzag")
-    except ValueError as error:
-        raise CannotRunError(
-            f"The text cannot be cut for {ranks} ranks: {error}."
-        ) from None
+    """Why a run did not end well."""
 
 
 def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
     """One run of torchrun; whatever happens, it ends, and so do its children."""
-    even(chosen.lengths, ranks)
-    free(chosen.port)
     command = [
         sys.executable, "-m", "torch.distributed.run", "--nnodes=1",
         f"--nproc-per-node={ranks}", "--master-addr=127.0.0.1",
         f"--master-port={chosen.port}", "--monitor-interval=0.1",
         str(HERE / "shards.py"), f"--lengths={json.dumps(chosen.lengths)}",
         f"--cost={json.dumps(chosen.cost)}", f"--timeout={chosen.timeout}",
-        f"--out={out}", f"--fail={chosen.fail}", *(["--own"] if chosen.own else []),
+        f"--out={out}", *(["--own"] if chosen.own else []),
     ]  # fmt: skip
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
@@ -93,40 +67,13 @@ def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         log.seek(0)
-        said = log.read()
-    if process.returncode:
-        raise CannotRunError(reason(said, chosen.timeout))
-
-
-def reason(said: str, timeout: float) -> str:
-    """One sentence from what torchrun and the ranks said."""
-    ends = re.findall(r"rank +: (\d+).*\n +exitcode +: (-?\d+)", said)
-    for rank, code in ends:
-        if int(code) < 0 and -int(code) != signal.SIGTERM:
-            name = signal.Signals(-int(code)).name
-            return (
-                f"Rank {rank} was killed ({name}); the others were stopped, and "
-                "nothing was kept."
-            )
-    told = re.search(r"^@rank (\d+): (.*)$", said, re.MULTILINE)
-    if told and re.search(r"time.?d? ?out", told[2], re.IGNORECASE):
-        return (
-            f"Rank {told[1]} waited {timeout:g} s for a neighbour that did not answer; "
-            "all were stopped."
-        )
-    if told:
-        return f"Rank {told[1]} could not go on: {told[2]}"
-    last = [line for line in said.splitlines() if line.strip()]
-    return f"torchrun failed: {last[-1] if last else 'it said nothing'}"
+        if process.returncode:
+            raise CannotRunError(log.read())
 
 
 def made_from() -> str:
-    """A hash of the programs, without comments and blank lines."""
-    parts = [ast.dump(ast.parse((HERE / f"{n}.py").read_text())) for n in FILES]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-FILES = ("ring", "shards")
+    """The fingerprint of the programs that every process runs."""
+    return kept.fingerprint({}, ring, shards)
 
 
 def header(own: str) -> str:
@@ -194,9 +141,6 @@ def main() -> int:
     options.add_argument("--port", type=int, default=29531)
     options.add_argument("--timeout", type=float, default=60, help="seconds")
     options.add_argument("--limit", type=float, default=600, help="seconds for a run")
-    options.add_argument(
-        "--fail", choices=["", "kill", "hang"], default="", help="break the last rank"
-    )
     options.add_argument("--own", action="store_true", help="try torch's own")
     options.add_argument("--keep", action="store_true", help=f"keep it in {DATA.name}")
     chosen = options.parse_args()
@@ -214,8 +158,8 @@ def main() -> int:
                     good &= judge(out, ranks)
             if chosen.keep and good:
                 keep(out, [1, *chosen.ranks])
-    except CannotRunError as sentence:
-        print(sentence, file=sys.stderr)
+    except CannotRunError as error:
+        print(error, file=sys.stderr)
         return 2
     print("All agree, and every slip is noticed." if good else "NOT as it should be.")
     return 0 if good else 1
