@@ -30,9 +30,9 @@ def test_words(name: str) -> None:
 
 
 def test_path() -> None:
-    """The first part of _toc.yml in 125 minutes."""
+    """The first part of _toc.yml in 100 minutes."""
     minutes = sum(page.seconds for page in BOOK.spine) / 60
-    assert minutes <= 125, "the path is too long: move text into '## Deeper: ...'"
+    assert minutes <= 100, "the path is too long: move text into '## Deeper: ...'"
 
 
 FIGURE = {"mystnb": {"figure": {"name": "fig-a"}}}

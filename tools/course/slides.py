@@ -15,9 +15,12 @@ A section is named by its anchor or its label; what a slide quotes is the page's
 A slide may have ``claim``, an id of the ledger. Numbers in a sentence must be printed
 by the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell
 turns the deck red. A figure that was drawn anew turns it red, too, until you have
-checked whether sentence and note still fit it; ``python tools/course/slides.py
---looked`` says so (it keeps in plans/drawn.json what was seen). Any chapter has a plan
-that is made from its page, with no word of its own.
+checked whether sentence and note still fit it, and said so (it keeps in
+plans/drawn.json what was seen):
+
+    PYTHONPATH=book/_ext .venv/bin/python tools/course/slides.py --looked
+
+Any chapter has a plan that is made from its page, with no word of its own.
 """
 
 import base64
@@ -215,7 +218,8 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
         ):
             found.append(
                 f"{where}: {slide.figure} was drawn anew; look whether what is said of "
-                "it is still right, then type python tools/course/slides.py --looked"
+                "it is still right, then type PYTHONPATH=book/_ext .venv/bin/python "
+                "tools/course/slides.py --looked"
             )
         if slide.claim and slide.claim not in book.claims:
             found.append(f"{where}: there is no claim {slide.claim!r}")
