@@ -9,27 +9,28 @@ forms: the machine may be slow for a while, it is then slow for both. A benchmar
 no test: nothing here can fail.
 
 Halves in bfloat16 are the slowest of ours. No operator of torch takes bfloat16 and
-float32 together, so a block is widened, multiplied, added to twice and rounded, in
-float32. The floor by parts, for q and k after other forms have had the caches, with a
-clock at each: widening 1.4 milliseconds, multiplications 1.4 to 1.7, additions 1.5 to
-1.7, rounding 1.1 to 1.2, new memory and views 0.6. With all numbers in the second cache
-the operators alone take 3.3, but blocks so small (2^16 numbers) are widened in 2.4
-instead of 1.2: memory is then read in short pieces.
+float32 together, so numbers are widened, multiplied, added to and rounded, in float32:
+what `rotate_half` does not do, and why its error is twice as large. The floor by parts:
 
-Tried beside rotate_half, forward, bfloat16: blocks of 2^17, 2^18, 2^19, 2^20 numbers
-1.15, 1.31, 1.35, 1.24; cosines for whole rows, joined in each block, 1.30, products of
-half rows 1.36, each sum after its own product 1.34; one product that broadcasts over
-the halves 1.15; one head at a time 0.95 to 1.29; q and k in one buffer 1.33 to 1.38.
-The module takes half rows from a buffer; from memory, so in float32, whole rows are 8
-to 15 % faster. A rolled copy in one expression 0.99, two copies into one buffer each
-0.99, a rolled one 1.08, three halves side by side, so that the swap is a view, 1.09;
-sines first, so that the cosines are added in one pass, no gain; each half in one piece
-of memory 0.5. An autograd.Function around it cost 8 to 9 %, so that there is one only
-where a gradient is asked for. In turns with rotate_half and variants of its own the
-module has 1.39, among all forms below it has less: nothing of it, nor of
-Python's part in it, may be left in a cache when its turn comes. Where memory goes back
-to the system after each call, rotate_half takes two or three times as long: so in
-float32, here.
+- One token, microseconds for q and k: seven operators each, 26 (widening 2.1, the
+  swapped halves 4.1, product 1.7, sum 1.6, rounding 2.1, the rest memory), rows of
+  cosines and sines 7, the call of an nn.Module 5, checks of shapes and dtypes 9. The
+  function `rotate_half`, of a row cut out beforehand and with no checks, takes 46.
+- [4, 8, 1024, 64], milliseconds for each of q and k: widening 0.46, two products 0.70,
+  sum 0.47, rounding 0.50, and new memory: 2.1 of the 2.3 that a call takes. Blocks of
+  2^16 to 2^20 numbers, halves copied or multiplied where they are, and sums in one pass
+  or two, all end within a tenth of it or are slower.
+- [1, 8, 512, 64]: 1.2 to 1.3 times as fast as `rotate_half` where both find their
+  numbers in the cache, 0.9 to 1.1 where others had it: float32 needs twice its room.
+  Pieces of one, two, four heads: 0.9, 1.0, 1.0.
+
+Compiled, neighbours in bfloat16 are behind `rotate_half`, which has halves: the
+compiler reads and writes every second number one by one. It is four times as fast as
+`rotate_every_two` compiled. By a swapped view, by repeated cosines, or with both
+numbers in one int32 it took twice to three times as long.
+An autograd.Function around a turn costs 8 to 9 %, so that there is one only where a
+gradient is asked for. Where memory goes back to the system after each call, rotate_half
+takes two or three times as long: so in float32, here.
 """
 
 import datetime
@@ -161,6 +162,8 @@ FORMS: dict[str, Build] = {
     "one multiplication": multiplied,
 }
 COMMON = "rotate_half (transformers, Llama)"
+NEIGHBOURS = "rotate_every_two (transformers, GPT-J)"
+COMPLEX = "complex (transformers, Llama 4)"
 ALONE = "one multiplication"
 
 
@@ -208,22 +211,25 @@ def compare(forms: dict[str, Both], dtype: torch.dtype, backward: bool) -> list[
     return lines
 
 
-def other_shapes(builds: dict[str, Build]) -> Iterator[str]:
+def other_shapes(builds: dict[str, Build], compiled: bool) -> Iterator[str]:
     """How many times faster than rotate_half, forward, for other texts."""
-    names = ("pe_lib, interleaved", "pe_lib, half_split")
-    complex_one = "complex (transformers, Llama 4)"
-    shown = [name for name in (*names, complex_one) if name in builds]
-    yield f"{'forward, times as fast as rotate_half':40}" + "".join(
-        f"{name.removeprefix('pe_lib, ').partition(' (')[0]:>14}" for name in shown
+    known = ("pe_lib, interleaved", "pe_lib, half_split", COMPLEX, NEIGHBOURS)
+    shown = [name for name in known if name in builds]
+    title = f"forward{', compiled' * compiled}, times as fast as rotate_half"
+    yield f"{title:48}" + "".join(
+        f"{name.removeprefix('pe_lib, ').partition(' (')[0]:>18}" for name in shown
     )
-    for shape in OTHERS:
+    for shape in OTHERS[compiled * 2 :]:  # one token alone measures the guards
         for dtype in DTYPES:
             forms = {name: builds[name](dtype, shape) for name in (*shown, COMMON)}
+            if compiled:
+                torch.compiler.reset()
+                forms = {name: torch.compile(form) for name, form in forms.items()}
             times = measure(forms, dtype, shape, backward=False)
-            row = f"{list(shape)!s:22}{str(dtype).removeprefix('torch.'):18}"
+            row = f"{list(shape)!s:22}{str(dtype).removeprefix('torch.'):26}"
             for name in shown:
                 ratios = zip(times[COMMON], times[name], strict=True)
-                row += f"{statistics.median(a / b for a, b in ratios):14.2f}"
+                row += f"{statistics.median(a / b for a, b in ratios):18.2f}"
             yield row
 
 
@@ -285,7 +291,8 @@ def report() -> list[str]:
                     f"{name:40}{largest_error(forms[name], dtype, layout):8.1e}"
                 )
     if COMMON in builds:
-        lines += ["", *other_shapes(builds)]
+        for compiled in (False, True):
+            lines += ["", *other_shapes(builds, compiled)]
     return lines
 
 

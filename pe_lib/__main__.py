@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     check.add_argument("--offset", metavar="NAME", help="forward's first position")
     check.add_argument("--json", action="store_true", help="print JSON")
+    check.add_argument("--sarif", action="store_true", help="print SARIF")
     check.add_argument("--quiet", action="store_true", help="print what is wrong alone")
     check.add_argument(
         "--list", action="store_true", help="name the checks that apply, and run none"
@@ -79,6 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if given.json:
         print(json.dumps(report.as_dict(), indent=2))
+    elif given.sarif:
+        from pe_lib.check.sarif import as_sarif
+
+        print(json.dumps(as_sarif(report, build), indent=2))
     elif given.quiet:
         for found in report.wrong:
             print(found.as_text(WIDTH))

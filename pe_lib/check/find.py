@@ -79,16 +79,20 @@ def _fitted(probe: Probe) -> Kind | None:
     """One that takes x, or queries and keys, in a form that its names tell."""
     forms = _forms(probe)
     x = noise(BATCH, HEADS, probe.few, probe.d_model)
-    for tensors in (2, 1):
+    first = next(iter(parameters_of(probe.make())), "")
+    for tensors in () if _is_of_words(first) else (2, 1):
         with contextlib.suppress(Exception):
             if not is_dataclass(probe.call(probe.make(), *[x.clone()] * tensors)):
                 return None
             forms = [(lambda module, *x, **more: module(*x, **more), 0)]
     for give, axes in forms:
         fitted = replace(probe, build=fitting(probe.build, give, axes))
+        if _is_of_words(first) and not list(probe.make().parameters()):
+            fitted = replace(fitted, without_x=True)  # nothing says which dtype
         for attempt in (_takes_x, takes_heads):
             with contextlib.suppress(Exception):
-                if (found := attempt(fitted)) is not None:
+                found = attempt(fitted)
+                if found is not None and not (found.probe and found.probe.alike):
                     return found
     return None
 
@@ -110,7 +114,19 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         return module(torch.stack([q, k, k], 2), **more).unbind(2)[:2]
 
     def alike(module: nn.Module, x: Tensor, **more: Any) -> Any:
-        return module(torch.ones_like(x[..., 0], dtype=torch.long), **more)
+        # a mask is 1 for the past as well; of ids 0 and 1 may be padding
+        mask = "mask" in names[0]
+        past = sum(n for n in more.values() if type(n) is int) if mask else 0
+        shape = len(x), x.shape[1] + past
+        return module(torch.full(shape, 1 if mask else 2, device=x.device), **more)
+
+    def flat(module: nn.Module, q: Tensor, k: Tensor, **more: Any) -> Any:
+        at = more.pop(ids, torch.arange(q.shape[2], device=q.device))
+        words = [x.transpose(1, 2) for x in (q, k)]
+        at = at.expand(words[0].shape[:2]).flatten()
+        turned = module(at, *(x.reshape(len(at), -1) for x in words))
+        pairs = zip(turned, words, strict=True)
+        return tuple(y.reshape(x.shape).transpose(1, 2) for y, x in pairs)
 
     def on_axes(
         module: nn.Module, q: Tensor, k: Tensor, n: int, last: bool, **more: Any
@@ -124,26 +140,32 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         return [(by_name, 0)]
     if len(names) == 1 and ("qkv" in names[0] or _is_of_words(names[0])):
         return [(packed if "qkv" in names[0] else alike, 0)]
+    if ids and len(names) == 3 and names[0] == ids:
+        return [(flat, 0)]
     ways = ((3, False), (2, True), (3, True)) if ids and len(names) in (2, 3) else ()
     return [(partial(on_axes, n=n, last=last), n) for n, last in ways]
 
 
 def _is_of_words(name: str) -> bool:
     """Whether an argument is ids of tokens, or their mask, by its name."""
-    return any(word in name for word in ("mask", "input_ids", "tokens"))
+    return name == "input" or any(n in name for n in ("mask", "input_ids", "tokens"))
 
 
 def _images(probe: Probe) -> Kind | None:
-    """One that takes images [batch, dim, rows, columns], or with dim last."""
-    for axis in (1, -1):
+    """One that takes images [batch, dim, rows, columns], dim last, or their mask."""
+    for axis, mask in ((1, False), (-1, False), (1, True)):
 
-        def give(module: Any, x: Tensor, columns: int = 5, axis: int = axis) -> Any:
+        def give(
+            module: Any, x: Tensor, columns: int = 5, axis: int = axis, mask: Any = mask
+        ) -> Any:
             grid = x.reshape(len(x), -1, columns, x.shape[-1]).movedim(-1, axis)
+            grid = torch.zeros_like(grid[:, 0], dtype=torch.bool) if mask else grid
             return module(grid).movedim(axis, -1).flatten(1, 2)
 
         with contextlib.suppress(Exception):
             build = fitting(probe.build, give)
-            found = oriented(replace(probe, build=build, fixed=35))
+            image = replace(probe, build=build, fixed=35, without_x=mask)
+            found = oriented(image)
             found = finished(replace(found, fixed=35, alike=False))
             codes = found.codes(found.make(), 35).reshape(7, 5, -1)
             if found.axes == "batch" and not close(codes[1:, 1:], codes[:-1, :-1]):

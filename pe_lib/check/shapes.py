@@ -161,7 +161,7 @@ def _odd(probe: Probe) -> str:
 def length(probe: Probe) -> Findings:
     """What happens past the longest length?"""
     if probe.fixed is not None and not any(
-        p.requires_grad and probe.fixed in p.shape for p in probe.make().parameters()
+        probe.fixed in p.shape for p in probe.make().parameters()
     ):
         yield Finding.wrong(
             "length",

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from pe_lib.layouts import layout_columns
+from pe_lib.nn._tables import WIDE
 
 SMALL = 2**20  # numbers that whole operators turn faster than blocks do
 SMALL_TO_LEARN = 2**13  # the same, where autograd would keep each step
 BLOCK = 2**18  # numbers that a processor's cache holds while they are turned
-WIDE_HANDS = (torch.float64, torch.complex128)
 HALF_BYTES = (torch.bfloat16, torch.float16)
 
 
@@ -27,12 +27,7 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
     x is [..., length, head_dim]; `turns` is float32 or float64, cosines and sines
     in the columns of `layout`, and of a shape that broadcasts against x.
     """
-    if (
-        torch.compiler.is_compiling()  # a compiler fuses this better than we can
-        or turns.requires_grad  # learned positions
-        or torch._C._are_functorch_transforms_active()
-        or forward_ad._current_level >= 0
-    ):
+    if is_followed() or turns.requires_grad:  # learned positions
         return _in_the_open(x, turns, layout, 1)
     # An autograd.Function takes longer than the turn of a single word, and up to a
     # tenth of a long text's.
@@ -40,6 +35,16 @@ def turn(x: Tensor, turns: Tensor, layout: str) -> Tensor:
         return _forward(x, turns, layout, 1)
     turned: Tensor = _Turn.apply(x, turns, layout, 1)  # type: ignore[no-untyped-call]
     return turned
+
+
+def is_followed() -> bool:
+    """Whether a compiler, which fuses better than we can, or functorch looks on."""
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._is_tracing()
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    )
 
 
 def ready_for_small(turns: Tensor, layout: str) -> tuple[Tensor, ...]:
@@ -55,17 +60,14 @@ def turn_small(x: Tensor, ready: Sequence[Tensor]) -> Tensor:
 
     `ready`, of :func:`ready_for_small`, turns whole vectors.
     """
-    dtype = x.dtype
-    exact = torch.float64 if ready[0].dtype in WIDE_HANDS else torch.float32
-    wide = x if dtype == exact else x.to(exact)
+    wide = x if x.dtype in WIDE else x.float()
     if len(ready) == 1:  # neighbours, as complex numbers
         wide = wide if _is_complex(wide) else wide.contiguous()
-        hands = _as_complex(wide)
-        turned = torch.view_as_real(hands * ready[0]).flatten(-2)
+        turned = _as_real(_as_complex(wide) * ready[0])
     else:
         cos, sin = ready
-        turned = (wide * cos).addcmul_(wide.roll(cos.shape[-1] // 2, -1), sin)
-    return turned if dtype == exact else turned.to(dtype)
+        turned = wide.roll(cos.shape[-1] // 2, -1).mul_(sin).addcmul_(wide, cos)
+    return turned if x.dtype in WIDE else turned.type(x.dtype)  # `to` takes longer
 
 
 class _Turn(torch.autograd.Function):
@@ -126,8 +128,7 @@ def _in_blocks(x: Tensor, turns: Tensor, layout: str, sign: int) -> Tensor:
     whole = width == x.shape[-1] and x.dtype == turns.dtype and _is_complex(x)
     if whole and layout == "interleaved":  # one pass, and no block
         hands = _as_complex(turns)
-        turned = _as_complex(x) * (hands if sign == 1 else hands.conj())
-        return torch.view_as_real(turned).flatten(-2)
+        return _as_real(_as_complex(x) * (hands if sign == 1 else hands.conj()))
     out = torch.empty_like(x)
     if not x.numel():
         return out
@@ -169,20 +170,15 @@ def _write_neighbours(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], A
 
 
 def _write_halves(x: Tensor, out: Tensor, sign: int) -> Callable[[Tensor], Any]:
-    """Contiguous rows, as those of a buffer in the cache, in halves; others whole."""
-    buffered = x.is_contiguous()
+    """Sines first, so that cosines are one pass over whole rows."""
     first, second = x.chunk(2, dim=-1)
     ahead, behind = out.chunk(2, dim=-1)
 
     def write(turns: Tensor) -> None:
         cos, sin = turns.chunk(2, dim=-1)
-        if buffered:
-            torch.mul(first, cos, out=ahead)
-            torch.mul(second, cos, out=behind)
-        else:
-            torch.mul(x, torch.cat([cos, cos], dim=-1), out=out)
-        ahead.addcmul_(second, sin, value=-sign)
-        behind.addcmul_(first, sin, value=sign)
+        torch.mul(second, sin if sign == -1 else -sin, out=ahead)
+        torch.mul(first, sin if sign == 1 else -sin, out=behind)
+        out.addcmul_(x, torch.cat([cos, cos], dim=-1))
 
     return write
 
@@ -193,4 +189,12 @@ def _is_complex(x: Tensor) -> bool:
 
 
 def _as_complex(x: Tensor) -> Tensor:
-    return torch.view_as_complex(x.view(*x.shape[:-1], x.shape[-1] // 2, 2))
+    if x.requires_grad or type(x) is not Tensor:  # the shorter way has no derivative
+        return torch.view_as_complex(x.view(*x.shape[:-1], x.shape[-1] // 2, 2))
+    return x.view(x.dtype.to_complex())
+
+
+def _as_real(x: Tensor) -> Tensor:
+    if x.requires_grad or type(x) is not Tensor:
+        return torch.view_as_real(x).flatten(-2)
+    return x.view(x.dtype.to_real())

@@ -121,14 +121,30 @@ class GridRotaryEmbedding(nn.Module):
         TypeError, ValueError
             If neither positions nor turns are given, or both; if shapes do not fit.
         """
-        if (positions is None) == (turns is None):
-            raise ValueError("positions or turns must be given, and not both")
-        if turns is None:
-            wide = torch.float64 in (queries.dtype, keys.dtype)
-            dtype = torch.float64 if wide else torch.float32
-            turns = self.turns_at(positions, dtype=dtype)  # type: ignore[arg-type]
+        turns = self._turns(positions, turns, queries, keys)
         turned: tuple[Tensor, Tensor] = self.rotary(queries, keys, turns=turns)
         return turned
+
+    def turn(
+        self,
+        x: Tensor,
+        *,
+        positions: Tensor | None = None,
+        turns: Tensor | None = None,
+    ) -> Tensor:
+        """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
+        return self.rotary.turn(x, turns=self._turns(positions, turns, x))
+
+    def _turns(
+        self, positions: Tensor | None, turns: Tensor | None, *turned: Tensor
+    ) -> Tensor:
+        if (positions is None) == (turns is None):
+            raise ValueError("positions or turns must be given, and not both")
+        if turns is not None:
+            return turns
+        wide = torch.float64 in [x.dtype for x in turned]
+        dtype = torch.float64 if wide else torch.float32
+        return self.turns_at(positions, dtype=dtype)  # type: ignore[arg-type]
 
     def turns_at(
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32

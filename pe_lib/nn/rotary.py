@@ -1,5 +1,6 @@
 """Rotary positions as a PyTorch module."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
@@ -14,7 +15,15 @@ from pe_lib.nn._arguments import as_offset, lined_up
 from pe_lib.nn._configs import rotary_arguments
 from pe_lib.nn._guests import as_leaf, is_guest
 from pe_lib.nn._tables import WIDE, Tabled
-from pe_lib.nn._turning import SMALL, SMALL_TO_LEARN, ready_for_small, turn, turn_small
+from pe_lib.nn._turning import (
+    HALF_BYTES,
+    SMALL,
+    SMALL_TO_LEARN,
+    is_followed,
+    ready_for_small,
+    turn,
+    turn_small,
+)
 
 
 class RotaryEmbedding(Tabled):
@@ -30,6 +39,12 @@ class RotaryEmbedding(Tabled):
     positions 0 to max_length - 1 ready. Others, and given positions, are computed
     in each call; where many layers need the same ones, :meth:`turns_at` computes
     them once.
+
+    On a processor it takes less time than transformers' `rotate_half`, but for two
+    cases: half-split pairs in bfloat16, eager, have 0.9 to 1.1 of its speed, and
+    interleaved ones in bfloat16, compiled, 0.8 to 0.9. The first is the price of
+    rounding once, the second of reading every second number. `benchmarks/rotary.txt`
+    has every size.
 
     Parameters
     ----------
@@ -214,49 +229,47 @@ class RotaryEmbedding(Tabled):
                 return leaf  # type: ignore[no-any-return]
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)
-        length, of_keys = queries.shape[-2], keys.shape[-2]
-        if length != of_keys:
+        length, as_many = queries.shape[-2], keys.shape[-2]
+        if length != as_many:
             raise ValueError(
-                f"keys must have the length of queries, {length}, got {of_keys}; "
+                f"keys must have the length of queries, {length}, got {as_many}; "
                 "turn() takes each with its own positions"
             )
-        if turns is not None:
-            if positions is not None or type(offset) is not int or offset:
-                raise ValueError(
-                    "turns must come without positions and offset, which they hold, "
-                    f"got positions of type {type(positions).__name__} and offset "
-                    f"{offset}"
-                )
-            turns = turns if isinstance(turns, Tensor) else self._packed(turns)
-            both = turns, turns
-        else:
-            if positions is None and self._is_small(queries, keys):
-                ready = self._rows_for_small(queries, offset)
-                turned = turn_small(queries, ready), turn_small(keys, ready)
-                if self.seq_dim == -2:
-                    return turned
-                return tuple(  # type: ignore[return-value]
-                    x.transpose(self.seq_dim, -2) for x in turned
-                )
-            turns = self._turns(queries, positions, offset)
-            alike = torch.float64 not in (queries.dtype, keys.dtype)
-            alike = alike or queries.dtype == keys.dtype
-            both = turns, turns if alike else self._turns(keys, positions, offset)
+        if turns is None and positions is None and self._is_small(queries, keys):
+            ready = self._rows_for_small(queries, offset)
+            turned = turn_small(queries, ready), turn_small(keys, ready)
+            if self.seq_dim == -2:
+                return turned
+            return tuple(  # type: ignore[return-value]
+                x.transpose(self.seq_dim, -2) for x in turned
+            )
+        of_queries = self._turns(queries, positions, offset, turns)
+        alike = turns is not None or torch.float64 not in (queries.dtype, keys.dtype)
+        alike = alike or queries.dtype == keys.dtype
+        of_keys = of_queries if alike else self._turns(keys, positions, offset)
         return (
-            self._turn("queries", queries, both[0]),
-            self._turn("keys", keys, both[1]),
+            self._turn("queries", queries, of_queries),
+            self._turn("keys", keys, of_keys),
         )
 
     def turn(
-        self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
+        self,
+        x: Tensor,
+        *,
+        positions: Tensor | None = None,
+        offset: int = 0,
+        turns: Tensor | tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
         """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
+        given: dict[str, Any] = {
+            "positions": positions, "offset": offset, "turns": turns
+        }  # fmt: skip
         if is_guest(x):
-            leaf = as_leaf(self, x, method="turn", positions=positions, offset=offset)
+            leaf = as_leaf(self, x, method="turn", **given)
             if leaf is not None:
                 return leaf  # type: ignore[no-any-return]
         x = self._length_before_last("x", x)
-        return self._turn("x", x, self._turns(x, positions, offset))
+        return self._turn("x", x, self._turns(x, **given))
 
     def turns_at(
         self,
@@ -289,20 +302,23 @@ class RotaryEmbedding(Tabled):
         """Cosines and sines [..., rotary_dim], each twice, as transformers keeps them.
 
         Both numbers of a pair get the cosine of their angle, and its sine. What
-        ``model.rotary_emb`` returns there, but for the dtype: cast it to that of the
-        model, or hand it to :meth:`forward` as `turns`, which needs 32 bits.
+        ``model.rotary_emb`` returns there, given the dtype of the model, to which they
+        are rounded last. :meth:`forward` takes them as `turns` if they have 32 bits.
 
         >>> rotary = RotaryEmbedding(4, layout="half_split")
         >>> rotary.cos_sin(torch.tensor([1]))[0]
         tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
         """
-        packed = self.turns_at(position_ids, dtype=dtype)
+        if dtype not in (*WIDE, *HALF_BYTES):
+            raise TypeError(f"dtype must have 16 bits or more, got {dtype}")
+        wide = dtype if dtype in WIDE else torch.float32
+        packed = self.turns_at(position_ids, dtype=wide)
         columns = layout_columns(self.rotary_dim, self.layout)
         cos, sin = torch.empty_like(packed), torch.empty_like(packed)
         for both, found in ((cos, columns[0]), (sin, columns[1])):
             for place in columns:
                 both[..., place] = packed[..., found]
-        return cos, sin
+        return cos.to(dtype), sin.to(dtype)
 
     def _packed(self, turns: tuple[Tensor, Tensor]) -> Tensor:
         """Cosines and sines of :meth:`cos_sin` in the columns of :meth:`turns_at`."""
@@ -333,13 +349,13 @@ class RotaryEmbedding(Tabled):
         learns = queries.requires_grad or keys.requires_grad
         most = SMALL_TO_LEARN if learns and torch.is_grad_enabled() else SMALL
         return (
-            not torch.compiler.is_compiling()
+            not is_followed()
             and queries.numel() + keys.numel() <= most
             and queries.dtype == keys.dtype
             and self.rotary_dim == self.head_dim
         )
 
-    def _rows_for_small(self, x: Tensor, offset: Any) -> tuple[Tensor, ...]:
+    def _rows_for_small(self, x: Tensor, offset: Any) -> Sequence[Tensor]:
         """What :func:`turn_small` takes, from what is ready if that has these rows."""
         length, filled = x.shape[-2], self._filled
         if (
@@ -349,11 +365,21 @@ class RotaryEmbedding(Tabled):
             and filled.dtype == (x.dtype if x.dtype in WIDE else torch.float32)
             and filled.device == x.device
         ):
-            return tuple(part[offset : offset + length] for part in self._small)
+            return [part[offset : offset + length] for part in self._small]
         return ready_for_small(self._turns(x, None, offset), self.layout)
 
-    def _turns(self, x: Tensor, positions: Tensor | None, offset: Any) -> Tensor:
-        """The turns of positions + offset, from the table where it has them."""
+    def _turns(
+        self, x: Tensor, positions: Tensor | None, offset: Any, turns: Any = None
+    ) -> Tensor:
+        """The turns given, or of positions + offset, from the table if it has them."""
+        if turns is not None:
+            if positions is not None or type(offset) is not int or offset:
+                raise ValueError(
+                    "turns must come without positions and offset, which they hold, "
+                    f"got positions of type {type(positions).__name__} and offset "
+                    f"{offset}"
+                )
+            return turns if isinstance(turns, Tensor) else self._packed(turns)
         length, offset = x.shape[-2], as_offset(offset)
         dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if positions is not None:

@@ -391,6 +391,22 @@ class Packed(HeadsLast):
         return torch.stack([*super().forward(q, k), v], 2)
 
 
+class Flat(Rotary):
+    """As vLLM: positions first, all words in one axis, heads in the other."""
+
+    def forward(self, positions, query, key):
+        angle = angles(positions, self.dim).repeat(1, 2)[:, None]
+        heads = (x.unflatten(-1, (-1, self.dim)) for x in (query, key))
+        turns = angle.cos().float(), angle.sin().float()
+        turned = (x * turns[0] + in_halves(x) * turns[1] for x in heads)
+        return tuple(x.flatten(-2).to(query) for x in turned)
+
+
+class FlatFromZero(Flat):
+    def forward(self, positions, query, key):
+        return super().forward(positions - positions[0], query, key)
+
+
 class ForgetsThePast(Rotary):
     def forward(self, q, k, past_length=0):  # noqa: ARG002
         return super().forward(q, k)
@@ -444,6 +460,14 @@ class Image(nn.Module):
         return x + self.code(*x.shape[-2:]).to(x)
 
 
+class ImageMask(Image):
+    """As DETR: the encoding alone, from the mask [b, h, w]."""
+
+    def forward(self, mask):
+        code = self.code(*(~mask).shape[-2:]).to(mask.device)
+        return code.float().expand(len(mask), -1, -1, -1)
+
+
 class ImageOfRows(Image):
     def code(self, rows, columns):
         return super().code(rows, columns)[: self.dim // 2].repeat(2, 1, 1)
@@ -468,7 +492,29 @@ class Tokens(nn.Module):
         )
 
 
+class TokensCounted(Tokens):
+    """As OPT: places from a mask, which holds the past as well."""
+
+    def forward(self, attention_mask, past_length=0):
+        return self.places(attention_mask.cumsum(1)[:, past_length:] - 1)
+
+
+class TokensPadded(nn.Module):
+    """As fairseq: computed from ids, of which 1 is padding and gets zeros."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):  # noqa: A002
+        kept = input.ne(1).long()
+        angle = angles(kept.cumsum(1), self.dim)
+        code = torch.cat([angle.sin(), angle.cos()], -1).float()
+        return code * kept[..., None]
+
+
 ROTARY_FAULTS = [
+    ("positions", FlatFromZero, "the queries are not turned as usual"),
     ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
     ("positions", RowTwice, "Axis 2 of the positions turns nothing"),
     ("cache", ForgetsThePast, "with past_length = 1, the queries are not turned"),
@@ -519,6 +565,10 @@ ROTARY_SOUND = {
     "packed": Packed,
     "images": Image,
     "tokens": Tokens,
+    "flat": Flat,
+    "mask of an image": ImageMask,
+    "tokens counted": TokensCounted,
+    "tokens padded": TokensPadded,
     "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
 }
 

@@ -43,17 +43,26 @@ def test_json_says_the_same(capsys):
     assert set(data["findings"][0]) == {"check", "severity", "what", "why", "fix"}
 
 
+def test_sarif_has_its_required_fields_and_the_line_of_the_class(capsys, tmp_path):
+    """Those that the schema of 2.1.0 requires: version, runs, tool, driver, text."""
+    path = tmp_path / "mine.py"
+    path.write_text("from torch import nn\n\nclass PE(nn.Identity): pass\n")
+    status, out, _ = run(capsys, f"{path}:PE", "--sarif", "--d-model", "16")
+    log = json.loads(out)
+    (made,) = log["runs"]
+    (result,) = [r for r in made["results"] if r["ruleId"] == "axes"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (status, log["version"], result["level"]) == (1, "2.1.0", "error")
+    assert made["tool"]["driver"]["name"] == "pe_lib" and result["message"]["text"]
+    assert place["artifactLocation"]["uri"] == path.as_uri()
+    assert place["region"] == {"startLine": 3}
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (
-            "torch.nn",
-            "or file.py:Class, got 'torch.nn'",
-        ),
-        (
-            ":Identity",
-            "or file.py:Class, got ':Identity'",
-        ),
+        ("torch.nn", "or file.py:Class, got 'torch.nn'"),
+        (":Identity", "or file.py:Class, got ':Identity'"),
         ("no_such_package:Class", "ModuleNotFoundError"),
         ("torch.nn:NoSuchClass", "AttributeError"),
         ("torch:float32", "build must be callable, got torch.float32"),

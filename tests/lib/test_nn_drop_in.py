@@ -109,6 +109,10 @@ def test_cos_sin_turn_as_the_popular_form(layout):
     rotary = RotaryEmbedding(8, layout=layout)
     ids = torch.tensor([[5, 0, 3]])
     cos, sin = rotary.cos_sin(ids)
+    low = rotary.cos_sin(ids, dtype=torch.bfloat16)  # rounded once, from float32
+    assert torch.equal(low[0], cos.bfloat16()) and torch.equal(low[1], sin.bfloat16())
+    with pytest.raises(TypeError, match="dtype must have 16 bits or more"):
+        rotary.cos_sin(ids, dtype=torch.int8)
     x = torch.randn(1, 2, 3, 8)
     if layout == "half_split":
         swapped = torch.cat([-x[..., 4:], x[..., :4]], -1)
@@ -207,6 +211,8 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
     np.testing.assert_allclose(low, wanted, atol=2e-6)
     ready = rotary.turns_at(at, dtype=torch.float64)
     assert torch.equal(rotary(x, x, turns=ready)[0], q)
+    assert torch.equal(rotary.turn(x, positions=at), q)
+    assert torch.equal(rotary.turn(x, turns=ready), q)
     assert not rotary.state_dict()
     half = rotary.bfloat16()(x.float(), x.float(), positions=at)[0]
     assert torch.equal(half, low)

@@ -135,3 +135,16 @@ def test_control_a_wrong_call_is_an_error_there(empty, tmp_path):
     lines = [int(line.split(":")[1]) for line in done.stdout.splitlines()[:-1]]
     assert sorted(set(lines)) == [2, 3, 4], done.stdout
     assert "[arg-type]" in done.stdout and "[call-arg]" in done.stdout
+
+
+def test_the_checker_runs_from_the_wheel(empty, tmp_path):
+    """On a user's file, with the torch of this environment."""
+    pytest.importorskip("torch")
+    (tmp_path / "mine.py").write_text("from torch.nn import Identity as PE\n")
+    done = run(empty, "-m", "pe_lib", "check", "mine.py:PE", "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("WRONG: axes")
+    where = run(
+        empty, "-c", "import pe_lib.check as c; print(c.__file__)", cwd=tmp_path
+    )
+    assert Path(where.stdout).is_relative_to(empty.parents[1]), where.stdout
