@@ -9,7 +9,6 @@ drawn in inks of growing opacity, so that more is more on either page.
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,10 +39,8 @@ GREY = "#7a7f87"
 RED = "#cf3b3b"
 SINE, COSINE, TARGET = BLUE, ORANGE, PURPLE
 
-SIGNED = "house-signed"
-"""Colours of a signed map: none at 0, more red above, more blue below."""
-MAGNITUDE = "house-ink"
-"""Colours of a map from nothing to all: more ink is more."""
+MAGNITUDE = SIGNED = "house-ink"
+"""Colours of a map: more ink is more. Blue is a sine's, and orange a cosine's."""
 FAINT = 0.06
 """Opacity of the lowest square of a code's map, so that its place is seen."""
 
@@ -58,7 +55,7 @@ _STYLE: Any = {
     "axes.facecolor": PAPER,
     "axes.grid": False,
     "axes.labelcolor": INK,
-    "axes.prop_cycle": cycler(color=[BLUE, ORANGE, PURPLE, GREEN, GREY]),
+    "axes.prop_cycle": cycler(color=[INK, PURPLE, GREEN, GREY, RED]),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlecolor": INK,
@@ -77,7 +74,7 @@ _STYLE: Any = {
     "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
     "font.size": 12,
     "image.aspect": "auto",
-    "image.cmap": SIGNED,
+    "image.cmap": MAGNITUDE,
     "image.interpolation": "none",  # one pixel a square: small, and sharp at any size
     "legend.frameon": False,
     "legend.fontsize": 12,
@@ -92,26 +89,17 @@ _STYLE: Any = {
 }
 
 
-def _inks(name: str, stops: Sequence[tuple[str, float]]) -> ListedColormap:
-    """A table of 256 colours from inks with opacities, spread over it evenly.
+def _ink(name: str, ink: str, least: float = FAINT) -> ListedColormap:
+    """A table of 256 colours: one ink, whose opacity grows to 1.
 
-    Halves of it may have different inks; no entry is a mixture of two. A quarter
-    is added to each channel, since matplotlib cuts bytes to whole ones.
+    A quarter is added to each channel, since matplotlib cuts bytes to whole ones.
     """
-    rows: list[tuple[float, ...]] = []
-    for (ink, start), (_, end) in pairwise(stops):
-        rgb = [(int(ink[i : i + 2], 16) + 0.25) / 255 for i in (1, 3, 5)]
-        share = 256 // (len(stops) - 1)
-        rows += [(*rgb, opacity) for opacity in np.linspace(start, end, share)]
-    return ListedColormap(rows, name=name)
+    rgb = [(int(ink[i : i + 2], 16) + 0.25) / 255 for i in (1, 3, 5)]
+    return ListedColormap([(*rgb, a) for a in np.linspace(least, 1, 256)], name=name)
 
 
-_BELOW = [(BLUE, 1.0), (RED, 0.0), (RED, 1.0)]
-_TABLES = (_inks(SIGNED, _BELOW), _inks(MAGNITUDE, [(INK, 0.0), (INK, 1.0)]))
-_SINES = _inks("house-sines", [(SINE, FAINT), (SINE, 1.0)])
-_COSINES = _inks("house-cosines", [(COSINE, FAINT), (COSINE, 1.0)])
-for _table in _TABLES:
-    colormaps.register(_table, force=True)
+_SINES, _COSINES = _ink("house-sines", SINE), _ink("house-cosines", COSINE)
+colormaps.register(_ink(MAGNITUDE, INK, 0), force=True)
 
 
 def use_house_style() -> None:
@@ -133,7 +121,7 @@ def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
     """Draw a table [length, d_model] with positions to the right, dimensions down.
 
     The picture is the transpose of the array: a row of the table is a column
-    of the picture. Colours run from -limit to limit: blue is below zero, red above.
+    of the picture. It is blank at -limit and below, full at limit and above.
     For a table of sines and cosines take `code_map`.
     """
     image = axes.imshow(np.asarray(table).T, vmin=-limit, vmax=limit)
@@ -174,8 +162,9 @@ def code_map(
 def hinton(axes: Axes, matrix: ArrayLike, *, limit: float | None = None) -> None:
     """Draw a matrix as squares: the area is the size, hollow is negative.
 
-    An entry of size `limit`, by default the largest, fills its square. What
-    rounds to no area is blank.
+    In the 2x2 blocks along the diagonal, where a matrix that rotates hands has
+    its cosines and sines, they have their colours. An entry of size `limit`, by
+    default the largest, fills its square. What rounds to no area is blank.
     """
     values = np.asarray(matrix, dtype=float)
     largest = np.abs(values).max() if limit is None else limit
@@ -185,7 +174,9 @@ def hinton(axes: Axes, matrix: ArrayLike, *, limit: float | None = None) -> None
             corner = (column - side / 2, row - side / 2)
             solid = values[row, column] > 0
             square = Rectangle(corner, side, side, fill=bool(solid))
-            square.set(facecolor=INK, edgecolor=INK, linewidth=1)
+            block = row // 2 == column // 2
+            ink = (COSINE if row == column else SINE) if block else INK
+            square.set(facecolor=ink, edgecolor=ink, linewidth=1)
             axes.add_patch(square)
     height, width = values.shape
     axes.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5), aspect="equal")
@@ -282,6 +273,22 @@ def attention_map(
     return image
 
 
+def threads(axes: Axes, weights: ArrayLike, words: Sequence[str], *, lag: int) -> None:
+    """Draw where each query attends: queries above, keys below, threads between them.
+
+    A thread is as wide as its weight. Those to the keys `lag` positions back, where
+    the head should attend, have the colour of a target.
+    """
+    for (t, s), weight in np.ndenumerate(np.asarray(weights, dtype=float).round(2)):
+        ink = TARGET if t - s == lag else INK
+        axes.plot([t, s], [1, 0], color=ink, linewidth=9 * weight, alpha=0.7)
+    for place, word in enumerate(words):
+        axes.text(place, 1.1, word, ha="center", va="bottom")
+        axes.text(place, -0.1, word, ha="center", va="top")
+    axes.set(xlim=(-0.6, len(words) - 0.4), ylim=(-0.4, 1.4))
+    axes.set_axis_off()
+
+
 def attention_strip(
     maps: Mapping[str, ArrayLike], captions: Sequence[str], *, lag: int
 ) -> Figure:
@@ -321,7 +328,7 @@ def seed_dots(
 
 
 def dial(
-    axes: Axes, tip: tuple[float, float], *, color: str = BLUE, **arrow: Any
+    axes: Axes, tip: tuple[float, float], *, color: str = INK, **arrow: Any
 ) -> None:
     """Draw a round dial and a hand from its centre to `tip`, a point (x, y) on it.
 

@@ -182,7 +182,7 @@ def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
                 "card": f"{base}/claim/{claim.id}.png" if base else "",
                 "claim": claim.id,
                 "sentence": proofread(claim, chapters.text),
-                "badge": badge(claim.verdict),
+                "badge": badge(kind(claim.verdict)),
                 "why": chapters.text(claim.why),
                 "drawing": drawing_of(claim),
                 "settled": page and page.name,

@@ -51,6 +51,16 @@ def badge(verdict: str) -> str:
     return f'<span class="badge {colour}">{drawing(verdict)}{words}</span>'
 
 
+def mark(verdict: str) -> str:
+    """The shape alone, before a sentence that is proofread."""
+    name = kind(verdict)
+    colour, words = SHAPES[name][0], WORDS.get(name, capital(name))
+    return (
+        f'<span class="badge {colour}" role="img" aria-label="{words}:">'
+        f"{drawing(verdict).strip()}</span> "
+    )
+
+
 def badge_node(verdict: str, words: nodes.Node) -> nodes.inline:
     """The same on a page of the book: its words are text, which the search finds."""
     shape = nodes.raw("", drawing(verdict), format="html")
@@ -70,7 +80,8 @@ def proofread(claim: Claim, text: Callable[[str], str] = str) -> str:
     `text` writes what stands between the marks.
     """
     if kind(claim.verdict) == "not as stated":
-        return f"<del>{text(claim.claim)}</del>"
+        reason = text(claim.verdict.removeprefix("not as stated: "))
+        return f"<del>{text(claim.claim)}</del> <ins>{reason}</ins>."
     if kind(claim.verdict) == "true if":
         condition = text(claim.verdict.removeprefix("true "))
         return f"{text(claim.claim.removesuffix('.'))} <ins>{condition}</ins>."
@@ -115,7 +126,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
         for question, asked in topics(claims).items()
     )
     marks = f'<ul class="claim-marks">{rows}</ul>'
-    return f"{counted}. Tap a sentence for the reason and its check.\n\n{marks}\n"
+    return f"{counted}. Tap a sentence for more, and its check.\n\n{marks}\n"
 
 
 WORDS = {"true": "True", "true if": "True, if"}

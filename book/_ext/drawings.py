@@ -50,8 +50,8 @@ def masks(png: bytes) -> dict[str, bytes]:
         ink = f"#{red:02x}{green:02x}{blue:02x}"
         if ink not in COLOURS or ink == plotting.PAPER:
             raise ValueError(
-                "a map must be drawn in the colours of pe_lib.plotting (SIGNED, "
-                f"MAGNITUDE, code_map), got a pixel of {ink}"
+                "a map must be drawn in the colours of pe_lib.plotting (MAGNITUDE, "
+                f"code_map), got a pixel of {ink}"
             )
         mine = (pixels[..., :3] == (red, green, blue)).all(axis=-1)
         grey = np.kron(np.where(mine, opacity, 0), np.ones((enlarge,) * 2))
@@ -72,7 +72,7 @@ def masked(image: re.Match[str]) -> str:
     box = " ".join(re.findall(r' ((?:x|y|width|height)="[^"]*")', tag))
     parts = [f"<g {group}>"]
     for ink, png in layers.items():
-        mask = f"{name}-{ink[1:]}"
+        mask = f"{name}-{image.start()}-{ink[1:]}"  # two may be equal
         coded = base64.b64encode(png).decode()
         parts += [
             f'<mask id="{mask}"><image {box} preserveAspectRatio="none" '

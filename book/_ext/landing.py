@@ -112,7 +112,7 @@ class Guess(OnThePage):
 
 
 class ClaimCards(OnThePage):
-    """Claims as cards: the sentence, its verdict, and the way to its check."""
+    """Claims as cards: the sentence, proofread, and the way to its check."""
 
     def html(self) -> str:
         """A card for each id."""
@@ -122,10 +122,12 @@ class ClaimCards(OnThePage):
         for key in filter(None, self.content):
             if key not in book.claims:
                 raise self.error(f"no claim has the id {key!r}")
-            sentence = chapters.text(book.claims[key].claim)
+            claim = book.claims[key]
+            sentence = chapters.text(claim.claim)
             cards.append(
-                f'<article class="claim-card"><p class="said">{sentence}</p>'
-                f"<p>{claims.badge(book.claims[key].verdict)}</p>"
+                f'<article class="claim-card"><p class="said">'
+                f"{claims.mark(claim.verdict)}"
+                f"{claims.proofread(claim, chapters.text)}</p>"
                 f'<p><a href="{ledger}#ledger-{key}">Why, and the check'
                 f'<span class="visually-hidden"> of: {sentence}</span>'
                 "</a></p></article>"

@@ -10,9 +10,10 @@ the drawing, and for the same state it draws the same (``tests/site/test_quarter
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import escape
+from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple
 
 import manuscript
@@ -783,8 +784,40 @@ def add_files(
         app.add_css_file("quarter.css")
 
 
+def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """A page for each panel; its card is in ``_static``."""
+    doctree = app.env.get_and_resolve_doctree("book/quarter", app.builder)
+    sections = [s for s in doctree.findall(nodes.section) if _law(s)]
+    panels = [name for name in DRAWINGS if name != "hero"]
+    base = app.config.html_baseurl.rstrip("/")
+    for i, (name, section) in enumerate(zip(panels, sections, strict=True)):
+        fragment = app.builder.render_partial(section)["fragment"]  # type: ignore
+        fragment = re.sub(" · <a [^>]*>Its own page</a>", "", fragment)
+        following = (i + 1) % len(panels)
+        context = {
+            "title": section[0].astext(),
+            "about": _law(section),
+            "card": f"{base}/_static/card-{name}.png" if base else "",
+            "body": re.sub('href="(?!#)', 'href="../book/', fragment),
+            "number": i,
+            "panel": name,
+            "following": (panels[following], sections[following][0].astext()),
+        }
+        yield f"panel/{name}", context, "panel.html"
+
+
+def _law(section: nodes.Element) -> str:
+    """The law of a panel without its links, or nothing."""
+    for box in section.children:
+        if "law" in box.get("classes", ()):
+            before = takewhile(lambda n: "refuri" not in n, box[0].children[1:])
+            return "".join(node.astext() for node in before).strip()
+    return ""
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.connect("html-collect-pages", pages)
     app.add_directive("panel", Panel)
     app.add_directive("still", Still)
     app.connect("html-page-context", add_files)

@@ -45,10 +45,7 @@ class DotProduct(Explorer):
 
     _name = "dot-product"
     _title = "How far does it only fall?"
-    _goal = (
-        "Choose both so that the large dot, the first rise, is as far right as it can"
-        " be."
-    )
+    _goal = "Drag the large dot, the first rise, as far right as it goes."
     _reached = (
         "Reached: 43.",
         "No pair of settings here gets further. More numbers help; a larger base does"
@@ -82,8 +79,9 @@ class DotProduct(Explorer):
             f'{scale}\n{ticks}\n<text x="176" y="12">dot product, as a share</text>'
             '<text x="176" y="168">offset</text>\n'
             f'<path class="now" stroke-width="2" d="M{line}"/>\n'
-            '<path class="now round" stroke-width="14"'
-            f' d="M{26 + 3 * k} {76 - 60 * shares[k]:.1f}h0"/>\n'
+            f'<g class="now" transform="translate({26 + 3 * k}'
+            f' {76 - 60 * shares[k]:.1f})"><circle r="23" fill="transparent"'
+            ' stroke="none"/><circle class="solid" r="7"/></g>\n'
         )
         return picture(
             "A curve: the dot product of two encodings, as a share of its largest"

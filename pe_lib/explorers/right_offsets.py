@@ -50,7 +50,10 @@ class RightOffsets(Explorer):
 
     _name = "right-offsets"
     _title = "Which pairs have the right distance?"
-    _goal = "Cut the sequence in zigzag, so that every pair keeps its distance."
+    _goal = (
+        "Cut the sequence in zigzag, so that every pair keeps its distance: press a row"
+        " of numbers to change it."
+    )
     _reached = (
         "Reached: all 136.",
         "The positions must belong to the cut. Where they do not, nothing raises an"

@@ -143,7 +143,7 @@ class Stretch(Explorer):
         return (
             '<p class="legend">64 hands, the fastest on the left; right of the'
             ' <b class="target">dotted</b> line those that never came round in'
-            " training.</p>\n"
+            " training. Drag the dot: it sets the factor.</p>\n"
             + picture(
                 "Two panels over 64 hands. Above, a stem for each slow hand: how far it"
                 " goes, relative to its largest angle in training. Below, a line: its"
@@ -156,7 +156,10 @@ class Stretch(Explorer):
                 f'<path class="now target dots" stroke-width="2" d="{begin}"/>\n'
                 f'<path class="now edge round" stroke-width="3" d="{known}"/>\n'
                 f'<path class="now new round" stroke-width="3" d="{new}"/>\n'
-                f'<path class="now" stroke-width="2.5" d="{line}"/>\n',
+                f'<path class="now" stroke-width="2.5" d="{line}"/>\n'
+                f'<g class="now" transform="translate({line.rpartition("L")[2]})">'
+                '<circle r="23" fill="transparent" stroke="none"/>'
+                '<circle class="solid" r="7"/></g>\n',
             )
         )
 

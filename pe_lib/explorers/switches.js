@@ -1,7 +1,12 @@
-each("switches", (root, controls) => {
+each("switches", (root, controls, form) => {
   const box = root.querySelector(".lamps"), digit = (t, j) => 2 * ((t >> j) & 1) - 1;
   const cells = all(root, ".code :is(i, span)"), tried = new Set();
   let best = 0;
+  cells.forEach((cell, i) => (cell.onclick = () => {
+    const three = controls[["ones", "twos", "fours"][Math.floor(i / 5)]];
+    three.value = { 1: -1, "-1": 0, 0: 1 }[three.value];
+    form.oninput();
+  }));
   return () => {
     const weights = ["ones", "twos", "fours"].map((name) => +controls[name].value);
     const looks = range(4).map((i) =>

@@ -47,7 +47,8 @@ class Switches(Explorer):
         return (
             '<div class="code" role="img" aria-label="The binary digits of positions 0'
             f' to 4, the ones first, with minus for zero">{head}{rows}</div>\n'
-            '<p class="legend">Below: the key to which each query attends most.</p>\n'
+            '<p class="legend">Press a row to change its weight. Below: the key to'
+            " which each query attends most.</p>\n"
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
 

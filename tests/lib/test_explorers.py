@@ -1010,6 +1010,28 @@ def test_the_bar_of_old_is_pulled(play):
     assert float(slider(page, "slope").input_value()) == -2
 
 
+def test_drawings_are_dragged_and_pressed(play):
+    """The dot to the furthest first rise, the line to 1/32, a row to its next state."""
+    kinds = explorers.DotProduct, explorers.Stretch, explorers.Switches
+    page = play(*(kind() for kind in kinds), explorers.RightOffsets())
+    for grip, right, down in ((0, 500, 0), (1, 0, 500)):
+        dot = page.locator("g.now").nth(grip)
+        dot.scroll_into_view_if_needed()
+        box = dot.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + right, y + down, steps=9)
+        page.mouse.up()
+    assert "first rises from offset 43 to 44" in sentence(page)
+    assert slider(page, "factor s").get_attribute("aria-valuetext") == "32"
+    assert page.locator("[value=interpolate]").is_checked()
+    page.locator(".code span").first.click()
+    page.locator("text.muted.now").first.click()
+    assert page.locator("[name=ones][value='-1']").is_checked()
+    assert page.locator("[name=cut][value=zigzag]").is_checked()
+
+
 def test_switches_everywhere(play):
     """All 27 settings by clicks: two served is the most, as is said after six."""
     page = play(explorers.Switches())

@@ -82,7 +82,7 @@ def test_a_figure_wears_only_its_own_colours():
     axes.set(title="title", xlabel="position", ylabel="value")
     axes.legend()
     found = set(re.findall("#[0-9a-f]{6}", as_a_notebook_stores_it(figure)))
-    assert found == {plotting.INK, plotting.PAPER, plotting.BLUE}
+    assert found == {plotting.INK, plotting.PAPER}
 
 
 def test_no_letter_of_a_figure_is_smaller_than_12_pixels_on_a_phone():
@@ -108,19 +108,13 @@ def test_text_is_text_measured_with_the_face_that_matplotlib_brings(caplog):
     assert "findfont" not in caplog.text
 
 
-@pytest.mark.parametrize("name", ["SIGNED", "MAGNITUDE"])
-def test_more_ink_is_more(name):
-    """A table has one ink a side, whole colours, and opacity alone says how much."""
-    table = matplotlib.colormaps[getattr(plotting, name)]
+def test_more_ink_is_more():
+    """The map has one ink, and opacity alone says how much."""
+    table = matplotlib.colormaps[plotting.MAGNITUDE]
     colours = table(np.linspace(0, 1, 256), bytes=True)
-    below, above = colours[:128], colours[128:]
-    inks = {"SIGNED": ("BLUE", "RED"), "MAGNITUDE": ("INK", "INK")}[name]
-    for side, ink in zip((below, above), inks, strict=True):
-        shown = {"#" + bytes(colour[:3].tolist()).hex() for colour in side}
-        assert shown == {getattr(plotting, ink)}
-    assert (np.diff(above[:, 3].astype(int)) >= 0).all() and above[-1, 3] == 255
-    rising = below[:, 3].astype(int) * (-1 if name == "SIGNED" else 1)
-    assert (np.diff(rising) >= 0).all() and below[:, 3].min() == 0
+    shown = {"#" + bytes(colour[:3].tolist()).hex() for colour in colours}
+    assert shown == {plotting.INK}
+    assert np.abs(colours[:, 3] - np.arange(256.0)).max() <= 1
 
 
 def inks_of(image):
@@ -170,6 +164,19 @@ def test_hinton_squares_say_size_and_sign():
     }
     assert found == {(0, 0): (0.9, True), (1, 0): (0.45, False), (2, 1): (0.9, False)}
     assert (axes.get_xlim(), axes.get_ylim()) == ((-0.5, 2.5), (1.5, -0.5))
+    inks = [to_hex(square.get_edgecolor()) for square in axes.patches]
+    assert inks == [plotting.COSINE, plotting.SINE, plotting.INK]
+
+
+def test_threads_are_as_wide_as_their_weights():
+    _, axes = plt.subplots()
+    plotting.threads(axes, [[1, 0], [0.75, 0.25]], ["a", "b"], lag=1)
+    drawn = {
+        (*line.get_xdata(), line.get_color()): line.get_linewidth() / 9
+        for line in axes.lines
+    }
+    assert drawn[0, 0, plotting.INK] == 1 and drawn[1, 0, plotting.TARGET] == 0.75
+    assert [text.get_text() for text in axes.texts] == ["a", "a", "b", "b"]
 
 
 def test_labels_stand_at_the_ends_of_their_lines_and_apart():

@@ -67,7 +67,7 @@ class Site:
         return sorted(
             name
             for name in names - {"index", "404"}
-            if not name.startswith(("_static/", "_modules/", "claim/"))
+            if not name.startswith(("_static/", "_modules/", "claim/", "panel/"))
         )
 
 

@@ -69,18 +69,6 @@ def test_a_map_becomes_opacities_over_the_colour_of_the_page(axes):
         assert np.ptp(square) == 0
 
 
-def test_a_map_of_two_inks_becomes_two_masks(axes):
-    axes.imshow([[-1, -0.5, 0, 0.5, 1]], vmin=-1, vmax=1)
-    found = opacities(inline(axes))
-    assert set(found) == {
-        drawings.COLOURS[plotting.BLUE],
-        drawings.COLOURS[plotting.RED],
-    }
-    blue, red = (mask[0, ::102] for mask in found.values())
-    assert blue == pytest.approx([1, 0.5, 0, 0, 0], abs=0.01)
-    assert red == pytest.approx([0, 0, 0, 0.5, 1], abs=0.01)
-
-
 def test_sines_and_cosines_take_their_colours_from_the_page(axes):
     plotting.code_map(axes, np.ones((3, 2)))
     found = opacities(inline(axes))

@@ -209,12 +209,17 @@ def test_names_are_put_back() -> None:
     """A cell that runs again finds all as it was: arrays, lists and generators too."""
     inside.forget()
     made = "import numpy as np\na = np.zeros(2)\nb = [1]\nr = np.random.default_rng(0)"
-    assert inside.run(made, "cell 1")
+    deep = (
+        "class O: pass\no = O()\no.x = ({'n': [np.zeros(2)]},)\ndef f(k=[]): return k"
+    )
+    assert inside.run(f"{made}\n{deep}", "cell 1")
     inside.keep()
-    assert inside.run("a += 1\nb.append(2)\nc = r.random()", "cell 2")
+    changed = "a += 1\nb.append(2)\nc = r.random()\no.x[0]['n'][0] += 1\nf().append(o)"
+    assert inside.run(changed, "cell 2")
     inside.keep()
     inside.back_to(1)
     assert inside.run("assert not a.any() and b == [1] and 'c' not in dir()", "cell 2")
+    assert inside.run("assert not o.x[0]['n'][0].any() and not f()", "cell 2")
     assert inside.run("assert r.random() == np.random.default_rng(0).random()", "c 2")
 
 
@@ -527,7 +532,7 @@ def test_an_edit_that_is_typed_back_gives_a_fresh_python(page: Any) -> None:
     steps.again(page, cell=POCKET)
     result = page.locator(f".cell.c{POCKET} .live-result")
     assert "3.14" in result.inner_text()
-    assert check(page, f"import math\nmath.pi = 3\n{ANSWER.format('-')}")
+    assert check(page, f"import math\nmath.pi, _ = 3, 0\n{ANSWER.format('-')}")
     steps.again(page, cell=POCKET)
     assert "3.14" in result.inner_text()
 
@@ -665,6 +670,9 @@ SHOWN = """<img src="FAR/20.png">
 <link rel="preload" as="image" href="FAR/32.png"><link rel="prefetch" href="FAR/33">
 <base href="FAR"><img src="34.png"><script src="35.js"></script>
 <script>new Worker(URL.createObjectURL(new Blob(["fetch('FAR/36')"])))</script>
+<template shadowrootmode="open"><img src="FAR/37"></template>
+<svg><style><a title="</style><iframe src='FAR/38'></iframe>"></a></style></svg>
+<iframe srcdoc="<link rel='preconnect' href='FAR/39'>"></iframe>
 <script>location = "FAR/40"</script>
 <meta http-equiv="refresh" content="0; url=FAR/41">
 <script>parent.location = "FAR/42"; top.location = "FAR/43"; open("FAR/44")</script>
@@ -672,6 +680,7 @@ SHOWN = """<img src="FAR/20.png">
 <script>CALL('turn:HOST?transport=tcp', 'relay')</script>
 <iframe srcdoc="<script>CALL('stun:HOST', 'all')</script>"></iframe>"""
 """The last six lead away, which a frame must not; a page may."""
+REACHED = "a connection, before it is asked for anything"
 CALL = (
     "((urls, iceTransportPolicy) => { const iceServers = [{ urls, username: 'a', "
     "credential: 'b' }]; const it = new RTCPeerConnection({ iceServers, "
@@ -686,6 +695,10 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     asked: list[str] = []
 
     class Noting(http.server.SimpleHTTPRequestHandler):
+        def setup(self) -> None:
+            asked.append(REACHED)
+            super().setup()
+
         def log_message(self, *said: Any) -> None:
             asked.append(" ".join(map(str, said)))
 
@@ -745,7 +758,7 @@ def test_nothing_leaves_the_page(
             [drawn, *shown.splitlines()[:-6]],
         )
         page.wait_for_timeout(500)
-        assert asked == [] and PAGE in page.url
+        assert set(asked) <= {REACHED} and PAGE in page.url
 
 
 def test_a_policy_on_every_page(site: Site) -> None:

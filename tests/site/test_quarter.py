@@ -11,7 +11,18 @@ from math import pi
 import numpy as np
 import pytest
 import quarter
-from site_checks import KB, ROOT, first_load, script, visit
+from PIL import Image
+from site_checks import (
+    KB,
+    ROOT,
+    accessibility,
+    broken_links,
+    console,
+    first_load,
+    overflow,
+    script,
+    visit,
+)
 
 PAGE = "book/quarter"
 STATES = [
@@ -206,6 +217,17 @@ def test_by_a_finger(phone):
         assert grip.evaluate("x => x.cancelled") == 0
         assert phone.evaluate("scrollY") == top
         assert len(seen) > 1, grip.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("name", [name for name in quarter.DRAWINGS if name != "hero"])
+def test_each_panel_has_a_page_and_a_card(browser, site, name):
+    """The drawing, which moves, its law, the next; and what other sites show."""
+    assert not broken_links(site, f"panel/{name}")
+    with Image.open(ROOT / f"book/_static/card-{name}.png") as card:
+        assert card.size == (1200, 630)
+    with visit(browser, site, site.url(f"panel/{name}"), 320) as seen:
+        assert seen.page.locator("h1 ~ .panel .take[tabindex]").count()
+        assert not [*console(seen), *overflow(seen), *accessibility(seen)]
 
 
 def test_its_weight(browser, site):
