@@ -15,10 +15,12 @@ every chapter: ``notebooks/failures/counting.ipynb`` is the student's,
 import copy
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import manuscript
+import sources
 import stubs
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -65,6 +67,20 @@ folder = Path(pe_lib.__file__).parents[1] / "{folder}"
 if folder.is_dir():    # this page reads files that lie beside it
     os.chdir(folder)
 """
+
+
+def whole(
+    notebook: Notebook, page: manuscript.Page, pages: Collection[manuscript.Page] = ()
+) -> Notebook:
+    """With sources by name, and links that lead somewhere beside some pages."""
+
+    def text(cell: dict[str, Any]) -> list[str]:
+        if cell["cell_type"] != "markdown":
+            return lines(source(cell))
+        return lines(sources.linked(sources.cited(source(cell)), page, pages))
+
+    cells = [cell | {"source": text(cell)} for cell in notebook["cells"]]
+    return notebook | {"cells": cells}
 
 
 def students(notebook: Notebook) -> Notebook:
@@ -195,8 +211,9 @@ def both(page: manuscript.Page, repository: str = "") -> dict[str, Notebook]:
     """The two editions of a chapter, ready to be taken anywhere."""
     notebook = json.loads(page.path.read_text(encoding="utf-8"))
     folder = page.name.rpartition("/")[0] if page.reads else ""
+    student = students(whole(notebook, page))
     return {
-        "student": findable(students(notebook), hint(repository), folder, repository),
+        "student": findable(student, hint(repository), folder, repository),
         "author": findable(notebook, hint(repository), folder, repository),
     }
 

@@ -75,8 +75,10 @@ def reported(label: str, worth: int, names: list[str], check: str) -> str:
 
 def asked(solution: str, check: str) -> list[str]:
     """The names of a solution that its check uses."""
-    names = [n for n in ast.walk(ast.parse(check)) if isinstance(n, ast.Name)]
+    nodes = [*ast.walk(ast.parse(check))]
+    names = [n for n in nodes if isinstance(n, ast.Name)]
     stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    stored |= {n.arg for n in nodes if isinstance(n, ast.arg)}
     used = {n.id for n in names} - stored
     return [name for name in _defined(solution) if name in used]
 

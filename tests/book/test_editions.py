@@ -14,10 +14,12 @@ import editions
 import manuscript
 import nbformat
 import pytest
+import sources as links
 import stubs
 from manuscript import ROOT
 
 BOOK = manuscript.read()
+KEYS = set(links.bibliography())
 
 
 def markdown(text):
@@ -141,6 +143,7 @@ def test_plain_markdown_has_no_marks_of_myst():
     for page in BOOK.notebooks:
         for source in sources(editions.both(page)["student"]):
             assert ":::" not in source and "{cite" not in source
+            assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
 
 
 def pieces(text):
@@ -191,7 +194,8 @@ def test_no_chapter_lets_an_answer_through(page):
     assert "solution-" not in student
     assert signatures.count("your code here") >= len(page.exercises)
     for exercise in page.exercises:
-        assert editions.plain(exercise.text) in signatures
+        text = links.linked(links.cited(exercise.text), page)
+        assert editions.plain(text) in signatures
 
 
 def find(where, hint="HOW", **options):

@@ -1,7 +1,7 @@
 """Answers that were written to harm: each costs its own points, and nothing else.
 
-Three attacks share a notebook with a right answer below them, which must get its
-points. What they must not find lies where it lies when a class is graded.
+Below each of them stands a right answer, which must get its points. What they must not
+find lies where it lies when a class is graded.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import json
 import os
 import resource
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +28,12 @@ PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=40, cell_seconds=2)
 RIGHT = graders.Exercises(PAGE).solutions
 ATTACKED, SPARED = list(RIGHT)[:3], list(RIGHT)[3]
+EACH = 24  # cells of a notebook
+ABOVE = """import numpy as np
+from pe_lib import shift_matrix, sinusoidal
+def close(A, B):
+    return np.abs(A - B).max() < 1e-12"""
+"""All that the checks of PAGE rest on; its own cells load SymPy, for each attack."""
 FORGED = b'{"done": "ex-net-shift", "message": ""}\n'
 STEAL = """
 import json
@@ -157,6 +163,7 @@ QUICK = {
         "subprocess.run(['mount', '-t', 'tmpfs', 'p', '/usr'], check=True)"
     ),
     "calls": "import urllib.request as r\nr.urlopen('http://127.0.0.1:9')",
+    "calls the host": "import socket\nsocket.socket(40, socket.SOCK_STREAM)",
     "asks": "input()",
     "prints": "for _ in range(100):\n    print('x' * 10**6)",
     "is no Python": "(" * 10**5,
@@ -168,11 +175,25 @@ QUICK = {
     ),
     "hides memory in files": "import os\nos.memfd_create('x')",
     "hides memory of System V": APART + "allowed(libc.shmget(0, 10**8, 0o1600))",
+    "hides memory in semaphores": APART + "allowed(libc.semget(0, 32000, 0o600))",
+    "hides memory in messages": APART + "allowed(libc.msgget(0, 0o600))",
+    "hides memory in a pipe": (
+        APART + "r, w = os.pipe()\nv = (ctypes.c_size_t * 2)(id(v := 7), 1)\n"
+        "allowed(libc.vmsplice(w, v, 1, 2))"
+    ),
+    "hides memory in a ring": APART + "allowed(libc.syscall(425, 8, bytes(120)))",
+    "hides memory in a stack": "import mmap\nmmap.mmap(-1, 10**8, flags=0x122)",
     "hides memory that is shared": "import mmap\nmmap.mmap(-1, 10**8)",
-    "hides in a namespace": (
-        APART + "r, w = os.pipe()\nif os.fork() == 0:\n    libc.unshare(0x30000000)\n"
-        "    os.write(w, b'%d' % ctypes.get_errno())\n    os._exit(0)\n"
-        "assert 0, os.read(r, 9)"
+    "hides in a namespace": APART + "allowed(libc.unshare(0x30000000))",
+    "turns a screw of the kernel": (
+        "import os\nos.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)"
+    ),
+    "turns a device": "import os\nos.chmod('/dev/null', 0o666)",
+    "collides": (
+        GRAB
+        + "same = {'kind': 'set', 'items': [(2**61 - 1) * n for n in range(35_000)]}"
+        "\nwhile True:\n    names = end.receive().get('names', ())\n"
+        "    end.send({'value': {name: same for name in names}})"
     ),
     "is long and empty": "\n" * 30_000 + "raise ValueError('os')",
     "errs when asked what is left": (
@@ -191,13 +212,16 @@ QUICK = {
     ),
     "is a formula": "raise AssertionError('=1+1')",
 }
-SAID = {
-    "is many": "more than 16 processes",
-    "hides memory in files": "not permitted",
-    "hides memory of System V": "[Errno 1]",
-    "hides memory that is shared": "not permitted",
-    "hides in a namespace": "b'28'",
+SAID = dict.fromkeys(
+    (name for name in QUICK if name.startswith("hides")), "[Errno 1] "
+) | {
+    "is many": "[Errno 1] ",
+    "calls the host": "[Errno 1] ",
+    "leaves a child": "[Errno 1] ",
+    "turns a screw of the kernel": "Read-only",
+    "turns a device": "Read-only",
     "is a bomb of JSON": "more than an answer",
+    "collides": "after 2 seconds",
 }
 """Of what is refused for a reason: the reason."""
 SLOW = {
@@ -228,38 +252,46 @@ SLOW = {
 }
 
 
-def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[int]]:
-    """The points that each attack got, and then the right answer of its notebook."""
-    cells: dict[str, list[str]] = {}
-    names = list(attacks)
-    for start in range(0, len(names), len(ATTACKED)):
-        these = names[start : start + len(ATTACKED)]
-        given = dict(RIGHT)
-        for label, name in zip(ATTACKED, these, strict=False):
-            text = attacks[name].replace("{folder!r}", repr(str(folder)))
-            given[label] = text.replace("{label!r}", repr(label)).replace("{{", "{")
-        student = f"s{start:02}"
-        hand_in(folder / f"{student}.ipynb", given)
-        cells[student] = these
+def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
+    """What the check says of each attack, and then of the right answer below it."""
     hand_in(folder / "ada.ipynb", RIGHT)
     (folder / "class.yml").write_text("term: t\nsecret: s3cret\n", encoding="utf-8")
+    real = report.plan(kit.short(PAGE), LIMITS, report.Whose("ada"))
+    asked, given = {}, dict[str, str]()
+    for number, (name, attack) in enumerate(attacks.items()):
+        label = ATTACKED[number % len(ATTACKED)]
+        text = attack.replace("{folder!r}", repr(str(folder)))
+        given[name] = text.replace("{label!r}", repr(label)).replace("{{", "{")
+        given[f"{name}, then"] = RIGHT[SPARED]
+        asked[name] = real["exercises"][label]
+        asked[f"{name}, then"] = real["exercises"][SPARED]
+    report.plan = lambda *_: real | {"above": [ABOVE], "exercises": asked}
+    names, files = list(given), []
+    for start in range(0, len(names), EACH):
+        files.append(folder / f"s{start:03}.ipynb")
+        cells = [f"# Your answer to {n}\n{given[n]}" for n in names[start:][:EACH]]
+        kit.write({"cells": [code(text) for text in cells]}, files[-1])
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    rows = report.report(folder, LIMITS, jobs=2)
+    with ThreadPoolExecutor(2) as pool:
+        graded = [*pool.map(work, files)]
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    found = {(row.student, row.exercise): row for row in rows}
-    said = "\n".join(f"{row.student} {row.exercise}: {row.message}" for row in rows)
-    print(said)
-    assert "s3cret" not in said
-    for student, these in cells.items():
-        for label, name in zip(ATTACKED, these, strict=False):
-            assert SAID.get(name, "") in found[student, label].message, name
-    points = {}
-    for student, these in cells.items():
-        last = found[student, SPARED].points
-        for label, name in zip(ATTACKED, these, strict=False):
-            points[name] = [found[student, label].points, last]
-    points["ada"] = [found["ada", label].points for label in RIGHT]
-    return points
+    said = {name: told for messages in graded for name, told in messages.items()}
+    print(*said.items(), sep="\n")
+    assert "s3cret" not in str(said) and len(said) == len(given)
+    return {name: [said[name], said[f"{name}, then"]] for name in attacks}
+
+
+def work(path: Path) -> dict[str, str]:
+    """What is said of the answers in a notebook."""
+    found, end = report.work(path, kit.short(PAGE), LIMITS, report.Whose("eve"))
+    assert end == "stopped: ", end
+    missing = "missing: the notebook has no such answer"
+    return {name: said for name, said in found.items() if said != missing}
+
+
+def code(text: str) -> dict[str, Any]:
+    """A cell."""
+    return {"cell_type": "code", "metadata": {}, "source": text}
 
 
 def hand_in(path: Path, given: dict[str, str]) -> None:
@@ -298,8 +330,9 @@ def test_an_attack_costs_its_points(
     with ProcessPoolExecutor(1, get_context("spawn")) as alone:
         found = alone.submit(grade, folder, attacks).result()
         kilobytes = alone.submit(largest_child).result()
-    assert found.pop("ada") == [3, 10, 10, 10]
-    assert {name: got for name, got in found.items() if got != [0, 10]} == {}
+    wrong = {n: said for n, said in found.items() if not said[0] or said[1]}
+    wrong |= {n: found[n] for n in SAID.keys() & found if SAID[n] not in found[n][0]}
+    assert wrong == {}
     assert kilobytes < 10**6
     assert not left(made)
 
@@ -320,21 +353,26 @@ def left(made: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("running", "why"),
+    ("running", "seconds", "why"),
     [
-        ((17, 0.0, 0), "more than 16 processes"),
-        ((2, 9.0, 0), "busy in more than one process"),
-        ((2, 0.0, 2**21), "more than 1 MB"),
+        ((17, 0.0, 0), 9, "more than 16 processes"),
+        ((2, 9.0, 0), 9, "busy in more than one process"),
+        ((2, 0.0, 2**21), 9, "more than 1 MB"),
+        ((2, 0.0, 0), 0, "more than 0 seconds in all"),
     ],
 )
 def test_who_takes_too_much_is_stopped(
-    monkeypatch: pytest.MonkeyPatch, running: tuple[int, float, int], why: str
+    monkeypatch: pytest.MonkeyPatch,
+    running: tuple[int, float, int],
+    seconds: int,
+    why: str,
 ) -> None:
     """By all its processes together, also while the examiner is busy."""
     ended: list[int] = []
     monkeypatch.setattr(worker, "end", ended.append)
     process = object.__new__(worker.Process)
-    process.plan, process.begun, process.excess = {"megabytes": 1}, time.monotonic(), ""
+    process.plan = {"megabytes": 1, "seconds": seconds}
+    process.begun, process.excess = time.monotonic(), ""
     process.process = SimpleNamespace(pid=7, poll=lambda: None)
     process.running = lambda: running
     process.watch()

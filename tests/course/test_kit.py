@@ -2,7 +2,9 @@
 
 import ast
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ import report
 import sources
 import stubs
 import wrong_answers
+from manuscript import ROOT
 
 BOOK = manuscript.read()
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
@@ -254,3 +257,36 @@ def test_a_course_has_the_chapters_that_were_chosen() -> None:
     assert "beyond/rotary" in [kit.short(page) for page in pages]
     with pytest.raises(SystemExit, match="no chapter nonsense"):
         kit.chosen(BOOK.notebooks, ["nonsense"])
+
+
+@pytest.mark.weekly
+def test_the_lines_without_make_run(tmp_path: Path) -> None:
+    """Those of the README and of *Teach*, in a copy with an environment of its own."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(os.path.isfile, (ROOT / n for n in names.decode().split("\0"))):
+        copy = tmp_path / name.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, copy)
+    lines = []
+    for name, block in (("README.md", "Without make"), ("book/teach.md", "powershell")):
+        text = (ROOT / name).read_text(encoding="utf-8").partition(block)[2]
+        lines += re.findall(r"^(?:python|\.venv).*$", text.partition("```\n")[0], re.M)
+    assert len(lines) == 7
+    home = Path(sys.executable).parent
+    paths = {
+        "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": "book/_ext",
+    }
+    kit.write(
+        kit.student(BOOK.pages["book/sinusoidal/rotation"]),
+        tmp_path / "answers/ada.ipynb",
+    )
+    for line in lines:
+        there = line.replace("\\", "/").replace("/Scripts/", "/bin/")
+        there += " --collect-only --quiet" * there.endswith("pytest")
+        subprocess.run(
+            there, shell=True, cwd=tmp_path, env=os.environ | paths, check=True
+        )
+    for made in ("_build/html/index.html", "course/student", "answers/report.csv"):
+        assert (tmp_path / made).exists(), made

@@ -14,6 +14,7 @@ import manuscript
 import pytest
 import report
 import variants
+from test_attacks import ABOVE
 
 PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=30, cell_seconds=2)
@@ -58,7 +59,7 @@ def leaves() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The report on a class, by student and exercise."""
-    folder = tmp_path_factory.mktemp("class")
+    folder, real = tmp_path_factory.mktemp("class"), report.plan
     bare = filled(**right())
     for cell in bare["cells"]:  # copied from cell to cell into a new notebook
         cell["id"], cell["metadata"] = "n" + cell["id"][:8], {}
@@ -84,7 +85,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     (folder / "jo").mkdir()
     (folder / "jo/homework.py").write_text("offset = 1", encoding="utf-8")
     (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
-    rows = report.report(folder, LIMITS, jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "plan", lambda *its: real(*its) | {"above": [ABOVE]})
+        rows = report.report(folder, LIMITS, jobs=2)
     report.write(rows, folder)
     with (folder / "report.csv").open(encoding="utf-8") as file:
         assert next(file)  # what the report does not protect from

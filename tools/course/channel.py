@@ -1,13 +1,14 @@
 """How the examiner and an answer's process talk: JSON and bytes, data and no code.
 
     end = Channel(read, write)          two files, in bytes
-    end.send({...}); end.receive(seconds)
+    end.send({...}); end.receive()      Patient has a limit: end.receive(seconds)
 
     encode(value, lend)                 what may travel; lend(f) numbers a function
     decode(data, borrow)                the value; borrow(data) stands for a function
 
 Nothing is pickled, so nothing runs by being read. A frame has at most MOST bytes, and
-its JSON, which takes fifty times as much when it is read, MOST_JSON.
+its JSON, which takes fifty times as much when it is read, MOST_JSON: numbers that were
+chosen to collide in a set take the square of their count, too.
 """
 
 import io
@@ -22,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 
 MOST = 2**25
-MOST_JSON = 2**22
+MOST_JSON = 2**20
 LONGEST = 10**6
 KINDS = "biufcUSmM"  # of NumPy's types those that hold numbers, times or text
 LISTS = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
@@ -39,19 +40,13 @@ class Channel:
     """One end."""
 
     def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
-        self.write = write
-        self.heard: queue.Queue[bytes] = queue.Queue(4)
-        threading.Thread(target=self._listen, args=[read], daemon=True).start()
+        self.read, self.write = read, write
 
-    def _listen(self, read: IO[bytes]) -> None:
-        try:
-            while size := int.from_bytes(read.read(4), "big"):
-                frame = read.read(size) if size <= MOST else b""
-                self.heard.put(frame)
-                if len(frame) < size:
-                    break
-        finally:
-            self.heard.put(b"")
+    def frame(self, _seconds: float | None = None) -> bytes:
+        """The next, or nothing."""
+        size = int.from_bytes(self.read.read(4), "big")
+        frame = self.read.read(size) if size <= MOST else b""
+        return frame if len(frame) == size else b""
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a frame: JSON, and behind it the bytes that stand in the message."""
@@ -72,8 +67,8 @@ class Channel:
             raise Gone("the process of the answer ended") from None
 
     def receive(self, seconds: float | None = None) -> dict[str, Any]:
-        """The next frame, or the news that there will be none; queue.Empty if late."""
-        frame = self.heard.get(timeout=seconds)
+        """What the other end says next, or the news that there will be no more."""
+        frame = self.frame(seconds)
         if not frame:
             raise Gone("the process of the answer ended")
         at = 4 + int.from_bytes(frame[:4], "big")
@@ -91,6 +86,26 @@ class Channel:
         if not isinstance(message, dict):
             raise Gone("the process of the answer said what is no answer")
         return message
+
+
+class Patient(Channel):
+    """The examiner's end: who is silent does not hold it up."""
+
+    def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
+        super().__init__(read, write)
+        self.heard: queue.Queue[bytes] = queue.Queue(4)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        try:
+            while frame := super().frame():
+                self.heard.put(frame)
+        finally:
+            self.heard.put(b"")
+
+    def frame(self, seconds: float | None = None) -> bytes:
+        """The next, or nothing; queue.Empty if late."""
+        return self.heard.get(timeout=seconds)
 
 
 def encode(value: Any, lend: Callable[[Any], int]) -> Any:

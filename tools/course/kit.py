@@ -9,10 +9,8 @@ import re
 import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 import editions
-import sources
 import stubs
 import wrong_answers
 import yaml
@@ -183,14 +181,12 @@ def beside(code: str) -> str:
 
 def whole(notebook: Notebook, page: Page, pages: Collection[Page]) -> Notebook:
     """With links that lead somewhere, sources by name, and files beside it."""
-
-    def text(cell: dict[str, Any]) -> str:
-        source = editions.source(cell)
-        if cell["cell_type"] == "markdown":
-            return sources.linked(sources.cited(source), page, pages)
-        return beside(source)
-
-    cells = [c | {"source": editions.lines(text(c))} for c in notebook["cells"]]
+    cells = [
+        cell
+        if cell["cell_type"] == "markdown"
+        else cell | {"source": editions.lines(beside(editions.source(cell)))}
+        for cell in editions.whole(notebook, page, pages)["cells"]
+    ]
     return notebook | {"cells": cells}
 
 

@@ -34,8 +34,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import answer
-from answer import run
-from channel import Channel, Gone, decode, encode, gradients
+from answer import TooLong, at_most, run
+from channel import Gone, Patient, decode, encode, gradients
 from needs import rests_on
 
 ANSWER = "# Your answer to "
@@ -143,7 +143,6 @@ class Process:
     def __init__(self, plan: dict[str, Any], folder: Path) -> None:
         self.plan, self.lent = plan, list[Any]()
         self.begun, self.excess = time.monotonic(), ""
-        self.until = self.begun + plan["seconds"]
         limits = {
             "apart": plan["apart"],
             "seconds": plan["seconds"],
@@ -162,7 +161,7 @@ class Process:
             start_new_session=True,
         )  # fmt: skip
         assert self.process.stdin and self.process.stdout
-        self.channel = Channel(self.process.stdout, self.process.stdin)
+        self.channel = Patient(self.process.stdout, self.process.stdin)
         threading.Thread(target=self.watch, daemon=True).start()
 
     def hear(self, seconds: float) -> dict[str, Any]:
@@ -176,19 +175,20 @@ class Process:
                 raise Gone(self.excess or gone) from None
             if time.monotonic() > late:
                 raise Gone(f"more than {seconds - GRACE:g} seconds")
-            if time.monotonic() > self.until:
-                raise Gone(f"more than {self.plan['seconds']} seconds for the notebook")
 
     def watch(self) -> None:
         """End it when it takes too much, whatever the examiner does meanwhile."""
         while self.process.poll() is None and not self.excess:
             time.sleep(0.2)
             alive, used, size = self.running()
-            if size > self.plan["megabytes"] * 2**20:
+            passed = time.monotonic() - self.begun
+            if passed > self.plan["seconds"]:
+                self.excess = f"more than {self.plan['seconds']} seconds in all"
+            elif size > self.plan["megabytes"] * 2**20:
                 self.excess = f"more than {self.plan['megabytes']} MB"
             elif alive > MOST_PROCESSES:
                 self.excess = f"more than {MOST_PROCESSES} processes"
-            elif used > time.monotonic() - self.begun + BESIDE:
+            elif used > passed + BESIDE:
                 self.excess = "busy in more than one process"
         if self.excess:
             end(self.process.pid)
@@ -403,7 +403,10 @@ class Notebook:
 def checked(process: Process, exercise: dict[str, Any], master: dict[str, Any]) -> str:
     """What the checks of an exercise say to its answer."""
     try:
-        values = process.values(exercise["asked"])
+        with at_most(process.plan["cell_seconds"]):
+            values = process.values(exercise["asked"])
+    except TooLong as late:
+        raise Gone(str(late).removeprefix("stopped ")) from None
     except Exception as problem:
         return f"{type(problem).__name__}: {problem}"
     left = [name for name in exercise["asked"] if values.get(name, ...) is ...]

@@ -31,6 +31,8 @@ MOST = 200_000
 """Characters that a cell may print; a page with more can no longer be read."""
 MOST_DRAWN = 5_000_000
 """Characters of the figures and tables of a cell; the book's largest has 90,000."""
+MOST_KEPT = 4_000_000
+"""Bytes of an array that a cell which runs again finds as it was."""
 TOO_LONG = 300
 PACKS = "/live/packs"
 UNPACKED = {
@@ -364,22 +366,45 @@ def forget() -> None:
 
 def keep() -> None:
     """Remember the names after a cell, and what is in arrays, lists and generators."""
-    import numpy as np
-
     before = {id(value): copy for value, copy in _kept[-1][1]} if _kept else {}
     inside: list[tuple[Any, Any]] = []
-    for value in _names.values():
-        if isinstance(value, np.ndarray) and value.nbytes < 1_000_000:
-            if value.flags.writeable and not value.dtype.hasobject:
-                copy = before.get(id(value))  # one copy will do while it is the same
-                if copy is None or copy.tobytes() != value.tobytes():
-                    copy = value.copy()
-                inside.append((value, copy))
-        elif type(value) in (list, dict, set):
-            inside.append((value, value.copy()))
-        elif isinstance(value, np.random.Generator):
+    for value in _within(_names):
+        if hasattr(value, "bit_generator"):
             inside.append((value, value.bit_generator.state))
+        elif hasattr(value, "tobytes"):
+            copy = before.get(id(value))  # one copy will do while it is the same
+            if copy is None or copy.tobytes() != value.tobytes():
+                copy = value.copy()
+            inside.append((value, copy))
+        else:
+            inside.append((value, value.copy()))
     _kept.append((dict(_names), inside))
+
+
+def _within(names: dict[str, Any]) -> list[Any]:
+    """What can be put back, also inside of lists, defaults and a cell's own objects."""
+    import numpy as np
+
+    found: dict[int, Any] = {}
+    waiting = [*names.values()]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, np.ndarray):
+            small = value.nbytes < MOST_KEPT and not value.dtype.hasobject
+            if small and value.flags.writeable:
+                found[id(value)] = value
+        elif isinstance(value, np.random.Generator):
+            found[id(value)] = value
+        elif isinstance(value, types.FunctionType):
+            waiting.extend(value.__defaults__ or ())
+        elif type(value).__module__ == "__main__":
+            waiting.append(getattr(value, "__dict__", None))
+        elif isinstance(value, (list, tuple, dict, set)) and id(value) not in found:
+            if type(value) in (list, dict, set):
+                found[id(value)] = value
+            if len(value) < 10_000:
+                waiting.extend(value.values() if isinstance(value, dict) else value)
+    return list(found.values())
 
 
 def back_to(number: int) -> None:

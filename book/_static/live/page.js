@@ -22,9 +22,19 @@ const SIGNS = {
   away: "cannot run here",
 };
 
-// What may have changed Python's modules, which outlive the cell.
-const WILD =
-  /setattr|exec|eval|__|globals|vars\(|builtins|ctypes|printoptions|seterr|seed|rcParams|style\.|\b(sys|os|gc|live)\b|^[ \t]*\w+(\.\w+)+(\[.*\])? *=[^=]/m;
+// What may have changed Python's modules, or its files, which outlive the cell.
+const WILD = new RegExp(
+  [
+    /setattr|exec|eval|__|globals|vars\(|builtins|ctypes|printoptions|seterr|seed|rcParams|style\./,
+    /\b(sys|os|gc|live|rc|next|simplefilter|filterwarnings|getcontext|open|write\w*)\b/,
+    /\brandom\.(?!default_rng\b|Generator\b)/,
+    /(^|;)[\s([]*[^=(#\n;]*\w\.\w[^=(\n;]*=(?!=)/, // a.b = 1, a.b += 1, a.b, c = 1, 2
+    /\b(for|as|del)\b((?!\bin\b)[\w, ])*\w\.\w/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "m",
+);
 // The lines of a cell that are the reader's.
 const written = ({ text, source }) => {
   const old = new Set(source.split("\n"));
@@ -33,6 +43,11 @@ const written = ({ text, source }) => {
     .filter((line) => !old.has(line))
     .join("\n");
 };
+
+// What leads away, and what another reading of the text would make of it.
+const LEADS =
+  "meta, link, base, iframe, frame, frameset, object, embed, portal, fencedframe, template, noscript, noembed, noframes, xmp, plaintext, animate, set";
+const FETCHES = /^(srcset|srcdoc|data|poster|ping|action|formaction|background)$/i;
 
 // What a check or a claim is on this page, in the order of the bar.
 const PROVED = "as proved";
@@ -302,22 +317,36 @@ export const begin = async (box, base, asked = "") => {
     // A cell in a fold keeps its result there; a picture stands above its fold.
   };
 
-  // What a cell draws comes from whatever was typed into it: drawings, and no more.
+  // What a cell draws or shows comes from whatever was typed into it, and leads nowhere: a
+  // browser connects to where a frame or a link would go before a policy refuses it.
+  const without = (unwanted, root) => {
+    for (const node of root.querySelectorAll(unwanted)) node.remove();
+    for (const node of [root, ...root.querySelectorAll("*")]) {
+      for (const { name, value } of Array.from(node.attributes)) {
+        const leads = /(href|src)$/i.test(name) && !/^(#|data:image\/)/.test(value);
+        const fetches = FETCHES.test(name) || /url\(\s*["']?(?!#)|image-set|@import|\\/i.test(value);
+        if (leads || fetches || /^on/i.test(name)) node.removeAttribute(name);
+      }
+    }
+    return root;
+  };
   const harmless = (text) => {
     const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
     if (!svg) return "";
     for (const node of svg.querySelectorAll("*")) {
-      const drawn = node.namespaceURI === svg.namespaceURI; // no meta, link or form inside a <desc>
-      if (!drawn || node.matches("script, style, foreignObject, animate, set")) node.remove();
+      if (node.namespaceURI !== svg.namespaceURI) node.remove(); // no meta, link or form inside a <desc>
     }
-    for (const node of [svg, ...svg.querySelectorAll("*")]) {
-      for (const { name, value } of Array.from(node.attributes)) {
-        const leads = /href$/i.test(name) && !/^(#|data:image\/)/.test(value);
-        const fetches = /^(src|srcset|data|poster|ping)$/i.test(name) || /url\(\s*["']?(?!#)|image-set|@import|\\/i.test(value);
-        if (leads || fetches || /^on/i.test(name)) node.removeAttribute(name);
-      }
+    return without("script, style, foreignObject, animate, set", svg);
+  };
+  // Until it is read as it is written: what was taken out may leave other markup than stood there.
+  const tidy = (text) => {
+    for (let turn = 0; turn < 9; turn += 1) {
+      const before = text;
+      const { head, body } = new DOMParser().parseFromString(before, "text/html");
+      text = [head, body].map((part) => without(LEADS, part).innerHTML).join("");
+      if (text === before) return text;
     }
-    return svg;
+    return "";
   };
 
   const picture = (event, pictures) => {
@@ -352,7 +381,7 @@ export const begin = async (box, base, asked = "") => {
     const names = ["ink", "paper", "muted", "edge", "hair", "surface", "raised", "sine", "cosine", "target", "yes", "no"];
     const colours = names.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)}`).join("; ");
     const scheme = document.documentElement.dataset.theme;
-    frame.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'; script-src ${about.scripts.join(" ")}; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${event.html}`;
+    frame.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'; script-src ${about.scripts.join(" ")}; style-src 'unsafe-inline'; img-src data:"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${tidy(event.html)}`;
     return frame;
   };
 
