@@ -281,7 +281,8 @@ def threads(axes: Axes, weights: ArrayLike, words: Sequence[str], *, lag: int) -
     """
     for (t, s), weight in np.ndenumerate(np.asarray(weights, dtype=float).round(2)):
         ink = TARGET if t - s == lag else INK
-        axes.plot([t, s], [1, 0], color=ink, linewidth=9 * weight, alpha=0.7)
+        width = 9 * weight
+        axes.plot([t, s], [1, 0], c=ink, lw=width, alpha=0.7, solid_capstyle="butt")
     for place, word in enumerate(words):
         axes.text(place, 1.1, word, ha="center", va="bottom")
         axes.text(place, -0.1, word, ha="center", va="top")

@@ -689,10 +689,11 @@ def hero(moved_by: float = 0) -> Drawing:
     if abs(moved_by) < 0.05:
         said = "From word to word each row of hands turns, at a speed of its own."
     elif moved_by == round(moved_by):
-        there = "after" if moved_by > 0 else "before"
+        there = "later" if moved_by > 0 else "earlier"
+        one = "position" if abs(moved_by) == 1 else "positions"
         said = (
-            "To move on is to rotate: each word now has the positional encoding of the"
-            f" position {abs(moved_by):.0f} {there} its own."
+            "To move on is to rotate: each word now has the positional encoding from"
+            f" {abs(moved_by):.0f} {one} {there}."
         )
     else:
         said = (

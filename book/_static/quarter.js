@@ -488,7 +488,7 @@
         same ? "Four times merrily: which is which?"
           : !grown ? "The words in a heap: nothing tells their order."
           : Math.abs(moved_by) < 0.05 ? (live ? "Drag the field: each row of hands turns at a speed of its own." : "From word to word each row of hands turns, at a speed of its own.")
-          : moved_by === Math.round(moved_by) ? `To move on is to rotate: each word now has the positional encoding of the position ${Math.abs(moved_by)} ${moved_by > 0 ? "after" : "before"} its own.`
+          : moved_by === Math.round(moved_by) ? `To move on is to rotate: each word now has the positional encoding from ${Math.abs(moved_by)} position${Math.abs(moved_by) === 1 ? "" : "s"} ${moved_by > 0 ? "later" : "earlier"}.`
           : `Moved ${way(moved_by)} positions: the top hands have turned by ${turns(0)}°, the last ones by ${turns(5)}°, under every word alike.`,
       ];
     },

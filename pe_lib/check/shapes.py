@@ -59,7 +59,7 @@ def axes(probe: Probe) -> Findings:
             "The parameters start alike; they were drawn at random for the checks.",
             "Before training all positions have the same encoding.",
         )
-    yield _what_comes_back(probe.gain)
+    yield _what_comes_back(probe)
 
 
 def _of_positions(probe: Probe) -> Finding:
@@ -77,11 +77,12 @@ def _of_positions(probe: Probe) -> Finding:
     )
 
 
-def _what_comes_back(gain: float | None) -> Finding:
+def _what_comes_back(probe: Probe) -> Finding:
+    gain = probe.gain
     if gain is None:
         what, why = (
             "The output is more than a multiple of x plus an encoding.",
-            ("The checks looked at the output for x = 0."),
+            f"The checks looked at the output for x = {probe.level:g}.",
         )
     elif gain == 0:
         what, why = "It returns the encoding alone.", "You add it to x yourself."

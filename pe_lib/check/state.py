@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pe_lib.check.longest import LONG
 from pe_lib.check.probe import Probe
@@ -13,6 +14,8 @@ from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import close, plain_tensors
 from pe_lib.check.undisturbed import seed_all
 from pe_lib.check.wrapped import own_name
+
+LOOKUPS = torch.ops.aten.embedding.default, torch.ops.aten.index_select.default
 
 
 class Subject(Protocol):
@@ -49,7 +52,8 @@ def device(probe: Subject) -> Findings:
     for device in devices:
         try:
             module = probe.make().to(device)
-            output = probe.on(module, device)
+            with _Lookups():  # type: ignore[no-untyped-call]
+                output = probe.on(module, device)
             if output is None:
                 nowhere = True
             elif output.device.type != device:
@@ -68,7 +72,9 @@ def device(probe: Subject) -> Findings:
             f"{stays[0]}",
             "Module.to moves parameters and buffers, nothing else; the first batch on "
             "a GPU fails.",
-            'self.register_buffer("pe", table, persistent=False).',
+            'self.register_buffer("pe", table, persistent=False).'
+            if plain
+            else "Say where: torch.arange(length, device=x.device).",
         )
     elif nowhere:
         yield Finding.fact(
@@ -88,6 +94,18 @@ def device(probe: Subject) -> Findings:
         yield Finding.fact(
             "device", f"Tried {tried}: {what}.", "Nothing is left behind."
         )
+
+
+class _Lookups(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses rows of one device at places on another: a GPU does, meta does not."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        devices = {x.device.type for x in args if isinstance(x, Tensor)}
+        if func in LOOKUPS and len(devices) > 1:
+            raise RuntimeError(f"rows are on device {args[0].device}, places elsewhere")
+        return func(*args, **(kwargs or {}))
 
 
 def _asks_for_numbers(error: Exception) -> bool:

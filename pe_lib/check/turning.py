@@ -202,6 +202,7 @@ def accuracy(turner: Turner) -> Findings:
         if size.min() < 1e-30:  # shrunk to nothing, as in xPos
             break
         angles = (length - 1) * speeds * np.sign(turner.speeds)
+        angles += np.angle(turner.hands[0])  # positions may begin at 1
         error = float(np.abs(hands / size - np.exp(1j * angles)).max())
         measured.append(f"{length:,}: {error:.1e}")
         if not error < HARMFUL + unsure * length:

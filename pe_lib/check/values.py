@@ -214,7 +214,9 @@ def half(probe: Probe) -> Findings:
                 f"{name}: {distinct} different encodings for {length} positions, "
                 f"largest error {error:.2g}.",
                 f"Positions or angles are counted in {name}, which has only "
-                f"{_digits(kind)} bits for whole numbers.",
+                f"{_digits(kind)} bits for whole numbers."
+                if distinct < possible
+                else f"Frequencies or angles are rounded to {_digits(kind)} bits.",
                 "Compute in float32 or more, whatever the dtype of x is; convert the "
                 "encoding last.",
             )

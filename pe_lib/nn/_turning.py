@@ -50,7 +50,7 @@ def is_followed() -> bool:
 def ready_for_small(turns: Tensor, layout: str) -> tuple[Tensor, ...]:
     """Rows of `turns` [n, head_dim] as :func:`turn_small` takes them."""
     if layout == "interleaved":
-        return (_as_complex(turns),)
+        return (turns,)  # torch.save takes no complex view beside the table itself
     cos, sin = turns.chunk(2, -1)
     return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
 
@@ -62,8 +62,9 @@ def turn_small(x: Tensor, ready: Sequence[Tensor]) -> Tensor:
     """
     wide = x if x.dtype in WIDE else x.float()
     if len(ready) == 1:  # neighbours, as complex numbers
-        wide = wide if _is_complex(wide) else wide.contiguous()
-        turned = _as_real(_as_complex(wide) * ready[0])
+        if not _is_complex(wide):  # contiguous() keeps odd strides of a single row
+            wide = wide.clone(memory_format=torch.contiguous_format)
+        turned = _as_real(_as_complex(wide) * _as_complex(ready[0]))
     else:
         cos, sin = ready
         turned = wide.roll(cos.shape[-1] // 2, -1).mul_(sin).addcmul_(wide, cos)

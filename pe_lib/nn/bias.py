@@ -261,7 +261,7 @@ class AlibiBias(_Bias):
         return values.to(self.slopes.device)
 
     def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
-        slopes = self.slopes
+        slopes = self._exact.to(self.slopes)  # a loader may have emptied the buffer
         return lambda head, offset: -slopes[head] * offset.abs()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:

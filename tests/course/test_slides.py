@@ -11,7 +11,7 @@ import pytest
 import slides
 
 BOOK = manuscript.read()
-PLANS = slides.plans(BOOK)
+PLANS = slides.plans(BOOK, BOOK.spine)
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
 
 
@@ -115,10 +115,11 @@ def test_a_slide_quotes_its_page() -> None:
 
 
 def test_a_deck_of_each_chapter_that_is_chosen(tmp_path) -> None:
-    """Of no other, and none of the lectures; all of them without a choice."""
+    """Of no other, beside the lectures; all of them without a choice."""
     pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
     made = slides.write(pages, tmp_path, BOOK)
-    assert [path.stem for path in made] == ["sinusoidal-geometry", "failures-dials"]
+    chosen = ["sinusoidal-geometry", "failures-dials"]
+    assert [path.stem for path in made] == ["45", "90", *chosen]
     assert katex_math.engine.cache_info().currsize == 0  # no thread goes on
     assert len(slides.write(BOOK.notebooks, tmp_path, BOOK)) == len(PLANS)
     for page in BOOK.notebooks:

@@ -578,7 +578,12 @@ class OffByTwo(Learned):
     """As BART: the first two rows are for something else."""
 
     def forward(self, x):
-        return x + self.rows(torch.arange(x.shape[-2]) + 2)
+        return x + self.rows(torch.arange(x.shape[-2], device=x.device) + 2)
+
+
+class PlacesOnTheProcessor(Learned):
+    def forward(self, x):
+        return x + self.rows(torch.arange(x.shape[-2]))
 
 
 class TrainedScale(Table):
@@ -683,6 +688,7 @@ FAULTS = [
     ("training", TwiceInTraining, "others, and the same in each call", Sound),
     ("training", KeepsItsGraph, "The second step fails", Learned),
     ("device", InAList, "plain attributes: rows[0]", Table),
+    ("device", PlacesOnTheProcessor, "places elsewhere", Learned),
 ]
 
 

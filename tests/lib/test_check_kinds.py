@@ -513,6 +513,11 @@ class TokensPadded(nn.Module):
         return code * kept[..., None]
 
 
+class FromOne(Rotary):
+    def angles(self, length, dtype):  # noqa: ARG002
+        return angles(range(1, length + 1), self.dim)
+
+
 ROTARY_FAULTS = [
     ("positions", FlatFromZero, "the queries are not turned as usual"),
     ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
@@ -548,6 +553,7 @@ ROTARY_FAULTS = [
 ]
 ROTARY_SOUND = {
     "halves": Rotary,
+    "from one": FromOne,
     "neighbours": Interleaved,
     "one tensor": OneTensor,
     "heads last": HeadsLast,
@@ -607,7 +613,8 @@ class T5(nn.Module):
 
     def forward(self, queries, keys):
         buckets = t5_buckets(self.offsets(queries, keys), causal=self.causal)
-        return self.table(torch.from_numpy(buckets)).permute(2, 0, 1)[None]
+        buckets = torch.from_numpy(buckets).to(self.table.weight.device)
+        return self.table(buckets).permute(2, 0, 1)[None]
 
 
 class T5Causal(T5):

@@ -1,7 +1,7 @@
 """The module turns as pe_lib.beyond.rotary does, whatever was done to it before."""
 
 import copy
-import pickle
+import io
 from functools import partial
 
 import numpy as np
@@ -94,12 +94,13 @@ def test_nothing_that_came_before_changes_a_number(layout):
     before = module.turn(x)
     module.turn(torch.randn(1, 5000, 8).bfloat16())
     assert torch.equal(module.turn(x), before)
+    torch.save(module, file := io.BytesIO())
     for changed in (
+        torch.load(io.BytesIO(file.getvalue()), weights_only=False),
         module.bfloat16(),
         module.half().float(),
         module.double(),
         copy.deepcopy(module),
-        pickle.loads(pickle.dumps(module)),
         copy.deepcopy(module).to("meta").to_empty(device="cpu"),
     ):
         assert torch.equal(changed.turn(x), before)
@@ -156,9 +157,11 @@ def test_views_of_a_larger_tensor(layout):
         torch.randn(2, 9, 11)[..., 1:9],
         torch.randn(8, 9).mT,
         torch.randn(9, 8).expand(2, 9, 8),
+        torch.randn(9, 8, 1).permute(2, 0, 1),  # an odd stride of a single row
     ):
         expected = module.turn(x.clone(memory_format=torch.contiguous_format))
-        torch.testing.assert_close(module.turn(x), expected, atol=1e-6, rtol=0)
+        for turned in (module.turn(x), *module(x, x)):
+            torch.testing.assert_close(turned, expected, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("rotary_dim", [None, 4])

@@ -42,8 +42,8 @@ NEXT = {
     "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
     "out `dist/student`",
     "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
-    "notes, or the PDF next to it; a deck for each page of the path, too, or for the "
-    "chapters that you chose",
+    "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
+    "chapter that you chose",
     "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
     "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`; "
     "`instructor/lab.pdf` is the page for the room",

@@ -129,7 +129,8 @@ def browser() -> Iterator[Any]:
                 "--host-resolver-rules=MAP * ~NOTFOUND",
             ],
         )
-        yield chromium.new_page(viewport={"width": 960, "height": 700})
+        # As wide as what A4 leaves between the margins: captions are measured there.
+        yield chromium.new_page(viewport={"width": 658, "height": 994})
         chromium.close()
 
 

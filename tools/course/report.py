@@ -481,7 +481,7 @@ def duration(files: int, jobs: int) -> str:
     minutes = math.ceil(files * NOTEBOOK_SECONDS / jobs / 60)
     return (
         f"{files} file{'s' * (files != 1)}, {jobs} at a time: about {minutes} "
-        f"minute{'s' * (minutes != 1)}, longer where answers hang."
+        f"minute{'s' * (minutes != 1)}, longer where answers hang, by a minute each."
     )
 
 

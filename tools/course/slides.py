@@ -138,10 +138,10 @@ class Plan:
     seen: Mapping[str, str] | None = None  # drawings that its words were written to
 
 
-def plans(book: Manuscript) -> list[Plan]:
-    """Those that are written, and one for each page of the path."""
+def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
+    """Those that are written, and one for each page."""
     written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
-    return written + [of_chapter(page, book) for page in book.spine]
+    return written + [of_chapter(page, book) for page in pages]
 
 
 def read(path: Path) -> Plan:
@@ -391,11 +391,11 @@ def inline(text: str) -> str:
 
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The decks of some chapters, or all that there are; and their list."""
+    """The lectures' decks and those of some chapters, of all the path's; their list."""
     folder.mkdir(parents=True, exist_ok=True)
     done, listed = [], []
     every = len(pages) == len(book.notebooks)
-    for plan in plans(book) if every else [of_chapter(page, book) for page in pages]:
+    for plan in plans(book, book.spine if every else pages):
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)

@@ -306,8 +306,8 @@ def main() -> None:
         table.writerow(["student", "chapter", "exercise", "numbers", "answer"])
         table.writerows(sorted(rows))
     exercises = len({row[2] for row in rows})
-    print(f"{given.folder / 'key.csv'}: {len(group.students)} students, "
-          f"{exercises} exercises, term {group.term}")  # fmt: skip
+    told = f"{exercises} exercise{'s' * (exercises != 1)}, term {group.term}"
+    print(f"{given.folder / 'key.csv'}: {len(group.students)} students, {told}")
 
 
 if __name__ == "__main__":
