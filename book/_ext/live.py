@@ -279,7 +279,10 @@ def why_not(name: str) -> str:
 
 
 class Live(SphinxPostTransform):
-    """Number the cells of a page, and put the button above the first open one."""
+    """Number the cells of a page; the button is above the first code one sees.
+
+    Where all code is folded, above the first explorer, or the first figure.
+    """
 
     default_priority = 950  # after the folds
     formats = ("html",)
@@ -291,27 +294,23 @@ class Live(SphinxPostTransform):
         if not engine() or page is None or not page.is_notebook:
             return
         places = {cell.id: number for number, cell in enumerate(page.code_cells)}
-        first = None
+        open_cells = [cell for section in page.main for cell in section.cells]
+        above = next(
+            cell.id
+            for role in ("idea", "explorer", "figure")
+            for cell in open_cells
+            if cell.role == role
+        )
         for container in self.document.findall(nodes.container):
             if container.get("nb_element") != "cell_code":
                 continue
             cell = page.cells[container["cell_index"]]
             container["classes"].append(f"c{places[cell.id]}")
-            if first is None and cell.role == "idea" and not is_folded(container):
+            if cell.id == above:
                 first = container
-        if first is not None:
-            said = start(name) if runs(name) else why_not(name)
-            around = first.parent
-            around.insert(around.index(first), nodes.raw("", said, format="html"))
-
-
-def is_folded(node: nodes.Node | None) -> bool:
-    """Whether it stands in a section that folds, or in an exercise."""
-    while node is not None:
-        if "deeper" in getattr(node, "attributes", {}).get("classes", []):
-            return True
-        node = node.parent
-    return False
+        text = start(name) if runs(name) else why_not(name)
+        around = first.parent
+        around.insert(around.index(first), nodes.raw("", text, format="html"))
 
 
 def tell_the_page(
