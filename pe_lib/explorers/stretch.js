@@ -30,8 +30,8 @@ each("stretch", (root, controls, form) => {
         "M" + shares.map((times, j) => `${x(j)} ${y(176, times)}`).join("L"),
         `translate(${x(63)} ${y(176, shares[63])})`,
       ],
-      (!slow.length ? "Every hand came round in training, so no angle is new."
-        : !unseen ? "No hand meets a new angle."
+      (!slow.length ? "Every hand came round in training."
+        : !unseen ? "No hand goes beyond the angles of training."
         : `New angles for ${unseen} of ${slow.length} slow hands, up to ${fixed(far, 1)} times too far.`) +
         ` The neighbour keeps ${kept} of its gap.`,
       slow.length > 0 && !unseen && share >= 0.9,

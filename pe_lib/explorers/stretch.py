@@ -56,7 +56,7 @@ class Stretch(Explorer):
     Examples
     --------
     >>> print(Stretch(rule="interpolate"))
-    No hand meets a new angle. The neighbour keeps 2 % of its gap.
+    No hand goes beyond the angles of training. The neighbour keeps 2 % of its gap.
     """
 
     rule: str = "none"
@@ -166,9 +166,9 @@ class Stretch(Explorer):
     def _sentence(self) -> str:
         reach, unseen = self._reach(), self._unseen()
         if not len(reach):
-            first = "Every hand came round in training, so no angle is new."
+            first = "Every hand came round in training."
         elif not unseen:
-            first = "No hand meets a new angle."
+            first = "No hand goes beyond the angles of training."
         else:
             first = (
                 f"New angles for {unseen} of {len(reach)} slow hands, up to"
