@@ -96,6 +96,7 @@ def test_a_check_asks_for_nothing_that_it_sets():
     stub = stubs.stub("a", "f = 1\nx = 2", "x = f\nassert x")
     assert stub == "# Your answer to a\nf = ...  # your code here"
     assert stubs.asked("f = [i for i in range(3)]", "i = f") == ["f"]
+    assert stubs.asked("f = 1\nx = 2", "def g(x): return x\ng(f)") == ["f"]
 
 
 def test_points_are_minutes():

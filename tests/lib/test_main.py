@@ -51,6 +51,8 @@ def test_sarif_has_its_required_fields_and_the_line_of_the_class(capsys, tmp_pat
     log = json.loads(out)
     (made,) = log["runs"]
     (result,) = [r for r in made["results"] if r["ruleId"] == "axes"]
+    _, wrong, _ = run(capsys, f"{path}:PE", "--quiet", "--d-model", "16")
+    assert len(made["results"]) == wrong.count("WRONG: ")
     place = result["locations"][0]["physicalLocation"]
     assert (status, log["version"], result["level"]) == (1, "2.1.0", "error")
     assert made["tool"]["driver"]["name"] == "pe_lib" and result["message"]["text"]
