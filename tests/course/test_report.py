@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,29 @@ def test_who_ran_out_of_time_is_graded_again_alone(
     assert asked[2:] == ["ada"] and sorted(asked) == ["ada", "ada", "ben"]
     got = {(row.student, row.message) for row in rows if row.of}
     assert got == {("ada", again), ("ben", "wrong")}
+
+
+def test_two_threads_never_parse_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11 may fail where they do, and the whole class is without a report."""
+    inside: list[Path] = []
+    at_once: list[int] = []
+    real = report.plan
+
+    def plan(*its: Any) -> dict[str, Any]:
+        inside.append(tmp_path)
+        time.sleep(0.2)
+        at_once.append(len(inside))
+        inside.pop()
+        return real(*its)
+
+    monkeypatch.setattr(report, "plan", plan)
+    monkeypatch.setattr(report, "WORKER", Path("/dev/null"))
+    for name in ("ada", "ben"):
+        kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
+    report.report(tmp_path, LIMITS, jobs=2)
+    assert at_once == [1, 1]
 
 
 def test_each_report_says_first_what_it_does_not_protect_from(tmp_path: Path) -> None:

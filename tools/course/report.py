@@ -38,6 +38,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
@@ -57,6 +58,8 @@ WORKER = Path(__file__).parent / "worker.py"
 OURS = {"students.txt", "report.csv", "gradebook.csv", "feedback"}
 OURS |= {"expected.json", "class.yml", "key.csv"}
 """What no student handed in."""
+PLANNING = threading.Lock()
+"""Python 3.11 may fail where two threads parse at once (CPython's issue 106905)."""
 NOTEBOOK_SECONDS = 8  # 4 to 12 were measured, those with PyTorch the longest
 LATE = re.compile(r"stopped.* seconds\b")
 PROOF = re.compile(r"\bProve, \d+ minutes?$")
@@ -232,7 +235,8 @@ def work(
     path: Path, chapter: str, limits: Limits, whose: Whose
 ) -> tuple[dict[str, str], str]:
     """The messages of the exercises, and what to say of those that have none."""
-    recipe = plan(chapter, limits, whose)
+    with PLANNING:
+        recipe = plan(chapter, limits, whose)
     most = limits.seconds * (1 + len(recipe["exercises"]))  # each may end a process
     late = ""
     with tempfile.TemporaryDirectory() as folder:
