@@ -54,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--positions", metavar="NAME", help="forward's argument for them"
     )
     check.add_argument("--offset", metavar="NAME", help="forward's first position")
+    check.add_argument(
+        "--axes", metavar="AXES", help="those of x, as a report has them"
+    )
     check.add_argument("--json", action="store_true", help="print JSON")
     check.add_argument("--sarif", action="store_true", help="print SARIF")
     check.add_argument("--quiet", action="store_true", help="print what is wrong alone")
@@ -70,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "ignore": given.ignore,
             "positions": given.positions,
             "offset": given.offset,
+            "axes": given.axes,
         }
         if given.list:
             print("\n".join(names_of_checks(build, **options)))

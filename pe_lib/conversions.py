@@ -47,9 +47,9 @@ def find_conversion(source: str, target: str, length: int, d_model: int) -> Conv
     """How one convention's table is turned into another's, or why it cannot be.
 
     Columns are reordered, positions moved on by T(offset), the array is turned on
-    its side. Nothing else would help: sines and cosines of different frequencies
-    are linearly independent, so that no matrix makes a frequency that is missing,
-    once there are more than d_model + 2 positions.
+    its side; no column of zeros is made. Nothing else would help: sines and cosines of
+    different frequencies are linearly independent, so that beyond d_model + 2 positions
+    no matrix makes a frequency that is missing, but for rounding where it is slow.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 r"""The encodings that fail: counting, normalised, binary, Gray, closed dials.
 
-Each lacks one thing that can be named and measured; see ``pe_lib.properties``.
+Each lacks something that can be named and measured; see ``pe_lib.properties``.
 """
 
 from typing import Any
@@ -151,7 +151,7 @@ def dials(
 
     the continuous binary counter on the way to the sinusoidal encoding in
     Kernes (2021). All codes lie on a closed curve: they repeat after
-    ``2**(count - 1)`` positions, and some are equal before that.
+    ``2**(count - 1)`` positions, and without cosines some are equal before that.
 
     Parameters
     ----------

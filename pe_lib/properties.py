@@ -177,9 +177,9 @@ def bounded(encode: Encode, length: int) -> Verdict:
     No finite table can show that. What is tested is a hint: how far the entries
     of any column get from their first one, at `length`, at twice and at four times as
     many positions. It holds if that grows less the second time than the first, or by
-    less than a tenth in all. Straight lines, roots and logarithms fail;
-    ``t / (t + 1000)`` passes at 512 positions, though not at 256, where it still looks
-    like a line. Growth slower than a logarithm's is not noticed.
+    less than a tenth in all. Straight lines, ``sqrt(t)`` and ``log(t + 1)`` fail at 512
+    positions; ``t / (t + 1000)`` passes, though not at 256, where it still looks like
+    a line. Growth a little slower, such as that of ``log(t + 1/2)``, is not noticed.
 
     Measured: the second growth divided by the first; 0 where it is less than a tenth
     in all.

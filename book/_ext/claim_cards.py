@@ -169,7 +169,7 @@ def drawing_of(claim: Claim) -> str:
 def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """A page for every claim: proofread, its reason, its drawing, and the next."""
     book = manuscript.read()
-    every = sorted(book.claims.values(), key=lambda claim: claim.rank)
+    every = [*book.claims.values()]
     base = app.config.html_baseurl.rstrip("/")
     for claim, following in zip(every, [*every[1:], every[0]], strict=True):
         page, _ = book.settled.get(claim.id, (None, None))

@@ -1,6 +1,6 @@
 """The claims ledger: one page of verdicts, and an anchor at every check.
 
-``book/claims/<part>.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
+``book/claims.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
 the anchor ``#claim-<id>`` and a line below it that names the claim. In
 ``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: by topic, the most
 repeated first, each sentence proofread: the missing condition is put in, what is false
@@ -91,7 +91,7 @@ def proofread(claim: Claim, text: Callable[[str], str] = str) -> str:
 def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
     """The claims by their question, the most repeated first."""
     found: dict[str, list[Claim]] = {}
-    for claim in sorted(claims.values(), key=lambda c: c.rank):
+    for claim in claims.values():
         found.setdefault(claim.question, []).append(claim)
     return found
 
@@ -191,8 +191,7 @@ def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
     """Replace the placeholder, on whichever page has it."""
     if PLACEHOLDER in source[0]:
         book = manuscript.read()
-        for path in manuscript.visible(book.root / "book", "claims/*.yml"):
-            app.env.note_dependency(str(path))
+        app.env.note_dependency(str(book.root / "book/claims.yml"))
         source[0] = source[0].replace(PLACEHOLDER, ledger(book.claims))
 
 

@@ -29,8 +29,7 @@ class OnThePage(SphinxDirective):
         book = manuscript.read()
         for page in book.notebooks:
             self.env.note_dependency(str(page.path))
-        for path in manuscript.visible(book.root / "book", "claims/*.yml"):
-            self.env.note_dependency(str(path))
+        self.env.note_dependency(str(book.root / "book/claims.yml"))
         return [nodes.raw("", self.html(), format="html")]
 
     def html(self) -> str:

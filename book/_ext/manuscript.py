@@ -11,7 +11,6 @@ Sphinx or from ``pe_lib``: what is read is text.
 """
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -339,7 +338,6 @@ class Claim:
     why: str
     settled_by: str
     place: str = ""
-    rank: float = math.inf  # how often people say it: 1 most; without one, last
 
 
 @dataclass(frozen=True)
@@ -418,7 +416,7 @@ def read(root: Path = ROOT) -> Manuscript:
         contents=contents,
         short=short,
         pages={name: read_page(name, files[name]) for name in order},
-        claims=_read_claims(root / "book"),
+        claims=_read_claims(root / "book/claims.yml"),
     )
 
 
@@ -487,13 +485,13 @@ def count_words(markdown: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
-def _read_claims(folder: Path) -> dict[str, Claim]:
-    """Those of one file in the file's order; a slip names the file."""
+def _read_claims(path: Path) -> dict[str, Claim]:
+    """All of them, in the file's order; a slip names the file and the claim."""
     claims: dict[str, Claim] = {}
-    for path in visible(folder, "claims/*.yml"):
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
+    for question, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        for entry in entries:
             try:
-                claim = Claim(**entry)
+                claim = Claim(question=question, **entry)
             except TypeError as error:
                 raise ValueError(f"{path.name}, {entry.get('id')}: {error}") from error
             if claim.id in claims:

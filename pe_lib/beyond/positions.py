@@ -102,7 +102,8 @@ def windowed(length: int, window: int, *, sinks: int = 0) -> NDArray[np.int64]:
 
     The first `sinks` and the last ``window - sinks``, as Xiao et al. (2024) keep
     them. They number the *places of the cache*, not the tokens: position i belongs
-    to the i-th entry, and what a key is turned by changes with every new token.
+    to the i-th entry. Once the cache is full, each new token changes what the keys
+    behind the sinks are turned by.
 
     Parameters
     ----------

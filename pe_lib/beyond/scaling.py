@@ -56,9 +56,10 @@ def ntk(frequencies: ArrayLike, factor: float) -> NDArray[np.float64]:
 
     .. math:: \omega_j' = \omega_j\, s^{-j/(K-1)}, \qquad j = 0, \ldots, K-1
 
-    For the frequencies of :func:`pe_lib.angular_frequencies`, K = d/2 of them, it is
-    the same as the base times s**(d/(d-2)), as bloc97 proposed it; Peng et al.
-    (2023), arXiv 2309.00071, section 3.1. A higher base is therefore this rule, too.
+    For the frequencies of :func:`pe_lib.angular_frequencies` in the paper's spacing,
+    K = d/2 of them, it is the same as the base times s**(d/(d-2)), as bloc97 proposed
+    it; Peng et al. (2023), arXiv 2309.00071, section 3.1. A higher base is therefore
+    this rule, too.
 
     Parameters, result and errors are those of :func:`interpolate`; there must be at
     least two pairs.
@@ -263,7 +264,7 @@ def unseen_angles(
 
     for a pair that made less than a full turn within the trained length L, and 0
     for one that made it, since it has seen all angles. Above 1 there are unseen
-    ones. (Angles of single pairs; their combinations are new in any case.)
+    ones. (Angles of single pairs; their combinations may be new all the same.)
 
     Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
     ValueError if the shapes differ or a pair turns that did not turn in training.

@@ -30,7 +30,7 @@ def xpos_fading(head_dim: int) -> NDArray[np.float64]:
     Returns
     -------
     array [head_dim / 2], float64
-        From 2/7 for the fastest pair to nearly 1 for the slowest.
+        From 2/7 for the fastest pair towards 1 for the slowest.
 
     Raises
     ------

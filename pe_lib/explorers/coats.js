@@ -34,7 +34,7 @@ each("coats", (root, controls, form) => {
     const norms = text.map((p) => Math.hypot(...p)), top = Math.max(...norms);
     const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, loud = spread <= 0.1;
     const apart = P.every(([x, y], t) => P.every(([u, v], s) => s == t || Math.hypot(u - x, v - y) > 0.22));
-    box.innerHTML = lamp(`equal norm: ${Math.round(100 * spread)} % apart`, loud ? "yes" : "no") + lamp(`one matrix: misses by ${Math.round(100 * miss)} %`, fits ? "yes" : "no");
+    box.innerHTML = lamp(`equal norm: smallest ${Math.round(100 * spread)} % below largest`, loud ? "yes" : "no") + lamp(`one matrix: misses by ${Math.round(100 * miss)} % of the size`, fits ? "yes" : "no");
     show(
       root,
       [

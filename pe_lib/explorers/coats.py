@@ -97,8 +97,8 @@ class Coats(Explorer):
     def _lamps(spread: float, miss: float) -> str:
         apart, by = (f"{number(100 * share, 0)} %" for share in (spread, miss))
         loud, near = ("yes" if is_ else "no" for is_ in (spread <= LOUD, miss <= NEAR))
-        return lamp(f"equal norm: {apart} apart", loud) + lamp(
-            f"one matrix: misses by {by}", near
+        return lamp(f"equal norm: smallest {apart} below largest", loud) + lamp(
+            f"one matrix: misses by {by} of the size", near
         )
 
     def _sentence(self) -> str:

@@ -49,8 +49,8 @@ class Rotation(Explorer):
     _name = "rotation"
     _title = "Turn"
     _goal = (
-        "Find the k for which T(k) turns the first hand most exactly to the other"
-        " side. Then move the position: does T(k) change?"
+        "Move the position: does T(k) change? Then find the k that turns the first"
+        " hand most exactly by half a turn, π radians."
     )
     _styles = ("explorer.css", "rotation.css")
     _reached = (
@@ -71,7 +71,8 @@ class Rotation(Explorer):
             dials.append(
                 "<div>"
                 + hand(f"hand {pair}", before + turn, before=before)
-                + f'<span class="now">{number(turn)} rad</span></div>\n'
+                + f"<div>frequency {speed:.2g}</div>"
+                f'<span class="now">{number(turn)} rad</span></div>\n'
             )
         T = shift_matrix(self.offset, 6, base=50)
         entries = "".join(

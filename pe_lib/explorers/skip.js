@@ -7,7 +7,7 @@ each("skip", (root, controls, form) => {
     const text = told.map(([word]) => word).join(" ");
     show(
       root,
-      [text, told.map(([, chance], i) => `M${24 * i + 16} 60V${(60 - 0.44 * chance).toFixed(1)}`).join(""), rotate(+controls.back.value)],
+      [text, told.map(([, chance], i) => `M${23 * i + 16} 60V${(60 - 0.44 * chance).toFixed(1)}`).join(""), rotate(+controls.back.value)],
       `${set ? 20 : 4} heads turned by ${+controls.back.value}: ${text}`,
       told[0][0] == "king",
     );

@@ -57,8 +57,8 @@ class Skip(Explorer):
     _goal = "Turn its heads until it skips the first word, old."
     _reached = (
         "Reached: king comes first.",
-        "It was never trained for that. The turn is the same at every position, and"
-        " between a quarter and three quarters of a position the answer changes.",
+        "It was never trained for that. In this sentence the first word changes between"
+        " a half and three quarters of a position.",
     )
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ def _text(told: list[Token]) -> str:
 def _bars(told: list[Token]) -> str:
     """One bar for each token."""
     return "".join(
-        f"M{24 * i + 16} 60V{60 - 0.44 * round(100 * token.chance):.1f}"
+        f"M{23 * i + 16} 60V{60 - 0.44 * round(100 * token.chance):.1f}"
         for i, token in enumerate(told)
     )
 
@@ -125,7 +125,7 @@ def packed(rows: Iterable[Mapping[str, str]]) -> str:
     """What skip.txt holds, of the rows of smollm_sentences.csv."""
     told: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        if row["text"] == "king" and int(row["step"]) < 13:
+        if row["text"] == "king" and int(row["step"]) < 14:
             word = row["token"].strip() or "↵"
             own = told.setdefault((row["heads"], row["back"]), [])
             own.append(f"{word} {row['probability']}")

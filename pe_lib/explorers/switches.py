@@ -13,10 +13,10 @@ DIGITS = ("ones", "twos", "fours")
 
 @dataclass(frozen=True, kw_only=True)
 class Switches(Explorer):
-    """A weight of -1, 0 or 1 for each binary digit: which queries look one back?
+    """A switch, -1, 0 or 1, for each binary digit: which queries look one back?
 
     The score of key s for query t is the sum over the digits of
-    ``weight[j] * P[t, j] * P[s, j]``, with ``P = binary(range(5), 3, centered=True)``.
+    ``switch[j] * P[t, j] * P[s, j]``, with ``P = binary(range(5), 3, centered=True)``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Switches(Explorer):
         return (
             '<div class="code" role="img" aria-label="The binary digits of positions 0'
             f' to 4, the ones first, with minus for zero">{head}{rows}</div>\n'
-            '<p class="legend">Press a row to change its weight. Below: the key to'
+            '<p class="legend">Press a row to change its switch. Below: the key to'
             " which each query attends most.</p>\n"
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
@@ -60,7 +60,7 @@ class Switches(Explorer):
 
     def _controls(self) -> str:
         return "".join(
-            f"<fieldset><legend>weight of the {name}</legend>"
+            f"<fieldset><legend>switch of the {name}</legend>"
             + "".join(
                 f'<label><input type="radio" name="{name}" value="{w}"'
                 f"{' checked' if w == 1 else ''}>{text}</label>"

@@ -52,19 +52,19 @@ def test_a_page_is_cut_at_its_headings() -> None:
 
 def test_claims_are_read_or_refused(tmp_path: Path) -> None:
     """A missing or a doubled one is an error that names the file."""
-    (tmp_path / "book/claims").mkdir(parents=True)
+    (tmp_path / "book").mkdir()
     (tmp_path / "_toc.yml").write_text("root: book/page\nparts: []\n")
     (tmp_path / "book/page.md").write_text("# Page\n")
     once = (
-        "- {id: sky, question: 'Q?', claim: C, sources: [], verdict: open,\n"
+        "- {id: sky, claim: C, sources: [], verdict: open,\n"
         "   why: W, settled_by: later}\n"
     )
     for text, message in (
         (once, ""),
-        (once + once, "sky.yml: there are two claims 'sky'"),
-        (once.replace("claim: C,", ""), "sky.yml, sky: .*claim"),
+        (once + once, "claims.yml: there are two claims 'sky'"),
+        (once.replace("claim: C,", ""), "claims.yml, sky: .*claim"),
     ):
-        (tmp_path / "book/claims/sky.yml").write_text(text)
+        (tmp_path / "book/claims.yml").write_text(f"Q?:\n{text}")
         manuscript.read.cache_clear()
         if message:
             with pytest.raises(ValueError, match=message):

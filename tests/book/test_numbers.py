@@ -13,7 +13,7 @@ LISTED = yaml.safe_load((ROOT / "tests/book/not_measured.yml").read_bytes())
 REMEDY = """
 Is it right? Then say it in the words of the output's line, or link to where it is
 computed, [58 %](#claim-x); or give a reason in the sentence,
-<!-- not measured: an example -->, in README in tests/book/not_measured.yml."""
+<!-- not measured: an example --> (for README, in tests/book/not_measured.yml)."""
 
 
 def unproved(page):

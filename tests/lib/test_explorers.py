@@ -1089,7 +1089,7 @@ def test_skip_shows_what_is_stored(play):
             told = skip.answers()[heads, back]
             assert sentence(page) == str(state)
             drawn = page.locator("svg path.now").first.get_attribute("d")
-            assert drawn in state._stage() and drawn.count("M") == len(told) == 13
+            assert drawn in state._stage() and drawn.count("M") == len(told) == 14
             first = sentence(page).partition(": ")[2].split()[0]
             assert first == told[0].text
             won = page.locator(".reached").first.is_visible()

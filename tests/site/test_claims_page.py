@@ -55,7 +55,7 @@ def test_without_script_all_claims_are_there(site: Site, browser: Any) -> None:
         assert entries.count() == page.locator(".claim-entry .badge").count()
         assert entries.count() == len(BOOK.claims)
         assert page.locator(".claim-filter").is_hidden()
-        first = min(BOOK.claims.values(), key=lambda claim: claim.rank)
+        first = next(iter(BOOK.claims.values()))
         assert first.claim[:30] in entries.first.inner_text()
         assert entries.last.is_visible()
 

@@ -360,7 +360,14 @@ def four_times_runs() -> dict[str, Settings]:
     }
 
 
-FOUR_TIMES = ("masked", "learned_or_fixed", "extrapolation", "freedom", "start_token")
+FOUR_TIMES = (
+    "masked",
+    "learned_or_fixed",
+    "loudness",
+    "extrapolation",
+    "freedom",
+    "start_token",
+)
 RUNS["four_times"] = four_times_runs()
 
 OPENED_MODELS: dict[str, Settings] = {
