@@ -3,7 +3,7 @@
 import contextlib
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,13 @@ from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check import state
 from pe_lib.check.kinds import BiasCall
 from pe_lib.check.longest import first_repeat
-from pe_lib.check.probe import Probe
+from pe_lib.check.probe import Asked
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
 
-COUNT = 200  # positions; past T5's largest distance of 128
+Array = NDArray[np.float64]
+
+COUNT = 300  # positions; past T5's largest distance, 128, and what bfloat16 counts
 SHORT = 12  # positions of a short text
 STEPS = 128  # more different values than any list of buckets has
 MASKED = -1e4  # and below: a mask, not a bias
@@ -28,22 +30,16 @@ CLOSE = 1e-3
 
 
 @dataclass(frozen=True)
-class Bias:
+class Bias(Asked):
     """A module that returns a bias, and how it is called."""
 
-    probe: Probe
     call: BiasCall
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Array:
         """[heads, query, key]; what a mask hides is NaN."""
         bias = as_numpy(self.of(self.make(), COUNT, COUNT))
         return np.where(bias > MASKED, bias, np.nan)
-
-    @property
-    def d_model(self) -> int:
-        """The number of heads."""
-        return self.probe.d_model
 
     def of(self, module: nn.Module, queries: int, keys: int, device: Any = None) -> Any:
         """The bias [heads, queries, keys]."""
@@ -56,10 +52,6 @@ class Bias:
         if all(not parameter.any() for parameter in module.parameters()):
             module = self.probe.filled_at_random()
         return module
-
-    def build_anew(self, seed: int = 0) -> nn.Module:
-        """A module from the caller's own hands."""
-        return self.probe.build_anew(seed)
 
     def codes(self, module: nn.Module) -> Tensor:
         """The bias of a short text, without its masks."""
@@ -75,68 +67,103 @@ class Bias:
     def lengthen(self, module: nn.Module) -> None:
         """Let it see a long text, if it takes one."""
         with contextlib.suppress(Exception):
-            self.of(module, 5 * COUNT, 5 * COUNT)
+            self.of(module, 1000, 1000)
+
+    def other_calls(self) -> dict[str, Callable[[nn.Module], Any]]:
+        """Calls that should change nothing."""
+        return {"a longer text": self.lengthen, "one query": lambda m: self.of(m, 1, 5)}
 
     @cached_property
     def free(self) -> bool:
-        """Whether it is computed from what is trained, and is no list of steps."""
+        """Whether what is trained makes it: no list of steps, or a window's own."""
         trained = any(p.requires_grad for p in self.probe.make().parameters())
         few = max(len(np.unique(np.round(head, 5))) for head in self.values)
-        return trained and few > STEPS
+        return trained and (few > STEPS or self.count < COUNT)
 
     @cached_property
-    def by_offset(self) -> NDArray[np.float64]:
-        """[heads, key - query + COUNT - 1]: the mean of each diagonal."""
-        offsets = range(1 - COUNT, COUNT)
-        return np.array(
-            [
-                [self._mean(np.diagonal(head, k)) for k in offsets]
-                for head in self.values
-            ]
-        )
-
-    @staticmethod
-    def _mean(diagonal: NDArray[np.float64]) -> float:
-        return float(diagonal.mean())  # NaN where a mask hides it
+    def as_rows(self) -> bool:
+        """Whether all queries get the same row, up to a number of their own."""
+        rows = self.values - self.values[:, :, :1]
+        size = np.nanmax(np.abs(self.values))
+        return bool(np.nanmax(np.abs(rows - rows[:, -1:])) < CLOSE * size)
 
     @cached_property
-    def past(self) -> NDArray[np.float64]:
+    def by_offset(self) -> Array:
+        """[heads, key - query + count - 1]: the middle of each diagonal."""
+        own = np.diagonal(self.values, axis1=1, axis2=2)[..., None]
+        low, high = ends_by_offset(self.values - own if self.as_rows else self.values)
+        return np.asarray((low + high) / 2)
+
+    @cached_property
+    def past(self) -> Array:
         """[heads, distance] for keys before the query, from distance 0 on."""
-        return self.by_offset[:, COUNT - 1 :: -1]
+        return self.by_offset[:, self.count - 1 :: -1]
+
+    @property
+    def count(self) -> int:
+        """How many positions are looked at: a window has a number of its own."""
+        return int(self.values.shape[-1])
+
+
+def ends_by_offset(values: Array, columns: int = 0) -> tuple[Array, Array]:
+    """Lowest and highest value of each offset; NaN where a mask hides some.
+
+    With `columns` an offset is one of rows and columns in a picture so wide.
+    """
+    heads, count, _ = values.shape
+    row, column = np.divmod(np.arange(count), columns or count)
+    place = row * 2 * columns + column
+    shape = heads, 2 * place[-1] + 1
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    for query in range(count):
+        at = np.s_[:, place - place[query] + place[-1]]
+        low[at] = np.minimum(low[at], values[:, query])
+        high[at] = np.maximum(high[at], values[:, query])
+    return low, high
+
+
+def spread_by_offset(values: Array, columns: int = 0) -> float:
+    """By how much values of one offset differ."""
+    low, high = ends_by_offset(values, columns)
+    return float(np.nanmax(high - low))
 
 
 def offset(bias: Bias) -> Findings:
     """Does it depend on the offset alone?"""
-    spread = max(
-        float(np.ptp(diagonal))
-        for head in bias.values
-        for k in range(1 - COUNT, COUNT)
-        if not np.isnan(diagonal := np.diagonal(head, k)).any()
-    )
-    size = float(np.nanmax(np.abs(bias.values)))
-    rows = [head - head[:, :1] for head in bias.values]
-    as_rows = all(np.nanmax(np.abs(row - row[-1])) < CLOSE * size for row in rows)
-    if spread < CLOSE * size:
-        yield Finding.fact(
-            "offset", "The bias depends on the offset alone.", "As it should."
+    spread = spread_by_offset(bias.values)
+    enough = CLOSE * float(np.nanmax(np.abs(bias.values)))
+    widths = (n for n in range(2, bias.count // 2 + 1) if bias.count % n == 0)
+    if not np.ptp(bias.values, axis=2).any():
+        yield Finding.wrong(
+            "Each query gets one number for all keys.",
+            "The softmax cannot see it: scores know nothing of positions.",
+            "Compute it from key position minus query position.",
         )
-    elif as_rows:
+        return
+    if spread < enough:
+        yield Finding.fact("The bias depends on the offset alone.", "As it should.")
+    elif bias.as_rows:
         yield Finding.fact(
-            "offset",
             "All queries get the same row, up to a number of their own.",
             "The softmax cannot see that number: as good as the offset alone under a "
             "causal mask, where keys are before the query.",
         )
+    elif n := next((n for n in widths if spread_by_offset(bias.values, n) < enough), 0):
+        values = ends_by_offset(bias.values, n)[0].T
+        values = np.round(values[np.isfinite(values[:, 0])], 6)
+        yield Finding.fact(
+            f"The bias depends on the offset in a picture {n} wide. Of {len(values)} "
+            f"offsets {len(np.unique(values, axis=0))} have values of their own.",
+            "Offsets that share a value the model cannot tell apart.",
+        )
     elif bias.free:
         yield Finding.fact(
-            "offset",
             f"The same offset gets values that differ by up to {spread:.3g}.",
             "Trained with the positions themselves, as TUPE's, or with shares of the "
             "text, as FIRE's.",
         )
     else:
         yield Finding.wrong(
-            "offset",
             f"The same offset gets values that differ by up to {spread:.3g}.",
             "What is far apart is then not the same at the beginning and the end.",
             "Compute it from key position minus query position.",
@@ -145,7 +172,7 @@ def offset(bias: Bias) -> Findings:
 
 def reach(bias: Bias) -> Findings:
     """Do far offsets keep a bias of their own, or that of the farthest?"""
-    for side in (bias.past, bias.by_offset[:, COUNT - 1 :]):
+    for side in (bias.past, bias.by_offset[:, bias.count - 1 :]):
         at = np.flatnonzero(np.isfinite(side).all(axis=0))
         rows = side[:, at].T.astype(np.float32)  # a mean may be off by a digit
         new = np.r_[True, (np.diff(rows, axis=0) != 0).any(axis=1)][: len(at)]
@@ -153,26 +180,31 @@ def reach(bias: Bias) -> Findings:
         if again:
             at = at[new]
             yield Finding.wrong(
-                "reach",
                 f"At distance {at[again[0]]} the bias is that of distance "
                 f"{at[again[1]]}, and between them it is another.",
                 "What is far is taken for what is near: a table that wraps round, or "
                 "an integer too small. A period that is meant is no fault.",
             )
             return
-    yield Finding.fact("reach", "No far offset is taken for a near one.", "Good.")
+    yield Finding.fact("No far offset is taken for a near one.", "Good.")
 
 
 def slopes(bias: Bias) -> Findings:
     """A straight line in each head? Which slopes?"""
     lines = np.diff(bias.past, axis=1)
     size = np.nanmax(np.abs(lines))
+    ahead = bias.by_offset[:, bias.count :]
+    if not size and (np.nanmax(ahead, axis=1) > np.nanmin(ahead, axis=1)).any():
+        yield Finding.wrong(
+            "All keys before the query get one number, those after it do not.",
+            "Under a causal mask no key is told from another: queries and keys are "
+            "swapped.",
+        )
     if np.isnan(lines).any() or np.ptp(lines, axis=1).max() > CLOSE * size or not size:
         return
     slope = -lines.mean(axis=1)
     if (slope < 0).any():
         yield Finding.wrong(
-            "slopes",
             f"In {int((slope < 0).sum())} of {len(slope)} heads the bias grows with "
             "the distance.",
             "The farthest word wins: the distance has the wrong sign.",
@@ -187,7 +219,6 @@ def slopes(bias: Bias) -> Findings:
     }
     name = next((n for n, s in known.items() if np.allclose(slope, s, rtol=CLOSE)), "")
     yield Finding.fact(
-        "slopes",
         f"ALiBi: {heads} slopes from {slope.max():.4g} to {slope.min():.4g}, "
         f"{name or 'of its own' if heads == 1 or np.ptp(slope) else 'all the same'}.",
         "A head of slope m looks about 1/m words back; other slopes are another model.",
@@ -197,7 +228,7 @@ def slopes(bias: Bias) -> Findings:
 def buckets(bias: Bias) -> Findings:
     """Steps? Which buckets?"""
     known = bias.by_offset
-    offsets = np.arange(1 - COUNT, COUNT)
+    offsets = np.arange(1 - bias.count, bias.count)
     seen = np.asarray(np.isfinite(known).all(axis=0))
     same = np.asarray((np.abs(np.diff(known, axis=1)) < 1e-9).all(axis=0))
     if not same[seen[1:] & seen[:-1]].any():
@@ -212,17 +243,22 @@ def buckets(bias: Bias) -> Findings:
         )
         for way, given in (("", bucket), (" (keys and queries swapped)", bucket[::-1])):
             if _agree(known[:, seen], given[seen]):
+                after = torch.from_numpy(known[:, bias.count])  # offset 1
+                if not causal and any(  # T5's row 1 is of offset -1
+                    p.shape == (number, len(after)) and close(p[1].double(), after)
+                    for p in bias.make().parameters()
+                ):
+                    way = " (keys and queries swapped)"
                 yield _of_t5(number, distance, causal=causal, way=way)
                 return
     edges = offsets[1:][~same & seen[1:] & seen[:-1]]
     yield Finding.fact(
-        "buckets",
         f"Steps of its own, at offsets {', '.join(map(str, edges[:12]))} ...",
         "T5's weights fit T5's steps alone.",
     )
 
 
-def _agree(values: NDArray[np.float64], bucket: NDArray[np.int64]) -> bool:
+def _agree(values: Array, bucket: NDArray[np.int64]) -> bool:
     """Whether offsets have one value exactly where they share a bucket."""
     named = np.unique(np.round(values, 6), axis=1, return_inverse=True)[1].ravel()
     both = np.unique(np.stack([named, bucket]), axis=1).shape[1]
@@ -233,11 +269,10 @@ def _of_t5(number: int, distance: int, *, causal: bool, way: str) -> Finding:
     direction = "for a causal mask" if causal else "for both directions"
     text = f"T5's {number} buckets up to distance {distance}, {direction}{way}."
     if way:
-        return Finding.wrong(
-            "buckets", text, "What is before is treated as what is after.",
+        return Finding.wrong(text, "What is before is treated as what is after.",
             "The offset is the key's position minus the query's.",
         )  # fmt: skip
-    return Finding.fact("buckets", text, "Weights fit these steps alone.")
+    return Finding.fact(text, "Weights fit these steps alone.")
 
 
 def mask(bias: Bias) -> Findings:
@@ -245,12 +280,11 @@ def mask(bias: Bias) -> Findings:
     hidden = np.isnan(bias.values)
     if not hidden.any():
         return
-    heads, at = hidden.shape[0], np.arange(COUNT)
+    heads, at = hidden.shape[0], np.arange(bias.count)
     for back, words in ((0, "the word itself"), (1, "the word before")):
         gone = hidden[:, at[back:], at[back:] - back].any(axis=1).sum()
         if gone:
             yield Finding.wrong(
-                "mask",
                 f"In {gone} of {heads} heads the mask hides {words}.",
                 "A query that must not attend to a near key learns little of its text.",
                 "Hide keys after the query, or those outside of a window around it.",
@@ -258,10 +292,27 @@ def mask(bias: Bias) -> Findings:
             return
     later = hidden[:, at[:-1], at[1:]].all()
     yield Finding.fact(
-        "mask",
         "Later keys are hidden." if later else "Some keys are hidden.",
         "A second mask changes nothing.",
     )
+
+
+def widths(bias: Bias) -> Findings:
+    """As many heads as it is asked for?"""
+    counts = {}
+    for heads in (1, 6, 12):
+        other = replace(bias, probe=bias.probe.at_width(heads))
+        with contextlib.suppress(Exception):  # an error that says so
+            counts[heads] = len(other.of(other.probe.make(), SHORT, SHORT))
+    bad = [heads for heads, count in counts.items() if count % heads]
+    if bad and len({*counts.values()}) > 1:  # else it has heads of its own
+        yield Finding.wrong(
+            f"Built for {bad[0]} heads it returns {counts[bad[0]]}.",
+            "Scores of that many heads do not fit, or the wrong ones are cut off.",
+            "Make one slope, or one column, for each head.",
+        )
+    else:
+        yield Finding.fact("As many heads as asked for, or an error.", "As it should.")
 
 
 def cache(bias: Bias) -> Findings:
@@ -277,17 +328,15 @@ def cache(bias: Bias) -> Findings:
     found = [t for t in range(SHORT) if close(one[:, 0], whole[:, t])]
     if SHORT - 1 in found:
         yield Finding.fact(
-            "cache", "One query among more keys is the last one.", "As a cache needs."
+            "One query among more keys is the last one.", "As a cache needs."
         )
     elif 0 in found:
         yield Finding.fact(
-            "cache",
             "One query among more keys is taken for the first one.",
             "With a cache, take the last row of the whole bias.",
         )
     else:
         yield Finding.wrong(
-            "cache",
             f"One query among {SHORT} keys gets "
             + (f"the row of query {found[0]}." if found else "the row of no query."),
             "Decoding word by word scores different offsets from training.",
@@ -307,13 +356,37 @@ def gradient(bias: Bias) -> Findings:
     idle = [n for n, p in trained.items() if p.grad is None or not p.grad.any()]
     if len(idle) == len(trained):
         yield Finding.wrong(
-            "gradient",
             f"No gradient reaches {', '.join(idle)}.",
             "The bias keeps its first numbers, and no error says so.",
             "Do not use .data, .detach() or no_grad around the bias.",
         )
     else:
-        yield Finding.fact("gradient", "Its weights are trained.", "As it should.")
+        yield Finding.fact("Its weights are trained.", "As it should.")
+
+
+def half(bias: Bias) -> Findings:
+    """In 16 bits, still one value for each offset?"""
+    size = float(np.nanmax(np.abs(bias.values)))
+    if bias.free or spread_by_offset(bias.values) > CLOSE * size:
+        return
+    for words in ("After .bfloat16()", "After .bfloat16().float()"):
+        module = bias.make().bfloat16()
+        module = module.float() if "float()" in words else module
+        try:
+            found = as_numpy(bias.of(module, COUNT, COUNT))
+        except RuntimeError:  # a mixture of dtypes: an error that says so
+            continue
+        low, high = ends_by_offset(np.where(np.isnan(bias.values), np.nan, found))
+        share = (high - low) / np.maximum(np.maximum(abs(low), abs(high)), 1e-30)
+        if np.nanmax(share) > 4 * torch.finfo(torch.bfloat16).eps:
+            at = int(np.nanargmax(share.max(axis=0))) + 1 - bias.count
+            yield Finding.wrong(
+                f"{words} the values at offset {at} differ by {np.nanmax(share):.0%}.",
+                "Positions are counted in bfloat16, which has no odd number after 256.",
+                "Count positions as integers, and convert the bias last.",
+            )
+            return
+    yield Finding.fact("In bfloat16 an offset has one value.", "As it should.")
 
 
 BIAS_CHECKS: dict[str, Callable[[Bias], Findings]] = {
@@ -323,9 +396,12 @@ BIAS_CHECKS: dict[str, Callable[[Bias], Findings]] = {
     "reach": reach,
     "mask": mask,
     "cache": cache,
+    "widths": widths,
+    "half": half,
     "device": state.device,
     "meta": state.meta,
     "state_dict": state.state_dict,
     "determinism": state.determinism,
+    "history": state.history,
     "gradient": gradient,
 }

@@ -8,18 +8,25 @@ one property and yields findings. The checks are independent of one another;
 import copy
 import traceback
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import torch
 
-from pe_lib._arguments import as_callable, as_integer, brief
+from pe_lib._arguments import as_callable, as_choice, as_integer, brief
 from pe_lib.check import consistency, given, shapes, state, training, values
 from pe_lib.check.biases import BIAS_CHECKS, Bias
 from pe_lib.check.find import find_kind
-from pe_lib.check.kinds import Kind
-from pe_lib.check.probe import CannotCallError, Probe, WrongOutputError
+from pe_lib.check.kinds import ROTARY_AXES, Kind
+from pe_lib.check.probe import (
+    AXES,
+    CannotCallError,
+    Probe,
+    WrongOutputError,
+    parameters_of,
+)
 from pe_lib.check.report import Finding, Findings, Report, first_line
 from pe_lib.check.turner import Turner
 from pe_lib.check.turning import ROTARY_CHECKS
@@ -64,6 +71,7 @@ class Options(TypedDict, total=False):
     ignore: Collection[str]
     positions: str | None
     offset: str | None
+    axes: str | None
 
 
 HERE = Path(__file__).parent
@@ -81,6 +89,7 @@ def check_encoding(
     ignore: Collection[str] = (),
     positions: str | None = None,
     offset: str | None = None,
+    axes: str | None = None,
 ) -> Report:
     """Run a positional encoding module through all checks that apply.
 
@@ -105,6 +114,9 @@ def check_encoding(
     positions, offset : str, optional
         The names of forward's arguments for positions and for the first position,
         where they are not among the usual ones.
+    axes : str, optional
+        The order of the axes that x has in your model, as the report prints it,
+        "[batch, heads, length, dim]" for instance: another one is then wrong.
 
     Returns
     -------
@@ -120,8 +132,8 @@ def check_encoding(
         If `build` cannot be called, `d_model` is not an integer, or `ignore` is one
         word and no collection of words.
     ValueError
-        If `d_model` is below 1 or not that of the module, or there is no check of a
-        name in `ignore`.
+        If `d_model` is below 1 or not that of the module, there is no check of a name
+        in `ignore`, or `axes` are none that a report prints.
 
     Examples
     --------
@@ -132,20 +144,21 @@ def check_encoding(
     >>> report.ok, report.wrong[0].check
     (False, 'axes')
     """
-    bare, ignore = _as_probe(build, d_model, ignore, positions, offset)
+    bare, ignore = _as_probe(build, d_model, ignore, positions, offset, axes)
     name = getattr(build, "__name__", type(build).__name__)
     with undisturbed():
         try:
             name = type(bare.make()).__name__
             kind = find_kind(bare)
         except (Exception, SystemExit) as error:
-            found = (_cannot_call(error, bare.d_model),)
+            found = (_cannot_call(error, bare),)
             return Report(name, bare.d_model, "", None, found)
         checks, subject = _that_apply(kind)
         checks = {key: check for key, check in checks.items() if key not in ignore}
         findings = _run_all(checks, subject)
         if not kind.checks:
-            findings = [Finding.fact("scope", OUT_OF_SCOPE, f"Seen: {kind.evidence}.")]
+            why = f"Seen: {kind.evidence}."
+            findings = [Finding("scope", "fact", OUT_OF_SCOPE, why)]
         try:
             match = kind.probe.match if kind.checks == "code" and kind.probe else None
         except (Exception, SystemExit):  # the checks have said so
@@ -174,14 +187,18 @@ def _as_probe(
     ignore: Collection[str] = (),
     positions: str | None = None,
     offset: str | None = None,
+    axes: str | None = None,
 ) -> tuple[Probe, Collection[str]]:
     as_callable("build", build)
     d_model = as_integer("d_model", d_model, at_least=1)
+    if axes is not None:
+        as_choice("axes", axes, (*AXES.values(), *ROTARY_AXES))
     if isinstance(build, torch.nn.Module):
         build, ignore = _copies(build, d_model), {*_as_checks(ignore), "widths"}
     probe = Probe(
-        build, d_model, "batch", takes_positions=positions, takes_offset=offset
-    )
+        build, d_model, "batch", takes_positions=positions, takes_offset=offset,
+        takes_axes=axes,
+    )  # fmt: skip
     return probe, _as_checks(ignore)
 
 
@@ -238,7 +255,7 @@ def _run_all(
             subject.codes(subject.make())
         except Exception as error:  # then it is something else
             why = f"It was taken for a rotary module, and then: {first_line(error)}"
-            return [Finding.fact("scope", OUT_OF_SCOPE, why)]
+            return [Finding("scope", "fact", OUT_OF_SCOPE, why)]
     first = {
         name: _run(name, checks[name], subject) for name in (FIRST,) if name in checks
     }
@@ -255,18 +272,20 @@ def _run(name: str, check: Callable[[Any], Findings], subject: Any) -> list[Find
     """What one check finds; if the module raises, that is the finding."""
     findings: list[Finding] = []
     try:
-        findings += check(subject)
+        findings += (replace(found, check=name) for found in check(subject))
     except (Exception, SystemExit) as error:
         if _is_of_the_module(error):
-            found = Finding.wrong(
+            found = Finding(
                 name,
+                "wrong",
                 f"The module raised {first_line(error)}",
                 "What other modules do without an error, this one cannot do.",
                 "Call the module in the same way and follow the traceback.",
             )
         else:
-            found = Finding.fact(
+            found = Finding(
                 name,
+                "fact",
                 f"Not told: {first_line(error)}",
                 "What came back is nothing that this check can read.",
             )
@@ -292,19 +311,26 @@ def _is_of_the_module(error: BaseException) -> bool:
     )
 
 
-def _cannot_call(error: BaseException, d_model: int) -> Finding:
+def _cannot_call(error: BaseException, probe: Probe) -> Finding:
+    d_model = probe.d_model
+    try:
+        takes = ", ".join(parameters_of(probe.make()))
+    except Exception:  # it cannot be built
+        takes = "..."
     cause = error.__cause__ if isinstance(error, CannotCallError) else error
     assert cause is not None
     if isinstance(error, CannotCallError):
         what = f"forward took x in no order of its axes: {first_line(cause)}"
     else:
         what = f"build({d_model}) raised {first_line(cause)}"
-    return Finding.wrong(
+    return Finding(
         "call",
+        "wrong",
         what,
         "Nothing else can be checked.",
         f"Wrap it: a module built from d_model alone whose forward takes one of what "
         f"was tried: x [2, 5, {d_model}], positions [5], the length 5, or queries and "
         f"keys [2, 3, 5, {d_model}]. In two lines: def forward(self, x): return "
-        f"self.inner(what yours takes), or (self, q, k) for both turned.",
+        f"self.inner({takes}), made from x; or (self, q, k) for both turned; or "
+        f"(self, queries, keys), two lengths, for a bias.",
     )

@@ -6,6 +6,7 @@ from dataclasses import is_dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,7 +16,6 @@ from pe_lib.check.kinds import (
     Caller,
     Kind,
     from_pair,
-    name_of_input,
     of_tables,
     positions_beside,
     returns_bias,
@@ -27,18 +27,21 @@ from pe_lib.check.probe import (
     CannotCallError,
     Probe,
     finished,
+    lengths_in,
+    multiplies,
     noise,
     oriented,
     parameters_of,
 )
 from pe_lib.check.tables import tables_in
-from pe_lib.check.tensors import close
+from pe_lib.check.tensors import close, differ
 from pe_lib.check.wrapped import (
     Give,
     dims_of,
     fitting,
     from_positions,
     picking,
+    there,
     with_positions,
 )
 
@@ -49,9 +52,12 @@ def find_kind(probe: Probe) -> Kind:
     """Find out what a module is; CannotCallError if it takes nothing we know."""
     cause: Exception | None = None
     first = next(iter(parameters_of(probe.make())), "")
-    attempts = [_takes_x, _fitted, takes_heads, _takes_positions, _images, returns_bias]
+    attempts = [_takes_x, _fitted, takes_heads, _takes_positions, _images]
+    attempts += [_with_tokens, returns_bias]
     if "score" in first or "attn" in first:
         attempts.insert(0, returns_bias)
+    if "heads" in (probe.takes_axes or ""):
+        attempts.insert(0, takes_heads)
     for attempt in attempts:
         try:
             found = attempt(probe)
@@ -69,18 +75,20 @@ def _unless_of_heads(probe: Probe, found: Kind) -> Kind:
     """A rotary module for four axes may take three, and spread over the wrong one."""
     if found.name != AROUND:
         return found
-    try:
+    with contextlib.suppress(Exception):  # four axes are not for it
         return takes_heads(probe) or found
-    except Exception:  # four axes are not for it
-        return found
+    return found
 
 
 def _fitted(probe: Probe) -> Kind | None:
     """One that takes x, or queries and keys, in a form that its names tell."""
     forms = _forms(probe)
     x = noise(BATCH, HEADS, probe.few, probe.d_model)
-    first = next(iter(parameters_of(probe.make())), "")
+    names = [*parameters_of(probe.make())]
+    first = next(iter(names), "")
     for tensors in () if _is_of_words(first) else (2, 1):
+        if {*names[:tensors]} & {*POSITIONS}:
+            continue
         with contextlib.suppress(Exception):
             if not is_dataclass(probe.call(probe.make(), *[x.clone()] * tensors)):
                 return None
@@ -104,7 +112,7 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
     needed = [
         p for p in named.values() if p.default is p.empty and p.kind not in several
     ]
-    names = [p.name for p in needed]
+    names = [p.name for p in needed] or [*named][: _is_of_words(next(iter(named), ""))]
     ids = next((name for name in POSITIONS if name in named), "")
 
     def by_name(module: nn.Module, *x: Tensor, **more: Any) -> Any:
@@ -128,15 +136,13 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         pairs = zip(turned, words, strict=True)
         return tuple(y.reshape(x.shape).transpose(1, 2) for y, x in pairs)
 
-    def on_axes(
-        module: nn.Module, q: Tensor, k: Tensor, n: int, last: bool, **more: Any
-    ) -> Any:
-        at = more.pop(ids, torch.arange(q.shape[-2], device=q.device))
+    def on_axes(module: nn.Module, *x: Tensor, n: int, last: bool, **more: Any) -> Any:
+        at = more.pop(ids, torch.arange(x[0].shape[-2], device=x[0].device))
         at = at if at.ndim > 1 else at[None]
         at = at if at.ndim > 2 else at.expand(n, -1, -1)
-        return module(q, k, **{ids: at.movedim(0, -1) if last else at}, **more)
+        return module(*x, **{ids: at.movedim(0, -1) if last else at}, **more)
 
-    if names and all(p.kind is p.KEYWORD_ONLY for p in needed):
+    if needed and all(p.kind is p.KEYWORD_ONLY for p in needed):
         return [(by_name, 0)]
     if len(names) == 1 and ("qkv" in names[0] or _is_of_words(names[0])):
         return [(packed if "qkv" in names[0] else alike, 0)]
@@ -152,25 +158,53 @@ def _is_of_words(name: str) -> bool:
 
 
 def _images(probe: Probe) -> Kind | None:
-    """One that takes images [batch, dim, rows, columns], dim last, or their mask."""
-    for axis, mask in ((1, False), (-1, False), (1, True)):
+    """One that takes images [batch, dim, rows, columns], dim last, a mask, or sizes."""
 
-        def give(
-            module: Any, x: Tensor, columns: int = 5, axis: int = axis, mask: Any = mask
-        ) -> Any:
-            grid = x.reshape(len(x), -1, columns, x.shape[-1]).movedim(-1, axis)
-            grid = torch.zeros_like(grid[:, 0], dtype=torch.bool) if mask else grid
-            return module(grid).movedim(axis, -1).flatten(1, 2)
+    def picture(
+        axis: int, module: Any, x: Tensor, *, mask: Any, columns: int = 5
+    ) -> Any:
+        grid = x.reshape(len(x), -1, columns, x.shape[-1]).movedim(-1, axis)
+        grid = torch.zeros_like(grid[:, 0], dtype=torch.bool) if mask else grid
+        return module(grid).movedim(axis, -1).flatten(1, 2)
 
+    def sizes(pair: int, module: Any, x: Tensor, *, mask: Any, columns: int = 5) -> Any:
+        shape: Any = len(x[0]) // columns, columns
+        output = module(*([] if mask else [x]), *([shape] if pair else shape))
+        if mask and output.shape[-1] != x.shape[-1]:
+            if not (differ(output, -1) and differ(output, -2)):
+                raise TypeError("a bias for queries and keys, maybe")
+            output = output.movedim(-3, -1)
+        output = there(module, output, x) if mask else output
+        return output.reshape(-1, *x.shape[1:]).expand_as(x)
+
+    for give, way, mask in (
+        (picture, 1, False), (picture, -1, False), (picture, 1, True),
+        (sizes, 0, False), (sizes, 1, False), (sizes, 0, True), (sizes, 1, True),
+    ):  # fmt: skip
         with contextlib.suppress(Exception):
-            build = fitting(probe.build, give)
-            image = replace(probe, build=build, fixed=35, without_x=mask)
-            found = oriented(image)
-            found = finished(replace(found, fixed=35, alike=False))
+            build = fitting(probe.build, partial(give, way, mask=mask))
+            found = oriented(replace(probe, build=build, fixed=35, without_x=mask))
             codes = found.codes(found.make(), 35).reshape(7, 5, -1)
             if found.axes == "batch" and not close(codes[1:, 1:], codes[:-1, :-1]):
                 kind = _judged(found)
                 return replace(kind, name=f"{kind.name}, of images", checks="image")
+    return None
+
+
+def _with_tokens(probe: Probe) -> Kind | None:
+    """One that puts tokens of its own before x: what it does with x is looked at."""
+    module = probe.make()
+    lengths = [n - 1 for n in lengths_in(module, probe.d_model)]
+    for length in (probe.few, *lengths):
+        x = noise(BATCH, length, probe.d_model)
+        with contextlib.suppress(Exception):
+            change = probe.call(module, x + 1) - probe.call(module, x)
+            more = change.shape[1] - length
+            if more > 0 and change[:, more:].any() and not change[:, :more].any():
+                build = picking(probe.build, np.s_[:, more:])
+                fixed = None if length == probe.few else length
+                found = _judged(oriented(replace(probe, build=build, fixed=fixed)))
+                return replace(found, name=f"{found.name}, after {more} of its own")
     return None
 
 
@@ -194,8 +228,8 @@ def _takes_x(probe: Probe) -> Kind | None:
             if same and wider > 0 and any(torch.equal(end, x) for end in ends):
                 return Kind(
                     "appends the encoding to x",
-                    f"x [..., {probe.d_model}] comes back as the first or last columns "
-                    f"of [..., {output.shape[-1]}]",
+                    evidence=f"x [..., {probe.d_model}] comes back as the first or "
+                    f"last columns of [..., {output.shape[-1]}]",
                 )
         if arguments and isinstance(output, Tensor):
             return _of_code(
@@ -206,18 +240,11 @@ def _takes_x(probe: Probe) -> Kind | None:
 
 def _one_of_several(probe: Probe, output: Any) -> Kind:
     """One that returns several things: the first with a code that tells places."""
-    keys = list(output) if isinstance(output, dict) else range(len(output))
-    for key in keys:
-        if not isinstance(output[key], Tensor):
-            continue
-        try:
+    for key in output if isinstance(output, dict) else range(len(output)):
+        with contextlib.suppress(Exception):  # another may do
             found = oriented(replace(probe, build=picking(probe.build, key)))
-        except Exception:  # another may do
-            continue
-        if not found.alike:
-            kind = _judged(found)
-            evidence = f"it returns {len(output)} things; [{key!r}] is looked at"
-            return replace(kind, evidence=f"{evidence}: {kind.evidence}")
+            if not found.alike:
+                return _judged(found)
     raise TypeError(f"returned {type(output).__name__}, not a tensor")
 
 
@@ -226,33 +253,25 @@ def _of_code(probe: Probe) -> Kind | None:
     found = oriented(probe)
     if found.alike:
         if _looks_around(found):
-            return Kind(
-                AROUND,
-                "with zeros all positions are alike, and a change of one word changes "
-                "what its neighbours get",
-            )
+            return Kind(AROUND, evidence="a change of one word changes what others get")
         turns = turning(found)
         if turns is not None:
             return turns
-        masked = finished(replace(found, level=0.5, alike=False, gain=0.0))
+        masked = finished(replace(found, level=1.0, alike=False, gain=0.0))
         found = found if masked.alike else masked
     return _judged(found)
 
 
 def _judged(found: Probe) -> Kind:
     """What one does with x that has codes of its own."""
-    name, evidence = {
-        None: ("mixes x with the encoding", "f(x) - f(0) is no multiple of x"),
-        0.0: ("returns the encoding", "f(x) = f(0)"),
-        1.0: ("adds the encoding to x", "f(x) - f(0) = x"),
-    }.get(
-        found.gain,
-        (
-            "adds the encoding to a multiple of x",
-            f"f(x) - f(0) = {found.gain or 0:g} x",
-        ),
-    )
-    return Kind(name, evidence, "code", found)
+    name = {
+        None: "mixes x with the encoding",
+        0.0: "returns the encoding",
+        1.0: "adds the encoding to x",
+    }.get(found.gain, "adds the encoding to a multiple of x")
+    if found.gain is None and multiplies(found):
+        name = "multiplies x by the encoding"
+    return Kind(name, "code", found)
 
 
 def _looks_around(probe: Probe) -> bool:
@@ -271,6 +290,9 @@ def _takes_positions(probe: Probe) -> Kind | None:
     given: Any
     few = probe.few
     first = next(iter(parameters_of(probe.make())), "")
+    if "shape" in first:
+        size = fitting(probe.build, lambda module, n: module(torch.Size([1, n])))
+        return _takes_positions(replace(probe, build=size))
     if _is_of_words(first) or "score" in first:
         return None
     for given in (torch.arange(few), torch.arange(few)[None], few):
@@ -281,32 +303,19 @@ def _takes_positions(probe: Probe) -> Kind | None:
         if isinstance(output, Tensor) and output.shape[-2:] == (few, probe.d_model):
             build = from_positions(probe.build, dims_of(given))
             found = oriented(replace(probe, build=build, without_x=True))
-            evidence = f"{name_of_input(given)} gives {list(output.shape)}"
-            return Kind("takes positions, no x", evidence, "code", found)
-        if isinstance(output, Tensor) and output.shape == (few, 1, probe.d_model):
-            build = fitting(probe.build, lambda module, *x: module(*x).squeeze(1))
+            return Kind("takes positions, no x", "code", found)
+        dim = probe.d_model
+        if getattr(output, "shape", 0) in {(few, 1, dim), (few, 1, 1, dim)}:
+            build = fitting(probe.build, lambda module, *x: module(*x).flatten(0, -2))
             return _takes_positions(replace(probe, build=build))
-        if isinstance(output, tuple | list | dict):
-            several = _code_among(probe, output, dims_of(given))
-            if several is not None:
-                return several
         tables = tables_in(output, probe.d_model)
         if tables is not None and tables.length == few:
             caller = Caller(tensors=0, where=dims_of(given), tables=tables)
             return of_tables(probe, caller)
-    return None
-
-
-def _code_among(probe: Probe, output: Any, dims: int) -> Kind | None:
-    """A code among several things that positions give: angles and a scale, say."""
-    if tables_in(output, probe.d_model) is not None:
-        return None
-    keys = list(output) if isinstance(output, dict) else range(len(output))
-    shape = (probe.few, probe.d_model)
-    for key in keys:
-        if isinstance(output[key], Tensor) and output[key].shape[-2:] == shape:
-            build = from_positions(picking(probe.build, key), dims)
-            found = oriented(replace(probe, build=build, without_x=True))
-            evidence = f"[{key!r}] of {len(output)} things is {list(shape)}"
-            return Kind("takes positions, no x", evidence, "code", found)
+        if tables is None and isinstance(output, tuple | list | dict):
+            # angles and a scale, say
+            for key in output if isinstance(output, dict) else range(len(output)):
+                one = replace(probe, build=picking(probe.build, key))
+                if (several := _takes_positions(one)) is not None:
+                    return several
     return None

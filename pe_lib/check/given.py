@@ -19,9 +19,7 @@ def positions(probe: Probe) -> Findings:
     name = probe.positions
     if name is None:
         yield Finding.fact(
-            "positions",
-            "No argument for positions.",
-            "Packed and left-padded batches need one.",
+            "No argument for positions.", "Packed and left-padded batches need one."
         )
         return
     module, first = probe.make(), first_position(probe)
@@ -33,7 +31,6 @@ def positions(probe: Probe) -> Findings:
         if probe.takes_positions:  # somebody said that this is its name
             raise
         yield Finding.fact(
-            "positions",
             f"{name} = {probe.length - 1}, ..., 1, 0 is refused, as [length] and as "
             f"[batch, length]: {first_line(error)}",
             "Either it takes something else, or packed batches cannot be had.",
@@ -41,7 +38,6 @@ def positions(probe: Probe) -> Findings:
         return
     if not close(codes, usual.flip(0)):
         yield Finding.wrong(
-            "positions",
             f"{name} = {probe.length - 1}, ..., 1, 0 does not give the usual encodings "
             "in that order.",
             "Packed and left-padded sequences get the encodings of other positions.",
@@ -54,7 +50,6 @@ def positions(probe: Probe) -> Findings:
         can.append("per batch")
     elif alike:
         yield Finding.wrong(
-            "positions",
             f"{name} [batch, length]: each sequence gets those of the first.",
             "Packed and left-padded batches differ from sequence to sequence.",
             f"Take the row of each sequence, or refuse {name} of two axes.",
@@ -71,14 +66,13 @@ def positions(probe: Probe) -> Findings:
         other = _position_of(probe, module, found, value)
         if other is not None:
             yield Finding.wrong(
-                "positions",
                 f"{name} = {value:g} gets the encoding of position {other}.",
                 f"A {words} position is silently taken for a different one.",
                 "Compute it from the formula, or refuse it.",
             )
     yield Finding.fact(
-        "positions",
-        f"{name} is right{': also ' + ', '.join(can) if can else ''}.",
+        f"{name} is right{f', from {first} on' if first else ''}"
+        f"{': also ' + ', '.join(can) if can else ''}.",
         "Packed and left-padded batches are possible.",
     )
 
@@ -127,27 +121,24 @@ def offset(probe: Probe) -> Findings:
     name = probe.offset
     if name is None:
         yield Finding.fact(
-            "offset",
             "No argument for the first position.",
             "Decoding word by word with a cache needs one.",
         )
         return
     module = probe.make()
     usual = probe.codes(module)
-    wrong = _not_counted_on(probe)
+    wrong = not_counted_on(probe)
     words = [n for n in (1, 3) if n < len(usual)]
     alone = [
         n for n in words if not close(_from(probe, module, n, 1), usual[n : n + 1])
     ]
     if wrong and not alone:
         yield Finding.fact(
-            "offset",
             f"{name} is right for one word at a time, and for one alone.",
             "Several words at once all get its encoding, or are refused.",
         )
     elif wrong:
         yield Finding.wrong(
-            "offset",
             f"{name} = {wrong[0]} does not give the encodings from position {wrong[0]} "
             "on.",
             "Words that are decoded one by one get other encodings than in training.",
@@ -155,21 +146,15 @@ def offset(probe: Probe) -> Findings:
         )
     elif alone:
         yield Finding.wrong(
-            "offset",
             f"{name} = {alone[0]} is right for two words, and not for one.",
             "A decoder asks for one word at a time.",
             "Let no short cut for one word forget the first position.",
         )
     else:
-        yield Finding.fact("offset", f"{name} is right.", "A key-value cache needs it.")
+        yield Finding.fact(f"{name} is right.", "A key-value cache needs it.")
 
 
-def counts_on(probe: Probe) -> bool:
-    """Whether several words have the codes from the first position on."""
-    return not _not_counted_on(probe)
-
-
-def _not_counted_on(probe: Probe) -> list[int]:
+def not_counted_on(probe: Probe) -> list[int]:
     """First positions from which two words get other codes than from 0 on."""
     module = probe.make()  # one for all calls: it may keep what it must not
     usual = probe.codes(module)

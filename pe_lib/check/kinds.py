@@ -7,12 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import Probe, lengths_in, noise, parameters_of
+from pe_lib.check.probe import FEW, Probe, lengths_in, noise, parameters_of
 from pe_lib.check.tables import Tables, tables_in, turned_by
 from pe_lib.check.tensors import close, differ
 from pe_lib.check.undisturbed import seed_all
 
 BATCH, HEADS = 2, 3
+ROTARY_AXES = (
+    "[length, batch, heads, dim]",
+    "[batch, length, heads, dim]",
+    "[batch, heads, length, dim]",
+    "[length, batch, dim]",
+    "[batch, length, dim]",
+)
 PICTURES = (16, 36, 49, 64, 196, 256)  # patches of a square one
 
 BiasCall = Callable[..., Any]
@@ -37,6 +44,8 @@ class Caller:
         The axes of the positions that it must be given; -1 for a length.
     tables : Tables or None
         What it returns, if it returns cosines and sines.
+    axes : str
+        Those of x, in words; empty where it takes no x.
     """
 
     lay: Callable[[Tensor], Tensor] = _as_it_is
@@ -44,6 +53,7 @@ class Caller:
     tensors: int = 1
     where: int | None = None
     tables: Tables | None = None
+    axes: str = ""
 
     def inputs(self, vectors: Tensor, at: Tensor | None = None) -> list[Any]:
         """What forward is given for vectors [batch, length, dim]."""
@@ -90,21 +100,21 @@ class Kind:
     ----------
     name : str
         What it does, in the words of a sentence that begins with "It".
-    evidence : str
-        What was seen.
     checks : "code", "rotary", "bias" or ""
         The family of checks that applies; none if it is out of their scope.
     probe : Probe or None
         How to ask for its encodings, where it has some.
     call : Caller, callable or None
         A rotary module, or a bias, as a function of plain tensors.
+    evidence : str
+        What was seen of one that is out of scope.
     """
 
     name: str
-    evidence: str
     checks: str = ""
     probe: Probe | None = None
     call: Any = None
+    evidence: str = ""
 
 
 def turning(probe: Probe) -> Kind | None:
@@ -122,11 +132,9 @@ def turning(probe: Probe) -> Kind | None:
         x = vector.expand(shape).clone()
         if not _is_turn(lambda x: probe.call(probe.make(), x.clone()), x, axis):
             continue
-        words = ("[length, batch, dim]", "[batch, length, dim]")[axis]
-        return Kind(
-            "turns x", f"linear, mixes columns, changes along {words}", "rotary",
-            probe, Caller(_swapped, _swapped) if axis == 0 else Caller(),
-        )  # fmt: skip
+        words = ROTARY_AXES[3 + axis]
+        lay = _as_it_is if axis else _swapped
+        return Kind("turns x", "rotary", probe, Caller(lay, lay, axes=words))
     return None
 
 
@@ -169,11 +177,9 @@ def from_pair(probe: Probe, output: Any, arguments: tuple[Any, ...]) -> Kind | N
 
 def of_tables(probe: Probe, call: Caller) -> Kind:
     """The kind of one that returns cosines and sines."""
-    return Kind(
-        "returns cosines and sines",
-        "two tables whose squares add up to one number",
-        "rotary", probe, call,
-    )  # fmt: skip
+    first = call.tables is None or call.tables.cosine_first
+    name = "returns cosines and sines" if first else "returns sines, then cosines"
+    return Kind(name, "rotary", probe, call)
 
 
 def takes_heads(probe: Probe) -> Kind | None:
@@ -220,16 +226,10 @@ def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
         x = x.squeeze(heads)
         return _swapped(x) if axis == 0 else x
 
-    words = (
-        "[length, batch, heads, dim]",
-        "[batch, length, heads, dim]",
-        "[batch, heads, length, dim]",
-    )[axis]
+    words = ROTARY_AXES[axis]
     name = "turns queries and keys" if tensors == 2 else "turns x"
-    return Kind(
-        name, f"linear, mixes columns, changes along {words}", "rotary", probe,
-        Caller(lay, back, tensors, 2 if asks else None),
-    )  # fmt: skip
+    caller = Caller(lay, back, tensors, 2 if asks else None, axes=words)
+    return Kind(name, "rotary", probe, caller)
 
 
 def returns_bias(probe: Probe) -> Kind | None:
@@ -240,19 +240,23 @@ def returns_bias(probe: Probe) -> Kind | None:
         lambda queries, keys, device: (
             torch.zeros(1, probe.d_model, queries, keys, device=device),
         ),
+        lambda _, keys, device: (torch.ones(1, keys, dtype=torch.long, device=device),),
+        lambda queries, *_: (queries // FEW, FEW),  # rows and columns
+        lambda *_: (),  # a window that it knows
     )
+    constant = None
     for form in forms:
+        given = form(probe.few, probe.few, None)
         try:
-            output = probe.call(
-                probe.filled_at_random(), *form(probe.few, probe.few, None)
-            )
+            output = probe.call(probe.filled_at_random(), *given)
         except Exception:  # another form may do
             continue
-        square = (probe.few, probe.few)
-        if not isinstance(output, Tensor) or output.shape[-2:] != square:
+        if not isinstance(output, Tensor) or output.ndim < 2:
             continue
-        if not differ(output, -1):
-            continue  # the same for all keys: nothing that a softmax would see
+        if output.shape[-2] not in (1, output.shape[-1]) or (
+            given and output.shape[-1] != probe.few
+        ):
+            continue
 
         def call(
             module: nn.Module,
@@ -262,21 +266,14 @@ def returns_bias(probe: Probe) -> Kind | None:
             form: Callable[[int, int, Any], tuple[Any, ...]] = form,
         ) -> Any:
             bias = module(*form(queries, keys, device))
-            return bias.reshape(-1, *bias.shape[-2:])
+            rows = queries if bias.shape[-2] == 1 else -1  # one for all queries
+            return bias.reshape(-1, *bias.shape[-2:]).expand(-1, rows, -1)
 
-        given = form(probe.few, probe.few, None)
-        return Kind(
-            "returns a bias for the scores",
-            f"{name_of_input(given[0])} gives {list(output.shape)}",
-            "bias", probe, call,
-        )  # fmt: skip
-    return None
-
-
-def name_of_input(given: Any) -> str:
-    if isinstance(given, Tensor):
-        return f"a tensor {list(given.shape)}"
-    return f"the length {given}"
+        kind = Kind("returns a bias for the scores", "bias", probe, call)
+        if differ(output, -1):
+            return kind
+        constant = constant or kind  # nothing that a softmax would see
+    return constant
 
 
 def positions_beside(

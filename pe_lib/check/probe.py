@@ -1,7 +1,9 @@
 """A module under test: how it is built, how it is called, what it adds to its input."""
 
+import contextlib
 import copy
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -82,6 +84,8 @@ class Probe:
         It takes positions, or their number, and no x.
     takes_positions, takes_offset : str or None
         The names of these arguments of forward, where they are not the usual ones.
+    takes_axes : str or None
+        The order of the axes of x, where somebody has said it.
     """
 
     build: Build
@@ -97,6 +101,7 @@ class Probe:
     without_x: bool = False
     takes_positions: str | None = None
     takes_offset: str | None = None
+    takes_axes: str | None = None
 
     @cached_property
     def first(self) -> nn.Module:
@@ -182,14 +187,41 @@ class Probe:
         if self.fixed is None:
             self.codes(module, min(2 * LONG[0], self.longest.length))
 
-    def placed(self, module: nn.Module, positions: Tensor) -> Tensor:
+    def other_calls(self) -> dict[str, Callable[[nn.Module], Any]]:
+        """Calls that should change nothing."""
+        half, more = self.blank(self.length, dtype=torch.bfloat16), {}
+        if self.fixed is None:
+            more = {
+                "a longer x": self.lengthen,
+                "a shorter x": lambda m: self.codes(m, 1),
+            }
+        if self.offset:
+            later: dict[str, Any] = {self.offset: 7}
+            more[f"another {self.offset}"] = lambda m: self.codes(m, **later)
+        return {
+            "x in bfloat16": lambda m: self.call(m, half),
+            "a different batch": lambda m: self.call(m, self.blank(self.length, 3)),
+            **more,
+        }
+
+    def inputs(self) -> list[Tensor]:
+        """What forward is given."""
+        return [noise(*self.blank(self.length).shape, seed=2)]
+
+    def placed(
+        self, module: nn.Module, positions: Tensor, kind: torch.dtype = torch.float32
+    ) -> Tensor:
         """The encodings of given positions, handed over as [length] or with a batch."""
-        name, length = str(self.positions), len(positions)
-        try:
-            return self.codes(module, length, **{name: positions})
-        except Exception:  # maybe it wants one row a sequence
-            both = positions.expand(1 if self.axes == "unbatched" else 2, -1)
-            return self.codes(module, length, **{name: both})
+        length = len(positions)
+        x = self.blank(length, dtype=kind)
+        both = positions.expand(1 if self.axes == "unbatched" else 2, -1)
+        for at in (positions, both):  # maybe it wants one row a sequence
+            try:
+                output = self.call(module, x, **{str(self.positions): at})
+                return self.rows(output, length)
+            except Exception as error:
+                refusal = error
+        raise refusal
 
     def at_width(self, d_model: int) -> "Probe":
         """The same, at a different width."""
@@ -268,6 +300,27 @@ class Probe:
         )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A module that is asked for something else than codes, by a call of its own."""
+
+    probe: Probe
+    call: Any
+
+    @property
+    def d_model(self) -> int:
+        """The width of a head, or the number of heads."""
+        return self.probe.d_model
+
+    def make(self) -> nn.Module:
+        """An unused module, the same each time."""
+        return self.probe.make()
+
+    def build_anew(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands."""
+        return self.probe.build_anew(seed)
+
+
 def parameters_of(module: nn.Module) -> dict[str, inspect.Parameter]:
     """What forward takes, by name; nothing where that cannot be told."""
     try:
@@ -300,7 +353,7 @@ def oriented(probe: Probe) -> Probe:
     odd: tuple[int, ...] = ()
     for length in (probe.few, *lengths_in(module, d_model)):
         for axes in ("batch", "channels", "unbatched"):
-            fixed = None if length == probe.few else length
+            fixed = probe.fixed if length == probe.few else length
             tried = replace(probe, axes=axes, fixed=fixed, odd_shape=odd)
             try:
                 output = tried.call(module, tried.blank(length))
@@ -368,13 +421,19 @@ def _gain(probe: Probe, length: int) -> float | None:
     return round(gain, 4) if rest < 1e-3 * (1 + abs(gain)) else None
 
 
+def multiplies(probe: Probe) -> bool:
+    """Whether it returns x times the encoding."""
+    x, module = noise(*probe.blank(probe.few).shape), probe.make()
+    return close(probe.call(module, x), x * probe.call(module, torch.ones_like(x)))
+
+
 def first_position(probe: Probe) -> int:
     """What the argument for positions calls the first one."""
-    start = probe.convention.start if probe.convention else 0
-    if start and probe.positions:
-        module = probe.make()
-        usual = probe.codes(module, probe.length)
-        rows = torch.arange(probe.length) + start
-        moved = probe.placed(module, rows)
-        return start if close(moved, usual) else 0
+    convention, rows = probe.convention, torch.arange(probe.length)
+    usual = probe.codes(probe.make())
+    # that of a convention; of a learned table also its number of a row
+    for start in (convention.start,) if convention else (0, 1, 2):
+        with contextlib.suppress(Exception):  # it takes no positions, or other ones
+            if close(probe.placed(probe.make(), rows + start), usual):
+                return start
     return 0

@@ -20,6 +20,11 @@ MATCH = 1e-3  # of the hands' length; float32 and bfloat16 tables are nearer tha
 HARMFUL = 1 / 256  # half of bfloat16's last digit at 1: no dtype in use hides more
 
 
+def lost_by_float32(error: float, position: int) -> bool:
+    """Whether so harmful an error is what float32 angles have so far out."""
+    return position <= 100_000 and HARMFUL < error < position * 2.0**-23
+
+
 @dataclass(frozen=True)
 class Match:
     """What a table of encodings is.

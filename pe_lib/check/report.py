@@ -7,6 +7,10 @@ from typing import Any
 
 from pe_lib.conventions import Convention
 
+# What is right where it is used as it is, and wrong once it is moved, saved or far out.
+LATER = "accuracy", "device", "dtype", "half", "meta", "state_dict", "widths"
+LATER_WORDS = "Wrong once moved, cast, saved, of another width or far out:"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -30,14 +34,19 @@ class Finding:
     fix: str = ""
 
     @classmethod
-    def wrong(cls, check: str, what: str, why: str, fix: str = "") -> "Finding":
-        """Something that needs a fix."""
-        return cls(check, "wrong", what, why, fix)
+    def wrong(cls, what: str, why: str, fix: str = "") -> "Finding":
+        """Something that needs a fix; whoever runs the check adds its name."""
+        return cls("", "wrong", what, why, fix)
 
     @classmethod
-    def fact(cls, check: str, what: str, why: str) -> "Finding":
+    def fact(cls, what: str, why: str) -> "Finding":
         """How this module does it."""
-        return cls(check, "fact", what, why)
+        return cls("", "fact", what, why)
+
+    @property
+    def later(self) -> bool:
+        """Whether plain use is right, and what is moved, saved or far out is wrong."""
+        return self.severity == "wrong" and self.check in LATER
 
     def as_text(self, width: int = 40) -> str:
         """The finding in lines of at most `width` characters."""
@@ -115,18 +124,22 @@ class Report:
             "ok": self.ok,
             "ran": self.ran,
             "convention": None if convention is None else asdict(convention),
-            "findings": [asdict(found) for found in self.findings],
+            "findings": [asdict(f) | {"later": f.later} for f in self.findings],
         }
 
     def as_text(self, width: int = 40) -> str:
         """The report in lines of at most `width` characters, what is wrong first."""
         facts = [found for found in self.findings if found.severity == "fact"]
-        count = f"{len(self.wrong)} wrong, {len(facts)} facts"
+        later = [found for found in self.wrong if found.later]
+        share = f" ({len(later)} later)" if later else ""
+        count = f"{len(self.wrong)} wrong{share}, {len(facts)} facts"
         return "\n".join(
             [
                 _wrapped(f"{self.name}, d_model = {self.d_model}", width),
                 *([_wrapped(f"It {self.kind}.", width)] if self.kind else []),
-                *(found.as_text(width) for found in (*self.wrong, *facts)),
+                *(f.as_text(width) for f in self.wrong if not f.later),
+                *([_wrapped(LATER_WORDS, width)] if later else []),
+                *(f.as_text(width) for f in (*later, *facts)),
                 count,
             ]
         )

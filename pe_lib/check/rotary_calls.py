@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from pe_lib.check.probe import noise
 from pe_lib.check.report import Finding, Findings, first_line
@@ -17,9 +16,7 @@ def positions(turner: Turner) -> Findings:
     """Where it takes positions, does each vector turn to its own?"""
     if not turner.takes_positions:
         yield Finding.fact(
-            "positions",
-            "No argument for positions.",
-            "Packed and left-padded batches need one.",
+            "No argument for positions.", "Packed and left-padded batches need one."
         )
         return
     rows = noise(turner.count, turner.d_model)
@@ -32,14 +29,12 @@ def positions(turner: Turner) -> Findings:
             if turner.probe.takes_positions or turner.call.where:
                 raise
             yield Finding.fact(
-                "positions",
                 f"{turner.probe.positions} is refused: {first_line(error)}",
                 "Either it takes something else, or packed batches cannot be had.",
             )
             return
         if not close(turned.flip(0), usual):
             yield Finding.wrong(
-                "positions",
                 f"At positions {turner.count - 1}, ..., 1, 0 the {name} are not turned "
                 "as usual, in that order.",
                 "Packed and left-padded sequences are turned to other positions.",
@@ -53,7 +48,6 @@ def positions(turner: Turner) -> Findings:
             continue
         if not close(second, usual):
             yield Finding.wrong(
-                "positions",
                 f"Positions [batch, length]: the {name} of the second sequence are not "
                 "turned to its own.",
                 "Packed and left-padded batches differ from sequence to sequence.",
@@ -61,18 +55,25 @@ def positions(turner: Turner) -> Findings:
             )
             return
     first: Any = turner.probe.first
+    usual = turner.turn(rows)
     for axis in range(getattr(first, "axes", 0)):
         ids = torch.arange(turner.count).expand(first.axes, 1, -1).clone()
         ids[axis] += 3
-        if close(turner.turn(rows, at=ids), turner.turn(rows)):
+        turned = turner.turn(rows, at=ids)
+        if close(turned, usual):
             yield Finding.wrong(
-                "positions",
                 f"Axis {axis} of the positions turns nothing.",
                 "What differs along it alone, the model cannot tell apart.",
             )
             return
+        if not close(turned.norm(dim=-1), usual.norm(dim=-1)):
+            yield Finding.wrong(
+                f"Where axis {axis} of the positions is another, norms change.",
+                "The two numbers of a pair take their angles from two axes, and scores "
+                "depend on more than offsets.",
+            )
+            return
     yield Finding.fact(
-        "positions",
         "Positions are right, whatever their order.",
         "Packed and left-padded batches are possible.",
     )
@@ -83,7 +84,6 @@ def cache(turner: Turner) -> Findings:
     name = turner.probe.offset
     if not (name or turner.takes_positions):
         yield Finding.fact(
-            "cache",
             "No argument for the first position.",
             "Decoding word by word with a cache needs one.",
         )
@@ -99,7 +99,6 @@ def cache(turner: Turner) -> Findings:
                 ]
             except Exception as error:
                 yield Finding.fact(
-                    "cache",
                     f"Word by word it refuses: {first_line(error)}",
                     "An error that says so; a key-value cache cannot be had.",
                 )
@@ -111,7 +110,6 @@ def cache(turner: Turner) -> Findings:
             at = int(torch.nonzero(bad)[0])
             how = f"{name} = {at // step * step}" if name else f"position {at}"
             yield Finding.wrong(
-                "cache",
                 f"{'One word' if step == 1 else 'Two words'} at a time, with {how}, "
                 f"the {of} are not turned as in the whole text: position {at} is off "
                 f"by {float((turned - usual[:words])[at].abs().max()):.2g}.",
@@ -121,7 +119,7 @@ def cache(turner: Turner) -> Findings:
             )
             return
     yield Finding.fact(
-        "cache", "Word by word it turns as all at once.", "A key-value cache needs it."
+        "Word by word it turns as all at once.", "A key-value cache needs it."
     )
 
 
@@ -141,36 +139,12 @@ def dtype(turner: Turner) -> Findings:
                 lost.append(f"{name} of {name_of(kind)} become {name_of(found)}")
     if lost:
         yield Finding.wrong(
-            "dtype",
             f"After .to(dtype) {', '.join(lost)}.",
             "Attention refuses a mixture of dtypes, or works in the wider one.",
             "Turn in float32, and return .to(x.dtype).",
         )
     else:
-        yield Finding.fact("dtype", "It keeps the dtype of x.", "As it should.")
-
-
-def input_(turner: Turner) -> Findings:
-    """Are queries and keys left as they were?"""
-    if not turner.call.tensors:
-        return
-    module = turner.make()
-    inputs = turner.call.inputs(noise(1, turner.count, turner.d_model))
-    before = [x.clone() for x in inputs if isinstance(x, Tensor)]
-    with torch.no_grad():
-        module(*inputs)
-    after = [x for x in inputs if isinstance(x, Tensor)]
-    if all(torch.equal(x, y) for x, y in zip(after, before, strict=True)):
-        yield Finding.fact(
-            "input", "Its input is left unchanged.", "It may be used again."
-        )
-    else:
-        yield Finding.wrong(
-            "input",
-            "It writes into the tensors that it is given.",
-            "A second call turns them twice; a gradient through them fails.",
-            "Write x = x * cos + ..., not x *= cos nor x[..., :half] = ...",
-        )
+        yield Finding.fact("It keeps the dtype of x.", "As it should.")
 
 
 def gradient(turner: Turner) -> Findings:
@@ -191,13 +165,12 @@ def gradient(turner: Turner) -> Findings:
             wanted
         ):
             yield Finding.wrong(
-                "gradient",
                 f"The gradient does not reach the {name} as it should.",
                 "The projections below are not trained, and no error says so.",
                 "Keep torch.no_grad and detach to cosines and sines, away from x.",
             )
             return
-    yield Finding.fact("gradient", "The gradient is turned back.", "As it should.")
+    yield Finding.fact("The gradient is turned back.", "As it should.")
 
 
 def training(turner: Turner) -> Findings:
@@ -208,7 +181,6 @@ def training(turner: Turner) -> Findings:
     off = max(float((codes - usual).abs().max()) for codes in trained)
     if off > 1e-3:
         yield Finding.wrong(
-            "training",
             f"In training mode vectors are turned otherwise, off by {off:.2g}.",
             "The model learns with different angles from those that it is used with.",
             ""
@@ -216,6 +188,4 @@ def training(turner: Turner) -> Findings:
             else "No dropout on cosines, sines or angles.",
         )
     else:
-        yield Finding.fact(
-            "training", "Training mode changes nothing.", "It has no dropout."
-        )
+        yield Finding.fact("Training mode changes nothing.", "It has no dropout.")

@@ -28,7 +28,7 @@ def as_sarif(report: Report, build: Any) -> dict[str, Any]:
     results = [
         {
             "ruleId": found.check,
-            "level": "error",
+            "level": "warning" if found.later else "error",
             "message": {"text": f"{found.what} {found.why} {found.fix}".strip()},
             **place,
         }

@@ -1,13 +1,11 @@
 """The checks of the shapes that a module takes: axes, widths, lengths."""
 
-import numpy as np
 import torch
 
 from pe_lib.check.longest import LARGEST, LONG
-from pe_lib.check.probe import AXES, Probe
-from pe_lib.check.recognition import HARMFUL, table
+from pe_lib.check.probe import AXES, Probe, multiplies
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.tensors import as_numpy, close
+from pe_lib.check.tensors import close
 
 # What a module raises that refuses on purpose; anything else is an accident.
 REFUSALS = (ValueError, TypeError, NotImplementedError, AssertionError)
@@ -17,7 +15,6 @@ def axes(probe: Probe) -> Findings:
     """Which axis is the sequence, and what comes back?"""
     if probe.alike:
         yield Finding.wrong(
-            "axes",
             "Every position gets the same encoding.",
             "The model cannot tell the order of the words, and no error says so.",
             "Look at the slice of the table: pe[:, :length], not pe[:, length].",
@@ -25,14 +22,12 @@ def axes(probe: Probe) -> Findings:
         return
     if probe.by_batch:
         yield Finding.wrong(
-            "axes",
             "The sequences of a batch get different encodings for the same position.",
             "What a word means would depend on its neighbours in the batch.",
             "Make one table [length, d_model] and broadcast it over the batch.",
         )
     if probe.odd_shape:
         yield Finding.wrong(
-            "axes",
             f"x [2, {probe.few}, {probe.d_model}] comes back as "
             f"{list(probe.odd_shape)}.",
             "No error says so, and the next layer gets a different shape from x.",
@@ -42,6 +37,15 @@ def axes(probe: Probe) -> Findings:
     if probe.without_x:
         yield _of_positions(probe)
         return
+    x = probe.blank(probe.few)
+    given, came = list(x.shape), list(probe.call(probe.make(), x).shape)
+    if probe.gain != 0 and len(given) == 2 and given != came:
+        yield Finding.wrong(
+            f"x {given} comes back as {came}; with a batch it is refused.",
+            "The length is taken from an axis that is not the sequence.",
+            "Take it from x.shape[-2].",
+        )
+    yield from not_as_said(probe, AXES[probe.axes])
     hint = {
         "sequence": " If yours is [batch, length, d_model], all words of a sequence "
         "get the same encoding.",
@@ -49,17 +53,25 @@ def axes(probe: Probe) -> Findings:
         "transposed table where length is d_model.",
     }.get(probe.axes, "")
     yield Finding.fact(
-        "axes",
-        f"x is {AXES[probe.axes]}.{hint}",
-        "Another order of the axes raises no error.",
+        f"x is {AXES[probe.axes]}.{hint}", "Another order of the axes raises no error."
     )
     if probe.filled:
         yield Finding.fact(
-            "axes",
             "The parameters start alike; they were drawn at random for the checks.",
             "Before training all positions have the same encoding.",
         )
     yield _what_comes_back(probe)
+
+
+def not_as_said(probe: Probe, axes: str) -> Findings:
+    """Where the order of the axes was said, is it this one?"""
+    if probe.takes_axes and probe.takes_axes != axes:
+        yield Finding.wrong(
+            f"x is {axes} and not {probe.takes_axes}.",
+            "Heads or sentences are counted in the place of words, and no error says "
+            "so.",
+            "Take the length, and the place of the encodings, from the axis of words.",
+        )
 
 
 def _of_positions(probe: Probe) -> Finding:
@@ -68,18 +80,28 @@ def _of_positions(probe: Probe) -> Finding:
     times = torch.arange(probe.few)[:, None] * codes[1:2]
     if probe.few > 2 and close(codes, times):
         return Finding.fact(
-            "axes",
             "It returns angles: each position times the frequencies.",
             "Sine and cosine are taken elsewhere; check that place as well.",
         )
     return Finding.fact(
-        "axes", "It returns the encodings of positions.", "You add them to x yourself."
+        "It returns the encodings of positions.", "You add them to x yourself."
     )
 
 
 def _what_comes_back(probe: Probe) -> Finding:
     gain = probe.gain
-    if gain is None:
+    if gain is None and multiplies(probe):
+        what, why = "It returns x times the encoding.", "Order is told by the sizes."
+        lost = (probe.codes(probe.make(), probe.few) == 0).sum(1)
+        if lost.any():
+            at = int(lost.argmax())
+            return Finding.wrong(
+                f"{what} At position {at} it makes {int(lost[at])} of {probe.d_model} "
+                "numbers of x 0.",
+                "What a word says there is lost, whatever it is.",
+                "x + encoding, not x * encoding.",
+            )
+    elif gain is None:
         what, why = (
             "The output is more than a multiple of x plus an encoding.",
             f"The checks looked at the output for x = {probe.level:g}.",
@@ -93,13 +115,13 @@ def _what_comes_back(probe: Probe) -> Finding:
             f"It returns {gain:g} x + encoding.",
             ("Scale the embeddings here or in the model, not twice."),
         )
-    return Finding.fact("axes", what, why)
+    return Finding.fact(what, why)
 
 
 def widths(probe: Probe) -> Findings:
     """Widths 1, 2, 3 and 7, where formulas divide by zero or do not fit."""
     length = probe.few
-    bad: dict[str, list[int]] = {"nan": [], "crash": [], "refused": []}
+    bad: dict[str, list[str]] = {"nan": [], "crash": [], "refused": []}
     errors: dict[str, str] = {}
     for width in sorted({1, 2, 3, 7, probe.d_model}):
         try:
@@ -108,22 +130,20 @@ def widths(probe: Probe) -> Findings:
         except Exception as error:
             deliberate = width < 4 or isinstance(error, REFUSALS)
             kind = "refused" if deliberate else "crash"
-            bad[kind].append(width)
+            bad[kind].append(str(width))
             errors[kind] = first_line(error)
             continue
         if not torch.isfinite(codes).all():
-            bad["nan"].append(width)
+            bad["nan"].append(str(width))
     if bad["nan"]:
         yield Finding.wrong(
-            "widths",
-            f"NaN or infinity at d_model = {listed(bad['nan'])}.",
+            f"NaN or infinity at d_model = {', '.join(bad['nan'])}.",
             "It spreads through the whole model, and no error says so.",
             "Divide by max(d_model // 2 - 1, 1).",
         )
     if bad["crash"]:
         yield Finding.wrong(
-            "widths",
-            f"d_model = {listed(bad['crash'])} fails by accident: {errors['crash']}",
+            f"d_model = {', '.join(bad['crash'])} fails by accident: {errors['crash']}",
             "An odd width has one cosine fewer than sines; the message says nothing "
             "of d_model.",
             "Cut the cosines to d_model // 2 columns, or refuse with a ValueError that "
@@ -131,60 +151,29 @@ def widths(probe: Probe) -> Findings:
         )
     if bad["refused"]:
         yield Finding.fact(
-            "widths",
-            f"d_model = {listed(bad['refused'])} is refused: {errors['refused']}",
+            f"d_model = {', '.join(bad['refused'])} is refused: {errors['refused']}",
             "Other conventions define these widths.",
         )
     if not any(bad.values()):
-        yield Finding.fact("widths", "Odd and very small widths work.", _odd(probe))
-
-
-def _odd(probe: Probe) -> str:
-    """What an odd width holds."""
-    odd, match = probe.at_width(7), probe.match
-    convention = probe.convention
-    if match is None or convention is None:
-        return "Widths 1, 2, 3 and 7 were tried."
-    codes = as_numpy(odd.codes(odd.make(), probe.length))
-    rows = range(len(codes))
-    wider = table(convention, 8, rows)[:, :7]
-    even = np.pad(table(convention, 6, rows), [(0, 0), (0, 1)])
-    for ideal, words in (
-        (table(convention, 7, rows), "its last sine has no cosine"),
-        (even, "its last column is zero"),
-        (wider, "it is the next even width without its last column"),
-    ):
-        if np.abs(codes / match.scale - ideal).max() < HARMFUL:
-            return f"Where d_model is odd, {words}."
-    return "An odd width has a layout of its own."
+        yield Finding.fact("Odd and very small widths work.", "1, 2, 3 and 7, that is.")
 
 
 def length(probe: Probe) -> Findings:
     """What happens past the longest length?"""
-    if probe.fixed is not None and not any(
-        probe.fixed in p.shape for p in probe.make().parameters()
-    ):
-        yield Finding.wrong(
-            "length",
-            f"It takes sequences of {probe.fixed} positions and no others.",
-            "Real sequences are shorter or longer; padding all of them costs time.",
-            "Slice the table to the length of x.",
-        )
-        return
     if probe.fixed is not None:
-        yield Finding.fact(
-            "length",
-            f"It takes sequences of {probe.fixed} positions and no others.",
-            "That suits pictures of one size. Texts are shorter or longer: slice the "
-            "table to the length of x.",
-        )
+        what = f"It takes sequences of {probe.fixed} positions and no others."
+        why = "Texts are shorter or longer; padding all of them costs time."
+        sizes = [n for p in probe.make().parameters() for n in p.shape]
+        if any(0 <= n - probe.fixed < 8 for n in sizes):  # some for tokens before x
+            yield Finding.fact(what, f"That suits pictures of one size. {why}")
+        else:
+            yield Finding.wrong(what, why, "Slice the table to the length of x.")
         return
     longest = probe.longest
     if not probe.alike and _repeats(probe):
         assert longest.repeats is not None
         later, earlier = longest.repeats
         yield Finding.wrong(
-            "length",
             f"Position {later:,} has the same encoding as position {earlier:,}.",
             "The model cannot tell the two apart, and no error says so.",
             "Refuse what is past the table, or compute it.",
@@ -192,21 +181,18 @@ def length(probe: Probe) -> Findings:
     lost = [n for n, end in longest.ends.items() if not torch.isfinite(end).all()]
     if lost:
         yield Finding.wrong(
-            "length",
             f"NaN or infinity at length {lost[0]:,}.",
             "It spreads through the whole model, and no error says so.",
             "Keep angles in float64, and numbers that are divided by away from 0.",
         )
     if longest.refusal:
         yield Finding.fact(
-            "length",
             f"It refuses more than {longest.length:,} positions: {longest.refusal}",
             "Choose the length of the table for the longest text you will ever have.",
         )
     else:
         more = "" if longest.length == LONG[-1] else "; more were not tried"
         yield Finding.fact(
-            "length",
             f"It took {longest.length:,} positions{more}.",
             "A table that grows has no maximum; that a model copes with longer texts "
             "than it was trained on does not follow.",
@@ -223,8 +209,3 @@ def _repeats(probe: Probe) -> bool:
     except Exception:  # longer than this width allows
         return False
     return bool((codes[repeats[0]] == codes[repeats[1]]).all())
-
-
-def listed(widths: list[int]) -> str:
-    """Numbers in words."""
-    return ", ".join(map(str, widths))

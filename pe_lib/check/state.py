@@ -1,14 +1,14 @@
 """The checks of how a module behaves: moved, saved, called again."""
 
+import copy
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from pe_lib.check.longest import LONG
 from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import close, plain_tensors
@@ -18,27 +18,7 @@ from pe_lib.check.wrapped import own_name
 LOOKUPS = torch.ops.aten.embedding.default, torch.ops.aten.index_select.default
 
 
-class Subject(Protocol):
-    """What any kind of module is asked for: what it gives, here and elsewhere."""
-
-    @property
-    def d_model(self) -> int:
-        """Its width."""
-
-    def make(self) -> nn.Module:
-        """An unused module, the same each time."""
-
-    def build_anew(self, seed: int = 0) -> nn.Module:
-        """A module from the caller's own hands."""
-
-    def codes(self, module: nn.Module, /) -> Tensor:
-        """Its encodings, or what it does to the same vectors."""
-
-    def on(self, module: nn.Module, device: str) -> Any:
-        """Its output for an input on a device."""
-
-    def lengthen(self, module: nn.Module) -> None:
-        """Let it see a long input."""
+Subject = Any  # a Probe, a Turner or a Bias
 
 
 def device(probe: Subject) -> Findings:
@@ -67,7 +47,6 @@ def device(probe: Subject) -> Findings:
             (stays if known else untried).append(first_line(error))
     if stays:
         yield Finding.wrong(
-            "device",
             f"After .to(device) something stays behind (plain attributes: {names}): "
             f"{stays[0]}",
             "Module.to moves parameters and buffers, nothing else; the first batch on "
@@ -78,22 +57,18 @@ def device(probe: Subject) -> Findings:
         )
     elif nowhere:
         yield Finding.fact(
-            "device",
             "Nothing is registered, so it cannot know where it is.",
             "What it returns has to be moved.",
         )
     elif plain:
         yield Finding.fact(
-            "device",
             f"{names}: a plain attribute, copied to the device of x in each call.",
             "The copies cost time, and .half() does not reach it; a buffer moves once.",
         )
     else:
         what = f"not tried on meta: {untried[0]}" if untried else "it moves as a whole"
         tried = " and ".join(devices)
-        yield Finding.fact(
-            "device", f"Tried {tried}: {what}.", "Nothing is left behind."
-        )
+        yield Finding.fact(f"Tried {tried}: {what}.", "Nothing is left behind.")
 
 
 class _Lookups(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -123,14 +98,13 @@ def meta(probe: Subject) -> Findings:
             module = probe.build_anew()
     except Exception as error:
         yield Finding.fact(
-            "meta",
             f"It cannot be built on meta: {first_line(error)}",
             "Large models are built there; this one says at once that it is not.",
         )
         return
     try:
         # What to_empty does, with NaN for whatever the memory happens to hold.
-        module._apply(_unknown)  # type: ignore[no-untyped-call]
+        module._apply(_unknown)
         module.load_state_dict(source.state_dict())
         codes = probe.codes(module).cpu()
         right = close(codes, usual)
@@ -139,7 +113,6 @@ def meta(probe: Subject) -> Findings:
         right, what = False, first_line(error)
     if not right:
         yield Finding.wrong(
-            "meta",
             f"Built on meta, then to_empty, then the checkpoint: {what}.",
             "Large models are built this way. A non-persistent buffer is in no "
             "checkpoint, so nothing puts its values back.",
@@ -149,7 +122,7 @@ def meta(probe: Subject) -> Findings:
     else:
         held = "the checkpoint" if source.state_dict() else "the module itself"
         yield Finding.fact(
-            "meta", f"Survives meta and to_empty, by {held}.", "Large models need it."
+            f"Survives meta and to_empty, by {held}.", "Large models need it."
         )
 
 
@@ -176,7 +149,6 @@ def state_dict(probe: Subject) -> Findings:
         right, what = False, str(error).strip().splitlines()[-1].strip()[:120]
     if not right:
         yield Finding.wrong(
-            "state_dict",
             f"A used module's checkpoint does not load into a new one: {what}",
             "A model that has seen a long input cannot be loaded any more.",
             "Register what can be computed again with persistent=False.",
@@ -188,14 +160,13 @@ def state_dict(probe: Subject) -> Findings:
         )
         held = sum(v.numel() for v in tensors.values())
         yield Finding.fact(
-            "state_dict",
             f"Saved: {entries}.",
             "A table in the checkpoint fixes its length: another one does not load."
             if held >= 2 * probe.d_model
             else "Small enough to do no harm.",
         )
     else:
-        yield Finding.fact("state_dict", "Empty.", "Checkpoints load with any length.")
+        yield Finding.fact("Empty.", "Checkpoints load with any length.")
 
 
 def determinism(probe: Subject) -> Findings:
@@ -210,75 +181,72 @@ def determinism(probe: Subject) -> Findings:
             why = "Validation and inference get noise."
             fix = "Use nn.Dropout, or F.dropout with training=self.training."
         yield Finding.wrong(
-            "determinism", "In eval mode two calls give different encodings.", why, fix
+            "In eval mode two calls give different encodings.", why, fix
         )
         return
     other = probe.codes(probe.build_anew(seed=1))
     kind = "fixed" if close(other, probe.codes(module)) else "random at first"
     yield Finding.fact(
-        "determinism",
         f"Two calls agree; the encodings are {kind}.",
         "Random encodings must be saved with the model; fixed ones need not be.",
     )
 
 
-def history(probe: Probe) -> Findings:
+def counted_in_half(at: Callable[[torch.dtype], Tensor]) -> Findings:
+    """Are positions past 256 that it is given counted in the dtype of x?"""
+    try:
+        exact, rounded = (at(k).float() for k in (torch.float32, torch.bfloat16))
+    except Exception:  # it takes no positions, or none so far out
+        return
+    off = float((rounded - exact).abs().max() / exact.abs().max())
+    if not off < 4 * torch.finfo(torch.bfloat16).eps:
+        yield Finding.wrong(
+            f"With x in bfloat16, positions past 256 that it is given are off by "
+            f"{off:.2g}.",
+            "They are counted in the dtype of x, which has only 8 bits for them.",
+            "Leave positions as integers until they are multiplied in float32.",
+        )
+
+
+def history(subject: Subject) -> Findings:
     """Does an answer depend on earlier calls?"""
-    usual = probe.codes(probe.make())
-    half = probe.blank(probe.length, dtype=torch.bfloat16)
-    calls: dict[str, Callable[[nn.Module], Any]] = {
-        "x in bfloat16": lambda module: probe.call(module, half),
-        "a different batch": lambda module: probe.call(
-            module, probe.blank(probe.length, batch=3)
-        ),
-    }
-    if probe.fixed is None:
-        longer = min(2 * LONG[0], probe.longest.length)
-        calls["a longer x"] = lambda module: probe.codes(module, longer)
-        calls["a shorter x"] = lambda module: probe.codes(module, 1)
-    if probe.offset:
-        later: dict[str, Any] = {probe.offset: 7}
-        calls[f"another {probe.offset}"] = lambda module: probe.codes(module, **later)
+    usual, calls = subject.codes(subject.make()), subject.other_calls()
     for words, call in calls.items():
-        module = probe.make()
+        module = subject.make()
         try:
             call(module)
         except Exception:  # other checks are about this
             continue
-        codes = probe.codes(module)
+        codes = subject.codes(module)
         if codes.dtype != usual.dtype or not close(codes, usual):
             off = float((codes.float() - usual.float()).abs().max())
             yield Finding.wrong(
-                "history",
-                f"After a call with {words} the usual input gets other encodings, "
-                f"off by {off:.2g}.",
+                f"After {words} the usual input gives other numbers, off by {off:.2g}.",
                 "Results depend on what the module has seen before.",
-                "The key of a cache needs everything that the encodings depend on: "
-                "length, offset, dtype, device. Or keep no cache.",
+                "Compute it in the call, or make all that it depends on the key of a "
+                "cache: length, offset, dtype, device.",
             )
             return
     yield Finding.fact(
-        "history",
-        "The encodings do not depend on earlier calls.",
-        f"Tried: {', '.join(calls)}.",
+        "It does not depend on earlier calls.", f"Tried: {', '.join(calls)}."
     )
 
 
-def input_(probe: Probe) -> Findings:
-    """Is x left as it was?"""
-    x = torch.randn(
-        probe.blank(probe.length).shape, generator=torch.Generator().manual_seed(2)
-    )
-    given = x.clone()
-    probe.call(probe.make(), given)
-    if torch.equal(given, x):
-        yield Finding.fact("input", "x is left unchanged.", "It may be used again.")
+def input_(subject: Any) -> Findings:
+    """Is the input left as it was?"""
+    given = subject.inputs()
+    before = copy.deepcopy(given)
+    with torch.no_grad():
+        subject.make()(*given)
+    if not any(
+        torch.as_tensor(x != y).any() for x, y in zip(given, before, strict=True)
+    ):
+        yield Finding.fact("Its input is left unchanged.", "It may be used again.")
     else:
         yield Finding.wrong(
-            "input",
-            "It changes x itself.",
-            "A second call adds the encoding twice; a residual branch sees the change.",
-            "Write x = x + encoding, not x += encoding.",
+            "It writes into the tensors that it is given.",
+            "A second call does it twice; a residual branch sees the change.",
+            "Write x = x + ..., not x += ... nor x[..., :half] = ...",
         )
 
 
@@ -296,7 +264,6 @@ def gradient(probe: Probe) -> Findings:
             reached = bool((x.grad - probe.gain).abs().max() < 1e-3)
         if not reached:
             yield Finding.wrong(
-                "gradient",
                 "The gradient does not reach x as it should.",
                 "The embeddings below are not trained, and no error says so.",
                 "Do not use x.data or x.detach(), nor no_grad around the sum.",
@@ -304,7 +271,6 @@ def gradient(probe: Probe) -> Findings:
             return
     trained = sum(p.numel() for p in module.parameters() if p.requires_grad)
     yield Finding.fact(
-        "gradient",
         f"Numbers to be trained: {trained:,}."
         if trained
         else "The gradient reaches x; nothing is trained."

@@ -22,7 +22,6 @@ def training(probe: Probe) -> Findings:
     after = probe.codes(module.eval())
     if not close(after, usual):
         yield Finding.wrong(
-            "training",
             "Calls in training mode change the encodings for ever, by up to "
             f"{float((after - usual).abs().max()):.2g}.",
             "Something is written into the table, an in-place dropout for instance.",
@@ -36,13 +35,10 @@ def training(probe: Probe) -> Findings:
 def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Findings:
     """What training mode does to the output for x."""
     if close(outputs[0], evaluated) and close(outputs[1], evaluated):
-        yield Finding.fact(
-            "training", "Training mode changes nothing.", "It has no dropout."
-        )
+        yield Finding.fact("Training mode changes nothing.", "It has no dropout.")
         return
     if probe.gain is None:
         yield Finding.fact(
-            "training",
             "Training mode changes the output.",
             "What it drops is unknown: the output is not a multiple of x plus a code.",
         )
@@ -52,7 +48,6 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
     size = float(code.abs().max())
     if float(added.abs().max()) < 1e-4 * size:
         yield Finding.wrong(
-            "training",
             "In training mode nothing is added to x.",
             "The model learns without positions and gets them afterwards.",
             "Add the encoding in both modes.",
@@ -64,27 +59,23 @@ def _judged(probe: Probe, x: Tensor, evaluated: Tensor, outputs: Tensor) -> Find
     share = float((gone if gone.any() else bare)[:, some].double().mean())
     if not gone.any() and all(close(one, outputs[0]) for one in outputs):
         yield Finding.wrong(
-            "training",
             "In training mode the encodings are others, and the same in each call.",
             "The model learns one encoding per position and meets a different one.",
             "Let the mode decide about dropout alone.",
         )
     elif gone.any() or not bare.any():
         yield Finding.fact(
-            "training",
             f"Dropout after the sum, of about {share:.0%}."
             if gone.any()
             else "In training mode the output is different.",
             "As in the paper, section 5.4." if gone.any() else "Some randomness, say.",
         )
     elif probe.gain == 0:
-        yield Finding.fact(
-            "training", f"Dropout of the encoding, of about {share:.0%}.",
+        yield Finding.fact(f"Dropout of the encoding, of about {share:.0%}.",
             "You add it to x yourself; the paper drops out of the sum.",
         )  # fmt: skip
     else:
         yield Finding.wrong(
-            "training",
             f"Dropout hits the encoding alone (about {share:.0%} of its numbers).",
             "A word keeps its content and loses parts of its position; the paper "
             "drops out of the sum (section 5.4).",
@@ -108,7 +99,6 @@ def _two_steps(probe: Probe) -> Findings:
                     torch.autograd.backward((output**2).sum())
             except Exception as error:
                 yield Finding.wrong(
-                    "training",
                     f"The {step} step{first} fails: {first_line(error)}",
                     "Something kept from an earlier call belongs to that call's "
                     "graph, or to inference mode.",

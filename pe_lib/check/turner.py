@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 
 from pe_lib.check import longest
 from pe_lib.check.kinds import Caller
-from pe_lib.check.probe import Probe, WrongOutputError, noise
+from pe_lib.check.probe import Asked, WrongOutputError, noise
 from pe_lib.check.report import first_line
 from pe_lib.check.speeds import CLOSE
 from pe_lib.check.tensors import as_numpy, close
@@ -25,24 +26,10 @@ FAR = (1_000, 10_000, 100_000)
 
 
 @dataclass(frozen=True)
-class Turner:
-    """A rotary module, asked for what it does to vectors of one head.
+class Turner(Asked):
+    """A rotary module, asked for what it does to vectors of one head."""
 
-    Attributes
-    ----------
-    probe : Probe
-        How it is built.
-    call : Caller
-        How it is called.
-    """
-
-    probe: Probe
     call: Caller
-
-    @property
-    def d_model(self) -> int:
-        """The width of a head."""
-        return self.probe.d_model
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -91,14 +78,6 @@ class Turner:
             return self.turn(vectors, module, part=part, at=at[None])
         return turned
 
-    def make(self) -> nn.Module:
-        """An unused module, the same each time."""
-        return self.probe.make()
-
-    def build_anew(self, seed: int = 0) -> nn.Module:
-        """A module from the caller's own hands."""
-        return self.probe.build_anew(seed)
-
     def codes(self, module: nn.Module) -> Tensor:
         """What it makes of the same vectors: [count, dim of all parts]."""
         rows = noise(self.count, self.d_model)
@@ -120,6 +99,20 @@ class Turner:
         """Let it see a long text, if it takes one."""
         with contextlib.suppress(Exception):
             self.turn(noise(1, self.d_model).repeat(2000, 1), module)
+
+    def other_calls(self) -> dict[str, Callable[[nn.Module], Any]]:
+        """Calls that should change nothing."""
+        rows = noise(self.count, self.d_model)
+        words = min(20_000, 2**22 // self.d_model)
+        return {
+            f"a text of {words:,}": lambda m: self.turn(rows[:1].repeat(words, 1), m),
+            "one word": lambda m: self.turn(rows[:1], m),
+            "x in bfloat16": lambda m: self.turn(rows.bfloat16(), m),
+        }
+
+    def inputs(self) -> list[Any]:
+        """What forward is given."""
+        return self.call.inputs(noise(1, self.count, self.d_model))
 
     @cached_property
     def count(self) -> int:

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,8 +11,9 @@ from torch import Tensor, nn
 from pe_lib.check import rotary_calls, state
 from pe_lib.check.longest import first_repeat
 from pe_lib.check.probe import noise
-from pe_lib.check.recognition import HARMFUL
+from pe_lib.check.recognition import HARMFUL, lost_by_float32
 from pe_lib.check.report import Finding, Findings, first_line
+from pe_lib.check.shapes import not_as_said
 from pe_lib.check.speeds import CLOSE, exact_speeds, numbers_of, recognize_speeds
 from pe_lib.check.tensors import as_numpy, close
 from pe_lib.check.turner import FAR, Turner
@@ -27,6 +27,20 @@ LAYOUTS = {
 }
 
 
+def axes(turner: Turner) -> Findings:
+    """Along which axis of x does it count?"""
+    words = turner.call.axes
+    if not words:
+        return
+    yield from not_as_said(turner.probe, words)
+    at = words.strip("[]").split(", ").index("length")
+    yield Finding.fact(
+        f"x is {words}; it counts along axis {at}.",
+        "With the axes in another order heads or sentences are turned by their number, "
+        "words not at all, and no error says so.",
+    )
+
+
 def norm(turner: Turner) -> Findings:
     """Are vectors as long as before?"""
     x = noise(turner.count, turner.probe.d_model)
@@ -37,13 +51,11 @@ def norm(turner: Turner) -> Findings:
         spread = float(np.ptp(factors) / factors.mean())
     if spread > CLOSE and turner.lost and turner.disagreement() < CLOSE:
         yield Finding.wrong(
-            "norm",
             "Vectors that differ come back as one: a part of x is lost.",
             "What the queries and keys say there, no score can see.",
         )
     elif spread > CLOSE and turner.disagreement() < CLOSE:
         yield Finding.fact(
-            "norm",
             f"Norms change by {spread:.0%}; scores depend on the offset alone.",
             "As in xPos, where queries grow as keys shrink."
             if turner.grown
@@ -51,7 +63,6 @@ def norm(turner: Turner) -> Findings:
         )
     elif spread > CLOSE:
         yield Finding.wrong(
-            "norm",
             f"The norm of a vector changes by {spread:.0%} on the way.",
             "What turns must keep norms; scores then depend on more than the offset.",
             "Take cosine and sine of the same angle, and one pairing for both."
@@ -62,7 +73,7 @@ def norm(turner: Turner) -> Findings:
         times = float(factors.mean())
         more = "" if abs(times - 1) < CLOSE else f", times {times:.4g}"
         yield Finding.fact(
-            "norm", f"Norms stay{more}.", "A factor other than 1 is a temperature."
+            f"Norms stay{more}.", "A factor other than 1 is a temperature."
         )
 
 
@@ -70,22 +81,18 @@ def relative(turner: Turner) -> Findings:
     """Does the score depend on the offset alone?"""
     off = turner.disagreement()
     if not off > CLOSE:
-        yield Finding.fact(
-            "relative", "The score depends on the offset alone.", "As it should."
-        )
+        yield Finding.fact("The score depends on the offset alone.", "As it should.")
         return
     widths = (n for n in range(2, turner.count // 2 + 1) if turner.count % n == 0)
     grid = next((n for n in widths if turner.disagreement(n) <= CLOSE), 0)
     if grid:
         yield Finding.fact(
-            "relative",
             f"The score depends on the offset in a picture {grid} wide.",
             "Rows and columns have angles of their own.",
         )
     else:
         seen, fix = _cause(turner)
         yield Finding.wrong(
-            "relative",
             f"Two words the same way apart get scores that differ by up to "
             f"{off:{'.0%' if off >= 0.01 else '.1%'}}.{seen}",
             "The promise of a rotary encoding is that only the offset counts.",
@@ -119,12 +126,11 @@ def apart(turner: Turner) -> Findings:
     again = first_repeat(rows)
     if again and 1e-30 < float(rows[again[0]].norm()) < torch.inf:  # xPos shrinks
         yield Finding.wrong(
-            "apart",
             f"At position {again[0]:,} vectors are turned as at {again[1]:,}.",
             "The model cannot tell the two apart, and no error says so.",
         )
     else:
-        yield Finding.fact("apart", "No two positions turn alike.", "As it should.")
+        yield Finding.fact("No two positions turn alike.", "As it should.")
 
 
 def pairing(turner: Turner) -> Findings:
@@ -133,28 +139,34 @@ def pairing(turner: Turner) -> Findings:
     rest = f"; {dim - turned} of {dim} numbers stand still" if turned < dim else ""
     if turner.open_pairing and turner.pairs:
         yield Finding.fact(
-            "pairing",
             f"Left open: cosines and sines have one column per pair{rest}.",
             "The code that turns with them chooses; the checks took halves.",
         )
     elif not turner.pairs:
         yield Finding.wrong(
-            "pairing",
             "Nothing turns: all positions have the same cosines and sines.",
             "The model cannot tell the order of the words, and no error says so.",
             "Check how positions and frequencies are multiplied.",
         )
+    elif (
+        turner.layout
+        and abs(np.abs(np.angle(turner.hands[0])) - np.pi / 2).max() < CLOSE
+    ):
+        yield Finding.wrong(
+            "The first position turns each pair by a quarter turn: cosine and sine are "
+            "swapped.",
+            "Weights of any published model are wrong for it.",
+            "x * cos + rotate_half(x) * sin.",
+        )
     elif turner.layout:
         clockwise = ", turning clockwise" if turner.speeds[0] < 0 else ""
         yield Finding.fact(
-            "pairing",
             f"{LAYOUTS[turner.layout]}{rest}{clockwise}.",
             "Weights trained with one pairing are wrong for the other, and at offset "
             "1 it hardly shows.",
         )
     else:
         yield Finding.fact(
-            "pairing",
             f"A pairing of its own{rest}.",
             "Weights trained with a different pairing are wrong for it.",
         )
@@ -166,16 +178,13 @@ def frequencies(turner: Turner) -> Findings:
         return
     if not turner.even:
         yield Finding.fact(
-            "frequencies",
             "The angles are not multiples of the position.",
             "Weights trained with others are wrong for them.",
         )
         return
     speeds = np.abs(turner.speeds)
     name = recognize_speeds(speeds, turner.probe.d_model)
-    yield Finding.fact(
-        "frequencies",
-        f"{name}." if name else
+    yield Finding.fact(f"{name}." if name else
         f"Frequencies of its own, from {speeds.max():.4g} to {speeds.min():.4g}.",
         "Weights trained with one list of frequencies are wrong for another.",
     )  # fmt: skip
@@ -192,7 +201,7 @@ def accuracy(turner: Turner) -> Findings:
     first = [a for a, _ in turner.pairs]
     row = torch.zeros(turner.probe.d_model)
     row[first] = 1.0
-    measured, harmful = [], []
+    measured, harmful, lost = [], [], 0
     for length in FAR:
         if unsure * length > HARMFUL or length > turner.longer_texts[1]:
             break
@@ -205,18 +214,20 @@ def accuracy(turner: Turner) -> Findings:
         angles += np.angle(turner.hands[0])  # positions may begin at 1
         error = float(np.abs(hands / size - np.exp(1j * angles)).max())
         measured.append(f"{length:,}: {error:.1e}")
-        if not error < HARMFUL + unsure * length:
+        if lost_by_float32(error, length):
+            lost = lost or length
+        elif not error < HARMFUL + unsure * length:
             harmful.append(length)
     if harmful:
         yield Finding.wrong(
-            "accuracy",
             f"Largest error before position {'; '.join(measured)}.",
             f"At {harmful[0]:,} it shows in every dtype: words turn by other angles.",
         )
     elif measured:
-        yield Finding.fact(
-            "accuracy", f"Largest error before position {'; '.join(measured)}.",
-            "float32 angles lose a digit a power of ten.",
+        yield Finding.fact(f"Largest error before position {'; '.join(measured)}.",
+            f"float32 angles are lost before {lost:,}: that shows in any dtype."
+            if lost
+            else "float32 angles lose a digit a power of ten.",
         )  # fmt: skip
 
 
@@ -225,7 +236,6 @@ def length(turner: Turner) -> Findings:
     longer, taken, refusal = turner.longer_texts
     if longer:
         yield Finding.fact(
-            "length",
             f"A text of {longer:,} is turned by other angles from its first word on.",
             "Frequencies that depend on the length: keys that stay in a cache as a "
             "shorter text had them no longer fit the queries.",
@@ -233,13 +243,11 @@ def length(turner: Turner) -> Findings:
         return
     if taken:
         yield Finding.fact(
-            "length",
             "A longer text changes nothing at its first words.",
             f"Keys may stay in a cache. Tried up to {taken:,} words.",
         )
     if refusal:
         yield Finding.fact(
-            "length",
             f"It refuses {refusal}",
             "Choose its longest text for the longest that you will ever have.",
         )
@@ -251,6 +259,8 @@ def half(turner: Turner) -> Findings:
     length, usual = _as_long_as_it_takes(turner, row, (2048, 1000, turner.count))
     size = float(usual.abs().max())
     refused, right = [], []
+    rows, far = row.repeat(turner.count, 1), torch.arange(257, 257 + turner.count)
+    yield from state.counted_in_half(lambda k: turner.turn(rows.to(k), at=far))
     for words, module, rows in _in_16_bits(turner, row.repeat(length, 1)):
         try:
             with torch.autocast("cpu", torch.bfloat16, enabled=words == AUTOCAST):
@@ -262,7 +272,6 @@ def half(turner: Turner) -> Findings:
         bad = torch.nonzero(~(off < 4 * torch.finfo(torch.bfloat16).eps))
         if len(bad):
             yield Finding.wrong(
-                "half",
                 f"{words} position {int(bad[0])} is off by "
                 f"{float(off[bad[0]]):.2g}, and what follows.",
                 "Positions, frequencies or angles are rounded to 8 bits before they "
@@ -273,11 +282,9 @@ def half(turner: Turner) -> Findings:
             return
         right.append(words)
     for what in refused:
-        yield Finding.fact("half", what, "No other angles, and an error that says so.")
+        yield Finding.fact(what, "No other angles, and an error that says so.")
     if right:
-        yield Finding.fact(
-            "half", "In bfloat16 only the result is rounded.", "As it should."
-        )
+        yield Finding.fact("In bfloat16 only the result is rounded.", "As it should.")
 
 
 def _as_long_as_it_takes(
@@ -304,39 +311,8 @@ def _in_16_bits(
     )
 
 
-def history(turner: Turner) -> Findings:
-    """Does what it has read change what it does?"""
-    rows = noise(turner.count, turner.probe.d_model)
-    usual = turner.turn(rows)
-    words = min(20_000, 2**22 // turner.d_model)
-    calls: dict[str, Callable[[nn.Module], Any]] = {
-        f"a text of {words:,}": lambda m: turner.turn(rows[:1].repeat(words, 1), m),
-        "one word": lambda m: turner.turn(rows[:1], m),
-        "x in bfloat16": lambda m: turner.turn(rows.bfloat16(), m),
-    }
-    for name, call in calls.items():
-        module = turner.probe.make()
-        try:
-            call(module)
-        except Exception:  # refused
-            continue
-        turned = turner.turn(rows, module)
-        if not close(turned, usual):
-            yield Finding.wrong(
-                "history",
-                f"After {name} the same text is turned by other angles, off by "
-                f"{float((turned - usual).abs().max()):.2g}.",
-                "Results depend on what the module has read before.",
-                "Frequencies that depend on the length belong to the call, not to "
-                "the module.",
-            )
-            return
-    yield Finding.fact(
-        "history", "It does not depend on earlier calls.", f"Tried: {', '.join(calls)}."
-    )
-
-
 ROTARY_CHECKS: dict[str, Callable[[Turner], Findings]] = {
+    "axes": axes,
     "norm": norm,
     "relative": relative,
     "pairing": pairing,
@@ -352,8 +328,8 @@ ROTARY_CHECKS: dict[str, Callable[[Turner], Findings]] = {
     "meta": state.meta,
     "state_dict": state.state_dict,
     "determinism": state.determinism,
-    "history": history,
-    "input": rotary_calls.input_,
+    "history": state.history,
+    "input": state.input_,
     "gradient": rotary_calls.gradient,
     "training": rotary_calls.training,
 }

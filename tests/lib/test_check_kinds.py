@@ -12,7 +12,6 @@ from torch.nn import functional
 from pe_lib.beyond.bias import alibi_bias, alibi_slopes, t5_buckets
 from pe_lib.beyond.scaling import by_parts, interpolate, llama3, ntk
 from pe_lib.check import check_encoding
-from pe_lib.check.report import Report
 
 DIM = 16
 
@@ -156,6 +155,12 @@ class MixedLayouts(Rotary):
 
     def tables(self, x, length):
         return self.angles(length, x.dtype).repeat_interleave(2, -1)
+
+
+class Swapped(Rotary):
+    def turned(self, x, length):
+        angle = self.tables(x, length)
+        return x * angle.sin().to(x) + self.half(x) * angle.cos().to(x)
 
 
 class Grows(Rotary):
@@ -351,19 +356,33 @@ class KeysIgnoreIds(Ids):
 class OnThreeAxes(Ids):
     """M-RoPE: time, row and column turn a third each."""
 
-    axes = 0, 1, 2
+    axes = others = 0, 1, 2
 
     def forward(self, q, k, position_ids):
-        axes = [self.axes[j % 3] for j in range(self.dim // 2)]
         by_axis = angles(position_ids.to(q.device), self.dim)
-        angle = torch.stack([by_axis[n, ..., j] for j, n in enumerate(axes)], -1)
-        angle = torch.cat([angle, angle], -1)[:, None]
+        angle = [
+            by_axis[axes[j % 3], ..., j]
+            for axes in (self.axes, self.others)
+            for j in range(self.dim // 2)
+        ]
+        angle = torch.stack(angle, -1)[:, None]
         cos, sin = angle.cos().to(q), angle.sin().to(q)
         return q * cos + in_halves(q) * sin, k * cos + in_halves(k) * sin
 
 
 class RowTwice(OnThreeAxes):
-    axes = 0, 1, 1
+    axes = others = 0, 1, 1
+
+
+class HalvesOfTwoAxes(OnThreeAxes):
+    """The two numbers of a pair take the angles of rows and of columns."""
+
+    others = 1, 2, 0
+
+
+class GivenIdsInHalf(Cached):
+    def at(self, x, positions):
+        return super().at(x, positions.to(x.dtype))
 
 
 class FromIdsAlone(CosSin):
@@ -473,9 +492,25 @@ class ImageOfRows(Image):
         return super().code(rows, columns)[: self.dim // 2].repeat(2, 1, 1)
 
 
+class ImageOfSizes(Image):
+    """The code alone [rows x columns, d], from the size."""
+
+    def forward(self, rows, columns):
+        return self.code(rows, columns).flatten(1).T.float()
+
+
 class ImageFlattened(Image):
     def code(self, rows, columns):
         return super().code(columns, rows).reshape(-1, rows, columns)
+
+
+class LearnedFlattened(ImageFlattened):
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.sizes = nn.Parameter(torch.ones(dim, 1, 1))
+
+    def code(self, rows, columns):
+        return self.sizes * super().code(rows, columns)
 
 
 class Tokens(nn.Module):
@@ -485,7 +520,7 @@ class Tokens(nn.Module):
         super().__init__()
         self.words, self.places = nn.Embedding(99, dim), nn.Embedding(512, dim)
 
-    def forward(self, input_ids, position_ids=None):
+    def forward(self, input_ids=None, position_ids=None):
         ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
         return self.words(input_ids) + self.places(
             ids if position_ids is None else position_ids
@@ -497,6 +532,14 @@ class TokensCounted(Tokens):
 
     def forward(self, attention_mask, past_length=0):
         return self.places(attention_mask.cumsum(1)[:, past_length:] - 1)
+
+
+class TokensShape(Tokens):
+    """As RoFormer: places from the shape of the ids."""
+
+    def forward(self, input_ids_shape):
+        length, device = input_ids_shape[1], self.places.weight.device
+        return self.places(torch.arange(length, device=device))
 
 
 class TokensPadded(nn.Module):
@@ -523,6 +566,10 @@ ROTARY_FAULTS = [
     ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
     ("positions", RowTwice, "Axis 2 of the positions turns nothing"),
     ("cache", ForgetsThePast, "with past_length = 1, the queries are not turned"),
+    ("positions", HalvesOfTwoAxes, "is another, norms change"),
+    ("pairing", Swapped, "cosine and sine are swapped"),
+    ("half", GivenIdsInHalf, "positions past 256 that it is given"),
+    ("grid", LearnedFlattened, "Cells of 7 rows and 5 columns"),
     ("norm", PassesTheWrongPart, "a part of x is lost"),
     ("apart", ColumnTwice, "At position 8 vectors are turned as at 0"),
     ("relative", KeysBackwards, "The keys turn the other way."),
@@ -549,7 +596,7 @@ ROTARY_FAULTS = [
     ("half", SpeedsInABuffer, "After .bfloat16() position"),
     ("accuracy", PositionsInHalf, "10,000: 9."),
     ("pairing", NothingTurns, "Nothing turns"),
-    ("history", Remembers, "After a text of 20,000 the same text"),
+    ("history", Remembers, "After a text of 20,000 the usual input"),
 ]
 ROTARY_SOUND = {
     "halves": Rotary,
@@ -573,8 +620,10 @@ ROTARY_SOUND = {
     "tokens": Tokens,
     "flat": Flat,
     "mask of an image": ImageMask,
+    "size of an image": ImageOfSizes,
     "tokens counted": TokensCounted,
     "tokens padded": TokensPadded,
+    "shape of tokens": TokensShape,
     "interpolated": lambda dim: Stretched(dim, lambda old: interpolate(old, 8)),
 }
 
@@ -619,6 +668,38 @@ class T5(nn.Module):
 
 class T5Causal(T5):
     causal = True
+
+
+class Window(nn.Module):
+    """As Swin: a value for each offset of rows and columns, in a window of its own."""
+
+    def __init__(self, heads, rows=4, columns=3):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(heads, 2 * rows - 1, 2 * columns - 1))
+        self.size = rows, columns
+
+    def forward(self):
+        row, column = np.divmod(np.arange(self.size[0] * self.size[1]), self.size[1])
+        return self.table[:, row[:, None] - row, column[:, None] - column]
+
+
+class OfRowsAndColumns(Window):
+    def __init__(self, heads):
+        super().__init__(heads, 70, 20)
+
+    def forward(self, rows, columns):
+        self.size = rows, columns
+        return super().forward()
+
+
+class Constant(Alibi):
+    def forward(self, queries, keys):
+        return super().forward(queries)[:, :, :1].expand(-1, -1, keys)
+
+
+class PowersOfTwo(Alibi):
+    def __init__(self, heads):
+        super().__init__(1 << (heads - 1).bit_length())
 
 
 class FarWins(Alibi):
@@ -679,6 +760,12 @@ class PlainSlopes(Alibi):
         return far * self.slopes[:, None, None] + self.zero
 
 
+class AlibiInHalf(PlainSlopes):
+    def forward(self, length):
+        at = torch.arange(length).to(self.zero)
+        return -(at[:, None] - at).abs() * self.slopes.to(at)[:, None, None]
+
+
 class Frozen(T5):
     def forward(self, queries, keys):
         return super().forward(queries, keys).detach()
@@ -722,13 +809,18 @@ BIAS_FAULTS = [
     ("device", PlainSlopes, "plain attributes: slopes"),
     ("gradient", Frozen, "No gradient reaches table.weight"),
     ("determinism", RandomBias, "two calls give different"),
+    ("offset", Constant, "Each query gets one number for all keys"),
+    ("half", AlibiInHalf, "After .bfloat16() the values at offset"),
+    ("widths", PowersOfTwo, "Built for 6 heads it returns 8"),
     ("slopes", FarWins, " heads the bias grows with the distance"),
     ("offset", FromTheBeginning, "The same offset gets values"),
     ("buckets", QueryMinusKey, "keys and queries swapped"),
+    ("slopes", QueryMinusKey, "All keys before the query get one number"),
 ]
 BIAS_SOUND = {
     "alibi": Alibi, "on scores": AlibiOnScores, "rows": AlibiRows, "t5": T5,
-    "t5 causal": T5Causal, "masked": MaskedScores,
+    "t5 causal": T5Causal, "masked": MaskedScores, "window": Window,
+    "rows and columns": OfRowsAndColumns,
 }  # fmt: skip
 
 
@@ -795,6 +887,9 @@ def facts(build, check):
         (Dynamic, "length", "A text of 1,000 is turned by other angles"),
         (Alibi, "slopes", "as in Press et al. (2022)"),
         (AlibiRows, "offset", "All queries get the same row"),
+        (AlibiRows, "slopes", "as in Press et al. (2022)"),
+        (Window, "offset", "in a picture 3 wide. Of 35 offsets 35 have values"),
+        (HeadsLastOnly, "axes", "it counts along axis 1"),
         (T5, "buckets", "T5's 32 buckets up to distance 128, for both directions."),
         (T5Causal, "buckets", "up to distance 128, for a causal mask."),
     ],
@@ -880,7 +975,7 @@ class Timesteps(nn.Module):
 
 def test_codes_of_positions_are_checked_through_their_positions():
     report = report_of(Timesteps)
-    assert report.kind == "takes positions, no x"
+    assert report.as_dict()["kind"] == "takes positions, no x"
     assert report.convention.layout == "half_split"
 
 
@@ -905,8 +1000,3 @@ def test_one_line_gives_one_test_a_check():
     out = encoding_tests(Appends, d_model=DIM)
     with pytest.raises(pytest.skip.Exception, match="out of the checker's scope"):
         out(out.pytestmark[0].args[1][0])
-
-
-def test_the_kind_is_in_the_dictionary():
-    assert report_of(Rotary).as_dict()["kind"] == "turns queries and keys"
-    assert Report("M", 4, "", None, ()).as_dict()["kind"] == ""

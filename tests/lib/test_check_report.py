@@ -100,7 +100,7 @@ def test_the_schema_is_of_this_version_and_refuses_others():
     jsonschema.Draft202012Validator.check_schema(RULES)
     assert RULES["properties"]["schema"] == {"const": SCHEMA, **_words(RULES)}
     for convention in CONVENTIONS.values():
-        found = (Finding.fact("axes", "a", "b"), Finding.wrong("meta", "a", "b", "c"))
+        found = Finding("axes", "fact", "a", "b"), Finding("meta", "wrong", "a", "b")
         VALID.validate(Report("M", 4, "", convention, found).as_dict())
     data = check_encoding(SinusoidalPositionalEncoding, d_model=8).as_dict()
     VALID.validate(data)

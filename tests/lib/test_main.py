@@ -40,7 +40,8 @@ def test_json_says_the_same(capsys):
     assert status == 1
     assert (data["ok"], data["ran"], data["d_model"]) == (False, True, 16)
     assert data["findings"][0]["check"] == "axes"
-    assert set(data["findings"][0]) == {"check", "severity", "what", "why", "fix"}
+    kept = {"check", "severity", "what", "why", "fix", "later"}
+    assert set(data["findings"][0]) == kept
 
 
 def test_sarif_has_its_required_fields_and_the_line_of_the_class(capsys, tmp_path):
@@ -55,6 +56,8 @@ def test_sarif_has_its_required_fields_and_the_line_of_the_class(capsys, tmp_pat
     assert len(made["results"]) == wrong.count("WRONG: ")
     place = result["locations"][0]["physicalLocation"]
     assert (status, log["version"], result["level"]) == (1, "2.1.0", "error")
+    levels = {r["ruleId"]: r["level"] for r in made["results"]}
+    assert levels.get("meta", "warning") == "warning"
     assert made["tool"]["driver"]["name"] == "pe_lib" and result["message"]["text"]
     assert place["artifactLocation"]["uri"] == path.as_uri()
     assert place["region"] == {"startLine": 3}

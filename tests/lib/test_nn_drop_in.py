@@ -288,6 +288,9 @@ def test_padding_has_a_row_of_zeros_that_stays():
     assert torch.equal(embed(torch.zeros(1, 2, 4))[0], embed.weight[2:4])
     with pytest.raises(ValueError, match="within -1 and max_length - 1 = 4"):
         embed(torch.zeros(1, 1, 4), positions=torch.tensor([-2]))
+    compiled = torch.compile(embed, fullgraph=True, backend="eager")
+    with pytest.raises(IndexError):
+        compiled(torch.zeros(2, 4), positions=torch.tensor([-2, 0]))
 
 
 @pytest.mark.parametrize("padding_idx", [None, 1])

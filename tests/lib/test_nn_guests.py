@@ -16,6 +16,7 @@ from torch.distributed.fsdp import fully_shard
 from pe_lib import sinusoidal_table
 from pe_lib.nn import (
     AlibiBias,
+    GridRotaryEmbedding,
     LearnedPositionalEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
@@ -80,9 +81,12 @@ class Attention(nn.Module):
     def __init__(self):
         super().__init__()
         self.rotary, self.alibi, self.t5 = (make() for make in EVERY[1:])
+        self.grid = GridRotaryEmbedding(8, sections=(2, 2))
 
     def forward(self, q, at):
         q = self.rotary.turn(q, positions=at)
+        cell = torch.stack([at, at], -1)
+        q = self.grid(q, self.grid.turn(q, positions=cell), positions=cell)[1]
         length = q.shape[-2]
         return q @ q.mT + self.alibi(length) + self.t5(length, positions=at)
 
