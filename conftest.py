@@ -70,7 +70,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         file, separator, _ = name.partition("::")
         if file.endswith(".ipynb"):  # its cells need those above them
             name, separator = file, ""
-        quoted = f"'{name}'" if separator else name
+        quoted = (
+            f"'{name}'" if separator else f"{name}  # outputs are old? make outputs"
+        )
         terminalreporter.write_line(f".venv/bin/python -m pytest -n0 {quoted}")
     if not SAME_FIGURES:
         terminalreporter.write_line(

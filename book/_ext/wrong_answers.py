@@ -53,5 +53,6 @@ def collected(root: Path = manuscript.ROOT) -> dict[str, Collected]:
                 wrong = tuple(WrongAnswer(**one) for one in entry["wrong"])
                 found[label] = Collected(entry["cure"], wrong, entry["hidden"])
             except (KeyError, TypeError) as error:
-                raise ValueError(f"{path.name}, {label}: {error}") from error
+                slip = f"{path.name}, {label}: {error} (problem.yml says what it needs)"
+                raise ValueError(slip) from error
     return found

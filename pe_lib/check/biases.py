@@ -252,8 +252,9 @@ def buckets(bias: Bias) -> Findings:
                 yield _of_t5(number, distance, causal=causal, way=way)
                 return
     edges = offsets[1:][~same & seen[1:] & seen[:-1]]
+    alike = " Before and after alike." if np.allclose(known, known[:, ::-1]) else ""
     yield Finding.fact(
-        f"Steps of its own, at offsets {', '.join(map(str, edges[:12]))} ...",
+        f"Steps of its own, at offsets {', '.join(map(str, edges[:12]))} ...{alike}",
         "T5's weights fit T5's steps alone.",
     )
 
@@ -367,7 +368,8 @@ def gradient(bias: Bias) -> Findings:
 def half(bias: Bias) -> Findings:
     """In 16 bits, still one value for each offset?"""
     size = float(np.nanmax(np.abs(bias.values)))
-    if bias.free or spread_by_offset(bias.values) > CLOSE * size:
+    spread = spread_by_offset(bias.values) > CLOSE * size
+    if bias.free or (spread and not bias.as_rows):
         return
     for words in ("After .bfloat16()", "After .bfloat16().float()"):
         module = bias.make().bfloat16()
@@ -376,6 +378,14 @@ def half(bias: Bias) -> Findings:
             found = as_numpy(bias.of(module, COUNT, COUNT))
         except RuntimeError:  # a mixture of dtypes: an error that says so
             continue
+        if spread:
+            if (np.diff(found[:, -1])[np.diff(bias.values[:, -1]) != 0] == 0).any():
+                yield Finding.wrong(
+                    f"{words} neighbouring keys get one number.",
+                    "8 bits are too few for a slope times the position of the key.",
+                    "Multiply key - query, or return the bias in float32.",
+                )
+            return
         low, high = ends_by_offset(np.where(np.isnan(bias.values), np.nan, found))
         share = (high - low) / np.maximum(np.maximum(abs(low), abs(high)), 1e-30)
         if np.nanmax(share) > 4 * torch.finfo(torch.bfloat16).eps:

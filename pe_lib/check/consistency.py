@@ -142,8 +142,8 @@ def apart(probe: Probe) -> Findings:
             "They are equal: the model cannot tell the two apart."
             if equal
             else "In 16 bits, or with any noise, the model takes one for the other.",
-            "Give the pairs different frequencies, the slowest far slower than a "
-            "turn a text.",
+            "Give each position a row of its own; of waves, the slowest far slower "
+            "than a turn a text.",
         )
     else:
         yield Finding.fact(what, "What is near is hard to tell apart.")

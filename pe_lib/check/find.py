@@ -119,7 +119,7 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         return module(**dict(zip(names, x, strict=True)), **more)
 
     def packed(module: nn.Module, q: Tensor, k: Tensor, **more: Any) -> Any:
-        return module(torch.stack([q, k, k], 2), **more).unbind(2)[:2]
+        return module(torch.stack([q, k, k], 2), **more).unbind(2)
 
     def alike(module: nn.Module, x: Tensor, **more: Any) -> Any:
         # a mask is 1 for the past as well; of ids 0 and 1 may be padding

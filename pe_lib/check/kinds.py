@@ -210,13 +210,14 @@ def _takes_so_many(probe: Probe) -> Kind | None:
             for axis in (2, 1, 0):
                 try:
                     if _is_turn(apply, x, axis):
-                        return _of_heads(probe, tensors, axis, bool(arguments))
+                        where = arguments[0].ndim if arguments else None
+                        return _of_heads(probe, tensors, axis, where)
                 except Exception:  # another form may do
                     break
     return None
 
 
-def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
+def _of_heads(probe: Probe, tensors: int, axis: int, where: int | None) -> Kind:
     heads = 1 if axis == 2 else 2  # the axis that vectors [batch, length, dim] lack
 
     def lay(x: Tensor) -> Tensor:
@@ -228,7 +229,7 @@ def _of_heads(probe: Probe, tensors: int, axis: int, asks: bool) -> Kind:
 
     words = ROTARY_AXES[axis]
     name = "turns queries and keys" if tensors == 2 else "turns x"
-    caller = Caller(lay, back, tensors, 2 if asks else None, axes=words)
+    caller = Caller(lay, back, tensors, where, axes=words)
     return Kind(name, "rotary", probe, caller)
 
 
@@ -287,8 +288,9 @@ def positions_beside(
         if p.default is p.empty and p.kind < p.VAR_POSITIONAL
     ]
     if len(needed) == taken + 1 and not _is_no_position(needed[-1].name):
-        yield (torch.arange(x.shape[-2])[None],)
-        yield (torch.arange(x.shape[-2]),)
+        for length in dict.fromkeys((x.shape[-2], x.shape[1])):
+            yield (torch.arange(length)[None],)
+            yield (torch.arange(length),)
 
 
 def _is_no_position(name: str) -> bool:

@@ -46,7 +46,7 @@ def positions(turner: Turner) -> Findings:
             second = turner.turn(rows.expand(2, -1, -1), part=part, at=both)[1]
         except Exception:  # one row of positions for all
             continue
-        if not close(second, usual):
+        if turner.call.where != 1 and not close(second, usual):
             yield Finding.wrong(
                 f"Positions [batch, length]: the {name} of the second sequence are not "
                 "turned to its own.",

@@ -78,7 +78,15 @@ def norm(turner: Turner) -> Findings:
 
 
 def relative(turner: Turner) -> Findings:
-    """Does the score depend on the offset alone?"""
+    """Does the score depend on the offset alone, and no value on its position?"""
+    given = turner.inputs()
+    turned = turner.probe.call(turner.make(), *given)
+    if turner.call.tensors == 2 and len(turned) == 3 and not close(turned[2], given[1]):
+        yield Finding.wrong(
+            "The values are turned as well.",
+            "What attention sums up then depends on more than the offset.",
+            "Turn queries and keys alone.",
+        )
     off = turner.disagreement()
     if not off > CLOSE:
         yield Finding.fact("The score depends on the offset alone.", "As it should.")
@@ -183,6 +191,13 @@ def frequencies(turner: Turner) -> Findings:
         )
         return
     speeds = np.abs(turner.speeds)
+    if len(speeds) > 2 and np.ptp(speeds) < CLOSE * speeds.max():
+        yield Finding.wrong(
+            f"All pairs turn at one speed, {speeds.max():.4g} a position.",
+            "After one full turn what is far is taken for what is near.",
+            "base ** (-2j / dim), the quotient in floating point.",
+        )
+        return
     name = recognize_speeds(speeds, turner.probe.d_model)
     yield Finding.fact(f"{name}." if name else
         f"Frequencies of its own, from {speeds.max():.4g} to {speeds.min():.4g}.",

@@ -45,7 +45,7 @@ class Knobs(Explorer):
         dials = "".join(
             "<div>"
             + hand(f"the hand that goes round in {r} positions", 0, marks=r, legs=False)
-            + '<span class="now">0°</span></div>\n'
+            + f'wavelength {r}: <span class="now">0°</span></div>\n'
             for r in ROUNDS
         )
         angles = 2 * np.pi * np.arange(5)[:, np.newaxis] / ROUNDS
@@ -53,8 +53,8 @@ class Knobs(Explorer):
         looks = [highest(row) for row in scores[1:]]
         return (
             f'<div class="dials three">\n{dials}</div>\n'
-            '<p class="legend">How far the hands of all keys are turned; wavelengths 2,'
-            " 4 and 8. Below: the key to which each query attends most.</p>\n"
+            '<p class="legend">How far the hands of all keys are turned. Below: the key'
+            " to which each query attends most.</p>\n"
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
 

@@ -55,8 +55,8 @@ class LookBack(Explorer):
     _scripts = ("frame.js", "turnable.js")
     _title = "Attend one back"
     _goal = (
-        "Turn each hand of the key onto the dotted hand of the query. Does it hold"
-        " for every other pair?"
+        "Turn each hand of the key onto the dotted hand of the query. Do the same turns"
+        " work for all other pairs?"
     )
     _reached = (
         "Reached: 15 of 15.",
@@ -115,7 +115,8 @@ class LookBack(Explorer):
                 ' d="M9 19l140 140"/><text class="now" x="118" y="62">?</text>',
                 "map",
             )
-            + '</div>\n<p class="legend">Map: a row per query, a column per key.</p>\n'
+            + '</div>\n<p class="legend">Bars: the weight of each key for this query.'
+            " Square, after the button: a row per query, a column per key.</p>\n"
         )
 
     def _sentence(self) -> str:

@@ -15,16 +15,16 @@ each("move-both", (root, controls, form) => {
   return (event) => {
     const t = +controls.t.value, k = +controls.k.value;
     start = Math.max(0, Math.min(Math.max(start, t - 8), t - k - 1));
-    const hands = [[Math.PI / 4, -Math.PI / 4, 1], [0, Math.PI / 2, 0.01]];
+    const speeds = [1, 0.01];
     moved ||= event?.target == controls.t;
     won ||= moved && k != 1 && event.target == controls.k;
-    const gaps = hands.map(([u, v, w]) => u - v + w * k);
-    const score = fixed(2 * Math.cos(gaps[0]) + Math.cos(gaps[1]), 4);
+    const gaps = speeds.map((w) => w * k);
+    const score = fixed(Math.cos(gaps[0]) + Math.cos(gaps[1]), 4);
     const angle = (gap) => `gap ${fixed((wrap(gap) * 180) / Math.PI, 1)}°`;
     show(
       root,
       [
-        ...hands.flatMap(([u, v, w], j) => [...pose(u + w * t, { before: v + w * (t - k), legs: false }), angle(gaps[j])]),
+        ...speeds.flatMap((w, j) => [...pose(w * t, { before: w * (t - k), legs: false }), angle(gaps[j])]),
         `translate(${30 - 20 * start})`,
         `translate(${20 * (t - k - start)} 18)`,
         `translate(${20 * (t - start)} 94)`,

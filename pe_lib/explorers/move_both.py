@@ -17,17 +17,16 @@ from pe_lib.explorers._explorer import (
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.rotation import apply_shift
 
-QUERY = np.array([1.0, 1.0, 0.0, 1.0])
-KEY = np.array([-1.0, 1.0, 1.0, 0.0])
+UPRIGHT = np.array([0.0, 1.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoveBoth(Explorer):
     """The hands of a query and of a key, rotated by their positions, and the score.
 
-    The query is (1, 1, 0, 1), the key (-1, 1, 1, 0): two hands each, with the
-    frequencies 1 and 0.01. A score is twice the cosine of the first gap plus that of
-    the second, since the first hands have a norm of the root of two.
+    Query and key are (0, 1, 0, 1) before they are rotated: two upright hands each,
+    with the frequencies 1 and 0.01. So a gap between them is the offset times the
+    frequency, and the score is the sum of the cosines of the two gaps.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class MoveBoth(Explorer):
     Examples
     --------
     >>> print(MoveBoth())
-    Query 4, key 3: the score is −1.6729.
+    Query 4, key 3: the score is 1.5403.
     """
 
     position: int = 4
@@ -69,15 +68,11 @@ class MoveBoth(Explorer):
     def _angles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How far the query's and the key's hands have turned, from twelve."""
         speeds = angular_frequencies(4)
-        ends = ((QUERY, self.position), (KEY, self.position - self.back))
-        query, key = (
-            np.arctan2(u[0::2], u[1::2]) + speeds * position for u, position in ends
-        )
-        return query, key
+        return speeds * self.position, speeds * (self.position - self.back)
 
     def _score(self) -> float:
-        query = apply_shift(QUERY, self.position)
-        return float(query @ apply_shift(KEY, self.position - self.back))
+        query = apply_shift(UPRIGHT, self.position)
+        return float(query @ apply_shift(UPRIGHT, self.position - self.back))
 
     def _gaps(self) -> list[str]:
         query, key = self._angles()

@@ -1,6 +1,6 @@
 each("rotation", (root, controls, form) => {
   const speeds = range(3).map((j) => 50 ** (-j / 3));
-  let x;
+  let x, moved, won = controls.k.value != 3;
   // Turn one hand, and the others go along, by whole positions.
   all(root, ".hand").forEach((svg, j) =>
     crank(svg, () => (x = +controls.k.value), (angle) => {
@@ -10,6 +10,8 @@ each("rotation", (root, controls, form) => {
     }));
   return (event) => {
     const t = +controls.t.value, k = +controls.k.value;
+    moved ||= event?.target == controls.t;
+    won ||= moved && k != 3;
     const blocks = speeds.map((w) => {
       const sin = Math.sin(w * k), cos = Math.cos(w * k);
       return [cos, sin, -sin, cos];
@@ -18,7 +20,6 @@ each("rotation", (root, controls, form) => {
       entry.setAttribute("style", `--v:${Math.round(40 * Math.abs(blocks.flat()[i]))}%`);
       entry.classList.toggle("less", blocks.flat()[i] < -0.005);
     });
-    const miss = Math.abs((Math.abs(k) % (2 * Math.PI)) - Math.PI);
     const T = `T(${minus(k)})`;
     show(
       root,
@@ -27,8 +28,8 @@ each("rotation", (root, controls, form) => {
         ...blocks.flat().map((x) => fixed(x)),
       ],
       (event?.target == controls.t ? `You moved the position, and nothing moved in ${T}. ` : "") +
-        `${T} takes position ${t} to ${minus(t + k)}. The first hand ends ${fixed(miss)} radians from opposite.`,
-      Math.abs(k) == 22,
+        `${T} takes position ${t} to ${minus(t + k)}.`,
+      won,
     );
   };
 });

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from pe_lib.explorers._explorer import (
     Explorer,
     hand,
@@ -40,7 +38,7 @@ class Rotation(Explorer):
     Examples
     --------
     >>> print(Rotation(position=2, offset=3))
-    T(3) takes position 2 to 5. The first hand ends 0.14 radians from opposite.
+    T(3) takes position 2 to 5.
     """
 
     position: int = 2
@@ -48,16 +46,11 @@ class Rotation(Explorer):
 
     _name = "rotation"
     _title = "Turn"
-    _goal = (
-        "Move the position: does T(k) change? Then find the k that turns the first"
-        " hand most exactly by half a turn, π radians."
-    )
+    _goal = "Move the position as far as you like. Then find a way to change T(k)."
     _styles = ("explorer.css", "rotation.css")
     _reached = (
-        "Reached: 22 positions, on or back.",
-        "No whole number up to 24 comes closer: 22 radians are seven half turns and"
-        " 0.0089 radians, which is why 22/7 has served as π. Move the position, and no"
-        " number of the matrix changes.",
+        "Reached: a different offset.",
+        "There is no other way: only the offset k occurs in T(k), not the position.",
     )
 
     def __post_init__(self) -> None:
@@ -87,24 +80,19 @@ class Rotation(Explorer):
             f'<div class="dials three">\n{"".join(dials)}</div>\n'
             '<p class="legend">Pale: position t. Full: position t + k, with its'
             ' <b class="sine">sine</b> and <b class="cosine">cosine</b>. The'
-            " arc: the turn.</p>\n"
+            " arc: the turn. Hatched: a number below 0.</p>\n"
             '<div class="matrix" role="img" aria-label="The matrix T(k): three blocks'
             ' of two by two numbers along its diagonal, zero elsewhere">'
             f"{entries}</div>\n"
         )
 
-    def _miss(self) -> float:
-        half = abs(self.offset) % (2 * np.pi) - np.pi
-        return float(abs(half))
-
     def _won(self) -> bool:
-        return abs(self.offset) == 22
+        return self.offset != 3
 
     def _sentence(self) -> str:
         return (
             f"T({minus(str(self.offset))}) takes position {self.position} to"
-            f" {minus(str(self.position + self.offset))}. The first hand ends"
-            f" {number(self._miss())} radians from opposite."
+            f" {minus(str(self.position + self.offset))}."
         )
 
     def _controls(self) -> str:

@@ -80,7 +80,8 @@ class Skip(Explorer):
                 "Bars: the probability of each token that it wrote.",
                 330,
                 62,
-                '<text x="5" y="11" style="text-anchor:start">probabilities</text>'
+                '<text x="5" y="11" style="text-anchor:start">probability of each'
+                " word</text>"
                 f'<path class="now" stroke-width="16" d="{_bars(told)}"/>'
                 '<path class="edge" d="M5 60.5h320"/>\n',
             )

@@ -18,7 +18,7 @@ each("switches", (root, controls, form) => {
     box.innerHTML = lamps(looks);
     show(
       root,
-      [...weights.map((w) => minus(`× ${w}`)), `${right} of 4`, best],
+      [...weights.map((w) => minus(`switch ${w}`)), `${right} of 4`, best],
       right ? `Right: ${right > 1 ? "queries" : "query"} ${served.join(" and ")}.` + (right > 1 && tried.size < 6 ? " Can you get three?" : "")
         : "No query attends to the word before" + (looks.every((at, i) => at == i + 1) ? ": each finds itself." : "."),
       best > 1 && tried.size > 5,

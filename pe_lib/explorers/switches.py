@@ -40,7 +40,7 @@ class Switches(Explorer):
         rows = "".join(
             f"<b>{name}</b>"
             + "".join("<i>+</i>" if x > 0 else "<span>−</span>" for x in P[:, j])
-            + '<b class="now">× 1</b>'
+            + '<b class="now">switch 1</b>'
             for j, name in enumerate(DIGITS)
         )
         looks = [highest(row) for row in (P @ P.T)[1:]]

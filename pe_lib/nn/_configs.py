@@ -24,6 +24,12 @@ RULES = ("default", "linear", "llama3", "yarn")
 def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
     """The arguments of RotaryEmbedding that turn as the model of `config` does."""
     rope = _rope_parameters(config)
+    if "mrope_section" in rope:
+        raise ValueError(
+            "rope_parameters must have no mrope_section, got "
+            f"{rope['mrope_section']}: its positions have three axes, make "
+            "GridRotaryEmbedding(head_dim, sections=...)"
+        )
     heads = _first(config, "num_attention_heads", "n_head")
     width = _first(config, "hidden_size", "n_embd")
     head_dim = _first(config, "head_dim") or (width and heads and width // heads)
@@ -43,12 +49,6 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
         "rotary_dim": turning,
         "layout": layout or _layout(config),
     }
-    if "mrope_section" in rope:
-        raise ValueError(
-            "rope_parameters must have no mrope_section, got "
-            f"{rope['mrope_section']}: its positions have three axes, make "
-            "GridRotaryEmbedding(head_dim, sections=...)"
-        )
     rule = rope.get("rope_type") or rope.get("type")
     if rule is None and "factor" in rope:
         raise ValueError(f"rope_type must be given with a factor, got {dict(rope)}")

@@ -561,7 +561,27 @@ class FromOne(Rotary):
         return angles(range(1, length + 1), self.dim)
 
 
+def rotary(forward):
+    return type(forward.__name__, (HeadsLast,), {"forward": forward})
+
+
+def words_and_ids(self, q, k, position_ids):  # as flash-attn packs texts
+    angle = angles(position_ids.to(q.device), self.dim).repeat(1, 2)[:, None]
+    cos, sin = angle.cos().to(q), angle.sin().to(q)
+    return tuple(x * cos + in_halves(x) * sin for x in (q, k))
+
+
 ROTARY_FAULTS = [
+    (
+        "relative",
+        rotary(
+            lambda s, qkv: s.turned(qkv.flatten(2, 3), qkv.shape[1]).unflatten(
+                2, (3, -1)
+            )
+        ),
+        "The values are turned as well",
+    ),
+    ("frequencies", lambda d: Stretched(d, lambda old: 0 * old + 1), "at one speed, 1"),
     ("positions", FlatFromZero, "the queries are not turned as usual"),
     ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
     ("positions", RowTwice, "Axis 2 of the positions turns nothing"),
@@ -600,6 +620,7 @@ ROTARY_FAULTS = [
 ]
 ROTARY_SOUND = {
     "halves": Rotary,
+    "ids of words": rotary(words_and_ids),
     "from one": FromOne,
     "neighbours": Interleaved,
     "one tensor": OneTensor,
@@ -800,6 +821,12 @@ class MaskedScores(Alibi):
         return (scores + bias.to(scores)).masked_fill(hidden.to(scores.device), -1e9)
 
 
+class AlibiKeys(PlainSlopes):
+    def forward(self, length):
+        at = torch.arange(length, device=self.zero.device) + self.zero
+        return (self.slopes.to(at)[:, None, None] * at).expand(-1, length, -1)
+
+
 BIAS_FAULTS = [
     ("reach", InEightBits, "At distance 129 the bias is that of distance 127"),
     ("reach", WrapsRound, "At distance 33 the bias is that of distance 0"),
@@ -811,6 +838,7 @@ BIAS_FAULTS = [
     ("determinism", RandomBias, "two calls give different"),
     ("offset", Constant, "Each query gets one number for all keys"),
     ("half", AlibiInHalf, "After .bfloat16() the values at offset"),
+    ("half", AlibiKeys, "neighbouring keys get one number"),
     ("widths", PowersOfTwo, "Built for 6 heads it returns 8"),
     ("slopes", FarWins, " heads the bias grows with the distance"),
     ("offset", FromTheBeginning, "The same offset gets values"),
@@ -891,6 +919,11 @@ def facts(build, check):
         (Window, "offset", "in a picture 3 wide. Of 35 offsets 35 have values"),
         (HeadsLastOnly, "axes", "it counts along axis 1"),
         (T5, "buckets", "T5's 32 buckets up to distance 128, for both directions."),
+        (
+            type("Near", (T5,), {"offsets": lambda *a: -abs(T5.offsets(*a))}),
+            "buckets",
+            "... Before and after alike.",
+        ),
         (T5Causal, "buckets", "up to distance 128, for a causal mask."),
     ],
 )

@@ -75,7 +75,7 @@ def test_temperature_multiplies_the_part_that_turns(layout, length):
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
         ({"rope_scaling": {"type": "linear"}}, "must have factor"),
         ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
-        ({"rope_parameters": {"mrope_section": [16, 24, 24]}}, "GridRotaryEmbedding"),
+        ({"model_type": 0, "rope_scaling": {"mrope_section": [8]}}, "GridRotary"),
         ({"rope_parameters": {"full_attention": {}}}, "one for each kind of layer"),
         ({"rope_scaling": {"type": "yarn", **SCALED, "truncate": False}}, "truncate"),
     ],
