@@ -16,7 +16,7 @@ def axes(probe: Probe) -> Findings:
     if probe.alike:
         yield Finding.wrong(
             "Every position gets the same encoding.",
-            "The model cannot tell the order of the words, and no error says so.",
+            "Without a mask the model cannot tell the order, and no error says so.",
             "Look at the slice of the table: pe[:, :length], not pe[:, length].",
         )
         return

@@ -153,7 +153,7 @@ def pairing(turner: Turner) -> Findings:
     elif not turner.pairs:
         yield Finding.wrong(
             "Nothing turns: all positions have the same cosines and sines.",
-            "The model cannot tell the order of the words, and no error says so.",
+            "Without a mask the model cannot tell the order, and no error says so.",
             "Check how positions and frequencies are multiplied.",
         )
     elif (
