@@ -345,11 +345,12 @@ def picture_first(seen: Visit) -> list[str]:
     return [f"{share:.0%} of the first picture in {screens} of {height} px"]
 
 
-def wall_of_text(seen: Visit) -> list[str]:
-    """Figures, explorers and code: less than a fifth of the main text as it opens."""
+def quarters(seen: Visit) -> list[str]:
+    """Figures less than a fifth of the main text as one finds it, or too much code."""
     seen.page.evaluate(script("own_letters"))
-    share = seen.page.evaluate(script("wall_of_text"))
-    return [f"figures and code are {share:.1%} of the main text"] if share < 0.2 else []
+    figures, code = seen.page.evaluate(script("quarters"))
+    faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
+    return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
 
 
 def headings(seen: Visit) -> list[str]:

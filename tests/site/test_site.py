@@ -111,7 +111,7 @@ def checks_of(name: str, width: int) -> list[checks.Check]:
     """What must hold for a page at a width; first what needs its folds closed."""
     found = list(AT_EACH_WIDTH)
     if name in SPINE:
-        wide = [checks.wall_of_text] if width != checks.PHONE else []
+        wide = [checks.quarters] if width != checks.PHONE else []
         found = [checks.picture_first, *wide, *found]
     if width == checks.PHONE or name in SAMPLE:
         found += AT_ANY_WIDTH + (SLOW if name in SPINE | {*SAMPLE} else [])
@@ -228,7 +228,7 @@ BROKEN = """<!DOCTYPE html>
 <main><h1>A</h1><h2 style="font-size: 40px">above</h2><h1>B</h1>
 <div style="height: 1500px"></div>
 <svg class="figure" role="img" width="9" height="9"></svg>
-<div class="cell_input"><pre class="highlight" style="height: 30px">x</pre></div>
+<div class="cell_input"><pre class="highlight" style="height: 3000px">x</pre></div>
 <section class="deeper"><h4 id="here">C</h4><p id="here">$x_t$</p></section>
 <img src="https://example.org/a.png"><img src="none.png">
 <a href="#nowhere">a</a><a href="nowhere.html">b</a><a href="http://example.org">c</a>
@@ -247,7 +247,7 @@ def test_each_check_sees_its_fault(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "noise.js").write_text(f"// {NOISE}", encoding="utf-8")
     (tmp_path / "broken.html").write_text(BROKEN, encoding="utf-8")
     every = [*AT_EACH_WIDTH, *AT_ANY_WIDTH, *SLOW, checks.picture_first]
-    every += [checks.wall_of_text, checks.keyboard]
+    every += [checks.quarters, checks.keyboard]
     for broken in serve(tmp_path):
         with checks.visit(browser, broken, broken.url("broken"), 390) as seen:
             blind = [check.__name__ for check in every if not check(seen)]
