@@ -27,8 +27,8 @@ class Coats(Explorer):
     at most 5 % of their size (root mean square). With more than five positions that
     matrix continues the codes. Both lamps and no two points that overlap: that is the
     goal, and near a circle in even steps. (Exactly equal norms and an exact matrix
-    leave five different codes nothing else: two ellipses around the origin share four
-    points.)
+    leave five different codes nothing else, as the book's page on three properties
+    proves.)
 
     Examples
     --------

@@ -8,7 +8,7 @@ each("skip", (root, controls, form) => {
     show(
       root,
       [text, told.map(([, chance], i) => `M${23 * i + 16} 60V${(60 - 0.44 * chance).toFixed(1)}`).join(""), rotate(+controls.back.value)],
-      `${set ? 20 : 4} heads turned by ${+controls.back.value}: ${text}`,
+      `${set ? 20 : 4} heads rotated by ${+controls.back.value}: ${text}`,
       told[0][0] == "king",
     );
   };

@@ -1,4 +1,4 @@
-"""A language model whose heads are turned: what it wrote, stored."""
+"""A language model whose heads are rotated: what it wrote, stored."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pe_lib._arguments import as_choice
 from pe_lib.explorers._explorer import AGAIN, Explorer, knob, picture, within
 
 BACKS = tuple(quarter / 4 for quarter in range(9))
-"""By how many positions the heads can be turned."""
+"""By how many positions the heads can be rotated."""
 
 
 class Token(NamedTuple):
@@ -22,7 +22,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Skip(Explorer):
-    """Stored answers of SmolLM2-135M, some of whose heads are turned.
+    """Stored answers of SmolLM2-135M, some of whose heads are rotated.
 
     The model read one sentence three times, and *The*. Nothing is computed here: the
     answers are those of ``book/beyond/data/smollm_sentences.csv``.
@@ -30,7 +30,7 @@ class Skip(Explorer):
     Parameters
     ----------
     heads : {'four', 'twenty'}
-        Which heads are turned.
+        Which heads are rotated.
     quarters : int
         By how many quarters of a position: 0 to 8.
 
@@ -44,7 +44,7 @@ class Skip(Explorer):
     Examples
     --------
     >>> str(Skip(quarters=4)).split()[:9]
-    ['4', 'heads', 'turned', 'by', '1:', 'king', 'gave', 'seven', 'apples']
+    ['4', 'heads', 'rotated', 'by', '1:', 'king', 'gave', 'seven', 'apples']
     """
 
     heads: str = "four"
@@ -54,7 +54,7 @@ class Skip(Explorer):
     _styles = ("explorer.css", "knob.css")
     _scripts = ("frame.js", "knob.js")
     _title = "Stored answers of a language model"
-    _goal = "Turn its heads until it skips the first word, old."
+    _goal = "Rotate its heads until it skips the first word, old."
     _reached = (
         "Reached: king comes first.",
         "It was never trained for that. In this sentence the first word changes between"
@@ -91,15 +91,15 @@ class Skip(Explorer):
     def _sentence(self) -> str:
         number = {"four": 4, "twenty": 20}[self.heads]
         told = answers()[self.heads, self.quarters / 4]
-        return f"{number} heads turned by {self.quarters / 4:g}: {_text(told)}"
+        return f"{number} heads rotated by {self.quarters / 4:g}: {_text(told)}"
 
     def _won(self) -> bool:
         return answers()[self.heads, self.quarters / 4][0].text == "king"
 
     def _controls(self) -> str:
         return (
-            knob("back", "turned by, in positions", 2, 0.25, self.quarters / 4)
-            + "<fieldset><legend>heads that are turned</legend>"
+            knob("back", "rotated by, in positions", 2, 0.25, self.quarters / 4)
+            + "<fieldset><legend>heads that are rotated</legend>"
             + "".join(
                 f'<label><input type="radio" name="heads" value="{at}"'
                 f"{' checked' if name == self.heads else ''}>{name}</label>"

@@ -27,8 +27,8 @@ class TwoHands(Explorer):
     _name = "two-hands"
     _title = "Two hands"
     _goal = (
-        "Choose the frequency of the slow hand so that the position nearest to"
-        " position 0 is as far away as you can."
+        "Some position is always nearest to position 0. Choose the slow hand so that"
+        " even this one is as far away as possible."
     )
     _reached = (
         "Reached: at least 0.58.",

@@ -1076,7 +1076,7 @@ def test_skip_shows_what_is_stored(play):
     for at, heads in enumerate(("four", "twenty")):
         page.locator(f"[name=heads][value='{at}']").first.check()
         for back in skip.BACKS:
-            slider(page, "turned by, in positions").fill(str(back))
+            slider(page, "rotated by, in positions").fill(str(back))
             state = explorers.Skip(heads=heads, quarters=round(4 * back))
             told = skip.answers()[heads, back]
             assert sentence(page) == str(state)
