@@ -39,11 +39,7 @@ _SPLIT = ["start", "queries"]
 
 
 class Origin(TypedDict):
-    """What the lines above the rows are made from.
-
-    ``command`` makes the file again, ``made_from`` is the :func:`fingerprint` of the
-    settings, ``seconds`` is how long it took, ``tolerance`` how far a rerun may be off.
-    """
+    """What the lines above the rows are made from; see :func:`save`."""
 
     command: str
     made_from: str
@@ -58,6 +54,10 @@ def save(
 
     Accuracies keep four digits. The lines tell the command, how long it took, the
     date, the versions, the kind of machine, the fingerprint, and a hash of the rows.
+
+    ``command`` makes the file again, ``made_from`` is the :func:`fingerprint` of the
+    settings, ``seconds`` is how long it took, ``tolerance`` (which may be left out) how
+    far a rerun may be off.
 
     Raises ValueError if there are no scores.
     """
@@ -76,7 +76,10 @@ def save(
 def save_rows(
     rows: Iterable[Sequence[str]], path: str | Path, **origin: Unpack[Origin]
 ) -> None:
-    """Write rows of any kind as :func:`save` does, the names of their columns first."""
+    """Write rows of any kind as CSV, the names of their columns first.
+
+    The lines above and the arguments are those of :func:`save`.
+    """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     tolerance = origin.get("tolerance", "")

@@ -218,15 +218,7 @@ GROUPS: dict[str, dict[str, Settings]] = {
         f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std}
         for std in (1.0, 0.02)
     }
-    | {
-        "fresh": {
-            "task": "copy",
-            "schemes": TABLES,
-            "token_std": 1.0,
-            "steps": 300,
-            "train_lengths": (16, 16),
-        }
-    },
+    | {"fresh": FEW | {"schemes": TABLES, "token_std": 1.0, "examples": None}},
     "loudness": {
         f"tokens_{std}": FEW
         | {
