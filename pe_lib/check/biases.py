@@ -16,6 +16,7 @@ from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check import state
 from pe_lib.check.kinds import BiasCall
 from pe_lib.check.longest import first_repeat
+from pe_lib.check.offsets import ends_by_offset, picture_width, spread_by_offset
 from pe_lib.check.probe import Asked
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
@@ -105,34 +106,10 @@ class Bias(Asked):
         return int(self.values.shape[-1])
 
 
-def ends_by_offset(values: Array, columns: int = 0) -> tuple[Array, Array]:
-    """Lowest and highest value of each offset; NaN where a mask hides some.
-
-    With `columns` an offset is one of rows and columns in a picture so wide.
-    """
-    heads, count, _ = values.shape
-    row, column = np.divmod(np.arange(count), columns or count)
-    place = row * 2 * columns + column
-    shape = heads, 2 * place[-1] + 1
-    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-    for query in range(count):
-        at = np.s_[:, place - place[query] + place[-1]]
-        low[at] = np.minimum(low[at], values[:, query])
-        high[at] = np.maximum(high[at], values[:, query])
-    return low, high
-
-
-def spread_by_offset(values: Array, columns: int = 0) -> float:
-    """By how much values of one offset differ."""
-    low, high = ends_by_offset(values, columns)
-    return float(np.nanmax(high - low))
-
-
 def offset(bias: Bias) -> Findings:
     """Does it depend on the offset alone?"""
     spread = spread_by_offset(bias.values)
     enough = CLOSE * float(np.nanmax(np.abs(bias.values)))
-    widths = (n for n in range(2, bias.count // 2 + 1) if bias.count % n == 0)
     if not np.ptp(bias.values, axis=2).any():
         yield Finding.wrong(
             "Each query gets one number for all keys.",
@@ -148,7 +125,7 @@ def offset(bias: Bias) -> Findings:
             "The softmax cannot see that number: as good as the offset alone under a "
             "causal mask, where keys are before the query.",
         )
-    elif n := next((n for n in widths if spread_by_offset(bias.values, n) < enough), 0):
+    elif n := picture_width(bias.values, enough):
         values = ends_by_offset(bias.values, n)[0].T
         values = np.round(values[np.isfinite(values[:, 0])], 6)
         yield Finding.fact(

@@ -75,7 +75,8 @@ class Options(TypedDict, total=False):
 
 
 HERE = Path(__file__).parent
-LIBRARIES = tuple(Path(str(library.__file__)).parent for library in (torch, np))
+LIBRARIES = (Path(str(library.__file__)).parent for library in (torch, np))
+NOT_THE_MODULE = (HERE, *LIBRARIES)
 IN_THE_MODULE = ("_call_impl", "_engine_run_backward")  # where torch calls it
 
 FIRST = "determinism"
@@ -235,15 +236,13 @@ def _as_checks(ignore: Collection[str]) -> Collection[str]:
 
 def _that_apply(kind: Kind) -> tuple[dict[str, Callable[[Any], Findings]], Any]:
     """The checks of a kind, and what they test."""
-    if kind.checks == "code":
-        return CHECKS, kind.probe
-    if kind.checks == "image":
-        return IMAGE_CHECKS, kind.probe
-    if kind.checks == "rotary" and kind.probe is not None:
+    if kind.probe is None:
+        return {}, None
+    if kind.checks == "rotary":
         return ROTARY_CHECKS, Turner(kind.probe, kind.call)
-    if kind.checks == "bias" and kind.probe is not None:
+    if kind.checks == "bias":
         return BIAS_CHECKS, Bias(kind.probe, kind.call)
-    return {}, None
+    return IMAGE_CHECKS if kind.checks == "image" else CHECKS, kind.probe
 
 
 def _run_all(
@@ -256,15 +255,13 @@ def _run_all(
         except Exception as error:  # then it is something else
             why = f"It was taken for a rotary module, and then: {first_line(error)}"
             return [Finding("scope", "fact", OUT_OF_SCOPE, why)]
-    first = {
-        name: _run(name, checks[name], subject) for name in (FIRST,) if name in checks
-    }
-    if any(found.severity == "wrong" for found in first.get(FIRST, ())):
-        return first[FIRST]
+    first = _run(FIRST, checks[FIRST], subject) if FIRST in checks else []
+    if any(found.severity == "wrong" for found in first):
+        return first
     return [
         found
         for name, check in checks.items()
-        for found in (first.get(name) or _run(name, check, subject))
+        for found in (first if name == FIRST else _run(name, check, subject))
     ]
 
 
@@ -297,17 +294,11 @@ def _is_of_the_module(error: BaseException) -> bool:
     """Whether an error comes from the module, and not from looking at its answer."""
     if isinstance(error, WrongOutputError | SystemExit):
         return True
-    frames = traceback.walk_tb(error.__traceback__)
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     return any(
-        frame.f_code.co_name in IN_THE_MODULE
-        or (
-            not Path(frame.f_code.co_filename).is_relative_to(HERE)
-            and not any(
-                Path(frame.f_code.co_filename).is_relative_to(folder)
-                for folder in LIBRARIES
-            )
-        )
-        for frame, _ in frames
+        code.co_name in IN_THE_MODULE
+        or not any(Path(code.co_filename).is_relative_to(at) for at in NOT_THE_MODULE)
+        for code in codes
     )
 
 

@@ -32,28 +32,15 @@ def _as_it_is(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Caller:
-    """How a rotary module is called, and what it does to vectors.
+    """How a rotary module is called, and what it does to vectors."""
 
-    Attributes
-    ----------
-    lay, back : callable
-        From vectors [batch, length, dim] to x as the module takes it, and back.
-    tensors : int
-        How many such x: 2 for queries and keys, 0 where it takes positions alone.
-    where : int or None
-        The axes of the positions that it must be given; -1 for a length.
-    tables : Tables or None
-        What it returns, if it returns cosines and sines.
-    axes : str
-        Those of x, in words; empty where it takes no x.
-    """
-
+    # From vectors [batch, length, dim] to x as the module takes it, and back.
     lay: Callable[[Tensor], Tensor] = _as_it_is
     back: Callable[[Tensor], Tensor] = _as_it_is
-    tensors: int = 1
-    where: int | None = None
-    tables: Tables | None = None
-    axes: str = ""
+    tensors: int = 1  # how many x: 2 for queries and keys, 0 for positions alone
+    where: int | None = None  # axes of the positions that it needs; -1 for a length
+    tables: Tables | None = None  # what it returns, if that is cosines and sines
+    axes: str = ""  # those of x, in words; empty where it takes no x
 
     def inputs(self, vectors: Tensor, at: Tensor | None = None) -> list[Any]:
         """What forward is given for vectors [batch, length, dim]."""
@@ -94,27 +81,13 @@ class Caller:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a module does with its input.
+    """What a module does with its input."""
 
-    Attributes
-    ----------
-    name : str
-        What it does, in the words of a sentence that begins with "It".
-    checks : "code", "rotary", "bias" or ""
-        The family of checks that applies; none if it is out of their scope.
-    probe : Probe or None
-        How to ask for its encodings, where it has some.
-    call : Caller, callable or None
-        A rotary module, or a bias, as a function of plain tensors.
-    evidence : str
-        What was seen of one that is out of scope.
-    """
-
-    name: str
-    checks: str = ""
-    probe: Probe | None = None
-    call: Any = None
-    evidence: str = ""
+    name: str  # what it does, as a sentence that begins with "It"
+    checks: str = ""  # that apply: of "code", "image", "rotary" or "bias"; or none
+    probe: Probe | None = None  # how to ask for its encodings; None: out of scope
+    call: Any = None  # a rotary module, or a bias, as a function of plain tensors
+    evidence: str = ""  # what was seen of one that is out of scope
 
 
 def turning(probe: Probe) -> Kind | None:

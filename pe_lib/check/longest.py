@@ -18,24 +18,12 @@ PATIENCE = 10.0  # seconds that a call may be expected to take
 
 @dataclass(frozen=True)
 class LongestInput:
-    """How long an input may be.
+    """How long an input may be."""
 
-    Attributes
-    ----------
-    length : int
-        The longest input that was accepted.
-    refusal : str
-        The error that a longer one raised; empty if none was refused.
-    ends : dict
-        From each length that was tried to its last encodings, at most ROWS of them.
-    repeats : tuple of two ints, or None
-        The first row that is equal to an earlier one, and that one.
-    """
-
-    length: int
-    refusal: str
-    ends: dict[int, Tensor]
-    repeats: tuple[int, int] | None
+    length: int  # the longest input that was accepted
+    refusal: str  # the error that a longer one raised; empty if none was refused
+    ends: dict[int, Tensor]  # from each length tried to its last ROWS encodings
+    repeats: tuple[int, int] | None  # the first row equal to an earlier one; that one
 
 
 def find_longest(

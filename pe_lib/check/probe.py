@@ -57,51 +57,26 @@ class WrongOutputError(ValueError):
 
 @dataclass(frozen=True)
 class Probe:
-    """A module under test, and how its input is laid out.
-
-    Attributes
-    ----------
-    build : callable
-        From a width to a module.
-    d_model : int
-    axes : str
-        A key of AXES.
-    fixed : int or None
-        The only length that it takes.
-    gain : float or None
-        Output for x minus output for zeros is this times x; None: neither that nor
-        any other multiple.
-    filled : bool
-        Its parameters were all alike and have been drawn at random for the checks.
-    alike : bool
-        All positions get the same encoding; `by_batch`: sequences of a batch differ.
-    odd_shape : tuple of int
-        What x [2, length, d_model] gave, if it is no shape that an encoding has, and
-        a different order of the axes was taken instead.
-    level : float
-        Every number of the input; not 0 for a module that takes zeros for padding.
-    without_x : bool
-        It takes positions, or their number, and no x.
-    takes_positions, takes_offset : str or None
-        The names of these arguments of forward, where they are not the usual ones.
-    takes_axes : str or None
-        The order of the axes of x, where somebody has said it.
-    """
+    """A module under test, and how its input is laid out."""
 
     build: Build
     d_model: int
-    axes: str
-    fixed: int | None = None
+    axes: str  # a key of AXES
+    fixed: int | None = None  # the only length that it takes
+    # Output for x minus output for zeros is this times x; None: no multiple of x.
     gain: float | None = 0.0
-    filled: bool = False
-    alike: bool = False
-    by_batch: bool = False
+    filled: bool = False  # parameters that were all alike are drawn at random
+    alike: bool = False  # all positions get the same encoding
+    by_batch: bool = False  # the sequences of a batch differ
+    # What x [2, length, d_model] gave, if no encoding has that shape, and a different
+    # order of the axes was taken instead.
     odd_shape: tuple[int, ...] = ()
-    level: float = 0.0
-    without_x: bool = False
+    level: float = 0.0  # every number of x; not 0 where zeros are taken for padding
+    without_x: bool = False  # it takes positions, or their number, and no x
+    # Names of arguments of forward, where they are not the usual ones.
     takes_positions: str | None = None
     takes_offset: str | None = None
-    takes_axes: str | None = None
+    takes_axes: str | None = None  # the order of the axes of x, where it was said
 
     @cached_property
     def first(self) -> nn.Module:

@@ -27,37 +27,20 @@ def lost_by_float32(error: float, position: int) -> bool:
 
 @dataclass(frozen=True)
 class Match:
-    """What a table of encodings is.
+    """What a table of encodings is."""
 
-    Attributes
-    ----------
-    convention : Convention or None
-        The convention that it follows.
-    scale : float
-        By what its encodings are multiplied.
-    nearest : Convention
-        The nearest one in use, and `gap` the largest difference from it.
-    degrees : bool
-        Whether it is a published convention with its angles in degrees.
-    waves, paired : bool
-        Whether every column is a wave of one frequency; whether sine and cosine of
-        each frequency are both there, so that all encodings are equally long.
-    unsure : float
-        By how much an angular frequency may be off, where the base was fitted.
-    from_zero : bool
-        Whether every column is a sine or a cosine that starts at position 0 (or 1,
-        or 2, for all the same), and as many are sines as cosines.
-    """
-
-    convention: Convention | None
-    scale: float
-    nearest: Convention
-    gap: float
-    waves: bool
+    convention: Convention | None  # that it follows
+    scale: float  # by what its encodings are multiplied
+    nearest: Convention  # in use
+    gap: float  # the largest difference from the nearest
+    waves: bool  # every column is a wave of one frequency
+    # Sine and cosine of each frequency are both there: all encodings are equally long.
     paired: bool
-    degrees: bool = False
+    degrees: bool = False  # a published convention, its angles in degrees
+    # Every column is a sine or a cosine that starts at position 0 (or 1, or 2, for all
+    # the same), and as many are sines as cosines.
     from_zero: bool = False
-    unsure: float = 0.0
+    unsure: float = 0.0  # by how much a speed may be off, where the base was fitted
 
 
 def recognize(codes: Array, known: Collection[float] = ()) -> Match:

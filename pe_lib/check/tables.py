@@ -9,21 +9,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Tables:
-    """Two tables, of cosines and of sines, as a module returns them.
-
-    Attributes
-    ----------
-    cosine_first : bool
-        Which of the two comes first.
-    shared : bool
-        One column per pair, and not two.
-    length : int
-        How many positions they are for.
-    """
+    """Two tables, of cosines and of sines, as a module returns them."""
 
     cosine_first: bool
-    shared: bool
-    length: int
+    shared: bool  # one column per pair, and not two
+    length: int  # how many positions they are for
 
     def rows(self, output: Any) -> tuple[Tensor, Tensor]:
         """Cosines and sines [rows, columns] of an output like the one looked at."""
@@ -34,13 +24,10 @@ class Tables:
 
 def tables_in(output: Any, d_model: int) -> Tables | None:
     """What cosines and sines an output holds; None if it does not."""
-    if not isinstance(output, tuple | list) and not _is_complex(output):
-        return None
-    if len(both := _both(output)) != 2:
+    both = _both(output)
+    if len(both) != 2 or not all(isinstance(table, Tensor) for table in both):
         return None
     first, second = both
-    if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
-        return None
     if first.ndim < 2 or first.shape != second.shape or not first.numel():
         return None
     if not first.is_floating_point() or first.shape[-1] > d_model:
@@ -64,14 +51,11 @@ def _says_once(table: Tensor) -> bool:
     return not twice
 
 
-def _is_complex(output: Any) -> bool:
-    return isinstance(output, Tensor) and output.is_complex()
-
-
 def _both(output: Any) -> tuple[Any, ...]:
-    if isinstance(output, Tensor):
+    """The parts of complex numbers, or the things in a tuple or list."""
+    if isinstance(output, Tensor) and output.is_complex():
         return output.real, output.imag
-    return tuple(output)
+    return tuple(output) if isinstance(output, tuple | list) else ()
 
 
 def turned_by(rows: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from pe_lib.check import longest
 from pe_lib.check.kinds import Caller
+from pe_lib.check.offsets import spread_by_offset
 from pe_lib.check.probe import Asked, WrongOutputError, noise
 from pe_lib.check.report import first_line
 from pe_lib.check.speeds import CLOSE
@@ -221,25 +222,17 @@ class Turner(Asked):
 
     @cached_property
     def scores(self) -> Array:
-        """What a query and a key score, all at [query's position, key's position]."""
+        """What a query and a key score, all at [1, query's position, key's position].
+
+        As shares of the largest.
+        """
         query, key = noise(2, self.d_model)
         queries, keys = (part.repeat(self.count, 1) for part in (query, key))
         turned = self.turn(keys, part=len(self.parts) - 1)
-        return np.asarray(as_numpy(self.turn(queries)) @ as_numpy(turned).T)
+        scores = as_numpy(self.turn(queries)) @ as_numpy(turned).T
+        return np.asarray(scores / max(np.abs(scores).max(), 1e-30))[None]
 
-    def disagreement(self, columns: int = 0) -> float:
-        """By how much scores at the same offset differ, as a share of the largest.
-
-        With `columns` an offset is one of rows and columns in a picture so wide.
-        """
-        at = np.arange(self.count)
-        row, column = np.divmod(at, columns or self.count)
-        rows, across = row[:, None] - row, column[:, None] - column
-        offsets = (rows * 2 * self.count + across).ravel()
-        order = np.argsort(offsets, kind="stable")
-        scores = self.scores.ravel()[order]
-        offsets = offsets[order]
-        starts = np.flatnonzero(np.diff(offsets, prepend=offsets[0] - 1))
-        highest = np.maximum.reduceat(scores, starts)
-        spread = highest - np.minimum.reduceat(scores, starts)
-        return float(spread.max() / max(np.abs(scores).max(), 1e-30))
+    @cached_property
+    def disagreement(self) -> float:
+        """By how much scores at the same offset differ, as a share of the largest."""
+        return spread_by_offset(self.scores)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pe_lib.check import rotary_calls, state
 from pe_lib.check.longest import first_repeat
+from pe_lib.check.offsets import picture_width
 from pe_lib.check.probe import noise
 from pe_lib.check.recognition import HARMFUL, lost_by_float32
 from pe_lib.check.report import Finding, Findings, first_line
@@ -49,12 +50,12 @@ def norm(turner: Turner) -> Findings:
     if spread > CLOSE and 0 < len(turner.pairs) * 2 < turner.probe.d_model:
         factors = np.abs(turner.hands).ravel()
         spread = float(np.ptp(factors) / factors.mean())
-    if spread > CLOSE and turner.lost and turner.disagreement() < CLOSE:
+    if spread > CLOSE and turner.lost and turner.disagreement < CLOSE:
         yield Finding.wrong(
             "Vectors that differ come back as one: a part of x is lost.",
             "What the queries and keys say there, no score can see.",
         )
-    elif spread > CLOSE and turner.disagreement() < CLOSE:
+    elif spread > CLOSE and turner.disagreement < CLOSE:
         yield Finding.fact(
             f"Norms change by {spread:.0%}; scores depend on the offset alone.",
             "As in xPos, where queries grow as keys shrink."
@@ -87,13 +88,11 @@ def relative(turner: Turner) -> Findings:
             "What attention sums up then depends on more than the offset.",
             "Turn queries and keys alone.",
         )
-    off = turner.disagreement()
+    off = turner.disagreement
     if not off > CLOSE:
         yield Finding.fact("The score depends on the offset alone.", "As it should.")
         return
-    widths = (n for n in range(2, turner.count // 2 + 1) if turner.count % n == 0)
-    grid = next((n for n in widths if turner.disagreement(n) <= CLOSE), 0)
-    if grid:
+    if grid := picture_width(turner.scores, CLOSE):
         yield Finding.fact(
             f"The score depends on the offset in a picture {grid} wide.",
             "Rows and columns have angles of their own.",

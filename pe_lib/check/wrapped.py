@@ -14,12 +14,8 @@ Give = Callable[..., Any]
 class Fitted(nn.Module):
     """A module called in a form of its own, or of whose answer a part is looked at.
 
-    Attributes
-    ----------
-    give : callable
-        From the module and the usual input to what is looked at.
-    axes : int
-        Of positions, where they have several; all but a tensor of three is alike.
+    `give` makes of the module and the usual input what is looked at; `axes` are those
+    of positions, where they have several (all but a tensor of three is alike).
     """
 
     def __init__(self, inner: nn.Module, give: Give, axes: int) -> None:

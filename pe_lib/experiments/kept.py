@@ -18,7 +18,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -38,13 +38,17 @@ _SPLIT = ["start", "queries"]
 """Columns that a file has if its scores are split by them."""
 
 
+class Origin(TypedDict):
+    """What the lines above the rows are made from; see :func:`save`."""
+
+    command: str
+    made_from: str
+    seconds: float
+    tolerance: NotRequired[str]
+
+
 def save(
-    runs: Mapping[str, Sequence[Score]],
-    path: str | Path,
-    *,
-    command: str,
-    made_from: str,
-    seconds: float,
+    runs: Mapping[str, Sequence[Score]], path: str | Path, **origin: Unpack[Origin]
 ) -> None:
     """Write runs as CSV, below lines that say what made them.
 
@@ -52,7 +56,8 @@ def save(
     date, the versions, the kind of machine, the fingerprint, and a hash of the rows.
 
     ``command`` makes the file again, ``made_from`` is the :func:`fingerprint` of the
-    settings, ``seconds`` is how long it took.
+    settings, ``seconds`` is how long it took, ``tolerance`` (which may be left out) how
+    far a rerun may be off.
 
     Raises ValueError if there are no scores.
     """
@@ -65,26 +70,32 @@ def save(
             of_row = [run, row.task, row.scheme, str(row.seed), str(row.length)]
             where = [str(row.start), row.queries] * split
             rows.append([*of_row, f"{row.accuracy:.4f}", *where])
-    save_rows(rows, path, command=command, made_from=made_from, seconds=seconds)
+    save_rows(rows, path, **origin)
 
 
 def save_rows(
-    rows: Iterable[Sequence[str]],
-    path: str | Path,
-    *,
-    command: str,
-    made_from: str,
-    seconds: float,
-    tolerance: str = "",
+    rows: Iterable[Sequence[str]], path: str | Path, **origin: Unpack[Origin]
 ) -> None:
     """Write rows of any kind as CSV, the names of their columns first.
 
-    The lines above and the arguments are those of :func:`save`; ``tolerance`` says how
-    far a rerun may be off.
+    The lines above and the arguments are those of :func:`save`.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    _write(text.getvalue(), path, command, made_from, seconds, tolerance)
+    tolerance = origin.get("tolerance", "")
+    header = {
+        "command": origin["command"],
+        "made": f"{datetime.date.today()}, in {origin['seconds']:.0f} seconds",
+        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"torch {torch.__version__}",
+        "machine": f"{platform.system()} {platform.machine()}, "
+        f"{torch.get_num_threads()} thread(s)",
+        **({"tolerance": tolerance} if tolerance else {}),
+        "code and settings": origin["made_from"],
+        "rows": _digest(text.getvalue()),
+    }
+    lines = "".join(f"# {name}: {value}\n" for name, value in header.items())
+    Path(path).write_text(lines + text.getvalue(), encoding="utf-8", newline="\n")
 
 
 def load_rows(path: str | Path) -> list[dict[str, str]]:
@@ -96,12 +107,7 @@ def load_rows(path: str | Path) -> list[dict[str, str]]:
 
 
 def save_weights(
-    weights: Mapping[str, torch.Tensor],
-    path: str | Path,
-    *,
-    command: str,
-    made_from: str,
-    seconds: float,
+    weights: Mapping[str, torch.Tensor], path: str | Path, **origin: Unpack[Origin]
 ) -> None:
     """Write matrices as CSV, a row of one a line, four digits, else as :func:`save`."""
     rows = []
@@ -110,7 +116,7 @@ def save_weights(
             raise ValueError(f"weights must be matrices, got {name} {matrix.shape}")
         for row in matrix.tolist():
             rows.append([name, *(f"{value:.4f}" for value in row)])
-    save_rows(rows, path, command=command, made_from=made_from, seconds=seconds)
+    save_rows(rows, path, **origin)
 
 
 def load_weights(path: str | Path) -> dict[str, torch.Tensor]:
@@ -307,30 +313,6 @@ def _numbers(values: ArrayLike) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _write(
-    rows: str,
-    path: str | Path,
-    command: str,
-    made_from: str,
-    seconds: float,
-    tolerance: str = "",
-) -> None:
-    """Write rows below the lines that say what made them."""
-    header = {
-        "command": command,
-        "made": f"{datetime.date.today()}, in {seconds:.0f} seconds",
-        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"torch {torch.__version__}",
-        "machine": f"{platform.system()} {platform.machine()}, "
-        f"{torch.get_num_threads()} thread(s)",
-        **({"tolerance": tolerance} if tolerance else {}),
-        "code and settings": made_from,
-        "rows": _digest(rows),
-    }
-    lines = "".join(f"# {name}: {value}\n" for name, value in header.items())
-    Path(path).write_text(lines + rows, encoding="utf-8", newline="\n")
 
 
 def _rows(path: str | Path) -> str:

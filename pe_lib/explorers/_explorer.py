@@ -1,9 +1,9 @@
 """What all explorers share: the card around the drawing, and its pieces."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pe_lib._arguments import as_integer
 
 BASES = (2, 4, 16, 100, 256, 1_000, 10_000, 100_000, 1_000_000)
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
+SENTENCE = ("New", "York", "beats", "old", "York")
 LEGEND = (
     '<p class="legend"><b class="sine">sine</b>: how far right.'
     ' <b class="cosine">cosine</b>: how far up.'
@@ -227,6 +228,16 @@ def choices(name: str, label: str, values: Sequence[int], value: int) -> str:
         f' value={values.index(value)} aria-valuetext="{value:,}"'
         f' data-values="{" ".join(map(str, values))}"></label>\n'
     )
+
+
+def buttons(name: str, legend: str, labels: Mapping[Any, str], chosen: object) -> str:
+    """One button for each label, of which one is pressed; the keys are the values."""
+    radios = "".join(
+        f'<label><input type="radio" name="{name}" value="{value}"'
+        f"{' checked' if value == chosen else ''}>{label}</label>"
+        for value, label in labels.items()
+    )
+    return f"<fieldset><legend>{legend}</legend>{radios}</fieldset>\n"
 
 
 AGAIN = '<button type="reset">Start again</button>\n'

@@ -29,19 +29,11 @@ VOCABULARY = _text("dial_words").split()
 
 
 class Answer(NamedTuple):
-    """What the model makes of a text.
+    """What the model makes of a text."""
 
-    Attributes
-    ----------
-    first, second : array [32, 32]
-        Weights of the first and of the second layer's head.
-    chances : array [32, 128]
-        For each position, how likely each word comes next.
-    """
-
-    first: Array
-    second: Array
-    chances: Array
+    first: Array  # [32, 32], weights of the first layer's head
+    second: Array  # [32, 32], of the second layer's
+    chances: Array  # [32, 128], for each position, how likely each word comes next
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_lib._arguments import as_flag, as_integer
+from pe_lib._arguments import as_flag
 from pe_lib.attention import softmax
 from pe_lib.encoding import sinusoidal
 from pe_lib.explorers._explorer import (
@@ -79,7 +79,6 @@ class Hands(Explorer):
         within("position", self.position, 0, n - 1)
         within("back", self.back, 1, 3)
         as_flag("glide", self.glide)
-        as_integer("position", self.position)
 
     def _words(self) -> list[str]:
         return self.text.split()
@@ -142,13 +141,10 @@ class Hands(Explorer):
         )
 
     def _sentence(self) -> str:
-        words, t = self._words(), self.position
-        if t < self.back:
+        words, t, aim = self._words(), self.position, self.position - self.back
+        if aim < 0:
             return f"Word {t}, {words[t]}, has none to look back at."
-        return (
-            f"Word {t}, {words[t]}, looks at word"
-            f" {t - self.back}, {words[t - self.back]}."
-        )
+        return f"Word {t}, {words[t]}, looks at word {aim}, {words[aim]}."
 
     def _controls(self) -> str:
         last = len(self._words()) - 1

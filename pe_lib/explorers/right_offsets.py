@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice
 from pe_lib.beyond.positions import ORDERS, offset_errors, sharded
-from pe_lib.explorers._explorer import Explorer, choices, one_of, picture, runs
+from pe_lib.explorers._explorer import (
+    Explorer,
+    buttons,
+    choices,
+    one_of,
+    picture,
+    runs,
+)
 
 TOKENS = 16
 NUMBERS = ("local", *ORDERS)
@@ -123,22 +130,9 @@ class RightOffsets(Explorer):
         )
 
     def _controls(self) -> str:
-        groups = (
-            (
-                "cut",
-                "the sequence is cut",
-                dict(zip(ORDERS, ORDERS, strict=True)),
-                self.cut,
-            ),
-            ("numbers", "each rank counts", CALLED, self.numbers),
-        )
-        return choices("ranks", "ranks", (2, 4), self.ranks) + "".join(
-            f"<fieldset><legend>{legend}</legend>"
-            + "".join(
-                f'<label><input type="radio" name="{name}" value="{value}"'
-                f"{' checked' if value == chosen else ''}>{text}</label>"
-                for value, text in values.items()
-            )
-            + "</fieldset>\n"
-            for name, legend, values, chosen in groups
+        cuts = dict(zip(ORDERS, ORDERS, strict=True))
+        return (
+            choices("ranks", "ranks", (2, 4), self.ranks)
+            + buttons("cut", "the sequence is cut", cuts, self.cut)
+            + buttons("numbers", "each rank counts", CALLED, self.numbers)
         )

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pe_lib._arguments import as_choice
-from pe_lib.explorers._explorer import AGAIN, Explorer, knob, picture, within
+from pe_lib.explorers._explorer import AGAIN, Explorer, buttons, knob, picture, within
 
+HEADS = ("four", "twenty")
 BACKS = tuple(quarter / 4 for quarter in range(9))
 """By how many positions the heads can be rotated."""
 
@@ -62,7 +63,7 @@ class Skip(Explorer):
     )
 
     def __post_init__(self) -> None:
-        as_choice("heads", self.heads, ("four", "twenty"))
+        as_choice("heads", self.heads, HEADS)
         within("quarters", self.quarters, 0, 8)
 
     def _stage(self) -> str:
@@ -97,15 +98,10 @@ class Skip(Explorer):
         return answers()[self.heads, self.quarters / 4][0].text == "king"
 
     def _controls(self) -> str:
+        chosen = HEADS.index(self.heads)
         return (
             knob("back", "rotated by, in positions", 2, 0.25, self.quarters / 4)
-            + "<fieldset><legend>heads that are rotated</legend>"
-            + "".join(
-                f'<label><input type="radio" name="heads" value="{at}"'
-                f"{' checked' if name == self.heads else ''}>{name}</label>"
-                for at, name in enumerate(("four", "twenty"))
-            )
-            + "</fieldset>\n"
+            + buttons("heads", "heads that are rotated", dict(enumerate(HEADS)), chosen)
             + AGAIN
         )
 
@@ -130,7 +126,7 @@ def packed(rows: Iterable[Mapping[str, str]]) -> str:
             word = row["token"].strip() or "↵"
             own = told.setdefault((row["heads"], row["back"]), [])
             own.append(f"{word} {row['probability']}")
-    sets = [(heads, f"{back:g}") for heads in ("four", "twenty") for back in BACKS]
+    sets = [(heads, f"{back:g}") for heads in HEADS for back in BACKS]
     lines = [
         "\t".join([*key, *told[key if key[1] != "0" else ("none", "0")]])
         for key in sets

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from pe_lib.explorers._explorer import Explorer, minus, picture, slider
-
-WORDS = ("New", "York", "beats", "old", "York")
+from pe_lib.explorers._explorer import SENTENCE, Explorer, minus, picture, slider
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +33,7 @@ class StraightLine(Explorer):
         names = "".join(
             f'<text x="{68 * s + 34}" y="218">{word}</text>'
             f'<text class="muted" x="{68 * s + 34}" y="235">{s}</text>'
-            for s, word in enumerate(WORDS)
+            for s, word in enumerate(SENTENCE)
         )
         return picture(
             "Five dots, the scores of the five keys for the last word, each with a bar"

@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice
 from pe_lib.beyond import scaling
-from pe_lib.explorers._explorer import Explorer, choices, number, one_of, picture
+from pe_lib.explorers._explorer import (
+    Explorer,
+    buttons,
+    choices,
+    number,
+    one_of,
+    picture,
+)
 from pe_lib.frequencies import angular_frequencies
 
 RULES = {
@@ -178,13 +185,8 @@ class Stretch(Explorer):
         return f"{first} The neighbour keeps {kept} % of its gap."
 
     def _controls(self) -> str:
-        buttons = "".join(
-            f'<label><input type="radio" name="rule" value="{rule}"'
-            f"{' checked' if rule == self.rule else ''}>{name}</label>"
-            for rule, name in RULES.items()
-        )
         return (
-            f"<fieldset><legend>rule</legend>{buttons}</fieldset>\n"
+            buttons("rule", "rule", RULES, self.rule)
             + choices("s", "factor s", FACTORS, self.factor)
             + choices("base", "base of the trained model", BASES, self.base)
             + choices("L", "its context length, L", LENGTHS, self.trained_length)

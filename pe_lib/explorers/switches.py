@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_lib.explorers._explorer import Explorer, highest, lamps
+from pe_lib.explorers._explorer import SENTENCE, Explorer, buttons, highest, lamps
 from pe_lib.naive import binary
 
-WORDS = ("New", "York", "beats", "old", "York")
 DIGITS = ("ones", "twos", "fours")
 
 
@@ -36,7 +35,7 @@ class Switches(Explorer):
 
     def _stage(self) -> str:
         P = binary(np.arange(5), 3, centered=True)
-        head = "<b></b>" + "".join(f"<b>{word}</b>" for word in WORDS) + "<b></b>"
+        head = "<b></b>" + "".join(f"<b>{word}</b>" for word in SENTENCE) + "<b></b>"
         rows = "".join(
             f"<b>{name}</b>"
             + "".join("<i>+</i>" if x > 0 else "<span>−</span>" for x in P[:, j])
@@ -59,13 +58,7 @@ class Switches(Explorer):
         return "No query attends to the word before: each finds itself."
 
     def _controls(self) -> str:
+        labels = {-1: "−1", 0: "0", 1: "1"}
         return "".join(
-            f"<fieldset><legend>switch of the {name}</legend>"
-            + "".join(
-                f'<label><input type="radio" name="{name}" value="{w}"'
-                f"{' checked' if w == 1 else ''}>{text}</label>"
-                for w, text in ((-1, "−1"), (0, "0"), (1, "1"))
-            )
-            + "</fieldset>\n"
-            for name in DIGITS
+            buttons(name, f"switch of the {name}", labels, 1) for name in DIGITS
         )

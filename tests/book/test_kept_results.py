@@ -115,6 +115,7 @@ def test_a_stopped_run_goes_on_and_processes_share_the_work(
     small = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
     todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
     monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setitem(runs.TOLERANCES, "small", (0.1, 0.1, 0.1))
     monkeypatch.setattr(runs, "made_from", lambda _: "here")
     made = []
     monkeypatch.setattr(runs, "train", lambda **s: made.append(s) or kept.train(**s))

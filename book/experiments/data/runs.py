@@ -183,53 +183,42 @@ GROUPS: dict[str, dict[str, Settings]] = {
         for task in ("copy", "previous")
     },
     "masked": {
-        f"layers_{layers}": {
-            "task": "previous",
-            "schemes": MASKED,
+        f"layers_{layers}{start}": {
+            "task": task,
+            "schemes": schemes,
             "steps": 300,
             "layers": layers,
             "test_lengths": (16, 64),
         }
-        for layers in (1, 2)
-    }
-    | {
-        f"layers_{layers}_start": {
-            "task": after_a_start(TASKS["previous"]),
-            "schemes": ["none", "sinusoid", "rotary"],
-            "steps": 300,
-            "layers": layers,
-            "test_lengths": (16, 64),
-        }
+        for start, task, schemes in (
+            ("", "previous", MASKED),
+            (
+                "_start",
+                after_a_start(TASKS["previous"]),
+                ["none", "sinusoid", "rotary"],
+            ),
+        )
         for layers in (1, 2)
     },
     "training": {
         task: {"task": task, "schemes": ALL} | special for task, special in SIX.items()
     },
     "start_token": {
-        "without": {
-            "task": "place",
+        start: {
+            "task": task,
             "schemes": ["rotary", "t5_fast", "alibi_steep"],
             "steps": 1200,
-        },
-        "with": {
-            "task": after_a_start(TASKS["place"]),
-            "schemes": ["rotary", "t5_fast", "alibi_steep"],
-            "steps": 1200,
-        },
+        }
+        for start, task in (
+            ("without", "place"),
+            ("with", after_a_start(TASKS["place"])),
+        )
     },
     "learned_or_fixed": {
         f"tokens_{std}": FEW | {"schemes": TABLES, "token_std": std}
         for std in (1.0, 0.02)
     }
-    | {
-        "fresh": {
-            "task": "copy",
-            "schemes": TABLES,
-            "token_std": 1.0,
-            "steps": 300,
-            "train_lengths": (16, 16),
-        }
-    },
+    | {"fresh": FEW | {"schemes": TABLES, "token_std": 1.0, "examples": None}},
     "loudness": {
         f"tokens_{std}": FEW
         | {
@@ -584,44 +573,32 @@ def make(name: str) -> None:
     if name in ("changed", "four_times"):
         RUNS[name] = changed_runs() if name == "changed" else four_times_runs()
     single = [*TEXTS, *WEIGHTS]
-    makes = single.index(name) % WORLD == RANK if name in single else RANK == 0
-    if name in single and not makes:
-        return  # no parts to share: one process makes the whole of it
-    if name in TEXTS:
-        begin = time.process_time()
-        settings = TEXTS[name]
-        rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
-        found = read(words(), rates=rates, **settings, **REPORTED)
-        rows = rows_of(found, settings["schemes"], rates)
-        save_rows(rows, path(name), **origin(name, time.process_time() - begin))
-    elif name in WEIGHTS:
-        begin = time.process_time()
-        if name == "dial_tables":
-            weights = surgery.tables(**OPENED[name], folder=MODELS)
-        elif name == "dial_weights":
-            weights = surgery.course(0, induction.Settings(), MODELS)[-1]
-        elif name in STRETCHED:
-            weights = STRETCHED[name](**WEIGHTS[name])
-        else:
-            weights = trained(**WEIGHTS[name]).state_dict()
-        seconds = time.process_time() - begin
-        save_weights(weights, path(name), **origin(name, seconds))
-    else:
+    if name not in single:
         make_file(name, RUNS[name])
-    if makes:
-        for file in (f"rates/{name}", name) if name in GROUPS else (name,):
-            say_tolerance(file)
+    elif single.index(name) % WORLD == RANK:  # no parts to share: one makes it all
+        begin = time.process_time()
+        made = text_rows(name) if name in TEXTS else weights_of(name)
+        write = save_rows if name in TEXTS else save_weights
+        write(made, path(name), **origin(name, time.process_time() - begin))
 
 
-def say_tolerance(name: str) -> None:
-    """Write into the head of a kept file how far a rerun may be off."""
-    row, later, mean = TOLERANCES[name]
-    said = f"# tolerance: {row} a row, {later} a row on longer texts, {mean} a mean\n"
-    lines = path(name).read_text(encoding="utf-8").splitlines(keepends=True)
-    lines = [line for line in lines if not line.startswith("# tolerance: ")]
-    place = [line.startswith("# machine: ") for line in lines].index(True) + 1
-    lines.insert(place, said)
-    path(name).write_text("".join(lines), encoding="utf-8", newline="\n")
+def text_rows(name: str) -> list[list[str]]:
+    """The rows of one name of TEXTS, at rates that are chosen first."""
+    settings = TEXTS[name]
+    rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
+    found = read(words(), rates=rates, **settings, **REPORTED)
+    return rows_of(found, settings["schemes"], rates)
+
+
+def weights_of(name: str, models: Path = MODELS) -> Mapping[str, torch.Tensor]:
+    """The matrices of one name of WEIGHTS."""
+    if name == "dial_tables":
+        return surgery.tables(**OPENED[name], folder=models)
+    if name == "dial_weights":
+        return surgery.course(0, induction.Settings(), models)[-1]
+    if name in STRETCHED:
+        return STRETCHED[name](**WEIGHTS[name])
+    return trained(**WEIGHTS[name]).state_dict()
 
 
 def words() -> str:
@@ -631,10 +608,12 @@ def words() -> str:
 
 def origin(name: str, seconds: float) -> dict[str, Any]:
     """What the first lines of a kept file say."""
+    row, later, mean = TOLERANCES[name]
     return {
         "command": command(name),
         "made_from": made_from(name),
         "seconds": seconds,
+        "tolerance": f"{row} a row, {later} a row on longer texts, {mean} a mean",
     }
 
 

@@ -118,18 +118,12 @@ def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
 
 def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     """Train one run again, and write it as its kept file is written."""
-    origin = {"command": "", "made_from": runs.made_from(name), "seconds": 0.0}
+    origin = runs.origin(name, 0.0)
     models = path.parent / "models"
     if name in runs.TEXTS:
-        of_text = runs.TEXTS[name]
-        rates = text.chosen_rates(
-            runs.words(), rates=runs.RATES, **of_text, **runs.CHOOSING
-        )
-        found = text.read(runs.words(), rates=rates, **of_text, **runs.REPORTED)
-        rows = text.rows_of(found, of_text["schemes"], rates)
-        kept.save_rows(rows, path, **origin)
+        kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
-        kept.save_weights(model_of(name, models), path, **origin)
+        kept.save_weights(runs.weights_of(name, models), path, **origin)
     else:
         run_of = runs.maker(name)
         more: dict[str, Any] = {}
@@ -138,17 +132,6 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
         if name in SAMPLED:
             more["seeds"] = SAMPLED[name]
         kept.save({run: run_of(**settings | more)}, path, **origin)
-
-
-def model_of(name: str, models: Path) -> dict[str, torch.Tensor]:
-    """The matrices of one kept model, or of all that dial_tables has."""
-    if name == "dial_tables":
-        return surgery.tables(**runs.OPENED[name], folder=models)
-    if name == "dial_weights":
-        return surgery.course(0, induction.Settings(), models)[-1]
-    if name == "stretched_reader":
-        return stretched.one_reader(**runs.WEIGHTS[name])
-    return one_head.trained(**runs.WEIGHTS[name]).state_dict()
 
 
 # What is compared
@@ -181,7 +164,7 @@ def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> Iterator[Score]:
         model = one_head.OneHead(torch.Generator())
         model.load_state_dict(weights)
         heads = [head for head in one_head.HEADS if head != "rotary"]
-        yield from one_head._tested({"added": model}, 0, heads, (24, 48, 96, 192))
+        yield from one_head.scores_of({"added": model}, 0, heads, (24, 48, 96, 192))
     elif name == "dial_weights":
         two = induction.made_of(weights, induction.Settings())
         for head, operation in surgery.surgeries(two).items():
