@@ -248,7 +248,9 @@ def spot(piece, across=0.5, down=0.5):
 
 def around(dial, angle):
     """The point at that angle on a dial."""
-    return spot(dial, 0.5 + 0.3 * np.sin(angle), 0.5 - 0.3 * np.cos(angle))
+    (x, y), box = spot(dial), dial.bounding_box()
+    reach = 0.3 * min(box["width"], box["height"])
+    return x + reach * np.sin(angle), y - reach * np.cos(angle)
 
 
 def drag(page, start, *points):
