@@ -535,7 +535,8 @@ def test_dial_by_keyboard(play):
 
 def test_knobs_turn_and_words_are_dragged(play):
     """The dial and the stored answers by a knob, both words by their tiles."""
-    page = play(explorers.Dial(), explorers.Skip(), explorers.MoveBoth())
+    kinds = explorers.Dial, explorers.Skip, explorers.MoveBoth
+    page = play(*(kind() for kind in kinds), viewport={"width": 390, "height": 844})
     knobs = page.locator(".knob svg")
     for number, (start, end), state in (
         (0, (1, 3.2), explorers.Dial(k=3)),
