@@ -179,10 +179,11 @@ class ComplexHands(CosSinHalf):
 
 
 class SinesFirst(CosSin):
-    """frequencies: two tables, in either order."""
+    """frequencies, cache: in either order, and no longer than x."""
 
     def forward(self, x, position_ids):
-        return super().forward(x, position_ids)[::-1]
+        tables = super().forward(x, torch.arange(x.shape[-2], device=x.device))
+        return tuple(table[position_ids] for table in reversed(tables))
 
 
 # faults
