@@ -27,6 +27,11 @@ def pair_and_kind(column, d_model, layout):
     return column % pairs, column < pairs
 
 
+def test_the_defaults_are_the_papers():
+    papers = {"base": 10_000, "spacing": "paper", "layout": "interleaved"}
+    np.testing.assert_array_equal(sinusoidal(7, 8), sinusoidal(7, 8, **papers))
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 5), (2, 3, 5), (0,), (3, 0, 2)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_any_shape_gets_one_more_axis_of_d_model(shape, layout):
