@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
@@ -39,26 +38,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
                 config.stash.setdefault(REASON, {})[collection_path.stem] = reason
                 return True
     return None
-
-
-@pytest.fixture
-def integers_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What NumPy makes of Python's integers on a small processor: 32 bits.
-
-    That is, of arrays that a function makes itself, without saying of what.
-    """
-    arange = np.arange
-
-    def small(*arguments: Any, dtype: Any = None, **more: Any) -> Any:
-        made = arange(*arguments, dtype=dtype, **more)
-        if dtype is not None or made.dtype.kind != "i":
-            return made
-        limits = np.iinfo(np.int32)
-        if made.size and not limits.min <= made.min() <= made.max() <= limits.max:
-            raise OverflowError(f"arange{arguments} does not fit 32 bits")
-        return made.astype(np.int32)
-
-    monkeypatch.setattr(np, "arange", small)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

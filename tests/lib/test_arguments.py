@@ -124,13 +124,8 @@ COUNTS = [
     (0, ValueError, "at least 1", "0"),
     (2.0, TypeError, "an integer", "2.0"),
     (True, TypeError, "an integer", "True"),
-    (None, TypeError, "an integer", "None"),
 ]
-FLAGS = [
-    (1, TypeError, "True or False", "1"),
-    ("no", TypeError, "True or False", "'no'"),
-    (None, TypeError, "True or False", "None"),
-]
+FLAGS = [(1, TypeError, "True or False", "1")]
 DIGITS = [
     *NUMBERS,
     (-1, ValueError, "whole numbers from 0 on", "-1"),
@@ -139,7 +134,6 @@ DIGITS = [
 ARRAYS = [
     (np.ones(4), ValueError, "shape [..., n, d]", "(4,)"),
     (np.full((20, 4), 1j), TypeError, "real numbers", "complex128"),
-    ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
     (np.ones((0, 4)), ValueError, "n and d at least 1", "(0, 4)"),
     (np.full((20, 4), NAN), ValueError, "finite", "NaN"),
 ]
@@ -147,7 +141,6 @@ ARRAYS = [
 TABLES = [
     (1.0, ValueError, "shape [length, d_model]", "()"),
     (np.ones((9, 2, 2)), ValueError, "shape [length, d_model]", "(9, 2, 2)"),
-    ([[1], [1, 2]], TypeError, "rows of equal length", "[[1], [1, 2]]"),
     (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
     (np.ones((9, 4), bool), TypeError, "real numbers", "bool"),
 ]
@@ -155,29 +148,17 @@ TABLES = [
 TEXTS = [
     ("Paper", ValueError, "'paper' or 'tensor2tensor' or", "'Paper'"),
     ("vaswani2017", ValueError, "or 'notebook_text'", "'vaswani2017'"),
-    (None, ValueError, "'paper' or", "None"),
-    (["paper"], ValueError, "'paper' or", "['paper']"),
 ]
 
 # argument, or function.argument: value, error, what it must be, what came
 BAD = {
-    "d_model": [
-        (0, ValueError, "at least 1", "0"),
-        (2.0, TypeError, "an integer", "2.0"),
-        (True, TypeError, "an integer", "True"),
-        ("4", TypeError, "an integer", "'4'"),
-        (None, TypeError, "an integer", "None"),
-    ],
+    "d_model": [*COUNTS, ("4", TypeError, "an integer", "'4'")],
     "length": [
         (-1, ValueError, "at least 0", "-1"),
         (3.0, TypeError, "an integer", "3.0"),
-        (True, TypeError, "an integer", "True"),
-        ("3", TypeError, "an integer", "'3'"),
     ],
     "start": [
         (0.0, TypeError, "an integer", "0.0"),
-        (False, TypeError, "an integer", "False"),
-        ("0", TypeError, "an integer", "'0'"),
         (LIMIT + 1, ValueError, WITHIN, "2147483649"),
         (-LIMIT - 1, ValueError, WITHIN, "-2147483649"),
     ],
@@ -191,34 +172,21 @@ BAD = {
     "offset": [
         *NUMBERS,
         ([1, 2], TypeError, "a single number", "shape (2,)"),
-        ([3], TypeError, "a single number", "shape (1,)"),
-        ([[0], [0, 1]], TypeError, "real numbers", "[[0], [0, 1]]"),
     ],
-    "fit_shift.offset": [
-        (1.0, TypeError, "an integer", "1.0"),
-        (True, TypeError, "an integer", "True"),
-        ("1", TypeError, "an integer", "'1'"),
-        (NAN, TypeError, "an integer", "nan"),
-    ],
+    "fit_shift.offset": [(1.0, TypeError, "an integer", "1.0")],
     "base": [
         (1, ValueError, "finite and above 1", "1"),
         (NAN, ValueError, "finite and above 1", "nan"),
         (INF, ValueError, "finite and above 1", "inf"),
         ("x", TypeError, "real numbers", "<U1"),
-        (True, TypeError, "real numbers", "bool"),
         ([10, 100], TypeError, "a single number", "shape (2,)"),
-        ([10.0], TypeError, "a single number", "shape (1,)"),
         (1.1e300, ValueError, "at most 1e+300", "1.1e+300"),
     ],
     "spacing": [
         ("Paper", ValueError, "'paper' or 'endpoint'", "'Paper'"),
-        ("interleaved", ValueError, "'paper' or 'endpoint'", "'interleaved'"),
         (["paper"], ValueError, "'paper' or 'endpoint'", "['paper']"),
     ],
-    "layout": [
-        ("split", ValueError, "'interleaved' or 'half_split'", "'split'"),
-        (None, ValueError, "'interleaved' or 'half_split'", "None"),
-    ],
+    "layout": [("split", ValueError, "'interleaved' or 'half_split'", "'split'")],
     "dtype": [
         (int, TypeError, FLOATS, "<class 'int'>"),
         (np.complex64, TypeError, FLOATS, "complex64"),
@@ -228,24 +196,14 @@ BAD = {
     ],
     "encodings": [
         (np.ones((3, 4), np.int64), TypeError, FLOATS, "int64"),
-        (np.ones((3, 4), np.complex64), TypeError, FLOATS, "complex64"),
-        ([True, False], TypeError, FLOATS, "bool"),
-        (["a", "b"], TypeError, FLOATS, "<U1"),
         (1.0, ValueError, "a last axis of d_model columns", "shape ()"),
     ],
     "table": [
         (np.ones((9, 2), np.int64), TypeError, FLOATS, "int64"),
-        (np.ones((9, 2), np.complex64), TypeError, FLOATS, "complex64"),
         (np.ones(9), ValueError, "shape [length, d_model]", "(9,)"),
-        (np.ones((9, 3, 2)), ValueError, "shape [length, d_model]", "(9, 3, 2)"),
-        (np.full((9, 2), NAN), ValueError, "finite", "NaN"),
         (np.full((9, 2), -INF), ValueError, "finite", "infinity"),
     ],
-    "offsets": [
-        *NUMBERS,
-        ([0, NAN], ValueError, "finite", "nan"),
-        ([[0], [0, 1]], TypeError, "rows of equal length", "[[0], [0, 1]]"),
-    ],
+    "offsets": NUMBERS,
     "within": [*COUNTS, (LIMIT + 1, ValueError, "at most 2**31", "2147483649")],
     "distance_map.table": TABLES,
     "bits": COUNTS,
@@ -272,11 +230,7 @@ BAD = {
         (np.ones((2, 0)), ValueError, "shape [..., keys]", "(2, 0)"),
         (np.ma.masked_equal([1, 2], 2), TypeError, "no masked entries", "masked"),
     ],
-    "lag": [
-        (1.0, TypeError, "an integer", "1.0"),
-        (True, TypeError, "an integer", "True"),
-        (None, TypeError, "an integer", "None"),
-    ],
+    "lag": [(1.0, TypeError, "an integer", "1.0")],
     "head_weights.table": [
         *TABLES,
         (np.ones((0, 4)), ValueError, "at least one row", "shape (0, 4)"),
@@ -285,13 +239,11 @@ BAD = {
         (np.eye(4), ValueError, "shape [5, d_model]", "(4, 4)"),
         (np.ones((5, 4)), ValueError, "shape [5, 5]", "(5, 4)"),
         (np.full((5, 5), INF), ValueError, "finite", "infinity"),
-        (np.full((5, 5), 1j), TypeError, "real numbers", "complex128"),
     ],
     "weights": [
         (np.ones((3, 2)), ValueError, "shape [length, length]", "(3, 2)"),
         (np.ones(3), ValueError, "shape [length, length]", "(3,)"),
         (np.ones((3, 3), bool), TypeError, "real numbers", "bool"),
-        ([[1, 0, 0], [1, 0], [1]], TypeError, "rows of equal length", "[[1, 0, 0]"),
         (np.ones((0, 0)), ValueError, "shape [length, length]", "(0, 0)"),
         (-np.eye(3), ValueError, "finite and 0 or more", "-1.0"),
         (np.full((3, 3), NAN), ValueError, "finite and 0 or more", "nan"),
@@ -301,40 +253,30 @@ BAD = {
         ([0, 1], ValueError, "shape (3,)", "(2,)"),
         ([0.0, 1.0, 2.0], TypeError, "integers", "dtype float64"),
         ([3, 4, -1], ValueError, "within 0 and 2", "-1 to 4"),
-        ([[0], [1, 2], 3], TypeError, "rows of equal length", "[[0], [1, 2], 3]"),
-        ([True, False, True], TypeError, "integers", "dtype bool"),
     ],
     "encode": [
         (TABLE, TypeError, "callable", "array"),
-        (None, TypeError, "callable", "None"),
-        ("binary", TypeError, "callable", "'binary'"),
         (lambda n: np.ones(n), ValueError, "d_model]", "("),
         (lambda n: np.ones((n + 1, 2)), ValueError, "d_model]", ", 2)"),
         (lambda n: np.full((n, 2), NAN), ValueError, "finite", "NaN"),
-        (lambda n: np.full((n, 2), "a"), TypeError, "real numbers", "<U1"),
     ],
     "target": [
         (3, TypeError, "callable", "3"),
         (lambda n: np.arange(n + 1), ValueError, "shape (16,)", "(17,)"),
         (lambda n: np.arange(n) / 2, TypeError, "integers", "dtype float64"),
-        (lambda n: [[0], [0] * n], TypeError, "rows of equal length", "[[0], [0,"),
     ],
     "lengths": [
         ((), ValueError, "be empty", "()"),
         ((8, 1), ValueError, "at least 2", "1"),
         ((8.0,), TypeError, "integers", "dtype float64"),
-        (([8], [8, 9]), TypeError, "rows of equal length", "([8], [8, 9])"),
         (8, TypeError, "a sequence of integers", "8"),
         (np.array([[8, 9]]), TypeError, "a sequence of integers", "array([[8, 9]])"),
     ],
     "penalty": [
         (0, ValueError, "finite and above 0", "0"),
-        (-1, ValueError, "finite and above 0", "-1"),
         (INF, ValueError, "finite and above 0", "inf"),
         (NAN, ValueError, "finite and above 0", "nan"),
-        ("1", TypeError, "real numbers", "<U1"),
         ([1, 2], TypeError, "a single number", "shape (2,)"),
-        ([[1], [1, 2]], TypeError, "rows of equal length", "[[1], [1, 2]]"),
     ],
     "fit_head.start": [
         (np.eye(3), ValueError, "shape [9, d_model]", "(3, 3)"),
@@ -343,7 +285,6 @@ BAD = {
     ],
     "vectors": [
         (np.ones((20, 4), np.int64), TypeError, FLOATS, "int64"),
-        (["a", "b"], TypeError, FLOATS, "<U1"),
         (1.0, ValueError, "shape [..., head_dim]", "()"),
         (np.ones((20, 3)), ValueError, "even", "(20, 3)"),
         (np.ones((20, 0)), ValueError, "even", "(20, 0)"),
@@ -351,7 +292,6 @@ BAD = {
     "apply_rotary.positions": [
         *NUMBERS,
         (np.arange(4), ValueError, "shape (20,) or its last axes", "(4,)"),
-        ([3], ValueError, "shape (20,) or its last axes", "(1,)"),
         (np.ones((1, 20)), ValueError, "shape (20,)", "(1, 20)"),
     ],
     "head_dim": COUNTS,
@@ -363,15 +303,12 @@ BAD = {
     ],
     "exponent": [("d", ValueError, "'rotary_dim' or 'head_dim'", "'d'")],
     "frequencies": [
-        (0.5, ValueError, "shape [K] with K from 1 to head_dim / 2 = 2", "()"),
         ([0.5] * 3, ValueError, "shape [K] with K from 1 to head_dim / 2 = 2", "(3,)"),
         ([], ValueError, "shape [K] with K from 1", "(0,)"),
-        ([1, NAN], ValueError, "finite", "nan"),
         ([1, INF], ValueError, "finite", "inf"),
         ([1, -1], ValueError, "within 0 and pi", "-1"),
         ([1, 4], ValueError, "within 0 and pi", "4"),
         ([1j], TypeError, "real numbers", "complex128"),
-        (["a"], TypeError, "real numbers", "<U1"),
     ],
     "weight": [
         (1.0, ValueError, "shape [num_heads * head_dim, ...]", "()"),
@@ -386,10 +323,7 @@ BAD = {
         for end in ("source", "target")
     },
     "num_heads": COUNTS,
-    "rule": [
-        ("formula", ValueError, "'program' or 'paper'", "'formula'"),
-        (None, ValueError, "'program' or 'paper'", "None"),
-    ],
+    "rule": [("formula", ValueError, "'program' or 'paper'", "'formula'")],
     "alibi_bias.length": COUNTS,
     "t5_buckets.offsets": [*NUMBERS, ([1, 1.5], ValueError, "whole numbers", "1.5")],
     "num_buckets": [
@@ -417,12 +351,9 @@ BAD = {
         (np.ones((0, 4)), ValueError, "neither empty", "(0, 4)"),
         (np.full((9, 4), NAN), ValueError, "finite", "NaN"),
         (np.full((9, 4), 1j), TypeError, "real numbers", "complex128"),
-        ([["a"]], TypeError, "real numbers", "<U1"),
-        ([[0], [0, 1]], TypeError, "real numbers", "[[0], [0, 1]]"),
     ],
     "scorecard.encodings": [
         ([naive.counting], TypeError, "names to functions", "[<function"),
-        (None, TypeError, "names to functions", "None"),
         ({"a": TABLE}, TypeError, "callable", "array"),
         ({1: naive.counting}, TypeError, "strings", "1"),
     ],
@@ -430,7 +361,6 @@ BAD = {
         f"{name}.length": [
             (3, ValueError, "at least 4", "3"),
             (8.0, TypeError, "an integer", "8.0"),
-            (True, TypeError, "an integer", "True"),
         ]
         for name in ["scorecard", *(c.__name__ for c in properties.CRITERIA.values())]
     },

@@ -8,36 +8,11 @@ from optional import BFLOAT16
 from pe_lib import shift_matrix
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
 from pe_lib.conventions import convert_rotary_weight
-from pe_lib.layouts import layout_columns
 
 LAYOUTS = ("interleaved", "half_split")
 RNG = np.random.default_rng(0)
 # Unequal axes: batch, heads, length, width of a head.
 QUERIES, KEYS = RNG.standard_normal((2, 2, 3, 11, 8))
-
-
-def by_the_paper(x, m, base=10_000.0):
-    """Equation 15 of Su et al., entry by entry, m and theta as they write them."""
-    d = len(x)
-    R = np.zeros((d, d))
-    for i in range(1, d // 2 + 1):
-        theta = base ** (-2 * (i - 1) / d)
-        first = 2 * (i - 1)
-        R[first, first], R[first, first + 1] = np.cos(m * theta), -np.sin(m * theta)
-        R[first + 1, first], R[first + 1, first + 1] = (
-            np.sin(m * theta),
-            np.cos(m * theta),
-        )
-    return R @ x
-
-
-@pytest.mark.parametrize("base", [10_000.0, 500.0])
-@pytest.mark.parametrize("head_dim", [2, 6, 8])
-def test_it_is_the_matrix_of_the_paper(head_dim, base):
-    x = RNG.standard_normal((11, head_dim))
-    turned = apply_rotary(x, np.arange(11), base=base)
-    for m in range(11):
-        np.testing.assert_allclose(turned[m], by_the_paper(x[m], m, base), atol=1e-14)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -62,31 +37,6 @@ def test_scores_depend_on_the_offset_alone(shift, layout):
     other = LAYOUTS[1 - LAYOUTS.index(layout)]
     # Half of the pairs of the one layout are no pairs of the other.
     assert np.abs(scores(shift, other) - scores(0, other)).max() > 0.1
-
-
-def test_lengths_are_kept_and_position_zero_changes_nothing():
-    turned = apply_rotary(QUERIES, np.arange(11))
-    np.testing.assert_allclose(
-        np.linalg.norm(turned, axis=-1), np.linalg.norm(QUERIES, axis=-1), rtol=1e-14
-    )
-    np.testing.assert_array_equal(turned[..., 0, :], QUERIES[..., 0, :])
-    assert np.abs(turned - QUERIES)[..., 1:, :].max(axis=-1).min() > 0.01
-
-
-def test_the_layouts_are_one_rotation_in_another_order_of_columns():
-    order = np.empty(8, int)
-    for first, second in zip(
-        layout_columns(8, "interleaved"), layout_columns(8, "half_split"), strict=True
-    ):
-        order[second] = np.arange(8)[first]
-    halves = apply_rotary(QUERIES[..., order], np.arange(11), layout="half_split")
-    np.testing.assert_array_equal(
-        halves, apply_rotary(QUERIES, np.arange(11))[..., order]
-    )
-    assert not np.allclose(
-        apply_rotary(QUERIES, np.arange(11), layout="half_split"),
-        apply_rotary(QUERIES, np.arange(11)),
-    )
 
 
 def test_positions_of_each_sequence_of_a_batch():

@@ -159,17 +159,6 @@ def test_an_error_while_looking_at_an_answer_is_no_fault():
     assert not [f for f in report.wrong if "The module raised" in f.what], str(report)
 
 
-REPORT_BY_PYTEST = """
-from pe_lib.check.pytest import encoding_tests
-from pe_lib.nn import LearnedPositionalEmbedding
-from torch import nn
-
-test_positions = encoding_tests(
-    lambda width: LearnedPositionalEmbedding(width, max_length=64), d_model=8)
-test_nothing = encoding_tests(nn.Identity, d_model=8)
-"""
-
-
 A_SHORT_TABLE = """
 from pe_lib.nn import LearnedPositionalEmbedding
 
@@ -199,21 +188,3 @@ def test_the_workflow_on_the_page_runs(tmp_path):
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "test_positions[prefix]" in (tmp_path / "report.xml").read_text()
-
-
-def test_pytests_own_junit_file_reads_well(tmp_path):
-    from xml.etree import ElementTree as Tree
-
-    path, report = tmp_path / "test_mine.py", tmp_path / "junit.xml"
-    path.write_text(REPORT_BY_PYTEST)
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbval"]
-    status = pytest.main([str(path), *options, f"--rootdir={tmp_path}", "-c",
-                          "/dev/null", f"--junitxml={report}"])  # fmt: skip
-    cases = {case.get("name"): case for case in Tree.parse(report).iter("testcase")}
-    assert status == 1
-    assert cases["test_positions[prefix]"].get("classname") == "test_mine"
-    assert not len(cases["test_positions[prefix]"])
-    (failure,) = cases["test_nothing[axes]"]
-    assert failure.tag == "failure"
-    assert failure.text.startswith("WRONG: axes\n  Every position gets the same")
-    assert len([case for case in cases.values() if len(case)]) == 1

@@ -10,8 +10,6 @@ import pytest
 
 from pe_lib import (
     angular_frequencies,
-    fit_shift,
-    sinusoidal_table,
 )
 from pe_lib.conventions import CONVENTIONS, Convention, convention_table
 
@@ -100,50 +98,6 @@ def test_every_entry_is_what_the_text_prints(key, d_model):
         for r in range(length)
     ]
     assert difference(table, expected) <= bound(length)
-
-
-@pytest.mark.parametrize(
-    ("key", "second"),
-    [
-        # A pocket calculator: sin 1, cos 1, sin .01, cos .01, ...
-        ("paper", [0.8415, 0.5403, 0.01, 1]),
-        ("tensor2tensor", [0.8415, 0.0001, 0.5403, 1]),
-        ("fairseq", [0.1411, 0.0003, -0.99, 1]),
-        ("denk", [0.02, 0.9998, 0.0002, 1]),
-        ("kernes", [0.5403, 0.8415, 1, 0.01]),
-        ("flash_card", [0.8415, 0.0001, 0.5403, 1]),
-        ("notebook_text", [0.0998, 0.995, 0.01, 1]),
-        # Base 16 at 16 positions: the frequencies are 1/4 and 1/16, the position 2.
-        ("phuong_hutter", [0.4794, 0.8776, 0.1247, 0.9922]),
-    ],
-)
-def test_the_second_word_in_four_dimensions(key, second):
-    np.testing.assert_allclose(rows(key, 16, 4)[1], second, atol=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("key", "choice"),
-    [
-        ("paper", {}),
-        ("d2l", {}),
-        ("uva", {}),
-        ("tensor2tensor", {"spacing": "endpoint", "layout": "half_split"}),
-        ("flash_card", {"spacing": "endpoint", "layout": "half_split"}),
-        ("fairseq", {"spacing": "endpoint", "layout": "half_split", "start": 2}),
-    ],
-)
-@pytest.mark.parametrize(("length", "d_model"), [(100, 4), (37, 64), (1000, 10)])
-def test_what_pe_lib_has_too(key, choice, length, d_model):
-    expected = sinusoidal_table(length, d_model, **choice)
-    assert difference(rows(key, length, d_model), expected) <= bound(length)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_nobody_is_wrong(key):
-    """Equal length and one shift matrix, in all ten."""
-    table = rows(key, 1000, 16)
-    np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(8), rtol=1e-14)
-    assert fit_shift(table, 3)[1] < 1e-10
 
 
 # The record of a text, column by column

@@ -9,15 +9,11 @@ from hypothesis import strategies as st
 from test_conventions import (
     KEYS,
     MAPPED,
-    PAIRS,
     UNMAPPED,
     bound,
     difference,
-    rows,
-    truth,
 )
 
-from pe_lib import shift_matrix
 from pe_lib.conventions import CONVENTIONS, convention_table
 from pe_lib.conversions import convert, find_conversion
 
@@ -41,49 +37,16 @@ def test_every_map_there_and_back(pair, size):
     assert np.array_equal(np.argsort(forth.columns), back.columns)
 
 
-@pytest.mark.parametrize(("source", "target"), MAPPED)
-def test_every_map_at_random_positions_of_a_long_table(source, target):
-    length, d_model = 20_000, 64
-    moved = convert(convention_table(source, length, d_model), source, target)
-    moved = moved.T if CONVENTIONS[target].array == "columns" else moved
-    entries = np.random.default_rng(1).integers((length, d_model), size=(40, 2))
-    for r, j in entries.tolist():
-        expected = float(truth(target, r, j, length, d_model))
-        assert abs(moved[r, j] - expected) <= bound(length)
-
-
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(pair=st.sampled_from(UNMAPPED), size=sizes.filter(lambda size: size[1] > 2))
 def test_no_map_between_the_groups(pair, size):
     forth, back = find_conversion(*pair, *size), find_conversion(*pair[::-1], *size)
-    if forth.columns is not None:  # see test_coincidences
+    if forth.columns is not None:  # at 100 positions its base is 10,000 too
         assert "phuong_hutter" in pair and size[0] == 100
         return
     assert back.columns is None
     assert forth.gap == back.gap > 1e-4  # two words already differ
     assert "in common" in forth.reason
-
-
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_no_matrix_at_all_where_no_conversion_is_found(source, target):
-    """Least squares over every matrix, with many more positions than columns."""
-    length, d_model = 2000, 8
-    before, after = rows(source, length, d_model), rows(target, length, d_model)
-    solution = np.linalg.lstsq(before, after, rcond=None)[0]
-    left = np.linalg.norm(before @ solution - after) / np.linalg.norm(after)
-    if (source, target) in MAPPED:
-        assert left < 1e-10
-    else:
-        assert left > 0.05
-
-
-def test_a_later_start_is_the_shift_matrix():
-    choice = {"spacing": "endpoint", "layout": "half_split"}
-    T = shift_matrix(2, 16, **choice)
-    table = convention_table("tensor2tensor", 300, 16)
-    moved = convert(table, "tensor2tensor", "fairseq")
-    assert difference(moved, table @ T.T) <= 4 * 2**-52
-    assert difference(moved, table @ T) > 0.5  # control: the other direction
 
 
 @pytest.mark.parametrize(("source", "target"), UNMAPPED)
@@ -127,14 +90,6 @@ def test_the_frequencies_in_common_are_counted(source, target, d_model):
     common = len(sets[0] & sets[1])
     reason = find_conversion(source, target, 30, d_model).reason
     assert reason == f"{common} of {d_model // 2} frequencies in common"
-
-
-def test_the_largest_difference_between_the_paper_and_its_program():
-    found = find_conversion("paper", "tensor2tensor", 100, 64)
-    assert found.gap == pytest.approx(1.0716, abs=1e-4)
-    assert find_conversion("paper", "tensor2tensor", 2, 64).gap == pytest.approx(
-        0.0110, abs=5e-5
-    )
 
 
 @pytest.mark.parametrize(("source", "target"), UNMAPPED)

@@ -1,6 +1,5 @@
 """Kept results: they survive a file, and say whether they still belong to the code."""
 
-import ast
 import re
 
 import pytest
@@ -104,47 +103,18 @@ def test_only_what_decides_counts():
     assert mark(schemes=named, seeds=5) == mark() == mark()
 
 
-SOURCE = '''
-"""A module."""
-import math
-SIZE: int = 3  # three
-def f(x: int, y=2) -> int:
-    """Add."""
-    if x < 0:
-        raise ValueError("x must be positive")
-    return x + SIZE * y
-'''
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("A module", "Another"),
-        ("Add", "Subtract"),
-        ("# three", "# drei"),
-        ("x: int", "x: float"),
-        ("SIZE: int", "SIZE: float"),
-        ("-> int", "-> float"),
-        ("must be positive", "should be positive"),
-        ("import math", "import cmath"),
-    ],
-)
-def test_what_changes_no_row_does_not_count(old, new):
-    assert old in SOURCE
-    changed = kept._shape(ast.parse(SOURCE.replace(old, new)))
-    assert changed == kept._shape(ast.parse(SOURCE))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "same"),
     [
         ("WIDER = 2", "WIDER = 3", False),
         ("One transformer of many members", "One model of many members", True),
+        ("    codes: Tensor\n", "    codes: object  # by hand\n", True),
+        (") -> Tensor:", ") -> object:", True),
+        ("encoding must be finite", "encoding should be finite", True),
+        ("import math\n", "import cmath\n", True),
     ],
 )
-def test_a_constant_of_the_model_counts_and_a_docstring_does_not(
-    old, new, same, monkeypatch
-):
+def test_what_changes_a_row_counts_and_nothing_else_does(old, new, same, monkeypatch):
     before, read = mark(), kept.inspect.getsource
     assert old in read(model)
     monkeypatch.setattr(

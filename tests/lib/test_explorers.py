@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_import import loads
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
@@ -81,10 +80,6 @@ class Outline(HTMLParser):
 
 
 # Without a browser
-
-
-def test_explorers_need_numpy_alone():
-    assert loads("pe_lib.explorers") == {"numpy", "pe_lib"}
 
 
 @each_state
@@ -164,10 +159,10 @@ def numbers(text):
     return np.array(re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-")), dtype=float)
 
 
-def turns_of(svg):
-    """How far the arm of a dial is turned, in radians."""
-    (angle,) = numbers(svg.locator(".arm").get_attribute("transform"))
-    return np.radians(angle)
+def off(dial, angle):
+    """How far the arm of a dial is from an angle in radians, whole turns left out."""
+    (degrees,) = numbers(dial.locator(".arm").get_attribute("transform"))
+    return abs((np.radians(degrees) - angle + np.pi) % (2 * np.pi) - np.pi)
 
 
 def turn_matrix(angles):
@@ -244,6 +239,35 @@ def move(control, steps):
         control.press("ArrowRight" if steps > 0 else "ArrowLeft")
 
 
+def spot(piece, across=0.5, down=0.5):
+    """The point at these shares of a piece's width and height, as the mouse has it."""
+    piece.scroll_into_view_if_needed()
+    box = piece.bounding_box()
+    return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+
+def around(dial, angle):
+    """The point at that angle on a dial."""
+    (x, y), box = spot(dial), dial.bounding_box()
+    reach = 0.3 * min(box["width"], box["height"])
+    return x + reach * np.sin(angle), y - reach * np.cos(angle)
+
+
+def drag(page, start, *points):
+    """Press at the first point, pass the others, let go at the last."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    for point in points:
+        page.mouse.move(*point, steps=4)
+    page.mouse.up()
+
+
+def start_again(page, words, css=".line"):
+    """Press the button, and wait for what stands there in the beginning."""
+    page.get_by_role("button", name="Start again").press("Enter")
+    page.locator(css).filter(has_text=words).wait_for()
+
+
 def sentence(page, number=0):
     return page.locator(".pe-explorer .line").nth(number).text_content()
 
@@ -277,8 +301,7 @@ def look_back_shows(page, turns, t):
     weights = softmax(4 * P @ turn_matrix(turns) @ P.T)
     speeds = angular_frequencies(8, base=20)
     for j, dial in enumerate(page.locator(".hand").all()):
-        drawn = turns_of(dial) - speeds[j] * (t - 1) - turns[j]
-        assert abs((drawn + np.pi) % (2 * np.pi) - np.pi) < 0.002
+        assert off(dial, speeds[j] * (t - 1) + turns[j]) < 0.002
     bars = page.locator(".plot path.now")
     np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
     best, hits = weights.argmax(axis=1), 0
@@ -339,8 +362,7 @@ def test_look_back_by_keyboard(play):
     turns[3] = 0
     look_back_shows(page, turns, 1)
     assert not reached.is_visible()
-    page.get_by_role("button", name="Start again").press("Enter")
-    page.wait_for_function("document.querySelector('.line').textContent.includes('11')")
+    start_again(page, "Position 11")
     look_back_shows(page, np.zeros(4), 11)
     assert page.locator(".map text").text_content() == "?"
     assert page.locator(".map path.now").first.get_attribute("d") == ""
@@ -352,27 +374,15 @@ def test_a_hand_is_dragged(play, touch):
     page = play(explorers.LookBack(), has_touch=touch)
     speed = angular_frequencies(8, base=20)[0]
     dial = page.locator(".hand").first
-    dial.scroll_into_view_if_needed()
-    box = dial.bounding_box()
-    centre = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-    def at(angle):
-        reach = 0.3 * box["width"]
-        return centre[0] + reach * np.sin(angle), centre[1] - reach * np.cos(angle)
-
     for angle, expected in [(2, 2), (11 * speed + 0.05, 11 * speed)]:
         if touch:
-            page.touchscreen.tap(*at(angle))
+            page.touchscreen.tap(*around(dial, angle))
         else:
-            page.mouse.move(*at(0.5))
-            page.mouse.down()
-            page.mouse.move(*at(angle), steps=3)
-            page.mouse.up()
-        turned = (turns_of(dial) - expected + np.pi) % (2 * np.pi) - np.pi
-        assert abs(turned) < (0.02 if expected == 2 else 0.002)
+            drag(page, around(dial, 0.5), around(dial, angle))
+        assert off(dial, expected) < (0.02 if expected == 2 else 0.002)
     met = page.get_by_text("✓ on it")
     assert met.count() == 1
-    page.mouse.move(*at(3))  # not held: nothing follows
+    page.mouse.move(*around(dial, 3))  # not held: nothing follows
     assert met.count() == 1
     outline = "x => getComputedStyle(x).outlineStyle"
     assert dial.evaluate(outline) == "none"  # until a key is pressed
@@ -398,16 +408,12 @@ def test_a_finger_goes_round(play, kind):
     for piece in pieces.all():
         below = "x.closest('form') ? 'end' : 'center'"  # of the drawing, which stays
         piece.evaluate(f"x => x.scrollIntoView({{ block: {below} }})")
-        box, top = piece.bounding_box(), page.evaluate("scrollY")
-        x, y = (
-            box[side] + box[size] / 2
-            for side, size in [("x", "width"), ("y", "height")]
-        )
-        reach = 0.35 * min(box["width"], box["height"])
+        (x, y), top = spot(piece), page.evaluate("scrollY")
+        reach = 0.35 * min(piece.bounding_box()[side] for side in ("width", "height"))
         for step, angle in enumerate(np.linspace(0, 4 * np.pi, 40)):
-            at = {"x": x + reach * np.sin(angle), "y": y - reach * np.cos(angle)}
+            finger = {"x": x + reach * np.sin(angle), "y": y - reach * np.cos(angle)}
             phase = "touchMove" if step else "touchStart"
-            send("Input.dispatchTouchEvent", {"type": phase, "touchPoints": [at]})
+            send("Input.dispatchTouchEvent", {"type": phase, "touchPoints": [finger]})
         send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         assert piece.evaluate("x => x.ends") == ["pointerup"]
         assert page.evaluate("scrollY") == top
@@ -424,7 +430,7 @@ def test_hands_move_along_the_text(play):
         move(slider(page, "position"), steps)
         t += steps
         for speed, dial in zip(speeds, page.locator(".hand").all(), strict=True):
-            assert abs(turns_of(dial) - speed * t) < 0.001
+            assert off(dial, speed * t) < 0.001
         bars = page.locator(".table path.now")
         np.testing.assert_allclose(heights(bars), 48 * weights[t], atol=0.051)
         assert page.locator(".words .at").all_text_contents() == [words[t]]
@@ -434,14 +440,12 @@ def test_hands_move_along_the_text(play):
         shown = "all => all.filter((e) => getComputedStyle(e).display != 'none').length"
         targets = page.locator(".ghost, .dots").evaluate_all(shown)
         assert targets == (7 if t > 1 else 0)
-    page.locator(".table").scroll_into_view_if_needed()
-    box = page.locator(".table").bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 4.5 / 18, box["y"] + 20)
+    table = page.locator(".table")
+    page.mouse.move(*spot(table, 4.5 / 18))
     assert sentence(page).startswith("Word 13")
-    page.mouse.down()
+    drag(page, spot(table, 4.5 / 18))
     assert sentence(page).startswith("Word 4")
-    page.mouse.move(box["x"] + box["width"] * 6.5 / 18, box["y"] + 20)
-    page.mouse.up()
+    drag(page, spot(table, 4.5 / 18), spot(table, 6.5 / 18))
     assert sentence(page).startswith("Word 6, down,")
 
 
@@ -451,35 +455,28 @@ def test_who_turns_a_hand_turns_all(play, hand):
     page = play(explorers.Hands(position=5, glide=False), reduced_motion="reduce")
     speeds = angular_frequencies(12, base=50)
     dials = page.locator(".hand").all()
-    box = dials[hand].bounding_box()
 
     def to(t):
-        angle, reach = speeds[hand] * t, 0.3 * box["width"]
-        page.mouse.move(
-            box["x"] + box["width"] / 2 + reach * np.sin(angle),
-            box["y"] + box["height"] / 2 - reach * np.cos(angle),
-            steps=4,
-        )
+        page.mouse.move(*around(dials[hand], speeds[hand] * t), steps=4)
 
-    def at(t):
+    def stand_at(t):
         for speed, dial in zip(speeds, dials, strict=True):
-            off = (turns_of(dial) - speed * t + np.pi) % (2 * np.pi) - np.pi
-            assert abs(off) < 0.03
+            assert off(dial, speed * t) < 0.03
 
     to(5)
     page.mouse.down()
     to(7.3)
-    at(7.3)
+    stand_at(7.3)
     assert slider(page, "position").input_value() == "7"
     assert sentence(page).startswith("Word 7, the, looks at word 6")
     page.mouse.up()
-    at(7)
+    stand_at(7)
     to(9)  # not held: nothing follows
-    at(7)
+    stand_at(7)
     page.mouse.down()
     for t in (7, 5, 3, 1, -1, -3):
         to(t)
-    at(0)
+    stand_at(0)
     page.mouse.up()
     assert sentence(page) == "Word 0, Row, has none to look back at."
 
@@ -526,9 +523,7 @@ def test_dial_by_keyboard(play):
     assert f". {word} has not stood here before." in sentence(page)
     page.locator(".words span").nth(t).click()
     dial_shows(page, 1, t)
-    page.get_by_role("button", name="Start again").press("Enter")
-    seen = "document.querySelector('.line').textContent"
-    page.wait_for_function(f"{seen}.startsWith('As trained: after Tuesday')")
+    start_again(page, "As trained: after Tuesday")
     dial_shows(page, None, t)
     for _ in range(3):
         page.get_by_role("button", name="Another text").press("Enter")
@@ -538,53 +533,28 @@ def test_dial_by_keyboard(play):
         assert set(map(text.count, text)) == {1, 2}
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_knobs_turn_and_words_are_dragged(play, touch):
+def test_knobs_turn_and_words_are_dragged(play):
     """The dial and the stored answers by a knob, both words by their tiles."""
-    dial, skips, both = (
-        kind() for kind in (explorers.Dial, explorers.Skip, explorers.MoveBoth)
-    )
-    page = play(
-        dial, skips, both, has_touch=touch, viewport={"width": 390, "height": 844}
-    )
-
-    def drag(piece, *ways):
-        piece.scroll_into_view_if_needed()
-        box = piece.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        finger = page.context.new_cdp_session(page)
-        for number, (dx, dy) in enumerate(ways):
-            if touch:
-                kind = "touchMove" if number else "touchStart"
-                points = [{"x": x + dx, "y": y + dy}]
-                event = {"type": kind, "touchPoints": points}
-                finger.send("Input.dispatchTouchEvent", event)
-            else:
-                page.mouse.move(x + dx, y + dy)
-                if not number:
-                    page.mouse.down()
-        if touch:
-            finger.send(
-                "Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []}
-            )
-        else:
-            page.mouse.up()
-
-    def turn(start, end):
-        return [(40 * np.sin(a), -40 * np.cos(a)) for a in np.arange(start, end, 0.1)]
-
+    kinds = explorers.Dial, explorers.Skip, explorers.MoveBoth
+    page = play(*(kind() for kind in kinds), viewport={"width": 390, "height": 844})
     knobs = page.locator(".knob svg")
-    drag(knobs.first, *turn(1, 3.2))
-    assert sentence(page) == str(explorers.Dial(k=3))
-    drag(knobs.last, *turn(0, 1.1))
-    assert sentence(page, 1) == str(explorers.Skip(quarters=4))
+    for number, (start, end), state in (
+        (0, (1, 3.2), explorers.Dial(k=3)),
+        (1, (0, 1.1), explorers.Skip(quarters=4)),
+    ):
+        knob = knobs.nth(number)
+        drag(page, *(around(knob, angle) for angle in np.arange(start, end, 0.1)))
+        assert sentence(page, number) == str(state)
     unit = page.locator(".row").bounding_box()["width"] / 17
-    drag(page.locator(".both"), (0, 0), (2 * unit, 0), (5 * unit, 0))
-    assert sentence(page, 2).endswith(str(explorers.MoveBoth(position=9)))
-    drag(page.locator(".key"), (0, 0), (-2 * unit, 0))
-    assert sentence(page, 2) == str(explorers.MoveBoth(position=9, back=3))
-    drag(page.locator(".query"), (0, 0), (unit, 0))
-    assert sentence(page, 2) == str(explorers.MoveBoth(position=10, back=4))
+    stayed = "Both words moved, and the score stayed. "
+    for css, steps, said in (
+        (".both", 5, f"{stayed}{explorers.MoveBoth(position=9)}"),
+        (".key", -2, str(explorers.MoveBoth(position=9, back=3))),
+        (".query", 1, str(explorers.MoveBoth(position=10, back=4))),
+    ):
+        x, y = spot(page.locator(css))
+        drag(page, (x, y), (x + steps * unit, y))
+        assert sentence(page, 2) == said
 
 
 def test_each_fits_a_phone(play):
@@ -675,16 +645,10 @@ def test_rotation_moves_the_hands(play):
 def test_a_hand_sets_the_offset(play):
     """By whole words, on and back, to the end of the slider and no further."""
     page = play(explorers.Rotation(offset=0))
-    dial = page.locator(".hand").nth(1)
-    dial.scroll_into_view_if_needed()
-    box, speed = dial.bounding_box(), angular_frequencies(6, base=50)[1]
-    ways = np.array([0.2, 1, 2, 3.4, 3, 2, 0, -2, -3, -4.1])
-    for i, k in enumerate((*ways, *range(-6, -32, -2))):
-        angle = speed * k
-        page.mouse.move(
-            box["x"] + box["width"] * (0.5 + 0.3 * np.sin(angle)),
-            box["y"] + box["height"] * (0.5 - 0.3 * np.cos(angle)),
-        )
+    dial, speed = page.locator(".hand").nth(1), angular_frequencies(6, base=50)[1]
+    ways = (0.2, 1, 2, 3.4, 3, 2, 0, -2, -3, -4.1, *range(-6, -32, -2))
+    for i, k in enumerate(ways):
+        page.mouse.move(*around(dial, speed * k))
         if i == 0:
             page.mouse.down()
         # Half a pixel is a fortieth of a word.
@@ -783,11 +747,8 @@ def test_heat_map_by_keyboard(play):
     np.testing.assert_allclose(code, sinusoidal(13, 8, base=16), atol=0.0051)
     assert (position, digits) == ("13", "1 0 1 1 0")
 
-    box = page.locator("svg").first.bounding_box()
     for t in (31, 0, 13):
-        page.mouse.move(box["x"] + box["width"] * (10 * t + 15) / 340, box["y"] + 40)
-        page.mouse.down()
-        page.mouse.up()
+        drag(page, spot(page.locator("svg").first, (10 * t + 15) / 340, 0.3))
         assert slider(page, "position").input_value() == str(t)
     levels = np.full((8, 32), -1)
     paths = page.locator(".pe-explorer").first.locator("path.now").all()
@@ -845,22 +806,17 @@ def test_shuffle_by_keyboard(play):
 
 def test_shuffle_by_mouse_and_finger(play):
     page = play(explorers.Shuffle(), has_touch=True, reduced_motion="reduce")
-    places = [word.bounding_box() for word in page.locator(".word").all()]
-    x, y = ([p["x"] + p["width"] / 2 for p in places], places[0]["y"] + 20)
-    page.mouse.move(x[0], y)
+    seats = [spot(word) for word in page.locator(".word").all()]
+    page.mouse.move(*seats[0])
     page.mouse.down()
-    page.mouse.move(x[3], y, steps=4)
-    held = page.locator(".word").first.bounding_box()
-    assert held["x"] == pytest.approx(places[3]["x"], abs=1)  # under the mouse
+    page.mouse.move(*seats[3], steps=4)
+    assert spot(page.locator(".word").first) == pytest.approx(seats[3], abs=1)
     page.mouse.up()
     shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    page.mouse.move(x[0], y)
-    page.mouse.down()
-    page.mouse.move(2, y, steps=4)  # past the last seat: back it goes
-    page.mouse.up()
+    drag(page, seats[0], (2, seats[0][1]))  # past the last seat: back it goes
     shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    page.touchscreen.tap(x[1], y)
-    page.touchscreen.tap(x[4], y)
+    page.touchscreen.tap(*seats[1])
+    page.touchscreen.tap(*seats[4])
     shuffle_shows(page, [3, 4, 2, 0, 1], False)  # York for York: the same sentence
     assert page.locator("dd").first.text_content() == "2 of 60"
 
@@ -923,7 +879,7 @@ def test_knobs_by_keyboard(play):
             dials[j].press(key)
         turned[j] = angle
         shows(5)
-        assert abs(turns_of(dials[j]) - np.radians(angle)) < 0.001
+        assert off(dials[j], np.radians(angle)) < 0.001
     for _ in range(18):
         dials[0].press("Shift+ArrowLeft")
     turned[0] = 180
@@ -983,22 +939,14 @@ def test_the_bar_of_old_is_pulled(play):
     """Its ring takes it along as far as the slope goes, and is no other way taken."""
     page = play(explorers.StraightLine())
 
-    def pull(up, held=True):
-        at = page.locator("g.now circle").first.bounding_box()
-        x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 4
-        page.mouse.move(x, y)
-        if held:
-            page.mouse.down()
-        page.mouse.move(x, y - up * at["height"] / 46, steps=3)
-        page.mouse.up()
-
-    pull(0)
+    ring = page.locator("g.now circle").first
+    drag(page, spot(ring, 0.5, 0.25))
     assert page.locator("dd").last.text_content() == "0"
     for up, slope in ((15, 2), (-90, -1), (45, 0.5), (-500, -2)):
-        pull(up)
+        drag(page, spot(ring, 0.5, 0.25), spot(ring, 0.5, 0.25 - up / 46))
         assert float(slider(page, "slope").input_value()) == slope
     assert page.locator("dd").last.text_content() == "4"
-    pull(100, held=False)
+    page.mouse.move(*spot(ring, 0.5, 0.25 - 100 / 46))  # not held: nothing follows
     assert float(slider(page, "slope").input_value()) == -2
 
 
@@ -1007,14 +955,8 @@ def test_drawings_are_dragged_and_pressed(play):
     kinds = explorers.DotProduct, explorers.Stretch, explorers.Switches
     page = play(*(kind() for kind in kinds), explorers.RightOffsets())
     for grip, right, down in ((0, 500, 0), (1, 0, 500)):
-        dot = page.locator("g.now").nth(grip)
-        dot.scroll_into_view_if_needed()
-        box = dot.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + right, y + down, steps=9)
-        page.mouse.up()
+        x, y = spot(page.locator("g.now").nth(grip))
+        drag(page, (x, y), (x + right, y + down))
     assert "first rises from offset 43 to 44" in sentence(page)
     assert slider(page, "factor s").get_attribute("aria-valuetext") == "32"
     assert page.locator("[value=interpolate]").is_checked()
@@ -1159,22 +1101,14 @@ def test_patches_everywhere(play):
 
 def test_patches_are_dragged(play):
     page = play(explorers.Patches())
-    grid = page.locator(".map")
-    grid.scroll_into_view_if_needed()
-    box = grid.bounding_box()
 
-    def at(down, right):
-        return [
-            box[side] + (150 + 40 * k) / 300 * box["width"]
-            for side, k in (("x", right), ("y", down))
-        ]
+    def patch(down, right):
+        return spot(page.locator(".map"), 0.5 + 40 * right / 300, 0.5 + 40 * down / 300)
 
-    page.mouse.move(*at(1, 2))
+    page.mouse.move(*patch(1, 2))
     assert sentence(page).startswith("Wanted: 1 down, 2 right, and")
-    page.mouse.down()
-    page.mouse.move(*at(-2, 1), steps=3)
-    page.mouse.up()
-    page.mouse.move(*at(3, 3))  # not held: nothing follows
+    drag(page, patch(1, 2), patch(-2, 1))
+    page.mouse.move(*patch(3, 3))  # not held: nothing follows
     assert sentence(page).startswith("Wanted: 2 up, 1 right, and the opposite. Hi")
     assert slider(page, "rows down").input_value() == "-2"
     page.get_by_role("checkbox").check()
@@ -1281,29 +1215,21 @@ def test_coats_by_mouse_and_keyboard(play):
     assert np.linalg.norm(P[2]) > 1.3
     plane = page.locator(".plane")
 
-    def drag(step):
-        plane.scroll_into_view_if_needed()
-        box = plane.bounding_box()
-        scale = box["width"] / 300
+    def put_on_the_circle(step):
         for t, point in enumerate(points):
             goal = np.array([np.sin(step(t)), np.cos(step(t))])
-            at = point.locator(".solid").bounding_box()
-            page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
-            page.mouse.down()
-            x, y = np.round([box["x"], box["y"]] + (150 + 110 * goal * (1, -1)) * scale)
-            page.mouse.move(x, y, steps=2)
-            page.mouse.up()
-            P[t] = (np.array([x - box["x"], y - box["y"]]) / scale - 150) / (110, -110)
+            pixel = np.round(spot(plane, *((150 + 110 * goal * (1, -1)) / 300)))
+            drag(page, spot(point.locator(".solid")), pixel)
+            corner, scale = spot(plane, 0, 0), plane.bounding_box()["width"] / 300
+            P[t] = ((pixel - corner) / scale - 150) / (110, -110)
 
-    drag(lambda t: 1.5 * (t % 2))  # there and back: equal norm, one matrix, doubles
+    # there and back: equal norm, one matrix, doubles
+    put_on_the_circle(lambda t: 1.5 * (t % 2))
     assert coats_show(page, P, 5) == ["yes", "yes"]
     assert "doubles" in page.locator("output").inner_text()
     assert not page.locator(".reached").is_visible()
-    page.get_by_role("button", name="Start again").press("Enter")
-    page.wait_for_function(
-        "document.querySelector('.lamps').textContent.includes('63 %')"
-    )
-    drag(lambda t: 0.7 * t)
+    start_again(page, "63 %", ".lamps")
+    put_on_the_circle(lambda t: 0.7 * t)
     assert coats_show(page, P, 5) == ["yes", "yes"]
     assert page.locator(".reached").is_visible()
     lit = set()
@@ -1314,10 +1240,6 @@ def test_coats_by_mouse_and_keyboard(play):
     assert lit == {(0, "yes"), (0, "no"), (1, "yes"), (1, "no")}
     move(slider(page, "positions"), 35)
     coats_show(page, P, 40)
-    page.get_by_role("button", name="Start again").press("Enter")
-    page.wait_for_function(
-        "document.querySelector('.lamps').textContent.includes('63 %')"
-    )
 
 
 # All of them
@@ -1411,10 +1333,3 @@ def test_without_a_script_it_is_a_true_picture(play, kind):
     page = play(kind(), java_script_enabled=False)
     assert page.locator(".stage").is_visible() and sentence(page) == str(kind())
     assert page.locator("form").is_hidden()
-
-
-def test_touch_moves_a_slider(play):
-    page = play(explorers.Rotation(), has_touch=True)
-    box = slider(page, "offset k").bounding_box()
-    page.touchscreen.tap(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
-    assert "T(24)" in sentence(page) or "T(23)" in sentence(page)

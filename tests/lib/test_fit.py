@@ -64,40 +64,16 @@ def test_who_can_look_three_back(name):
         assert found == pytest.approx(rate)
 
 
-@pytest.mark.parametrize("name", ["counting", "normalised"])
-def test_a_scalar_code_looks_at_an_end(name):
-    """1000 random heads: the largest weight of every query is first or last."""
-    table = CODES[name](40)
-    for matrix in np.random.default_rng(4).standard_normal((1000, 2, 2)):
-        assert set(head_weights(table, matrix).argmax(axis=1)) <= {0, 39}
-
-
 @pytest.mark.parametrize(
-    ("changed", "error", "message"),
+    ("changed", "message"),
     [
-        ({"encode": np.ones((16, 2))}, TypeError, "encode must be callable, got"),
-        ({"target": 3}, TypeError, "target must be callable, got 3"),
-        ({"lengths": ()}, ValueError, r"lengths must not be empty, got \(\)"),
-        ({"lengths": (16, 1)}, ValueError, "all lengths must be at least 2, got 1"),
-        ({"lengths": (16.0,)}, TypeError, "all lengths must be integers, got dtype fl"),
-        ({"lengths": 16}, TypeError, "lengths must be a sequence of integers, got 16"),
-        ({"penalty": 0}, ValueError, "penalty must be finite and above 0, got 0"),
-        ({"penalty": np.nan}, ValueError, "penalty must be finite and above 0, got"),
-        ({"start": np.eye(5)}, ValueError, r"start must have shape \[2, d_model\]"),
-        ({"start": np.ones((2, 5))}, ValueError, r"start must have shape \[2, 2\]"),
-        ({"target": lambda n: np.arange(n + 1)}, ValueError, r"target\(16\) must have"),
-        ({"target": look_back(99)}, ValueError, r"target\(16\) must lie within 0"),
-        ({"encode": np.eye}, ValueError, r"one width at every length, got widths \[16"),
-        (
-            {"encode": lambda n: np.zeros(n)},
-            ValueError,
-            r"encode\(16\) must have shape \[16, d_model\], got \(16,\)",
-        ),
+        ({"target": look_back(99)}, r"target\(16\) must lie within 0"),
+        ({"encode": np.eye}, r"one width at every length, got widths \[16"),
     ],
 )
-def test_fit_head_refuses(changed, error, message):
+def test_fit_head_refuses(changed, message):
     arguments = {"encode": CODES["counting"], "target": look_back(3)} | changed
-    with pytest.raises(error, match=message):
+    with pytest.raises(ValueError, match=message):
         fit_head(**arguments)
 
 

@@ -96,17 +96,6 @@ def test_small_offsets_keep_their_digits(offset):
     )
 
 
-@settings(derandomize=True, deadline=None)
-@given(k=st.floats(-(2**20), 2**20), d_model=widths, choice=choices)
-def test_properties(k, d_model, choice):
-    alike = similarity(k, d_model, **choice)
-    apart = distance(k, d_model, **choice)
-    assert alike == similarity(-k, d_model, **choice)
-    assert apart == distance(-k, d_model, **choice)
-    assert alike <= d_model / 2 and 0 <= apart <= np.sqrt(2 * d_model) * (1 + 1e-15)
-    assert abs(apart**2 + 2 * alike - d_model) <= 8 * d_model * 2**-52
-
-
 # All distances of a table
 
 
@@ -137,12 +126,6 @@ def test_distance_map_of_equal_rows_is_no_root_of_a_negative_number():
     rng = np.random.default_rng(1)
     table = rng.standard_normal((1, 300)) + 1e-12 * rng.standard_normal((50, 300))
     assert 0 <= distance_map(table).max() < 1e-5
-
-
-def test_distance_map_is_the_distance_of_the_offset():
-    found = distance_map(sinusoidal_table(200, 64, start=1000))
-    offsets = np.subtract.outer(np.arange(200), np.arange(200))
-    np.testing.assert_allclose(found, distance(offsets, 64), atol=1e-5, rtol=0)
 
 
 # The nearest other position
@@ -188,19 +171,8 @@ def test_one_clock_against_the_continued_fraction(within):
 # The first rise
 
 
-@pytest.mark.parametrize(
-    ("d_model", "offset"),
-    [(8, 3), (16, 3), (32, 4), (64, 5), (128, 11), (256, 24), (512, 43)],
-)
-def test_first_rise(d_model, offset):
-    assert first_rise(d_model) == offset
-    values = [exact("similarity", k, d_model) for k in range(offset + 2)]
-    steps = np.diff(values)
-    assert steps[-1] > 0 and (steps[:-1] < 0).all()
-
-
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("d_model", [2, 4, 200])
+@pytest.mark.parametrize("d_model", [2, 4, 64, 200, 512])
 def test_first_rise_against_a_loop(d_model, choice):
     k = 0
     while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
@@ -224,16 +196,3 @@ def test_decay_law_is_the_integral(offset, base):
     np.testing.assert_allclose(
         decay_law(offset, base=base), float(integral), atol=1e-12
     )
-
-
-@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
-@needs("scipy")
-def test_decay_law_is_the_limit_of_wide_codes(spacing):
-    offsets = np.array([1, 10, 100, 1000])
-    gaps = [
-        np.abs(
-            similarity(offsets, d, spacing=spacing) / (d / 2) - decay_law(offsets)
-        ).max()
-        for d in (2**9, 2**13, 2**17)
-    ]
-    assert gaps[0] > 0.01 > gaps[1] > 8 * gaps[2]

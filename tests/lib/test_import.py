@@ -32,10 +32,6 @@ def loads(module):
     return set(line.split())
 
 
-def test_import_loads_numpy_alone():
-    assert loads("pe_lib") == {"numpy", "pe_lib"}
-
-
 def test_import_leaves_numpy_as_it_was():
     """No seed, no print options, no error state is set on the way."""
     code = (
@@ -56,10 +52,11 @@ def test_fit_loads_scipy_and_no_torch():
 
 
 @pytest.mark.parametrize(
-    "module", ["geometry", "attention", "properties", "beyond.bias"]
+    "module",
+    ["", ".geometry", ".attention", ".properties", ".beyond.bias", ".explorers"],
 )
 def test_the_core_loads_numpy_alone(module):
-    assert loads(f"pe_lib.{module}") == {"numpy", "pe_lib"}
+    assert loads(f"pe_lib{module}") == {"numpy", "pe_lib"}
 
 
 def test_no_public_name_shadows_a_module():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_lib import sinusoidal
-from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.layouts import layout_columns
 
 ORDER = {
     # Vaswani et al. (2017), section 3.5: PE(pos, 2i) is a sine, PE(pos, 2i+1) a cosine.
@@ -27,22 +26,3 @@ def test_names_of_the_columns(layout, d_model):
     names[sines] = [f"sin {k}" for k in range(len(names[sines]))]
     names[cosines] = [f"cos {k}" for k in range(len(names[cosines]))]
     assert names.tolist() == ORDER[layout, d_model]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("d_model", range(1, 70))
-def test_every_column_belongs_to_exactly_one(d_model, layout):
-    columns = range(d_model)
-    sines, cosines = (list(columns[s]) for s in layout_columns(d_model, layout))
-    assert sorted(sines + cosines) == list(columns)
-    assert len(sines) - len(cosines) == d_model % 2
-
-
-@pytest.mark.parametrize("d_model", (1, 2, 7, 8, 64))
-def test_the_layouts_differ_by_a_permutation_alone(d_model):
-    positions = [-2.5, 0, 1, 9]
-    interleaved = sinusoidal(positions, d_model, layout="interleaved")
-    half_split = sinusoidal(positions, d_model, layout="half_split")
-    order = [*range(0, d_model, 2), *range(1, d_model, 2)]
-    np.testing.assert_array_equal(half_split, interleaved[:, order])
-    assert (d_model <= 2) == np.array_equal(half_split, interleaved)

@@ -10,8 +10,7 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
 from pe_lib.beyond.grid import rotate_grid
-from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.beyond.scaling import by_parts, llama3, ntk, temperature
+from pe_lib.beyond.scaling import by_parts, llama3, temperature
 from pe_lib.nn import (
     AlibiBias,
     GridRotaryEmbedding,
@@ -237,14 +236,6 @@ def test_what_the_grid_module_refuses():
         rotary(x, x, positions=torch.zeros(5, 2, dtype=torch.bool))
 
 
-def test_words_of_a_grid_turn_as_in_a_text():
-    x = torch.randn(1, 6, 8)
-    same = torch.arange(6)[:, None].expand(6, 3)
-    grid = GridRotaryEmbedding(8, sections=(1, 1, 2))
-    text = apply_rotary(x.numpy(), np.arange(6))
-    np.testing.assert_allclose(grid(x, x, positions=same)[0], text, atol=1e-6)
-
-
 # FlexAttention
 
 
@@ -312,10 +303,3 @@ def test_a_table_that_grows_and_shrinks_keeps_its_rows(padding_idx):
     assert torch.equal(embed.weight, before[: len(embed.weight)])
     with pytest.raises(ValueError, match="max_length = 2"):
         embed(torch.zeros(1, 3, 4))
-
-
-def test_a_rule_that_no_file_names_is_given_as_frequencies():
-    """As the message for 'dynamic' says."""
-    plain = from_config(rope_theta=1e4)
-    made = RotaryEmbedding(64, frequencies=ntk(plain.frequencies, 2))
-    np.testing.assert_array_equal(made.frequencies, ntk(plain.frequencies, 2))

@@ -108,6 +108,27 @@ def test_fx_cannot_look_into_it(make):
         torch.fx.symbolic_trace(make())
 
 
+# the length first
+
+
+@pytest.mark.parametrize("make", ADDED, ids=IDS[:2])
+def test_length_first(make):
+    usual = make()
+    first = type(usual)(8, max_length=16, batch_first=False)
+    usual.load_state_dict(first.state_dict())
+    x = torch.randn(5, 3, 8)
+    positions = torch.tensor([[0, 1, 2, 3, 4], [8, 7, 6, 5, 4], [0, 0, 0, 1, 2]])
+    for given in (
+        {},
+        {"offset": 4},
+        {"positions": positions[2]},
+        {"positions": positions},
+    ):
+        wanted = usual(x.transpose(0, 1), **given).transpose(0, 1)
+        assert torch.equal(first(x, **given), wanted)
+    assert torch.equal(first(x[:, 0]), usual(x[:, 0]))
+
+
 # ragged batches
 
 
@@ -432,22 +453,6 @@ def test_a_sharded_model_gets_its_tables():
         torch.testing.assert_close(loaded(x), saved(x))
     finally:
         distributed.destroy_process_group()
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("buffers", [False, True])
-def test_accelerate_loads_from_meta(monkeypatch, tmp_path, buffers):
-    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
-    monkeypatch.syspath_prepend(str(folder))
-    accelerate = pytest.importorskip("accelerate", reason="no accelerate")
-    saved, x = Parts().eval(), torch.randn(2, 9, 8)
-    torch.save(saved.state_dict(), tmp_path / "model.bin")
-    with accelerate.init_empty_weights(include_buffers=buffers):
-        loaded = Parts().eval()
-    loaded = accelerate.load_checkpoint_and_dispatch(
-        loaded, str(tmp_path / "model.bin"), device_map={"": "cpu"}
-    )
-    assert torch.equal(loaded(x), saved(x))
 
 
 @pytest.mark.weekly

@@ -121,7 +121,6 @@ X = torch.zeros(2, 3, 6)
         ),
         (X, {"offset": 7}, ValueError, r"offset \+ length must be .* got 7 \+ 3"),
         (X, {"offset": -1}, ValueError, "offset must be at least 0, got -1"),
-        (X, {"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
         (
             X,
             {"positions": torch.tensor([0, 9, 1])},
@@ -136,25 +135,12 @@ X = torch.zeros(2, 3, 6)
         ),
         (
             X,
-            {"positions": torch.tensor([0, 2, 1]), "offset": 7},
-            ValueError,
-            r"positions \+ offset must lie within 0 and .* got 7 to 9",
-        ),
-        (
-            X,
             {"positions": torch.tensor([0.0, 1.0, 2.0])},
             TypeError,
             "positions must be integers, got torch.float32",
         ),
-        (
-            X,
-            {"positions": torch.ones(3, dtype=torch.bool)},
-            TypeError,
-            "positions must be real numbers, got torch.bool",
-        ),
         (X, {"positions": torch.arange(4)}, ValueError, r"positions .* got \[4\]"),
         (X.long(), {}, TypeError, "x must be floating-point numbers, got torch.int64"),
-        (torch.zeros(2, 3, 1), {}, ValueError, r"x must have .* got \[2, 3, 1\]"),
     ],
 )
 def test_bad_input(module, x, given, error, message):
@@ -184,20 +170,3 @@ def test_small_integers_do_not_overflow():
         torch.zeros(2, 2), positions=torch.tensor([9, 1], dtype=torch.uint8), offset=250
     )
     assert torch.equal(out, module.weight[[259, 251]])
-
-
-def test_length_first():
-    first = LearnedPositionalEmbedding(6, max_length=9, batch_first=False)
-    usual = LearnedPositionalEmbedding(6, max_length=9)
-    usual.load_state_dict(first.state_dict())
-    x = torch.randn(5, 3, 6)
-    positions = torch.tensor([[0, 1, 2, 3, 4], [8, 7, 6, 5, 4], [0, 0, 0, 1, 2]])
-    for given in (
-        {},
-        {"offset": 4},
-        {"positions": positions[2]},
-        {"positions": positions},
-    ):
-        wanted = usual(x.transpose(0, 1), **given).transpose(0, 1)
-        assert torch.equal(first(x, **given), wanted)
-    assert torch.equal(first(x[:, 0]), usual(x[:, 0]))

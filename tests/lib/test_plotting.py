@@ -34,6 +34,13 @@ def nothing_stays_behind(monkeypatch, tmp_path):
     InlineBackend.clear_instance()
 
 
+@pytest.fixture
+def axes():
+    """One plot in the house style."""
+    plotting.use_house_style()
+    return plt.subplots()[1]
+
+
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("name", DATA_COLOURS)
 def test_data_colours_are_seen_on_every_page(name, page):
@@ -136,9 +143,8 @@ def inks_of(image):
         ("sines", set(range(5))),
     ],
 )
-def test_code_map_tells_sines_from_cosines(layout, sines):
+def test_code_map_tells_sines_from_cosines(axes, layout, sines):
     table = np.array([[-1, -1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
-    _, axes = plt.subplots()
     drawn = {}
     for image in plotting.code_map(axes, table, layout=layout):
         drawn |= inks_of(image)
@@ -152,8 +158,7 @@ def test_code_map_tells_sines_from_cosines(layout, sines):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
 
 
-def test_hinton_squares_say_size_and_sign():
-    _, axes = plt.subplots()
+def test_hinton_squares_say_size_and_sign(axes):
     plotting.hinton(axes, [[4, -1, 0], [1e-9, 0, -4]])
     found = {
         tuple(np.add(square.get_xy(), square.get_width() / 2).round(9)): (
@@ -168,8 +173,7 @@ def test_hinton_squares_say_size_and_sign():
     assert inks == [plotting.COSINE, plotting.SINE, plotting.INK]
 
 
-def test_threads_are_as_wide_as_their_weights():
-    _, axes = plt.subplots()
+def test_threads_are_as_wide_as_their_weights(axes):
     plotting.threads(axes, [[1, 0], [0.75, 0.25]], ["a", "b"], lag=1)
     drawn = {
         (*line.get_xdata(), line.get_color()): line.get_linewidth() / 9
@@ -205,10 +209,8 @@ def test_labels_stand_at_the_ends_of_their_lines_and_apart():
     assert axes.lines[5].get_linestyle() == "-"
 
 
-def test_heat_map_draws_the_transpose():
-    plotting.use_house_style()
+def test_heat_map_draws_the_transpose(axes):
     table = sinusoidal_table(12, 5)
-    _, axes = plt.subplots()
     image = plotting.heat_map(axes, table, limit=0.5)
     drawn = image.get_array()
     assert drawn.shape == (5, 12)
@@ -221,8 +223,7 @@ def test_heat_map_draws_the_transpose():
     assert axes.get_ylim() == (4.5, -0.5)
 
 
-def test_written_numbers_stand_in_their_squares():
-    _, axes = plt.subplots()
+def test_written_numbers_stand_in_their_squares(axes):
     plotting.write_numbers(axes.imshow([[0.125, -1, 0.5], [1, 0, -0.25]]), digits=1)
     written = {text.get_position(): text.get_text() for text in axes.texts}
     assert written == {
@@ -260,10 +261,8 @@ def test_the_hand_of_a_dial_ends_where_it_points(angle):
     assert np.linalg.norm(drawn - tip, axis=1).min() < 2.5
 
 
-def test_attention_map_draws_where_each_query_looks():
-    plotting.use_house_style()
+def test_attention_map_draws_where_each_query_looks(axes):
     weights = np.tri(5) / np.arange(1, 6)[:, np.newaxis]
-    _, axes = plt.subplots()
     image = plotting.attention_map(axes, weights + 1e-9, lag=2)
     assert image.get_array().tolist() == np.round(weights, 2).tolist()
     assert image.get_clim() == (0, 1)
@@ -284,8 +283,7 @@ def test_attention_strip_puts_name_and_caption_to_each_map():
         plotting.attention_strip(maps, ["only one"], lag=3)
 
 
-def test_seed_dots_shows_every_seed_and_the_line():
-    fig, axes = plt.subplots()
+def test_seed_dots_shows_every_seed_and_the_line(axes):
     plotting.seed_dots(axes, {"a": [0.104, 0.5], "b": [1.0, 1.0]}, chance=0.2)
     first, second, line = axes.lines
     assert first.get_xdata().tolist() == [0.1, 0.5]
@@ -294,7 +292,6 @@ def test_seed_dots_shows_every_seed_and_the_line():
     assert set(line.get_xdata()) == {0.2}
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first on top
-    plt.close(fig)
 
 
 def test_powers_of_ten_are_letters_of_one_size():

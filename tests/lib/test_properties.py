@@ -78,28 +78,16 @@ BY_HAND = [
     (unique, column(0, 3, 1, 3), False, 0, "codes 1 and 3 are equal"),
     (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
     (unique, column(0, 3, 1, 3 + 1e-6), True, 1e-6, "nearest are 1 and 3, 1e-06 apart"),
-    (unique, column(0, 1, 2 - 2**-52, 5), True, 1, "nearest are 0 and 1, 1 apart"),
     (equal_norm, column(0.1), True, 0, "every code has norm 0.1"),
-    (equal_norm, column(-2, 2, 2, -2), True, 0, "every code has norm 2"),
     (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
-    (equal_norm, column(0, 0, 2, 2), False, 2, "norm 0 at 0, norm 2 at 2"),
     (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
     (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
     (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from code 0"),
     (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from code 0"),
-    (bounded, lambda n: np.full((n, n), 7), True, 0, "up to 0, 7, 7 from code 0"),
     (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from code 0"),
-    (bounded, reaching(10, 11, 12), False, 1, "up to 10, 11, 12 from code 0"),
     (bounded, reaching(10, 11, 12 - 1e-11), False, 1, "up to 10, 11, 12 from code 0"),
     (bounded, reaching(10, 11, 11.99), True, 0.99, "up to 10, 11, 11.99 from code 0"),
     (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from code 0"),
-    (
-        bounded,
-        reaching(10, 10.4, 11.1),
-        False,
-        1.75,
-        "up to 10, 10.4, 11.1 from code 0",
-    ),
     (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from code 0"),
     (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from code 0"),
     (same_at_every_length, column(1, 2, 3, 4), True, 0, "no code changes at n=8"),
@@ -124,17 +112,9 @@ BY_HAND = [
     (smooth, column(0, 1, 3, 7), False, 4 / 3.5, "2 to 3 is 4, median 3.5"),
     (smooth, column(0, 1, 2, 3.5), True, 1.5 / 1.75, "2 to 3 is 1.5, median 1.75"),
     (smooth, column(0, 1, 0, 1), False, 1, "0 to 1 is 1, median 1"),
-    (
-        smooth,
-        column(0, 0.75, 1.5, 3 + 2**-30),
-        False,
-        1 + 2**-31 / 1.5,
-        "2 to 3 is 4.657e-10 above median 1.5",
-    ),
     (smooth, column(2), False, np.inf, "0 to 1 is 0, median 0"),
     (monotone, column(0, 1, 3, 3), True, 0, "distance never falls with the offset"),
     (monotone, column(0, 3, 2, 4), False, 0.25, "from 0, 2 is nearer than 1"),
-    (monotone, column(0, 3, 3 - 2**-51, 2), False, 1 / 3, "from 0, 3 is nearer than 2"),
 ]
 
 
@@ -221,13 +201,9 @@ def test_the_sinusoid_has_its_matrix_at_every_width_and_length(width, length):
 
 REACH = {
     "counting": (lambda t: t, False),
-    "root": (lambda t: t**0.5, False),
     "logarithm": (lambda t: np.log(1 + t), False),
-    "far from zero": (lambda t: 1e6 + t, False),
     "far below zero": (lambda t: t - 1e6, False),
     "saturating": (lambda t: t / (t + 1000), True),
-    "soon saturated": (lambda t: t / (t + 100), True),
-    "a slow sine": (lambda t: np.sin(t / 500), True),
     "sines": (lambda t: np.sin(t * [[1, 0.3, 0.1, 0.001]]), True),
     "coming round": (lambda t: t % 1000, True),
     "too slow to see": (lambda t: np.sin(t / 5000), False),
@@ -289,7 +265,7 @@ def verdicts(card):
     }
 
 
-@pytest.mark.parametrize("factor", [1e-290, 1e-160, 1e-6, 1 / 3, 1e6, 1e160, 1e290])
+@pytest.mark.parametrize("factor", [1e-290, 1e-160, 1 / 3, 1e290])
 def test_no_verdict_depends_on_the_scale(factor):
     codes = EIGHT | {"nearly still": nearly_still} | HUGE
     scaled = {
@@ -303,7 +279,7 @@ def test_no_verdict_depends_on_the_scale(factor):
     assert found == {key: expected[key] for key in found}
 
 
-@pytest.mark.parametrize("constant", [1, -1000.5, 1e6, -1e6, 1e9])
+@pytest.mark.parametrize("constant", [-1000.5, 1e9])
 def test_only_the_norm_depends_on_a_constant(constant):
     moved = {
         name: lambda n, encode=encode: constant + encode(n)
@@ -325,33 +301,13 @@ def no_table(length):
     return np.zeros(length)
 
 
-def not_finite(length):
-    return np.full((length, 2), np.nan)
-
-
-def stubborn(length):
-    raise KeyError(length)
-
-
 @pytest.mark.parametrize(
     ("broken", "evidence"),
     [
         (no_table, r"ValueError: encode(16) must have shape [16, d_model], got (16,)"),
-        (
-            lambda n: np.zeros((n + 1, 2)),
-            "ValueError: encode(16) must have shape [16, d_model], got (17, 2)",
-        ),
-        (
-            not_finite,
-            "ValueError: encode(16) must be finite, got NaN or infinity in it",
-        ),
         (lambda n: [["a"]] * n, "TypeError: encode(16) must be real numbers, got"),
-        (lambda n: [[0], [0] * n], "TypeError: encode(16) must be an array of real"),
-        (stubborn, "KeyError: 16"),
         (lambda n: n / 0, "ZeroDivisionError: division by zero"),
-        (lambda n: [][n], "IndexError: list index out of range"),
-        (lambda n: n.shape, "AttributeError: 'int' object has no attribute 'shape'"),
-        (lambda n: (_ for _ in ()).throw(RuntimeError(n)), "RuntimeError: 16"),
+        (lambda n: {}[n], "KeyError: 16"),
         (lambda n: (_ for _ in ()).throw(MemoryError(n)), "MemoryError: 16"),
         (lambda: 0, "TypeError: "),
     ],
@@ -392,16 +348,3 @@ def test_the_table_can_be_read_by_a_screen_reader():
     assert html.count(">?</td>") == len(CRITERIA)
     for name in CRITERIA:
         assert f">{name}</span>" in html
-
-
-@pytest.mark.parametrize(
-    ("encodings", "message"),
-    [
-        ([EIGHT["counting"]], "encodings must map names to functions, got"),
-        ({1: EIGHT["counting"]}, "names in encodings must be strings, got 1"),
-        ({"a": np.ones((9, 2))}, r"encodings\['a'\] must be callable, got array"),
-    ],
-)
-def test_what_is_no_encoding_is_refused(encodings, message):
-    with pytest.raises(TypeError, match=message):
-        scorecard(encodings)

@@ -18,11 +18,7 @@ CHOICES = [
     for spacing in ("paper", "endpoint")
     for layout in ("interleaved", "half_split")
 ]
-WIDTHS = (2, 6, 64)
 # All of them sums of powers of two, so that t + k is exact.
-POSITIONS = np.array([-1000.25, -3, 0, 0.5, 1, 7, 100, 4096, 12_345.75, 2.0**20])
-OFFSETS = (-5000, -2.5, -1, 0, 0.125, 1, 3, 1000, 123_456, 2**30)
-
 sixty_fourths = st.integers(-(2**36), 2**36).map(lambda n: n / 64)
 widths = st.integers(1, 32).map(lambda pairs: 2 * pairs)
 choices = st.sampled_from(CHOICES)
@@ -42,18 +38,6 @@ def difference(left, right):
 
 
 # T P_t = P_{t + k}
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("d_model", WIDTHS)
-@pytest.mark.parametrize("offset", OFFSETS)
-def test_the_matrix_moves_every_code_on_by_the_offset(offset, d_model, choice):
-    T = shift_matrix(offset, d_model, **choice)
-    assert T.shape == (d_model, d_model)
-    assert T.dtype == np.float64
-    for t in POSITIONS:
-        before, after = sinusoidal([t, t + offset], d_model, **choice)
-        assert difference(T @ before, after) <= bound(t, offset, t + offset)
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half_split"])
@@ -82,18 +66,9 @@ def test_the_matrix_entry_by_entry(layout):
 def test_the_matrix_moves_any_code_by_any_offset(t, k, d_model, choice):
     before, after = sinusoidal([t, t + k], d_model, **choice)
     T = shift_matrix(k, d_model, **choice)
+    assert T.shape == (d_model, d_model)
+    assert T.dtype == np.float64
     assert difference(T @ before, after) <= bound(t, k, t + k)
-
-
-# The group of rotations
-
-
-@settings(derandomize=True, deadline=None)
-@given(a=sixty_fourths, b=sixty_fourths, d_model=widths, choice=choices)
-def test_group_law(a, b, d_model, choice):
-    first, second, both = (shift_matrix(k, d_model, **choice) for k in (a, b, a + b))
-    assert difference(second @ first, both) <= bound(a, b, a + b)
-    assert difference(first @ second, both) <= bound(a, b, a + b)
 
 
 @settings(derandomize=True, deadline=None)
@@ -104,15 +79,6 @@ def test_the_transpose_is_the_inverse_and_the_determinant_is_1(k, d_model, choic
     assert difference(T @ T.T, np.eye(d_model)) <= 5 * 2**-52
     # The determinant is a product of d_model pivots, each good to a few ulps.
     assert abs(np.linalg.det(T) - 1) <= 8 * d_model * 2**-52
-
-
-def test_twelve_steps_of_one_hour_are_a_full_turn():
-    # A clock's hour hand: one hour is 2 pi / 12; twelve of them change nothing.
-    hour = shift_matrix(2 * np.pi / 12, 2)
-    assert difference(np.linalg.matrix_power(hour, 12), np.eye(2)) <= 12 * bound(1)
-    assert difference(np.linalg.matrix_power(hour, 3), [[0, 1], [-1, 0]]) <= 3 * bound(
-        1
-    )
 
 
 # apply_shift
@@ -179,14 +145,6 @@ def test_fit_shift_is_exact_on_the_sinusoid(offset, length, d_model, choice):
     assert difference(T @ table[t], table[t + offset]) < 1e-11
 
 
-@pytest.mark.parametrize("offset", [-4, 1, 3])
-def test_one_sine_alone_misses_by_the_sine_of_the_offset(offset):
-    """sin(t + k) = cos k sin t + sin k cos t: what is left is |sin k| of it."""
-    _, residual = fit_shift(sine_only_table(20_000, 1), offset)
-    # The sums over t of sin t cos t stay below 1/2 in 10,000: 1e-4 and the ends.
-    assert residual == pytest.approx(abs(np.sin(offset)), abs=1e-3)
-
-
 def test_fit_shift_finds_the_matrix():
     # Two pairs over 2000 rows: the slower one makes three turns, so that no direction
     # is weak, and the fit is as good as its data (bound) up to that condition.
@@ -195,15 +153,6 @@ def test_fit_shift_finds_the_matrix():
         T, _ = fit_shift(table, offset)
         assert difference(T, shift_matrix(offset, 4)) <= 10 * bound(2000, 2000)
         assert difference(T, shift_matrix(-offset, 4)) > 0.01  # control: direction
-
-
-def test_fit_shift_goes_forwards_and_backwards():
-    powers = 2.0 ** np.arange(8)[:, np.newaxis]
-    for offset in (-3, -1, 0, 2):
-        T, residual = fit_shift(powers, offset)
-        # One division of sums, each of whose terms is a power of two.
-        assert difference(T, [[2.0**offset]]) <= 2.0**offset * 4 * 2**-52
-        assert residual < 1e-15
 
 
 @pytest.mark.parametrize("offset", [-6, 0, 1, 4])
@@ -262,15 +211,3 @@ def test_fit_shift_refuses_so_few_rows_that_anything_fits(d_model, offset):
         )
         with pytest.raises(ValueError, match=message):
             fit_shift(table[:length], offset)
-
-
-def test_the_trap_that_fit_shift_refuses():
-    """With at most d_model rows least squares 'finds' a shift in pure noise."""
-    table = random_table(203, 8)
-    before, after = table[:-3], table[3:]
-    for rows, fits in ((5, True), (8, True), (200, False)):
-        T = np.linalg.lstsq(before[:rows], after[:rows], rcond=None)[0]
-        missed = np.linalg.norm(before[:rows] @ T - after[:rows])
-        # Noise is fitted to rounding, times the condition of an 8 x 8 table of it.
-        assert (missed < 1e-10) == fits
-        assert fits or missed / np.linalg.norm(after[:rows]) > 0.9
