@@ -259,7 +259,7 @@ def signed(png: bytes, alt: str, path: Path) -> None:
     notes = PngInfo()
     notes.add_itxt("Description", alt)
     notes.add_itxt("Copyright", slides.CREDIT)
-    Image.open(io.BytesIO(png)).save(path, pnginfo=notes, optimize=True)
+    Image.open(io.BytesIO(png)).save(path, pnginfo=notes)
 
 
 def draw(page: Any, svg: str, alt: str, path: Path) -> None:
