@@ -9,17 +9,16 @@ transformers' scaling rules are from pe_lib's. Keeps what it printed in angles.t
 """
 
 import datetime
-import importlib
 import platform
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from mpmath import mp, mpf
 from numpy.typing import NDArray
+from tables import keep, peer
 
 from pe_lib import angular_frequencies
 from pe_lib.beyond import scaling
@@ -27,7 +26,6 @@ from pe_lib.nn import RotaryEmbedding
 
 WIDTH = 128
 COLUMNS = {"4096": 4096, "10^6": 10**6, "2^31": 2**31}
-RESULT = Path(__file__).with_suffix(".txt")
 
 Turns = Callable[[torch.Tensor], NDArray[np.float64]]
 """From positions [n] to cosines and sines, [2, n, 64]."""
@@ -62,8 +60,7 @@ def float64(_: torch.dtype) -> Turns:
 
 def llama_config(**parameters: Any) -> Any:
     """A Llama with heads of 128 numbers."""
-    module = importlib.import_module("transformers")
-    return module.LlamaConfig(
+    return peer("transformers.LlamaConfig")(
         hidden_size=WIDTH,
         num_attention_heads=1,
         head_dim=WIDTH,
@@ -74,8 +71,8 @@ def llama_config(**parameters: Any) -> Any:
 
 def llama_rotary(**parameters: Any) -> Any:
     """Its rotary module."""
-    module = importlib.import_module("transformers.models.llama.modeling_llama")
-    return module.LlamaRotaryEmbedding(llama_config(**parameters))
+    module = peer("transformers.models.llama.modeling_llama.LlamaRotaryEmbedding")
+    return module(llama_config(**parameters))
 
 
 def transformers_llama(dtype: torch.dtype) -> Turns:
@@ -91,9 +88,8 @@ def transformers_llama(dtype: torch.dtype) -> Turns:
 
 def transformers_llama4(dtype: torch.dtype) -> Turns:
     """transformers, complex numbers."""
-    name = "transformers.models.llama4.modeling_llama4"
-    config = llama_config(rope_type="default")
-    module = importlib.import_module(name).Llama4TextRotaryEmbedding(config).to(dtype)
+    build = peer("transformers.models.llama4.modeling_llama4.Llama4TextRotaryEmbedding")
+    module = build(llama_config(rope_type="default")).to(dtype)
 
     def turns(positions: torch.Tensor) -> NDArray[np.float64]:
         hands = module(torch.zeros(1), positions[None])[0]
@@ -104,8 +100,7 @@ def transformers_llama4(dtype: torch.dtype) -> Turns:
 
 def x_transformers(dtype: torch.dtype) -> Turns:
     """x-transformers."""
-    name = "x_transformers.x_transformers"
-    module = importlib.import_module(name).RotaryEmbedding(WIDTH).to(dtype)
+    module = peer("x_transformers.x_transformers.RotaryEmbedding")(WIDTH).to(dtype)
 
     def turns(positions: torch.Tensor) -> NDArray[np.float64]:
         angles = module(positions)[0][0, :, 0::2]
@@ -116,8 +111,7 @@ def x_transformers(dtype: torch.dtype) -> Turns:
 
 def rotary_embedding_torch(dtype: torch.dtype) -> Turns:
     """rotary-embedding-torch."""
-    module = importlib.import_module("rotary_embedding_torch")
-    rotary = module.RotaryEmbedding(WIDTH).to(dtype)
+    rotary = peer("rotary_embedding_torch.RotaryEmbedding")(WIDTH).to(dtype)
 
     def turns(positions: torch.Tensor) -> NDArray[np.float64]:
         angles = rotary(positions)[:, 0::2]
@@ -221,6 +215,4 @@ def report() -> list[str]:
 
 
 if __name__ == "__main__":
-    text = "\n".join(report()) + "\n"
-    print(text, end="")
-    RESULT.write_text(text, encoding="utf-8")
+    keep(__file__, report())

@@ -7,17 +7,14 @@ what it printed in biases.txt. A benchmark is no test: nothing here can fail.
 """
 
 import datetime
-import importlib
 import platform
 import statistics
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import torch
-from tables import processor
+from tables import keep, peer, processor
 from torch import Tensor
 
 from pe_lib.nn import AlibiBias, T5Bias
@@ -25,19 +22,12 @@ from pe_lib.nn import AlibiBias, T5Bias
 HEADS = (1, 8, 12, 16, 40, 112)
 LENGTH = 2048
 ROUNDS = 11
-RESULT = Path(__file__).with_suffix(".txt")
-
-
-def part(path: str) -> Any:
-    """One name of one of transformers' programs."""
-    module, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(f"transformers.models.{module}"), name)
 
 
 def t5(heads: int, causal: bool) -> tuple[T5Bias, Callable[[int], Tensor]]:
     """Our module, and a T5 attention with the same weights."""
-    attention = part("t5.modeling_t5.T5Attention")
-    config = part("t5.configuration_t5.T5Config")(
+    attention = peer("transformers.models.t5.modeling_t5.T5Attention")
+    config = peer("transformers.models.t5.configuration_t5.T5Config")(
         num_heads=heads, d_model=heads * 8, d_kv=8, is_decoder=causal
     )
     theirs = attention(config, has_relative_attention_bias=True, layer_idx=0)
@@ -61,14 +51,14 @@ def same_t5(heads: int, causal: bool, length: int) -> bool:
 
 def same_bloom(heads: int) -> str:
     """BLOOM adds slope times key position: equal up to a number for each query."""
-    build = part("bloom.modeling_bloom.build_alibi_tensor")
+    build = peer("transformers.models.bloom.modeling_bloom.build_alibi_tensor")
     slopes = build(torch.ones(1, 2), heads, torch.float32)[:, 0, 1]
     return told(slopes, AlibiBias(heads).slopes)
 
 
 def same_mpt(heads: int) -> str:
     """MPT's tensor is the last query's row."""
-    build = part("mpt.modeling_mpt.build_mpt_alibi_tensor")
+    build = peer("transformers.models.mpt.modeling_mpt.build_mpt_alibi_tensor")
     row = build(heads, LENGTH)[:, 0]
     return told(row, AlibiBias(heads)(1, LENGTH)[:, 0])
 
@@ -124,6 +114,4 @@ def report() -> list[str]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    text = "\n".join(report()) + "\n"
-    print(text, end="")
-    RESULT.write_text(text, encoding="utf-8")
+    keep(__file__, report())

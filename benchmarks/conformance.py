@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import os
 import platform
+import runpy
 import textwrap
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tables import keep, peer
 from torch import Tensor, nn
 
 from pe_lib.check.biases import BIAS_CHECKS
@@ -31,8 +33,8 @@ from pe_lib.nn import SinusoidalPositionalEncoding, check_encoding
 
 D_MODEL = 64
 WIDTH = 72
-RESULT = Path(__file__).with_suffix(".txt")
 HUB = "transformers.models.{0}.modeling_{0}"
+X_TRANSFORMERS = "x_transformers.x_transformers"
 
 Build = Callable[[int], nn.Module]
 
@@ -68,40 +70,32 @@ class FromShape(FromEmbeddings):
         return self.inner(x.shape[:2], past_key_values_length=past_key_values_length)
 
 
+def as_it_is(path: str) -> Callable[[], Build]:
+    """A class that is called with one number, and that number is the width."""
+    return lambda: peer(path)
+
+
 def labml_nn() -> Build:
     """Take dropout 0, and the default of 5000 positions."""
-    module = importlib.import_module("labml_nn.transformers.positional_encoding")
-    return lambda d_model: module.PositionalEncoding(d_model, 0.0)
-
-
-def positional_encodings() -> Any:
-    """The class as it is."""
-    name = "positional_encodings.torch_encodings"
-    return importlib.import_module(name).PositionalEncoding1D
-
-
-def x_transformers() -> Any:
-    """The class as it is."""
-    name = "x_transformers.x_transformers"
-    return importlib.import_module(name).ScaledSinusoidalEmbedding
+    module = peer("labml_nn.transformers.positional_encoding.PositionalEncoding")
+    return lambda d_model: module(d_model, 0.0)
 
 
 def x_transformers_learned() -> Build:
     """Take 1024 positions."""
-    module = importlib.import_module("x_transformers.x_transformers")
-    return lambda d_model: module.AbsolutePositionalEmbedding(d_model, 1024)
+    module = peer(f"{X_TRANSFORMERS}.AbsolutePositionalEmbedding")
+    return lambda d_model: module(d_model, 1024)
 
 
 def m2m100() -> Build:
     """Take 1024 positions, and padding at 1 as the model does."""
-    peer = importlib.import_module(HUB.format("m2m_100"))
-    table = peer.M2M100SinusoidalPositionalEmbedding
+    table = peer(f"{HUB.format('m2m_100')}.M2M100SinusoidalPositionalEmbedding")
     return lambda d_model: FromEmbeddings(table(1024, d_model, 1))
 
 
 def fsmt() -> Build:
     """The same; the model fills the table after building it."""
-    table = importlib.import_module(HUB.format("fsmt")).SinusoidalPositionalEmbedding
+    table = peer(f"{HUB.format('fsmt')}.SinusoidalPositionalEmbedding")
 
     def build(d_model: int) -> nn.Module:
         inner = table(1026, d_model, 1)
@@ -113,8 +107,7 @@ def fsmt() -> Build:
 
 def pegasus() -> Build:
     """Take 1024 positions; the model fills the table after building it."""
-    peer = importlib.import_module(HUB.format("pegasus"))
-    table = peer.PegasusSinusoidalPositionalEmbedding
+    table = peer(f"{HUB.format('pegasus')}.PegasusSinusoidalPositionalEmbedding")
 
     def build(d_model: int) -> nn.Module:
         inner = table(1024, d_model)
@@ -127,20 +120,20 @@ def pegasus() -> Build:
 
 def speecht5() -> Build:
     """Take dropout 0, and the default of 5000 positions."""
-    peer = importlib.import_module(HUB.format("speecht5"))
-    return lambda d_model: peer.SpeechT5ScaledPositionalEncoding(0.0, d_model)
+    table = peer(f"{HUB.format('speecht5')}.SpeechT5ScaledPositionalEncoding")
+    return lambda d_model: table(0.0, d_model)
 
 
 def llama(kind: str, **settings: float) -> Callable[[], Build]:
     """Llama's rotary tables with a rule for longer texts, trained on 2048 positions."""
 
     def load() -> Build:
-        peer = importlib.import_module(HUB.format("llama"))
-        config = importlib.import_module("transformers").LlamaConfig
+        rotary = peer(f"{HUB.format('llama')}.LlamaRotaryEmbedding")
+        config = peer("transformers.LlamaConfig")
         rule = {"rope_type": kind, "rope_theta": 10_000.0, **settings}
 
         def build(head_dim: int) -> nn.Module:
-            made: nn.Module = peer.LlamaRotaryEmbedding(
+            made: nn.Module = rotary(
                 config(
                     hidden_size=2 * head_dim,
                     num_attention_heads=2,
@@ -156,21 +149,14 @@ def llama(kind: str, **settings: float) -> Callable[[], Build]:
     return load
 
 
-def labml_rotary() -> Any:
-    """The class as it is."""
-    return importlib.import_module(
-        "labml_nn.transformers.rope"
-    ).RotaryPositionalEmbeddings
-
-
 def rotary_embedding_torch() -> Build:
     """Hand over queries and keys one after the other."""
-    peer = importlib.import_module("rotary_embedding_torch").RotaryEmbedding
+    rotary = peer("rotary_embedding_torch.RotaryEmbedding")
 
     class Both(nn.Module):
         def __init__(self, dim: int) -> None:
             super().__init__()
-            self.inner = peer(dim)
+            self.inner = rotary(dim)
 
         def forward(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
             """Both, turned."""
@@ -182,17 +168,17 @@ def rotary_embedding_torch() -> Build:
 
 def x_transformers_rotary() -> Build:
     """Hand over the frequencies, as its attention does."""
-    peer = importlib.import_module("x_transformers.x_transformers")
+    rotary = peer(f"{X_TRANSFORMERS}.RotaryEmbedding")
+    turn = peer(f"{X_TRANSFORMERS}.apply_rotary_pos_emb")
 
     class Both(nn.Module):
         def __init__(self, dim: int) -> None:
             super().__init__()
-            self.inner = peer.RotaryEmbedding(dim)
+            self.inner = rotary(dim)
 
         def forward(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
             """Both, turned."""
             angles, scale = self.inner.forward_from_seq_len(q.shape[-2])
-            turn = peer.apply_rotary_pos_emb
             return turn(q, angles, scale), turn(k, angles, scale)
 
     return Both
@@ -208,37 +194,32 @@ def torchtune() -> Build:
     if package is None or package.origin is None:
         raise ImportError("no module named torchtune")
     path = Path(package.origin).parent / "modules/position_embeddings.py"
-    spec = importlib.util.spec_from_file_location("torchtune_rotary", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made: Build = module.RotaryPositionalEmbeddings
+    made: Build = runpy.run_path(str(path))["RotaryPositionalEmbeddings"]
     return made
 
 
 def diffusers() -> Build:
     """Take 1024 positions."""
-    peer = importlib.import_module("diffusers.models.embeddings")
-    return lambda d_model: peer.SinusoidalPositionalEmbedding(d_model, 1024)
+    table = peer("diffusers.models.embeddings.SinusoidalPositionalEmbedding")
+    return lambda d_model: table(d_model, 1024)
 
 
 def diffusers_times() -> Build:
     """Take the settings of DDPM: sines first, the authors' spacing."""
-    peer = importlib.import_module("diffusers.models.embeddings")
-    return lambda d_model: peer.Timesteps(d_model, False, 1.0)
+    times = peer("diffusers.models.embeddings.Timesteps")
+    return lambda d_model: times(d_model, False, 1.0)
 
 
 def x_transformers_alibi() -> Build:
     """Take as many heads as are asked for."""
-    peer = importlib.import_module("x_transformers.x_transformers")
-    return lambda heads: peer.AlibiPositionalBias(heads, heads)
+    bias = peer(f"{X_TRANSFORMERS}.AlibiPositionalBias")
+    return lambda heads: bias(heads, heads)
 
 
 def x_transformers_t5() -> Build:
     """Take its defaults, under a causal mask."""
-    peer = importlib.import_module("x_transformers.x_transformers")
-    return lambda heads: peer.RelativePositionBias(1.0, causal=True, heads=heads)
+    bias = peer(f"{X_TRANSFORMERS}.RelativePositionBias")
+    return lambda heads: bias(1.0, causal=True, heads=heads)
 
 
 LOOKED_UP = "2026-11-22"
@@ -287,8 +268,10 @@ KNOWN = {
 PEERS: dict[str, Callable[[], Build]] = {
     "pe_lib": lambda: SinusoidalPositionalEncoding,
     "labml-nn": labml_nn,
-    "positional-encodings": positional_encodings,
-    "x-transformers": x_transformers,
+    "positional-encodings": as_it_is(
+        "positional_encodings.torch_encodings.PositionalEncoding1D"
+    ),
+    "x-transformers": as_it_is(f"{X_TRANSFORMERS}.ScaledSinusoidalEmbedding"),
     "x-transformers learned": x_transformers_learned,
     "transformers m2m100": m2m100,
     "transformers fsmt": fsmt,
@@ -297,7 +280,9 @@ PEERS: dict[str, Callable[[], Build]] = {
     "transformers llama": llama("default"),
     "transformers llama dynamic": llama("dynamic", factor=4.0),
     "transformers llama yarn": llama("yarn", factor=4.0),
-    "labml-nn rotary": labml_rotary,
+    "labml-nn rotary": as_it_is(
+        "labml_nn.transformers.rope.RotaryPositionalEmbeddings"
+    ),
     "rotary-embedding-torch": rotary_embedding_torch,
     "x-transformers rotary": x_transformers_rotary,
     "torchtune rotary": torchtune,
@@ -383,6 +368,4 @@ def results() -> list[str]:
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is fetched
     torch.set_num_threads(1)
-    text = "\n".join(results()) + "\n"
-    print(text, end="")
-    RESULT.write_text(text, encoding="utf-8")
+    keep(__file__, results())

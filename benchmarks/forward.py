@@ -17,10 +17,9 @@ import random
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
-from tables import processor
+from tables import keep, processor
 from torch import Tensor, nn
 
 from pe_lib.nn import SinusoidalPositionalEncoding
@@ -31,7 +30,6 @@ PLACED = [((1, 1, 512), 0), ((8, 1, 512), 8), ((8, 512, 512), 0), ((8, 512, 512)
 DTYPES = [torch.float32, torch.bfloat16]
 ROUNDS = 101
 SECONDS = 0.01  # how long a module is timed before the other has its turn
-RESULT = Path(__file__).with_suffix(".txt")
 
 Call = Callable[[Tensor], Tensor]
 
@@ -130,6 +128,4 @@ def report() -> list[str]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    text = "\n".join(report()) + "\n"
-    print(text, end="")
-    RESULT.write_text(text, encoding="utf-8")
+    keep(__file__, report())

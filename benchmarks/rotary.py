@@ -10,42 +10,29 @@ no test: nothing here can fail.
 
 Halves in bfloat16 are the slowest of ours. No operator of torch takes bfloat16 and
 float32 together, so numbers are widened, multiplied, added to and rounded, in float32:
-what `rotate_half` does not do, and why its error is twice as large. The floor by parts:
-
-- One token, microseconds for q and k: seven operators each, 26 (widening 2.1, the
-  swapped halves 4.1, product 1.7, sum 1.6, rounding 2.1, the rest memory), rows of
-  cosines and sines 7, the call of an nn.Module 5, checks of shapes and dtypes 9. The
-  function `rotate_half`, of a row cut out beforehand and with no checks, takes 46.
-- [4, 8, 1024, 64], milliseconds for each of q and k: widening 0.46, two products 0.70,
-  sum 0.47, rounding 0.50, and new memory: 2.1 of the 2.3 that a call takes. Blocks of
-  2^16 to 2^20 numbers, halves copied or multiplied where they are, and sums in one pass
-  or two, all end within a tenth of it or are slower.
-- [1, 8, 512, 64]: 1.2 to 1.3 times as fast as `rotate_half` where both find their
-  numbers in the cache, 0.9 to 1.1 where others had it: float32 needs twice its room.
-  Pieces of one, two, four heads: 0.9, 1.0, 1.0.
+what `rotate_half` does not do, and why its error is twice as large. Of the 2.3 ms that
+a call takes for [4, 8, 1024, 64] these passes and new memory are 2.1; blocks, halves
+copied or multiplied where they are, and other sums were no faster.
 
 Compiled, neighbours in bfloat16 are behind `rotate_half`, which has halves: the
-compiler reads and writes every second number one by one. It is four times as fast as
-`rotate_every_two` compiled. By a swapped view, by repeated cosines, or with both
-numbers in one int32 it took twice to three times as long.
+compiler reads and writes every second number one by one. A swapped view, repeated
+cosines, or both numbers in one int32 took twice to three times as long.
 An autograd.Function around a turn costs 8 to 9 %, so that there is one only where a
 gradient is asked for. Where memory goes back to the system after each call, rotate_half
 takes two or three times as long: so in float32, here.
 """
 
 import datetime
-import importlib
 import platform
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
-from tables import processor
+from tables import keep, peer, processor
 from torch import Tensor
 
 from pe_lib.nn import RotaryEmbedding
@@ -60,7 +47,6 @@ OTHERS: tuple[Shape, ...] = (
 )
 DTYPES = [torch.float32, torch.bfloat16]
 ROUNDS = 21
-RESULT = Path(__file__).with_suffix(".txt")
 
 Build = Callable[[torch.dtype, Shape], "Both"]
 Both = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -91,21 +77,21 @@ def multiplied(dtype: torch.dtype, shape: Shape) -> Both:
 
 def transformers_llama(dtype: torch.dtype, shape: Shape) -> Both:
     """The common form: rotate_half."""
-    module = importlib.import_module("transformers.models.llama.modeling_llama")
+    turn = peer("transformers.models.llama.modeling_llama.apply_rotary_pos_emb")
     both = angles(shape).repeat(1, 2)[None]
     cos, sin = both.cos().to(dtype), both.sin().to(dtype)
-    return lambda q, k: module.apply_rotary_pos_emb(q, k, cos, sin)
+    return lambda q, k: turn(q, k, cos, sin)
 
 
 def transformers_gptj(dtype: torch.dtype, shape: Shape) -> Both:
     """Neighbours, by rotate_every_two; [batch, length, heads, width]."""
-    module = importlib.import_module("transformers.models.gptj.modeling_gptj")
+    turn = peer("transformers.models.gptj.modeling_gptj.apply_rotary_pos_emb")
     cos, sin = (
         part[None].to(dtype) for part in (angles(shape).cos(), angles(shape).sin())
     )
 
     def one(x: Tensor) -> Tensor:
-        turned: Tensor = module.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos)
+        turned: Tensor = turn(x.transpose(1, 2), sin, cos)
         return turned.transpose(1, 2)
 
     return lambda q, k: (one(q), one(k))
@@ -113,13 +99,13 @@ def transformers_gptj(dtype: torch.dtype, shape: Shape) -> Both:
 
 def transformers_llama4(_: torch.dtype, shape: Shape) -> Both:
     """Complex numbers, as in Meta's programs; [batch, length, heads, width]."""
-    module = importlib.import_module("transformers.models.llama4.modeling_llama4")
+    turn = peer("transformers.models.llama4.modeling_llama4.apply_rotary_emb")
     hands = torch.polar(torch.ones_like(angles(shape)), angles(shape)).to(
         torch.complex64
     )[None]
 
     def both(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        turned = module.apply_rotary_emb(q.transpose(1, 2), k.transpose(1, 2), hands)
+        turned = turn(q.transpose(1, 2), k.transpose(1, 2), hands)
         return turned[0].transpose(1, 2), turned[1].transpose(1, 2)
 
     return both
@@ -127,11 +113,11 @@ def transformers_llama4(_: torch.dtype, shape: Shape) -> Both:
 
 def x_transformers(_: torch.dtype, shape: Shape) -> Both:
     """x-transformers: neighbours, from angles; their cosines each time anew."""
-    module = importlib.import_module("x_transformers.x_transformers")
+    turn = peer("x_transformers.x_transformers.apply_rotary_pos_emb")
     table = angles(shape).repeat_interleave(2, dim=-1)[None].float()
 
     def one(x: Tensor) -> Tensor:
-        turned: Tensor = module.apply_rotary_pos_emb(x, table)
+        turned: Tensor = turn(x, table)
         return turned
 
     return lambda q, k: (one(q), one(k))
@@ -298,6 +284,4 @@ def report() -> list[str]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    text = "\n".join(report()) + "\n"
-    print(text, end="")
-    RESULT.write_text(text, encoding="utf-8")
+    keep(__file__, report())

@@ -31,7 +31,8 @@ SIZES = [(512, 64), (4096, 512), (65_536, 512)]
 ROUNDS = 15
 POWERS = range(3, 8)
 LARGE = (65_536, 512)
-RESULT = Path(__file__).with_suffix(".txt")
+M2M100 = "transformers.models.m2m_100.modeling_m2m_100"
+SPEECHT5 = "transformers.models.speecht5.modeling_speecht5"
 
 Build = Callable[[int, int], Any]
 
@@ -68,26 +69,32 @@ def writing(length: int, d_model: int) -> Any:
     return table
 
 
+def peer(path: str) -> Any:
+    """One name of a package beside ours."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
 def labml_nn() -> Build:
     """labml-nn."""
-    module = importlib.import_module("labml_nn.transformers.positional_encoding")
-    return lambda length, d: module.get_positional_encoding(d, length)[:, 0]
+    table = peer("labml_nn.transformers.positional_encoding.get_positional_encoding")
+    return lambda length, d: table(d, length)[:, 0]
 
 
 def positional_encodings() -> Build:
     """positional-encodings."""
-    module = importlib.import_module("positional_encodings.torch_encodings")
+    module = peer("positional_encodings.torch_encodings.PositionalEncoding1D")
     one = torch.zeros(1, 1, 1)
-    return lambda length, d: module.PositionalEncoding1D(d)(one.expand(1, length, d))[0]
+    return lambda length, d: module(d)(one.expand(1, length, d))[0]
 
 
 def x_transformers() -> Build:
     """x-transformers; its learned scale set to 1."""
-    module = importlib.import_module("x_transformers.x_transformers")
+    module = peer("x_transformers.x_transformers.ScaledSinusoidalEmbedding")
     one = torch.zeros(1, 1, 1)
 
     def build(length: int, d_model: int) -> Any:
-        embedding = module.ScaledSinusoidalEmbedding(d_model).requires_grad_(False)
+        embedding = module(d_model).requires_grad_(False)
         embedding.scale.fill_(1)
         return embedding(one.expand(1, length, d_model))
 
@@ -96,15 +103,13 @@ def x_transformers() -> Build:
 
 def m2m100() -> Build:
     """transformers, the embedding of M2M100 (fairseq's)."""
-    name = "transformers.models.m2m_100.modeling_m2m_100"
-    module = importlib.import_module(name).M2M100SinusoidalPositionalEmbedding
+    module = peer(f"{M2M100}.M2M100SinusoidalPositionalEmbedding")
     return lambda length, d: module.get_embedding(length, d)
 
 
 def speecht5() -> Build:
     """transformers, the scaled encoding of SpeechT5; its scale is 1."""
-    name = "transformers.models.speecht5.modeling_speecht5"
-    module = importlib.import_module(name).SpeechT5ScaledPositionalEncoding
+    module = peer(f"{SPEECHT5}.SpeechT5ScaledPositionalEncoding")
     return lambda length, d: module(0.0, d, length).pe[0]
 
 
@@ -205,6 +210,13 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def keep(program: str, lines: list[str]) -> None:
+    """Print a report, and store it beside the program that made it."""
+    text = "\n".join(map(str.rstrip, lines)) + "\n"
+    print(text, end="")
+    Path(program).with_suffix(".txt").write_text(text, encoding="utf-8")
+
+
 def report() -> list[str]:
     """Measure everything."""
     builds, missing = contenders()
@@ -250,7 +262,7 @@ def report() -> list[str]:
         "(resident memory of a fresh process, so that NumPy and torch are alike)",
         *(f"{name:22}{memory(name):>10}" for name in builds),
     ]
-    return [line.rstrip() for line in lines]
+    return lines
 
 
 if __name__ == "__main__":
@@ -258,6 +270,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--memory"]:
         print_memory(sys.argv[2])
     else:
-        text = "\n".join(report()) + "\n"
-        print(text, end="")
-        RESULT.write_text(text, encoding="utf-8")
+        keep(__file__, report())

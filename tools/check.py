@@ -1,8 +1,5 @@
 """Test what differs from the last commit: `make check` runs it after the linters.
 
-    python tools/check.py          runs the tests
-    python tools/check.py --list   prints what it would run instead
-
 Of the notebooks those that changed and those that import what changed; of the tests
 those that changed or import what changed; of the tests that read every page what they
 say of the pages that changed.
@@ -62,13 +59,10 @@ def exercises(differ: set[Path], pages: list[Path]) -> list[str]:
 
 
 def main() -> int:
-    """Run them, or print their names."""
+    """Run them."""
     groups = [names for names in touched() if names]
-    if "--list" in sys.argv or not groups:
-        print(
-            "\n".join(name for names in groups for name in names)
-            or "Nothing that a test here looks at differs from the last commit."
-        )
+    if not groups:
+        print("Nothing that a test here looks at differs from the last commit.")
         return 0
     pytest = [sys.executable, "-m", "pytest", "-q"]
     runs = [subprocess.run([*pytest, *n], cwd=ROOT, check=False) for n in groups]

@@ -2,7 +2,6 @@
 
     python tools/execute.py book/sinusoidal/formula.ipynb ...
     python tools/execute.py --changed          those that the last commit has not
-    python tools/execute.py --changed --list   print their names instead
 
 A file is written only if it changes. A notebook that fails, or that prints a warning,
 stays as it was; beside it lies ``<name>.failed.ipynb`` with what its failed assertion
@@ -193,12 +192,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--changed", action="store_true", help="since the last commit")
-    parser.add_argument("--list", action="store_true", help="print them, no more")
     options = parser.parse_args()
     paths = options.notebooks + (changed() if options.changed else [])
-    if options.list:
-        print("".join(f"{os.path.relpath(path)}\n" for path in paths), end="")
-        return 0
     os.environ["OMP_NUM_THREADS"] = "1"
     failures = {path: failure for path in paths if (failure := execute(path))}
     for path, failure in failures.items():

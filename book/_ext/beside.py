@@ -50,7 +50,6 @@ def note(key: str, source: str) -> nodes.paragraph:
     return nodes.paragraph("", "", label, nodes.Text(f" {text}"), classes=["beside"])
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_post_transform(Notes)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

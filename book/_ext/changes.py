@@ -107,7 +107,6 @@ def _wrong(up: str) -> list[str]:
     return text
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_directive("what-changed", WhatChanged)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,7 +26,6 @@ class Stop(NamedTuple):
     title: str
     question: str
     minutes: int
-    answer: str
 
 
 def text(markdown: str) -> str:
@@ -57,13 +56,7 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
 def hour() -> list[Stop]:
     """The pages of the hour, in order."""
     return [
-        Stop(
-            page.name,
-            text(page.title),
-            text(page.question),
-            page.minutes,
-            text(page.answer[:1].upper() + page.answer[1:]),
-        )
+        Stop(page.name, text(page.title), text(page.question), page.minutes)
         for page in manuscript.read().spine
     ]
 
@@ -83,7 +76,6 @@ def tell_the_page(
     context["hour_index"] = names.index(pagename) if pagename in names else None
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("html-page-context", tell_the_page)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

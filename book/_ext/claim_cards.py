@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import chapters
 import manuscript
-from claims import SHAPES, WORDS, badge, capital, kind, proofread
+from claims import SHAPES, badge, capital, kind, named, proofread
 from drawings import inline_svg
 from manuscript import Claim
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -143,9 +143,10 @@ def card(claim: Claim, book: str) -> Image.Image:
     draw = ImageDraw.Draw(image)
     colour = SHAPES[kind(claim.verdict)][0]
     shape(draw, colour)
-    named = WORDS.get(kind(claim.verdict), capital(kind(claim.verdict)))
     letters = face("serif-display", 38)
-    draw.text((172, 111), named, COLOURS[colour], letters, anchor="lm")
+    draw.text(
+        (172, 111), named(kind(claim.verdict)), COLOURS[colour], letters, anchor="lm"
+    )
     words = sentence(claim)
     size = next((s for s in SIZES if len(laid_out(words, s)) * s * 1.28 < HEIGHT), 32)
     write(draw, laid_out(words, size), size, COLOURS[colour])
@@ -201,8 +202,7 @@ def write_cards(app: Sphinx, exception: Exception | None) -> None:
         card(claim, app.config.html_title).save(path)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("html-collect-pages", collect)
     app.connect("build-finished", write_cards)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -38,6 +38,11 @@ def kind(verdict: str) -> str:
     return next(name for name in reversed(list(SHAPES)) if verdict.startswith(name))
 
 
+def named(kind: str) -> str:
+    """One of the four verdicts, as a label has it."""
+    return "True, if" if kind == "true if" else capital(kind)
+
+
 def drawing(verdict: str) -> str:
     """The verdict's shape."""
     shape = SHAPES[kind(verdict)][1]
@@ -53,8 +58,7 @@ def badge(verdict: str) -> str:
 
 def mark(verdict: str) -> str:
     """The shape alone, before a sentence that is proofread."""
-    name = kind(verdict)
-    colour, words = SHAPES[name][0], WORDS.get(name, capital(name))
+    colour, words = SHAPES[kind(verdict)][0], named(kind(verdict))
     return (
         f'<span class="badge {colour}" role="img" aria-label="{words}:">'
         f"{drawing(verdict).strip()}</span> "
@@ -129,16 +133,13 @@ def summary(claims: Mapping[str, Claim]) -> str:
     return f"{counted}. Tap a sentence for more, and its check.\n\n{marks}\n"
 
 
-WORDS = {"true": "True", "true if": "True, if"}
-
-
 def filters(claims: Mapping[str, Claim]) -> str:
     """What ``claims.js`` brings to life; a page without script does not show it."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
     buttons = [
         f'<button type="button" value="{colour}" aria-pressed="false">'
         f'<span class="badge {colour}">{drawing(name).strip()}</span>'
-        f"{WORDS.get(name, capital(name))} <b>{count[name]}</b></button>"
+        f"{named(name)} <b>{count[name]}</b></button>"
         for name, (colour, _) in SHAPES.items()
         if count[name]
     ]
@@ -182,8 +183,7 @@ def verdict_role(
     _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """``{verdict}`true if ...``` is a mark, with words for who does not see it."""
-    name = kind(text)
-    words = WORDS.get(name, capital(name)) + ":"
+    words = f"{named(kind(text))}:"
     return [badge_node(text, nodes.inline("", words, classes=["visually-hidden"]))], []
 
 
@@ -237,10 +237,9 @@ def add_filter(
         app.add_js_file("claims.js", loading_method="defer")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("source-read", insert_ledger)
     app.add_transform(ClaimAnchors)
     app.add_role("verdict", verdict_role)
     app.connect("html-page-context", add_filter)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,6 @@ from typing import Any
 import manuscript
 import sources
 import stubs
-from docutils import nodes
 from sphinx.application import Sphinx
 
 Notebook = dict[str, Any]
@@ -241,11 +240,7 @@ def write_all(pages: list[manuscript.Page], out: Path, repository: str) -> None:
 
 
 def tell_the_page(
-    _app: Sphinx,
-    pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Give the templates the addresses of the two editions, relative to the page."""
     page = manuscript.read().pages.get(pagename)
@@ -255,8 +250,7 @@ def tell_the_page(
         context[f"download_{edition}"] = relative
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_editions)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,6 +9,10 @@ In the library's reference all but the first paragraph of a function folds. Fold
 ``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those that an
 address leads into.
 
+The solution of an exercise folds, too, without the script of sphinx-exercise, which
+runs after the page was drawn; and every part of an exercise has an id of its own, where
+sphinx-exercise calls all of them ``exercise-content`` and ``solution-content``.
+
 A heading stays a child of its section, where Sphinx looks for it. So the tags of a fold
 are leaves beside what they enclose, and come last, when contents and labels are known.
 """
@@ -25,6 +29,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
+from sphinx_exercise.nodes import solution_node
 
 SUMMARIES = {
     "figure": "How this figure is drawn",
@@ -44,6 +49,7 @@ DEEPER_ENTRY = re.compile(
 BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
 MINUTES = re.compile(r"(\d+) minutes?$")
+REPEATED = {"exercise-content", "solution-content"}
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
@@ -254,6 +260,33 @@ def depart_tag(_self: HTML5Translator, _node: tag) -> None:
     """It has no inside."""
 
 
+class UniqueIds(SphinxTransform):
+    """Number the repeated ids."""
+
+    default_priority = 900
+
+    def apply(self) -> None:
+        """After sphinx-exercise has merged its gated solutions."""
+        for number, section in enumerate(self.document.findall(nodes.section)):
+            section["ids"] = [
+                f"{name}-{number}" if name in REPEATED else name
+                for name in section["ids"]
+            ]
+
+
+def visit_solution(self: HTML5Translator, node: solution_node) -> None:
+    """Open a fold whose title is its summary."""
+    node["classes"] = [name for name in node["classes"] if name != "dropdown"]
+    title = node.pop(0)
+    self.body.append(self.starttag(node, "details", CLASS="admonition"))
+    self.body.append(f'<summary class="admonition-title">{title.astext()}</summary>\n')
+
+
+def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
+    """Close it."""
+    self.body.append("</details>\n")
+
+
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -266,11 +299,13 @@ def tell_the_page(
         context["toc"] = DEEPER_ENTRY.sub("", context.get("toc", ""))
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
+    app.setup_extension("sphinx_exercise")
     app.add_node(tag, html=(visit_tag, depart_tag))
+    app.add_node(solution_node, override=True, html=(visit_solution, depart_solution))
+    app.add_transform(UniqueIds)
     app.add_transform(PlainTitles)
     app.add_post_transform(Folds)
     app.connect("html-page-context", tell_the_page)
     app.add_js_file("folds.js", loading_method="defer")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

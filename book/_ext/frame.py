@@ -139,9 +139,8 @@ def remove_files(app: Sphinx, exception: Exception | None) -> None:
             path.unlink()
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx, after the other extensions."""
     app.connect("html-page-context", tell_the_page)
     app.connect("html-page-context", choose_files, priority=900)
     app.connect("build-finished", remove_files, priority=900)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -83,7 +83,6 @@ def explain(
     app.add_js_file("glossary.js", loading_method="defer")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("html-page-context", explain)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

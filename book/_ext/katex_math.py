@@ -108,10 +108,9 @@ def close_engine(_app: Sphinx, _exception: Exception | None) -> None:
         engine.cache_clear()
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
     app.add_post_transform(TieStops)
     app.add_css_file("katex/katex.min.css")
     app.connect("build-finished", close_engine)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -134,11 +134,10 @@ class ClaimCards(OnThePage):
         return f'<div class="claim-cards">{"".join(cards)}</div>'
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_directive("the-hour", TheHour)
     app.add_directive("the-rest", TheRest)
     app.add_directive("the-notebooks", TheNotebooks)
     app.add_directive("guess", Guess)
     app.add_directive("claims", ClaimCards)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

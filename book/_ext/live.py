@@ -314,11 +314,7 @@ class Live(SphinxPostTransform):
 
 
 def tell_the_page(
-    app: Sphinx,
-    _pagename: str,
-    _templatename: str,
-    context: dict[str, Any],
-    _doctree: nodes.document | None,
+    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Load the script of the button where there is one."""
     if '<div class="live-start" data-' in context.get("body", ""):
@@ -350,10 +346,9 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         (folder / cells_file(name)).write_text(cells(name), encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_post_transform(Live)
     app.connect("builder-inited", say_so)
     app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_files)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -49,7 +49,6 @@ def lines(docname: str) -> list[str]:
     return text
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_directive("the-misconceptions", TheMisconceptions)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,35 +16,14 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-LONGEST = 160
-
-
-def description(doctree: nodes.document) -> str:
-    """Return the first sentences of a page that hold no formula, cut to fit."""
-    text = ""
-    for paragraph in doctree.findall(nodes.paragraph):
-        if next(paragraph.findall(nodes.math), None):
-            continue
-        answer = paragraph.astext().startswith("In one line:")
-        if answer or not isinstance(paragraph.parent, nodes.section):
-            continue
-        for sentence in paragraph.astext().replace("\n", " ").split(". "):
-            sentence = sentence.strip().removesuffix(".") + "."
-            sentence = sentence.replace("?.", "?").replace(":.", ".")
-            if len(f"{text} {sentence}".strip()) > LONGEST:
-                return text or sentence[: LONGEST - 1].rpartition(" ")[0] + "…"
-            text = f"{text} {sentence}".strip()
-        return text
-    return text
-
 
 def head(
     app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """Give the templates a page's description and its social tags.
 
-    The description is the page's own, in the metadata of a notebook or the front
-    matter of a Markdown page; without one, the page's first sentences.
+    The description is in the metadata of a notebook or the front matter of a Markdown
+    page.
     """
     book = app.config.html_title
     properties = []
@@ -52,7 +31,7 @@ def head(
     if doctree is not None:
         title = next(doctree.findall(nodes.title)).astext()
         written = (context.get("meta") or {}).get("description", "")
-        about = written or description(doctree) or f"{title}: a page of {book}."
+        about = written or f"{title}: a page of {book}."
     if about:
         names = [("description", about)]
         properties = [
@@ -162,8 +141,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         (out / "404.html").write_text(not_found(book, base), encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx; the first page after Jupyter Book wrote its own."""
     app.connect("html-page-context", head)
     app.connect("build-finished", write_files, priority=950)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -816,10 +816,9 @@ def _law(section: nodes.Element) -> str:
     return ""
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("html-collect-pages", pages)
     app.add_directive("panel", Panel)
     app.add_directive("still", Still)
     app.connect("html-page-context", add_files)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Ids keep their meaning from release to release, and the version is one."""
 
 import changes
+import kit
 import manuscript
 import pytest
 import term
@@ -44,7 +45,8 @@ def test_another_version_is_noticed(monkeypatch, tmp_path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(term, "ROOT", tmp_path)
+    for module in (kit, term):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     assert len(term.versions()) == 4
 
 

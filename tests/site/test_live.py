@@ -167,8 +167,7 @@ def test_a_program_is_trimmed() -> None:
     )
     small = wasm.trimmed(program, [("old", "next")])
     assert b"name" not in small
-    (code,) = [small[a:e] for k, _, a, e, _ in wasm.sections(small) if k == wasm.CODE]
-    empty = wasm.EMPTY
+    code, empty = dict(wasm.sections(small))[wasm.CODE], wasm.EMPTY
     assert code == b"\x05" + call[3] + empty + empty + leaf + leaf
     with pytest.raises(ValueError, match="nobody is there 0 times"):
         wasm.trimmed(program, [("nobody", "next")])

@@ -23,13 +23,12 @@ import frame  # noqa: E402
 import katex_math  # noqa: E402
 import live  # noqa: E402
 import manuscript  # noqa: E402
-import page_addresses  # noqa: E402
 from claims import kind  # noqa: E402
 
 SITE = "https://example.org/book/"
 EXTENSIONS = [
     "chapters",
-    "figure_files",
+    "figures",
     "frame",
     "katex_math",
     "page_addresses",
@@ -177,37 +176,6 @@ def test_katex_and_its_style_sheet_are_of_one_version():
     assert f'content:"{version[1]}"' in sheet
 
 
-def paragraphs(*texts):
-    """A page with these paragraphs; text between stars is a formula."""
-    section = nodes.section()
-    for text in texts:
-        paragraph = nodes.paragraph()
-        for number, part in enumerate(text.split("*")):
-            paragraph += nodes.math("", part) if number % 2 else nodes.Text(part)
-        section += paragraph
-    document = nodes.section()
-    document += section
-    return document
-
-
-@pytest.mark.parametrize(
-    ("texts", "about"),
-    [
-        (["One. Two."], "One. Two."),
-        (["Is it? Yes. It is."], "Is it? Yes. It is."),
-        (["With *x^2* in it.", "Without. Any."], "Without. Any."),
-        (["Short. " + "long " * 40], "Short."),
-        (["word " * 40], "word " * 30 + "word…"),
-        (["In one line: it is.", "It is not."], "It is not."),
-        ([], ""),
-    ],
-)
-def test_a_description_is_whole_sentences(texts, about):
-    found = page_addresses.description(paragraphs(*texts))
-    assert found == about
-    assert len(found) <= page_addresses.LONGEST
-
-
 def hour_page(name, title):
     """A page of a made-up hour: 130 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
@@ -235,7 +203,7 @@ def test_the_hour_for_the_templates(name, index):
     assert context["hour_index"] == index
     assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
     stop = context["hour"][1]
-    assert (stop.title, stop.minutes, stop.answer) == ("p/b &amp; co", 1, "Me.")
+    assert (stop.title, stop.minutes) == ("p/b &amp; co", 1)
     assert stop.question.startswith("Who is <span class=")
     assert stop.question.endswith("&amp; why?") and "katex" in stop.question
 

@@ -10,8 +10,8 @@ handouts; the last three need Chromium, and handouts the built site.
 import argparse
 import math
 import shutil
-import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import graders
@@ -21,8 +21,8 @@ import manuscript
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
-    "student": lambda pages, to: kit.write_kit("student", pages, to, version()),
-    "instructor": lambda pages, to: kit.write_kit("instructor", pages, to, version()),
+    "student": partial(kit.write_kit, "student"),
+    "instructor": partial(kit.write_kit, "instructor"),
     "nbgrader": graders.write_nbgrader,
     "otter": graders.write_otter,
     "slides": handouts.write_slides,
@@ -53,17 +53,12 @@ NEXT = {
 def readme(out: Path) -> str:
     """What is in the course, and what to do next with each of its folders."""
     rows = [f"| {part} | {NEXT[part]} |" for part in PARTS if (out / part).is_dir()]
-    head = f"# The course kit of *Positional Encodings, Checked*, {version()}"
+    head = (
+        f"# The course kit of *Positional Encodings, Checked*, version {kit.version()}"
+    )
     table = "\n".join(["| Folder | Next |", "|---|---|", *rows])
     foot = "More is said on the page *Teach with this book* (`book/teach.md`)."
     return f"{head}\n\n{table}\n\n{foot}\n"
-
-
-def version() -> str:
-    """The version of the book."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    number: str = tomllib.loads(text)["project"]["version"]
-    return f"version {number}"
 
 
 def build(names: list[str], parts: list[str], out: Path) -> None:

@@ -12,11 +12,10 @@ answers to the recall questions, the code of figures. The instructor's has all o
 
 import csv
 import html
+import io
 import os
 import re
 import shutil
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,8 @@ import kit
 import manuscript
 import slides
 from manuscript import ROOT, Page
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -253,15 +254,12 @@ def write_figures(pages: list[Page], folder: Path) -> None:
         table.writerows(rows)
 
 
-def signed(png: bytes, alt: str) -> bytes:
-    """A PNG that carries its alternative text and its credit, wherever it is copied."""
-    notes = {"Description": alt, "Copyright": slides.CREDIT}
-    head, chunks = 33, b""  # the signature and the first chunk, whose size is fixed
-    for keyword, text in notes.items():
-        body = b"iTXt" + keyword.encode() + b"\0" * 5 + text.encode()
-        size, check = len(body) - 4, zlib.crc32(body)
-        chunks += struct.pack(">I", size) + body + struct.pack(">I", check)
-    return png[:head] + chunks + png[head:]
+def signed(png: bytes, alt: str, path: Path) -> None:
+    """Store a PNG with its alternative text and its credit, wherever it is copied."""
+    notes = PngInfo()
+    notes.add_itxt("Description", alt)
+    notes.add_itxt("Copyright", slides.CREDIT)
+    Image.open(io.BytesIO(png)).save(path, pnginfo=notes)
 
 
 def draw(page: Any, svg: str, alt: str, path: Path) -> None:
@@ -280,8 +278,7 @@ def draw(page: Any, svg: str, alt: str, path: Path) -> None:
         f"{svg[svg.index('<svg') :]}</div><p>{html.escape(slides.CREDIT)}</p>"
     )
     page.emulate_media(media="screen")
-    picture = path.with_suffix(".png")
-    picture.write_bytes(signed(page.screenshot(), alt))
+    signed(page.screenshot(), alt, path.with_suffix(".png"))
     page.emulate_media(media="print")
     page.pdf(
         path=path.with_suffix(".pdf"),

@@ -7,6 +7,7 @@ requirements. Nothing in it needs the book's folder, and nothing is fetched.
 import json
 import re
 import shutil
+import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -63,6 +64,13 @@ ADVICE = {
         "them up. Not for\nstudents."
     ),
 }
+
+
+def version() -> str:
+    """The version of the book."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    number: str = tomllib.loads(text)["project"]["version"]
+    return number
 
 
 def short(page: Page) -> str:
@@ -197,7 +205,7 @@ def write(notebook: Notebook, path: Path) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> None:
+def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
         students = edition == "student"
@@ -215,7 +223,7 @@ def write_kit(edition: str, pages: list[Page], folder: Path, version: str) -> No
     text = README.format(
         torch=TORCH_STEP + "3. " if torch else "2. ",
         title="Notebooks" if edition == "student" else "Notebooks with solutions",
-        version=version,
+        version=f"version {version()}",
         advice=ADVICE[edition],
         rows="\n".join(rows),
     )

@@ -28,6 +28,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -405,8 +406,7 @@ def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
     katex_math.engine.cache_clear()
     text = json.dumps(listed, indent=1, ensure_ascii=False)
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
-    for name in ("LICENSE-TEXT",):
-        (folder / name).write_text((ROOT / name).read_text("utf-8"), encoding="utf-8")
+    shutil.copy(ROOT / "LICENSE-TEXT", folder)
     return done
 
 

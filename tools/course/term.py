@@ -6,9 +6,9 @@
 """
 
 import re
-import tomllib
 from datetime import date
 
+import kit
 import manuscript
 import yaml
 from changes import RELEASED, Ids, of_book, released
@@ -30,8 +30,7 @@ def broken(ids: Ids, book: Manuscript) -> list[str]:
 
 def versions() -> list[str]:
     """Where the version is said otherwise than in pyproject.toml."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    version = tomllib.loads(text)["project"]["version"]
+    version = kit.version()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     log = HEADING.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     wrong = []
@@ -49,9 +48,8 @@ def versions() -> list[str]:
 def main() -> None:
     """Add what the book has now, as of its version."""
     text = RELEASED.read_text(encoding="utf-8")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     fresh = sorted(of_book(manuscript.read()) - set(released(text)))
-    lines = [f"{kind} {name} {version['version']}\n" for kind, name in fresh]
+    lines = [f"{kind} {name} {kit.version()}\n" for kind, name in fresh]
     RELEASED.write_text(text + "".join(lines), encoding="utf-8")
     print(f"{len(fresh)} ids added")
 

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import editions
+import from_browser
 import kit
 import manuscript
 import stubs
@@ -259,8 +260,7 @@ def read(folder: Path, term: str = "") -> Class:
     roster, kept = folder / "students.txt", folder / "class.yml"
     if not roster.is_file():
         raise SystemExit(f"{roster} must list the students, one name a line")
-    names = [line.strip() for line in roster.read_text("utf-8").splitlines()]
-    names = list(dict.fromkeys(filter(None, names)))
+    names = list(dict.fromkeys(from_browser.roster(folder)))
     bad = [n for n in names if not re.fullmatch(r"[^\W_][\w .,'-]*", n)]
     if bad or not names:
         raise SystemExit(f"{roster}: {bad[0] if bad else 'nobody'!r} names no folder")

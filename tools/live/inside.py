@@ -260,11 +260,9 @@ def _backend(name: str) -> Any:
 
     made = {"FigureCanvas": Canvas, "FigureManager": Manager}
     sys.modules["live_backend"].__dict__.update(made)
-    return made[name] if name in made else _no_attribute(name)
-
-
-def _no_attribute(name: str) -> Any:
-    raise AttributeError(name)
+    if name not in made:
+        raise AttributeError(name)
+    return made[name]
 
 
 class Missing(types.ModuleType):

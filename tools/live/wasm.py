@@ -17,18 +17,34 @@ SHARED = re.compile(
     rb"^(?!.*(fast_matrix_market|pystream)).*\b(std::|pybind11::|operator )"
 )
 """C++ that several parts use: the linker keeps the first copy, wherever it stands."""
+CALL = re.compile(rb"(?=[\x10\x12\xd2]([\x80-\xff]{0,4}[\x00-\x7f]))")
+"""A call, or taking an address; or other bytes that look so: a few kilobytes more."""
 
 
-def number(data: bytes, at: int) -> tuple[int, int]:
-    """A number in LEB128, and where it ends."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
+class Reader:
+    """Reads a module from some place on."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self.data, self.at = data, at
+
+    def byte(self) -> int:
+        """The next byte."""
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self) -> int:
+        """A number in LEB128."""
+        value = shift = 0
+        while (byte := self.byte()) > 127:
+            value |= (byte & 127) << shift
+            shift += 7
+        return value | byte << shift
+
+    def sized(self) -> bytes:
+        """Bytes, behind their number."""
+        size = self.number()
+        self.at += size
+        return self.data[self.at - size : self.at]
 
 
 def encoded(value: int) -> bytes:
@@ -40,196 +56,91 @@ def encoded(value: int) -> bytes:
     return bytes([*made, value])
 
 
-def sections(wasm: bytes) -> Iterator[tuple[int, int, int, int, bytes]]:
-    """The sections of a module: kind, start, content, end, the name of a custom one."""
-    at = 8
-    while at < len(wasm):
-        kind, start = wasm[at], at
-        size, at = number(wasm, at + 1)
-        name = b""
-        if kind == 0:
-            length, begin = number(wasm, at)
-            name = wasm[begin : begin + length]
-        yield kind, start, at, at + size, name
-        at += size
+def sections(wasm: bytes) -> Iterator[tuple[int, bytes]]:
+    """The sections of a module: kind and content."""
+    reader = Reader(wasm, 8)
+    while reader.at < len(wasm):
+        yield reader.byte(), reader.sized()
 
 
-def without_names(wasm: bytes) -> bytes:
-    """The module without the names of its functions, which only a debugger reads."""
-    kept = [wasm[s:e] for _, s, _, e, name in sections(wasm) if name != NAMES]
-    return wasm[:8] + b"".join(kept)
-
-
-# What follows the code of an instruction; all others are alone.
-NUMBERS = {
-    **dict.fromkeys((*range(0x02, 0x05), 0x0C, 0x0D, *range(0x20, 0x27)), 1),
-    **dict.fromkeys((0x08, 0x09, 0x3F, 0x40, 0x41, 0x42, 0xD0, 0xD2), 1),
-    **dict.fromkeys((*range(0x28, 0x3F), 0x11, 0x13), 2),
-}
-CALLS = (0x10, 0x12, 0xD2)
-"""Calls, and taking the address of a function."""
-BYTES = {0x43: 4, 0x44: 8}
-ALONE = {0x00, 0x01, 0x05, 0x0A, 0x0B, 0x0F, 0x1A, 0x1B, *range(0x45, 0xC5), 0xD1}
-VECTOR_MEMORY = {*range(12), *range(84, 94)}
-VECTOR_BYTES = {12: 16, 13: 16, **dict.fromkeys((*range(21, 35), *range(84, 92)), 1)}
-BULK = {8: 2, 9: 1, 10: 2, 11: 1, 12: 2, 13: 1, 14: 2, 15: 1, 16: 1, 17: 1}
-JUMP_TABLE, TYPED_SELECT, TRY_TABLE, MORE, VECTOR = 0x0E, 0x1C, 0x1F, 0xFC, 0xFD
-CATCH_ALL = 2
-
-
-def called(wasm: bytes, at: int, end: int) -> list[int]:
-    """The functions that a body calls, or hands on."""
-
-    def skip(count: int) -> None:
-        nonlocal at
-        for _ in range(count):
-            while wasm[at] > 127:
-                at += 1
-            at += 1
-
-    skip(1)  # its size
-    groups, at = number(wasm, at)
-    skip(2 * groups)  # locals
-    found = []
-    while at < end:
-        code = wasm[at]
-        at += 1
-        if code in ALONE:
-            continue
-        if code in CALLS:
-            index, at = number(wasm, at)
-            found.append(index)
-        elif code in NUMBERS:
-            skip(NUMBERS[code])
-        elif code in BYTES:
-            at += BYTES[code]
-        elif code == JUMP_TABLE:
-            count, at = number(wasm, at)
-            skip(count + 1)
-        elif code == TYPED_SELECT:
-            count, at = number(wasm, at)
-            skip(count)
-        elif code == TRY_TABLE:
-            skip(1)
-            count, at = number(wasm, at)
-            for _ in range(count):
-                kind = wasm[at]
-                at += 1
-                skip(2 if kind < CATCH_ALL else 1)
-        elif code == MORE:
-            kind, at = number(wasm, at)
-            skip(BULK.get(kind, 0))
-        elif code == VECTOR:
-            kind, at = number(wasm, at)
-            skip(2 if kind in VECTOR_MEMORY else 0)
-            at += VECTOR_BYTES.get(kind, 0)
-        else:
-            raise ValueError(f"instruction {code:#x} is unknown")
-    if at != end:
-        raise ValueError("a body ends inside an instruction")
-    return found
+def called(body: bytes) -> Iterator[int]:
+    """The functions that a body calls, or hands on, and perhaps some more."""
+    return (Reader(found[1]).number() for found in CALL.finditer(body))
 
 
 class Module:
     """What must be known of a module to take functions out of it."""
 
     def __init__(self, wasm: bytes) -> None:
-        self.wasm = wasm
-        where = {name or kind: (at, end) for kind, _, at, end, name in sections(wasm)}
-        self.where = where
-        self.imported = self._imports(where[IMPORT][0])
-        self.bodies = self._bodies(where[CODE][0])
-        self.names = self._names(*where[NAMES])
+        self.sections = list(sections(wasm))
+        self.head, known = wasm[:8], dict(self.sections)
+        self.imported = self._imports(Reader(known[IMPORT]))
+        code = Reader(known[CODE])
+        self.bodies = [code.sized() for _ in range(code.number())]
+        self.names = self._names()
+        self.exported = self._exports(Reader(known[EXPORT]))
+        self.pointed_at = self._elements(Reader(known[ELEMENT]))
 
-    def _imports(self, at: int) -> int:
-        count, at = number(self.wasm, at)
+    def _imports(self, reader: Reader) -> int:
+        count = reader.number()
         for _ in range(count):
-            for _ in range(2):
-                length, at = number(self.wasm, at)
-                at += length
-            if self.wasm[at] != 0:
+            reader.sized()
+            reader.sized()
+            if reader.byte() != 0:
                 raise ValueError("it imports more than functions")
-            _, at = number(self.wasm, at + 1)
+            reader.number()
         return count
 
-    def _bodies(self, at: int) -> list[tuple[int, int]]:
-        count, at = number(self.wasm, at)
-        found = []
-        for _ in range(count):
-            start = at
-            size, at = number(self.wasm, at)
-            at += size
-            found.append((start, at))
-        return found
-
-    def _names(self, at: int, end: int) -> list[bytes]:
-        length, at = number(self.wasm, at)
-        at += length
+    def _names(self) -> list[bytes]:
         found = [b""] * (self.imported + len(self.bodies))
-        while at < end:
-            kind = self.wasm[at]
-            size, at = number(self.wasm, at + 1)
-            after = at + size
+        custom = [Reader(content) for kind, content in self.sections if kind == 0]
+        reader = next(reader for reader in custom if reader.sized() == NAMES)
+        while reader.at < len(reader.data):
+            kind, listed = reader.byte(), Reader(reader.sized())
             if kind == FUNCTIONS:
-                count, at = number(self.wasm, at)
-                for _ in range(count):
-                    index, at = number(self.wasm, at)
-                    length, at = number(self.wasm, at)
-                    found[index] = self.wasm[at : at + length]
-                    at += length
-            at = after
+                for _ in range(listed.number()):
+                    index = listed.number()
+                    found[index] = listed.sized()
         return found[self.imported :]
 
-    def pointed_at(self) -> set[int]:
+    def _elements(self, reader: Reader) -> set[int]:
         """The functions in the module's tables, which may be called from anywhere."""
-        at, _ = self.where[ELEMENT]
-        count, at = number(self.wasm, at)
         found = set()
-        for _ in range(count):
-            flag, at = number(self.wasm, at)
-            if flag or self.wasm[at] != 0x41:
+        for _ in range(reader.number()):
+            if reader.number() != 0 or reader.byte() != 0x41:
                 raise ValueError("a table of another kind")
-            _, at = number(self.wasm, at + 1)
-            members, at = number(self.wasm, at + 1)
-            for _ in range(members):
-                index, at = number(self.wasm, at)
-                found.add(index - self.imported)
-        return found
+            reader.number()
+            reader.byte()
+            found |= {reader.number() for _ in range(reader.number())}
+        return {index - self.imported for index in found}
 
-    def exported(self) -> set[int]:
+    def _exports(self, reader: Reader) -> set[int]:
         """The functions that are called from outside."""
-        at, _ = self.where[EXPORT]
-        count, at = number(self.wasm, at)
-        found = set()
-        for _ in range(count):
-            length, at = number(self.wasm, at)
-            kind = self.wasm[at + length]
-            index, at = number(self.wasm, at + length + 1)
-            if kind == 0:
-                found.add(index - self.imported)
-        return found
+        exports = [
+            (reader.sized(), reader.byte(), reader.number())
+            for _ in range(reader.number())
+        ]
+        return {index - self.imported for _, kind, index in exports if kind == 0}
 
     def within(self, first: bytes, after: bytes) -> range:
         """The functions from one up to another, each the only one of its name."""
-        places = []
         for name in (first, after):
-            found = [at for at, known in enumerate(self.names) if known == name]
-            if len(found) != 1:
-                raise ValueError(f"{name.decode()} is there {len(found)} times")
-            places += found
-        return range(*places)
+            if (times := self.names.count(name)) != 1:
+                raise ValueError(f"{name.decode()} is there {times} times")
+        return range(self.names.index(first), self.names.index(after))
 
     def reached(self, roots: set[int]) -> set[int]:
         """The functions that these call, and those that they call."""
         seen: set[int] = set()
-        waiting = list(roots)
+        waiting = set(roots)
         while waiting:
-            index = waiting.pop()
-            if index in seen:
-                continue
-            seen.add(index)
-            found = called(self.wasm, *self.bodies[index])
-            waiting += [each - self.imported for each in found if each >= self.imported]
+            seen |= waiting
+            found = {
+                number - self.imported
+                for index in waiting
+                for number in called(self.bodies[index])
+            }
+            waiting = found.intersection(range(len(self.bodies))) - seen
         return seen
 
     def unused(self, parts: Iterable[tuple[str, str]]) -> set[int]:
@@ -239,27 +150,27 @@ class Module:
             for first, after in parts
             for index in self.within(first.encode(), after.encode())
         }
-        pointed_at = self.pointed_at()
-        shared = {i for i in pointed_at & unwanted if SHARED.search(self.names[i])}
-        roots = self.exported() | (pointed_at - unwanted) | shared
-        return set(range(len(self.bodies))) - self.reached(roots)
+        roots = self.exported | (self.pointed_at - unwanted)
+        shared = {i for i in self.pointed_at if SHARED.search(self.names[i])}
+        return set(range(len(self.bodies))) - self.reached(roots | shared)
 
     def without(self, dropped: set[int]) -> bytes:
-        """The module with these bodies empty."""
-        start, end = next(
-            (start, end)
-            for kind, start, _, end, _ in sections(self.wasm)
-            if kind == CODE
+        """The module with these bodies empty, and without names."""
+        bodies = (
+            EMPTY if index in dropped else encoded(len(body)) + body
+            for index, body in enumerate(self.bodies)
         )
-        wasm, parts = self.wasm, [encoded(len(self.bodies))]
-        for index, (first, last) in enumerate(self.bodies):
-            parts.append(EMPTY if index in dropped else wasm[first:last])
-        content = b"".join(parts)
-        head = bytes([CODE]) + encoded(len(content))
-        return wasm[:start] + head + content + wasm[end:]
+        code = encoded(len(self.bodies)) + b"".join(bodies)
+        made = [self.head]
+        for kind, content in self.sections:
+            if kind == CODE:
+                content = code
+            if kind or Reader(content).sized() != NAMES:
+                made += [bytes([kind]), encoded(len(content)), content]
+        return b"".join(made)
 
 
 def trimmed(wasm: bytes, parts: Iterable[tuple[str, str]]) -> bytes:
     """The module without what runs only for these parts, and without names."""
     module = Module(wasm)
-    return without_names(module.without(module.unused(parts)))
+    return module.without(module.unused(parts))

@@ -1,7 +1,7 @@
 """A text cut for 2 and for 4 processes, compared with one process; what it costs.
 
     python tools/machines/start.py --keep
-    python tools/machines/start.py --ranks 2 --lengths 24,40 --port 29600
+    python tools/machines/start.py --ranks 2 --lengths 24,40
 
 Starts `torchrun` on this machine (gloo, no GPU), one run for each number of
 processes. Prints a line for each scheme, and keeps everything in book/beyond/data
@@ -30,6 +30,8 @@ from pe_lib.experiments import kept
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "book/beyond/data"
 BOUND = 1e-5
+COST = [512, 1024, 2048, 4096]
+"""Lengths of the texts whose cost is measured."""
 COMMAND = "python tools/machines/start.py --keep"
 
 
@@ -40,12 +42,11 @@ class CannotRunError(Exception):
 def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
     """One run of torchrun; whatever happens, it ends, and so do its children."""
     command = [
-        sys.executable, "-m", "torch.distributed.run", "--nnodes=1",
-        f"--nproc-per-node={ranks}", "--master-addr=127.0.0.1",
-        f"--master-port={chosen.port}", "--monitor-interval=0.1",
+        sys.executable, "-m", "torch.distributed.run", "--standalone",
+        f"--nproc-per-node={ranks}", "--monitor-interval=0.1",
         str(HERE / "shards.py"), f"--lengths={json.dumps(chosen.lengths)}",
-        f"--cost={json.dumps(chosen.cost)}", f"--timeout={chosen.timeout}",
-        f"--out={out}", *(["--own"] if chosen.own else []),
+        f"--timeout={chosen.timeout}", f"--out={out}",
+        *([f"--cost={COST}", "--own"] if chosen.keep else []),
     ]  # fmt: skip
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
@@ -71,18 +72,13 @@ def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
             raise CannotRunError(log.read())
 
 
-def made_from() -> str:
-    """The fingerprint of the programs that every process runs."""
-    return kept.fingerprint({}, ring, shards)
-
-
 def header(own: str) -> str:
     """What made a kept file."""
     versions = f"Python {platform.python_version()}, torch {version('torch')}"
     lines = [
         COMMAND,
         f"{datetime.date.today()}, {versions}, gloo, {platform.machine()}",
-        f"made from {made_from()}",
+        f"made from {kept.fingerprint({}, ring, shards)}",
     ]
     if own:
         lines.append(f"torch's own context parallelism here: {own}")
@@ -91,16 +87,12 @@ def header(own: str) -> str:
 
 def keep(out: Path, all_ranks: list[int]) -> None:
     """One file for all numbers of ranks, below lines that say what made it."""
-    DATA.mkdir(exist_ok=True)
     own = (out / "own.txt").read_text()
     for name in ("agreement", "cost"):
         files = [out / f"{name}.{ranks}.csv" for ranks in all_ranks]
-        texts = [file.read_text() for file in files if file.exists()]
-        if not texts:
-            continue
-        rows = [line for text in texts for line in text.splitlines(True)[1:]]
-        first = texts[0].splitlines(True)[0]
-        text = header(own if name == "agreement" else "") + first + "".join(rows)
+        texts = [file.read_text().splitlines(True) for file in files if file.exists()]
+        rows = [texts[0][0], *(row for _, *rows in texts for row in rows)]
+        text = header(own if name == "agreement" else "") + "".join(rows)
         (DATA / f"{name}.csv").write_text(text)
 
 
@@ -137,11 +129,8 @@ def main() -> int:
         "--lengths", type=numbers, default=[96, 160], metavar="96,160",
         help="of the documents in the text",
     )  # fmt: skip
-    options.add_argument("--cost", type=numbers, default=[], metavar="512,1024")
-    options.add_argument("--port", type=int, default=29531)
     options.add_argument("--timeout", type=float, default=60, help="seconds")
     options.add_argument("--limit", type=float, default=600, help="seconds for a run")
-    options.add_argument("--own", action="store_true", help="try torch's own")
     options.add_argument("--keep", action="store_true", help=f"keep it in {DATA.name}")
     chosen = options.parse_args()
     if len(chosen.lengths) < 2:
@@ -152,7 +141,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
-            for ranks in ([1] if chosen.cost else []) + chosen.ranks:
+            for ranks in ([1] if chosen.keep else []) + chosen.ranks:
                 run(ranks, chosen, out)
                 if ranks > 1:
                     good &= judge(out, ranks)

@@ -601,8 +601,7 @@ export const begin = async (box, base, asked = "") => {
     ran[cell.index] = cell.at;
     if (cell.error) cell.state = cell.error.name === "NotHere" ? "away" : "fails";
     else cell.state = same(gathered(cell.events), cell.outputs) ? "same" : "other";
-    if (cell.state === "same") clear(cell);
-    else if (cell.state === "away") clear(cell);
+    if (cell.state === "same" || cell.state === "away") clear(cell);
     else draw(cell);
     if (cell.state === "other" || cell.state === "fails") {
       fade(cell.holder, { before: cell.outputs, now: gathered(cell.events) });
