@@ -27,7 +27,6 @@ from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import softmax
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers._explorer import highest, minus
-from pe_lib.explorers.hands import TEXT
 from pe_lib.naive import binary
 
 Array = NDArray[np.float64]
@@ -659,6 +658,10 @@ def king(back: float = 1) -> Drawing:
     )
 
 
+TEXT = (
+    "Row row row your boat gently down the stream"
+    " merrily merrily merrily merrily life is but a dream"
+)
 SONG = TEXT.split()
 SONG_SPEEDS = angular_frequencies(12, base=50)
 

@@ -13,7 +13,6 @@ the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 from pe_lib.explorers.coats import Coats
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
-from pe_lib.explorers.hands import Hands
 from pe_lib.explorers.heat_map import HeatMap
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
@@ -32,7 +31,6 @@ __all__ = [
     "Coats",
     "Dial",
     "DotProduct",
-    "Hands",
     "HeatMap",
     "Knobs",
     "LookBack",

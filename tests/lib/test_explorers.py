@@ -46,7 +46,6 @@ STATES = [
     explorers.Stretch(rule="llama3", base=100),
     explorers.Patches(down=0, right=-3),
     explorers.Patches(down=-2, right=3, diagonals=True),
-    explorers.Hands(text="New York beats old York", position=0, back=3, glide=False),
     *(kind() for kind in KINDS),
 ]
 VOID = {"input"}
@@ -137,8 +136,6 @@ def test_wrong_arguments_are_refused(kind, wrong):
         (explorers.HeatMap, "position", 0, 31),
         (explorers.MoveBoth, "position", 4, 104),
         (explorers.MoveBoth, "back", 0, 4),
-        (explorers.Hands, "position", 0, 17),
-        (explorers.Hands, "back", 1, 3),
         (explorers.Dial, "k", 0, 4),
         (explorers.Patches, "down", -3, 3),
         (explorers.Patches, "right", -3, 3),
@@ -419,68 +416,6 @@ def test_a_finger_goes_round(play, kind):
         assert page.evaluate("scrollY") == top
 
 
-def test_hands_move_along_the_text(play):
-    state = explorers.Hands(back=2, glide=False)
-    page = play(state, reduced_motion="reduce")
-    words, t = state.text.split(), 12
-    speeds = angular_frequencies(12, base=50)
-    P = sinusoidal(np.arange(18), 12, base=50)
-    weights = softmax(4 * P @ shift_matrix(2, 12, base=50) @ P.T)
-    for steps in (0, -3, -8, 12):
-        move(slider(page, "position"), steps)
-        t += steps
-        for speed, dial in zip(speeds, page.locator(".hand").all(), strict=True):
-            assert off(dial, speed * t) < 0.001
-        bars = page.locator(".table path.now")
-        np.testing.assert_allclose(heights(bars), 48 * weights[t], atol=0.051)
-        assert page.locator(".words .at").all_text_contents() == [words[t]]
-        aim = f"looks at word {t - 2}, {words[t - 2]}."
-        aim = aim if t > 1 else "has none to look back at."
-        assert sentence(page) == f"Word {t}, {words[t]}, {aim}"
-        shown = "all => all.filter((e) => getComputedStyle(e).display != 'none').length"
-        targets = page.locator(".ghost, .dots").evaluate_all(shown)
-        assert targets == (7 if t > 1 else 0)
-    table = page.locator(".table")
-    page.mouse.move(*spot(table, 4.5 / 18))
-    assert sentence(page).startswith("Word 13")
-    drag(page, spot(table, 4.5 / 18))
-    assert sentence(page).startswith("Word 4")
-    drag(page, spot(table, 4.5 / 18), spot(table, 6.5 / 18))
-    assert sentence(page).startswith("Word 6, down,")
-
-
-@pytest.mark.parametrize("hand", [0, 3])
-def test_who_turns_a_hand_turns_all(play, hand):
-    """It follows the pointer between two words, and rests on the nearer one."""
-    page = play(explorers.Hands(position=5, glide=False), reduced_motion="reduce")
-    speeds = angular_frequencies(12, base=50)
-    dials = page.locator(".hand").all()
-
-    def to(t):
-        page.mouse.move(*around(dials[hand], speeds[hand] * t), steps=4)
-
-    def stand_at(t):
-        for speed, dial in zip(speeds, dials, strict=True):
-            assert off(dial, speed * t) < 0.03
-
-    to(5)
-    page.mouse.down()
-    to(7.3)
-    stand_at(7.3)
-    assert slider(page, "position").input_value() == "7"
-    assert sentence(page).startswith("Word 7, the, looks at word 6")
-    page.mouse.up()
-    stand_at(7)
-    to(9)  # not held: nothing follows
-    stand_at(7)
-    page.mouse.down()
-    for t in (7, 5, 3, 1, -1, -3):
-        to(t)
-    stand_at(0)
-    page.mouse.up()
-    assert sentence(page) == "Word 0, Row, has none to look back at."
-
-
 def dial_shows(page, k, t):
     """Compare all that Dial shows with NumPy, for the text on the page."""
     words = page.locator(".words span").all_text_contents()
@@ -580,28 +515,6 @@ def test_dial_knows_which_words_have_stood_before():
     changed = dial_module.matrices() | {"W1": 2 * dial_module.matrices()["W1"]}
     assert dial_module.packed(changed).splitlines()[1] == again.splitlines()[1]
     assert dial_module.packed(changed).splitlines()[0] != again.splitlines()[0]
-
-
-def test_hands_draw_the_table():
-    """Five levels of each sine in the upper half, of each cosine in the lower."""
-    html = explorers.Hands()._repr_html_()
-    P = sinusoidal(np.arange(18), 12, base=50)
-    for name, columns in (("sine", P[:, ::2]), ("cosine", P[:, 1::2])):
-        group = re.search(rf'<g class="{name}".*?</g>', html, re.DOTALL)[0]
-        levels = np.zeros((6, 18))
-        for opacity, path in re.findall(r'opacity="([\d.]+)" d="([^"]*)"', group):
-            for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)", path):
-                levels[int(y), int(x) : int(x) + int(width)] = float(opacity)
-        assert np.abs(2 * levels - 1 - columns.T).max() < 0.2501
-
-
-def test_hands_glide_once(play):
-    """Eight words, then rest; a touch of the slider wins over it."""
-    page = play(explorers.Hands())
-    seen = "document.querySelector('.line').textContent"
-    page.wait_for_function(f"/Word [5-9],/.test({seen})")
-    page.wait_for_function(f"{seen}.startsWith('Word 12,')", timeout=8000)
-    assert slider(page, "position").input_value() == "12"
 
 
 def test_rotation_by_keyboard(play):
