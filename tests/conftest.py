@@ -21,7 +21,7 @@ from site_checks import Site
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """A second proof of the same waits for `make weekly`, which runs nothing else."""
+    """What is marked so waits for `make weekly`, which runs nothing else."""
     weekly = config.getoption("weekly", False)
     chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
     config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])
@@ -83,11 +83,7 @@ def site(built: Build) -> Iterator[Site]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what the gate of numbers is worth, and where no browser was found."""
-    for report in terminalreporter.stats.get("passed", []):
-        for name, text in report.user_properties:
-            if name == "numbers":
-                terminalreporter.write_line(text)
+    """Say where no browser was found."""
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line("Browser tests did not run: no Chromium found.")

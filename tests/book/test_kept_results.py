@@ -88,14 +88,6 @@ def test_the_head_says_how_far_a_rerun_may_be_off(name: str) -> None:
         assert all(x <= most for x, most in zip(found, tolerance, strict=True)), row
 
 
-def test_another_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the message is the command."""
-    name = "start_token"
-    changed = {run: s | {"steps": 601} for run, s in runs.RUNS[name].items()}
-    monkeypatch.setitem(runs.RUNS, name, changed)
-    assert stale(name).endswith("python book/experiments/data/runs.py start_token")
-
-
 @pytest.mark.parametrize("name", runs.GROUPS)
 def test_no_reported_seed_chose_a_rate(name: str) -> None:
     """The rates are the best ones of other seeds, and all runs have ten seeds."""

@@ -35,15 +35,6 @@ def test_numbers_are_proved(page):
         pytest.fail("\n".join([page.name, *lines]) + REMEDY, pytrace=False)
 
 
-def test_what_the_gate_is_worth(record_property):
-    """Pytest's last lines say it."""
-    texts = [text for page in PAGES for text in numbers.passages(BOOK, page)]
-    random, slip = numbers.worth(BOOK, texts)
-    says = f"{random:.0%} of random numbers pass, {slip:.0%} of others of the outputs"
-    record_property("numbers", f"In sentences {says}; digits below ten are not seen.")
-    assert random < 0.06 and slip < 0.75, "the gate has become weaker: see `worth`"
-
-
 @pytest.mark.parametrize(
     ("number", "printed", "right"),
     [

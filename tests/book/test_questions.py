@@ -123,24 +123,3 @@ def test_code_to_copy_runs_and_is_right() -> None:
         assert torch.equal(ours, theirs)
     with pytest.raises(IndexError, match="no position 5000"):
         pasted["PositionalEncoding"](64)(torch.ones(7, 64), offset=4994)
-
-
-GOOD = "\n**Attention is blind to order.**\n\nSee [both](a.ipynb)."
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ("", "", ""),
-        ("**Attention", "Attention", "begin the answer with one sentence in bold"),
-        ("is blind", "is $t$", "the bold sentence has 30 words at most"),
-        ("both", "here", "[here] does not say what is behind it"),
-        ("a.ipynb", "a.md", "link to the chapter"),
-        ("See", "See [a](b.md) [c](d.md) [e](f.md)", "4 links"),
-        ("See", "See 21, 22, 23, 24, 25, 26", "6 numbers"),
-    ],
-)
-def test_faults_are_seen(old: str, new: str, fault: str) -> None:
-    """Each rule of an answer, broken."""
-    found = list(faults(GOOD.replace(old, new, 1)))
-    assert found == [] if not fault else any(each.startswith(fault) for each in found)
