@@ -35,14 +35,13 @@ def close(A, B):
     return np.abs(A - B).max() < 1e-12"""
 """All that the checks of PAGE rest on; its own cells load SymPy, for each attack."""
 FORGED = b'{"done": "ex-net-shift", "message": ""}\n'
-STEAL = """
+STEAL = f"""
 import json
-for cell in json.load(open({path!r}))["cells"]:
+for cell in json.load(open({str(PAGE.path)!r}))["cells"]:
     source = "".join(cell["source"])
-    if {label!r} in str(cell.get("metadata", "")) + source and "return" in source:
+    if "return" in source:
         exec(source)
 """
-
 GRAB = (
     "import gc, channel, signal\n"
     "end = [x for x in gc.get_objects() if isinstance(x, channel.Channel)][0]\n"
@@ -61,20 +60,10 @@ BUSY = (
 
 QUICK = {
     "leaves": "import os\nos._exit(0)",
-    "exits": "import sys\nsys.exit()",
-    "interrupts": "raise KeyboardInterrupt",
     "kills itself": "import os\nos.kill(os.getpid(), 9)",
-    "kills its parent": "import os\nos.kill(os.getppid(), 9)",
     "kills all": "import os\nos.kill(-1, 9)",
     "crashes": "import ctypes\nctypes.string_at(0)",
-    "recurses": "def f(n):\n    return f(n + 1)\nf(0)",
-    "recurses without a limit": (
-        "import sys\nsys.setrecursionlimit(10**9)\ndef f(n):\n    return f(n + 1)\nf(0)"
-    ),
     "leaves a child": "import os, time\nif os.fork() == 0:\n    time.sleep(1000)",
-    "leaves a program": (
-        "import subprocess\nsubprocess.Popen(['sleep', '1234'], start_new_session=True)"
-    ),
     "leaves a thread": (
         "import os, threading, time\n"
         "threading.Thread(target=lambda: (time.sleep(0.5), os._exit(1))).start()"
@@ -97,14 +86,9 @@ QUICK = {
         "ends[0].send({'value': value})"
     ),
     "is not alone in memory": "x = [bytearray(10**8) for _ in range(10**4)]",
-    "asks for much": "x = np.ones(10**12)",
     "lifts the limits": (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))\nx = bytearray(10**10)"
-    ),
-    "patches NumPy": (
-        "for name in dir(np):\n    if callable(getattr(np, name)):\n"
-        "        setattr(np, name, lambda *_, **__: True)"
     ),
     "patches Python": (
         "import builtins\nbuiltins.AssertionError = builtins.__import__ = None"
@@ -127,7 +111,6 @@ QUICK = {
         "class P:\n    def __reduce__(self):\n        return print, ('read',)\n"
         "first = second = shift_halves = offset_of = P()"
     ),
-    "is a huge integer": "first = second = shift_halves = offset_of = 7 << 10**6",
     "is a deep list": (
         "first = []\nfor _ in range(10**5):\n    first = [first]\n"
         "second = shift_halves = offset_of = first"
@@ -146,15 +129,8 @@ QUICK = {
         "import pathlib\nfor name in ('report.csv', 'ada.ipynb'):\n"
         "    pathlib.Path({folder!r}, name).write_text('me, all points')"
     ),
-    "reads the solution": STEAL.replace(
-        "{path!r}", repr(str(PAGE.path)).replace("{", "{{")
-    ),
-    "reads a classmate": STEAL.replace("{path!r}", "{folder!r} + '/ada.ipynb'"),
+    "reads the solution": STEAL,
     "reads the secret": "open({folder!r} + '/class.yml').read()",
-    "looks for notebooks": (
-        "import pathlib\nfound = [*pathlib.Path('/').rglob('rotation*.ipynb')]\n"
-        "assert found, 'nothing'\nfirst, second = 9, -4"
-    ),
     "looks at the machine": (
         "import os\nassert len(os.listdir('/proc')) > 99\nos.listdir('/root')"
     ),
@@ -162,12 +138,9 @@ QUICK = {
         "import subprocess\n"
         "subprocess.run(['mount', '-t', 'tmpfs', 'p', '/usr'], check=True)"
     ),
-    "calls": "import urllib.request as r\nr.urlopen('http://127.0.0.1:9')",
     "calls the host": "import socket\nsocket.socket(40, socket.SOCK_STREAM)",
-    "asks": "input()",
     "prints": "for _ in range(100):\n    print('x' * 10**6)",
     "is no Python": "(" * 10**5,
-    "changes its surroundings": "import os\nos.environ.clear()\nos.chdir('/')",
     "is many": BUSY.format(50),
     "leaves its group": (
         APART + "libc.prctl(1, 0)\nos.setsid()\nif os.fork() == 0:\n"
@@ -210,7 +183,6 @@ QUICK = {
         "frame = len(body).to_bytes(4, 'big') + body\n"
         "end.write.write(len(frame).to_bytes(4, 'big') + frame)\nend.write.flush()"
     ),
-    "is a formula": "raise AssertionError('=1+1')",
 }
 SAID = dict.fromkeys(
     (name for name in QUICK if name.startswith("hides")), "[Errno 1] "
@@ -260,8 +232,7 @@ def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
     asked, given = {}, dict[str, str]()
     for number, (name, attack) in enumerate(attacks.items()):
         label = ATTACKED[number % len(ATTACKED)]
-        text = attack.replace("{folder!r}", repr(str(folder)))
-        given[name] = text.replace("{label!r}", repr(label)).replace("{{", "{")
+        given[name] = attack.replace("{folder!r}", repr(str(folder)))
         given[f"{name}, then"] = RIGHT[SPARED]
         asked[name] = real["exercises"][label]
         asked[f"{name}, then"] = real["exercises"][SPARED]
