@@ -181,6 +181,7 @@ def test_results_of_a_long_text_belong_to_the_code() -> None:
     assert [(row["rule"], row["first"]) for row in rows] == expected
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
 def test_a_long_text_is_read_as_a_short_one_is() -> None:
     """The reader that splits its text has the losses of the other one."""
@@ -189,31 +190,6 @@ def test_a_long_text_is_read_as_a_short_one_is() -> None:
     logits = smollm.forward(smollm.load(), tokens[None, :-1])[0]
     expected = cross_entropy(logits, tokens[1:], reduction="none")
     assert (found - expected).abs().max() < 1e-3
-
-
-@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-def test_a_part_of_them_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copying and loss as trained, within the tolerance that the file says."""
-    monkeypatch.setattr(opened, "chosen", dict)  # the first row turns no head
-    made = opened.smollm_angles()
-    names, first = next(made), next(made)
-    stored = kept.load_rows(BEYOND / "smollm_angles.csv")[0]
-    assert list(stored) == names and list(stored.values())[:3] == first[:3]
-    for again, then in zip(first[3:5], list(stored.values())[3:5], strict=True):
-        assert abs(float(again) - float(then)) < 0.01
-
-
-@pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")
-def test_the_heads_of_the_encoder_are_made_again() -> None:
-    """All twelve, within the tolerance that the file says."""
-    names, *made = opened_controls.minilm_heads()
-    stored = kept.load_rows(BEYOND / "minilm_heads.csv")
-    assert list(stored[0]) == names
-    for again, then in zip(made, stored, strict=True):
-        off = [
-            abs(float(a) - float(b)) for a, b in zip(again, then.values(), strict=True)
-        ]
-        assert off[1] < 0.005 and max(off[2:4]) < 0.02 and off[9] < 0.02
 
 
 @pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")

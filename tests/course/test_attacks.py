@@ -226,7 +226,7 @@ SLOW = {
 
 def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
     """What the check says of each attack, and then of the right answer below it."""
-    hand_in(folder / "ada.ipynb", RIGHT)
+    kit.write(filled(RIGHT), folder / "ada.ipynb")
     (folder / "class.yml").write_text("term: t\nsecret: s3cret\n", encoding="utf-8")
     real = report.plan(kit.short(PAGE), LIMITS, report.Whose("ada"))
     asked, given = {}, dict[str, str]()
@@ -265,7 +265,7 @@ def code(text: str) -> dict[str, Any]:
     return {"cell_type": "code", "metadata": {}, "source": text}
 
 
-def hand_in(path: Path, given: dict[str, str]) -> None:
+def filled(given: dict[str, str]) -> dict[str, Any]:
     """A student's notebook with some answers."""
     notebook = kit.student(PAGE)
     for cell in notebook["cells"]:
@@ -273,7 +273,7 @@ def hand_in(path: Path, given: dict[str, str]) -> None:
         label = first.removeprefix("# Your answer to ")
         if label in given:
             cell["source"] = editions.lines(f"{first}\n{given[label]}")
-    kit.write(notebook, path)
+    return notebook
 
 
 needs_walls = pytest.mark.skipif(
@@ -363,7 +363,8 @@ def test_the_time_of_a_notebook_is_kept(
     slow["ex-offset"] = slow["ex-offset"] | {"check": deaf + "while True: pass"}
     late = real | {"exercises": {"ex-offset": slow["ex-offset"]}, "cell_seconds": 600}
     monkeypatch.setattr(report, "plan", lambda *_: late)
-    hand_in(tmp_path / "ada.ipynb", {"ex-offset": RIGHT["ex-offset"]})
+    right = {"ex-offset": RIGHT["ex-offset"]}
+    kit.write(filled(right), tmp_path / "ada.ipynb")
     limits = report.Limits(seconds=4)
     begun = time.monotonic()
     whose = report.Whose("ada")
@@ -375,7 +376,7 @@ def test_the_time_of_a_notebook_is_kept(
 
 def test_a_file_costs_its_own_row(tmp_path: Path) -> None:
     """Links, pipes, folders, what is too large or too deep, and odd names."""
-    hand_in(tmp_path / "ada.ipynb", RIGHT)
+    kit.write(filled(RIGHT), tmp_path / "ada.ipynb")
     (tmp_path / "ben.ipynb").symlink_to("ada.ipynb")
     (tmp_path / "cid.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "dan.ipynb")

@@ -7,18 +7,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import editions
 import from_browser
-import graders
 import kit
-import manuscript
 import pytest
 import report
 import variants
 import worker
-from test_attacks import ABOVE
+from test_attacks import ABOVE, PAGE, RIGHT, filled
 
-PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=30, cell_seconds=2)
 ENDLESS = "while True:\n    try:\n        pass\n    except Exception:\n        pass"
 GREEDY = "x = np.ones(10**12)"
@@ -33,52 +29,33 @@ def offset_of(T):
 LEAVING = "import os\nos._exit(0)"
 
 
-def filled(**answers: str) -> dict[str, Any]:
-    """A student's notebook; the answers are named ex_offset for ex-offset."""
-    notebook = kit.student(PAGE)
-    for cell in notebook["cells"]:
-        first = editions.source(cell).partition("\n")[0]
-        label = first.removeprefix("# Your answer to ").replace("-", "_")
-        if label in answers:
-            cell["source"] = editions.lines(f"{first}\n{answers[label]}")
-    return notebook
-
-
-def right() -> dict[str, str]:
-    """The book's own answers."""
-    solutions = graders.Exercises(PAGE).solutions
-    return {label.replace("-", "_"): text for label, text in solutions.items()}
-
-
-def leaves() -> dict[str, str]:
-    """One answer ends the process; a later one rests on a line of an earlier one."""
-    answers = right() | {"ex_half_split": LEAVING}
-    answers["ex_net_shift"] += "\nbegun = True"
-    answers["ex_counting"] += "\nassert begun"
-    return answers
-
-
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The report on a class, by student and exercise."""
     folder, real = tmp_path_factory.mktemp("class"), report.plan
-    bare = filled(**right())
+    bare = filled(RIGHT)
     for cell in bare["cells"]:  # copied from cell to cell into a new notebook
         cell["id"], cell["metadata"] = "n" + cell["id"][:8], {}
     bare["metadata"] = {}
-    hasty = filled(**right() | {"ex_offset": ENDLESS, "ex_counting": GREEDY})
+    hasty = filled(RIGHT | {"ex-offset": ENDLESS, "ex-counting": GREEDY})
     hasty["cells"] = [c for c in hasty["cells"] if "ex-half-split" not in str(c)]
+    leaves = RIGHT | {  # one answer ends the process; later ones rest on earlier lines
+        "ex-half-split": LEAVING,
+        "ex-net-shift": f"{RIGHT['ex-net-shift']}\nbegun = True",
+        "ex-counting": f"{RIGHT['ex-counting']}\nassert begun",
+    }
+    tampers = {
+        "ex-net-shift": TAMPERING,
+        "ex-half-split": CALLING,
+        "ex-offset": BY_HEART,
+        "ex-counting": "def counting_shift(k:",
+    }
     hands = {
-        "ada/rotation": filled(**right()),
+        "ada/rotation": filled(RIGHT),
         "ben/Untitled (1)": bare,
         "cleo/rotation": hasty,
-        "eva/rotation": filled(
-            ex_net_shift=TAMPERING,
-            ex_half_split=CALLING,
-            ex_offset=BY_HEART,
-            ex_counting="def counting_shift(k:",
-        ),
-        "fay/rotation": filled(**leaves()),
+        "eva/rotation": filled(tampers),
+        "fay/rotation": filled(leaves),
     }
     for name, notebook in hands.items():
         kit.write(notebook, folder / f"{name}.ipynb")
@@ -143,7 +120,7 @@ def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> No
     """That is said first; they are graded, and stopped, all the same."""
     monkeypatch.setattr(report, "is_apart", lambda: False)
     report.plan.cache_clear()
-    kit.write(filled(**right() | {"ex_offset": LEAVING}), tmp_path / "ada.ipynb")
+    kit.write(filled(RIGHT | {"ex-offset": LEAVING}), tmp_path / "ada.ipynb")
     rows = report.report(tmp_path, LIMITS, jobs=1)
     assert sorted(row.points for row in rows if row.of) == [0, 3, 10, 10]
     assert report.protection().startswith("NOT PROTECTED")
