@@ -359,9 +359,9 @@ def test_the_time_of_a_notebook_is_kept(
     monkeypatch.setattr(report.tempfile, "tempdir", str(tmp_path))
     deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     real = report.plan("sinusoidal/rotation", LIMITS, report.Whose("ada"))
-    slow = dict.fromkeys(real["exercises"], real["exercises"]["ex-offset"])
-    slow["ex-offset"] = slow["ex-offset"] | {"check": deaf + "while True: pass"}
-    late = real | {"exercises": {"ex-offset": slow["ex-offset"]}, "cell_seconds": 600}
+    hangs = real["exercises"]["ex-offset"] | {"check": deaf + "while True: pass"}
+    late = real | {"above": [ABOVE], "exercises": {"ex-offset": hangs}}
+    late["cell_seconds"] = 600
     monkeypatch.setattr(report, "plan", lambda *_: late)
     right = {"ex-offset": RIGHT["ex-offset"]}
     kit.write(filled(right), tmp_path / "ada.ipynb")
