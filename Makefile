@@ -49,7 +49,7 @@ course-variants: $(READY)  ## numbers of their own for the students of CLASS=...
 course-report: $(READY)  ## grade the notebooks in FOLDER=... (CLASS=... for variants)
 	$(COURSE)/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)") $(CHAPTERS)
 
-weekly: $(READY) engine  ## what no change waits for: whole pages, Firefox, every live page
+weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
 	$(BIN)/python -m pytest --weekly tests
 
 kept: $(READY)  ## train again the kept results that are missing or out of date

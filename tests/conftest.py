@@ -21,7 +21,7 @@ from site_checks import Site
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """A second proof of the same waits for `make weekly`, which runs nothing else."""
+    """What is marked so waits for `make weekly`, which runs nothing else."""
     weekly = config.getoption("weekly", False)
     chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
     config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])

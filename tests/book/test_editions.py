@@ -20,6 +20,7 @@ from manuscript import ROOT
 
 BOOK = manuscript.read()
 KEYS = set(links.bibliography())
+ANSWER = re.compile(r"^:::\{solution-start\}.*?^:::\{solution-end\}", re.M | re.DOTALL)
 
 
 def markdown(text):
@@ -147,34 +148,22 @@ def test_plain_markdown_has_no_marks_of_myst():
             assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
 
 
-def pieces(text):
-    """The lines and sentences of an answer that are long enough to be told apart."""
-    found = re.split(r"\n|(?<=[.?!:])\s", text)
-    return {piece.strip() for piece in found if len(piece.strip()) >= 16}
-
-
-def answers(notebook):
-    """All that stands in the answers: code, prose, outputs; and what does not."""
-    inside, outside, within = [], [], False
-    for cell in notebook["cells"]:
-        text = editions.source(cell)
-        outputs = json.dumps(cell.get("outputs", []), ensure_ascii=False)
-        printed = "".join("".join(o.get("text", "")) for o in cell.get("outputs", []))
-        if cell["cell_type"] == "markdown":
-            for part in re.split(
-                r"^(?=:::\{solution-(?:start|end)\})", text, flags=re.M
-            ):
-                within = part.startswith(":::{solution-start}") or (
-                    within and not part.startswith(":::{solution-end}")
-                )
-                (inside if within else outside).append(
-                    part.partition("\n:::\n")[2] or part
-                )
-        elif editions.labels(cell, "solution-"):
-            inside += [text, printed, json.dumps(cell["metadata"])]
-        else:
-            outside += [text, printed, outputs]
-    return inside, "\n".join(outside)
+def secrets(page):
+    """The lines and sentences of answers that stand nowhere else on the page."""
+    solved = [cell for cell in page.code_cells if cell.tagged("solution-")]
+    answers = [
+        *ANSWER.findall(page.text),
+        *(f"{c.source}\n{c.printed}" for c in solved),
+    ]
+    others = [cell for cell in page.code_cells if cell not in solved]
+    shown = ANSWER.sub("", page.text) + "".join(
+        f"{c.source}{c.outputs}" for c in others
+    )
+    pieces = {
+        piece.strip() for piece in re.split(r"\n|(?<=[.?!:])\s", "\n".join(answers))
+    }
+    given = ("def ", ":::")  # signatures, and the marks of an answer
+    return {p for p in pieces if len(p) >= 16 and p not in shown and p[:4] not in given}
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
@@ -183,16 +172,12 @@ def test_no_chapter_lets_an_answer_through(page):
     both = editions.both(page)
     for notebook in both.values():
         nbformat.validate(nbformat.from_dict(notebook))
-    inside, outside = answers(both["author"])
-    every = {piece for text in inside for piece in pieces(text)} - {""}
-    signatures = "\n".join(sources(both["student"]))
-    secret = {piece for piece in every if piece not in outside}
-    assert len(secret) >= len(page.exercises)
+    assert len(secrets(page)) >= len(page.exercises)
     student = json.dumps(both["student"], ensure_ascii=False)
-    for piece in secret:
-        if not piece.startswith("def "):  # a signature is given
-            assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
+    for piece in secrets(page):
+        assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
     assert "solution-" not in student
+    signatures = "\n".join(sources(both["student"]))
     assert signatures.count("your code here") >= len(page.exercises)
     for exercise in page.exercises:
         text = links.linked(links.cited(exercise.text), page)

@@ -1,14 +1,13 @@
-"""`make outputs`: what it runs, and what it leaves of a notebook that fails."""
+"""`make outputs` and `make check`: what they run, and what a failed notebook leaves."""
 
 from pathlib import Path
-from runpy import run_path
 
+import check
 import nbformat
+import pytest
+from execute import execute, rests_on
 from manuscript import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
-
-TOOL = run_path(str(ROOT / "tools/execute.py"))
-execute, rests_on = TOOL["execute"], TOOL["rests_on"]
 
 
 def stored(path: Path, *sources: str) -> Path:
@@ -47,3 +46,14 @@ def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
     names = {file.name for file in rests_on(path)}
     assert {"table.py", "frequencies.py"} <= names
     assert "scorecards.py" not in names and "plotting.py" not in names
+
+
+def test_of_a_changed_page_all_readers_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a file with tests of each page also those that read the whole book."""
+    page = ROOT / "book/sinusoidal/rotation.ipynb"
+    monkeypatch.setattr(check, "differing", lambda: {page})
+    monkeypatch.setattr(check, "changed", lambda: [page])
+    files, pages = check.touched()[0], "not / or sinusoidal/rotation"
+    assert "tests/book/test_students.py" in files and files[-2:] == ["-k", pages]

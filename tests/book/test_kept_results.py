@@ -190,6 +190,7 @@ def test_results_of_a_long_text_belong_to_the_code() -> None:
     assert [(row["rule"], row["first"]) for row in rows] == expected
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
 def test_a_long_text_is_read_as_a_short_one_is() -> None:
     """The reader that splits its text has the losses of the other one."""
@@ -200,6 +201,7 @@ def test_a_long_text_is_read_as_a_short_one_is() -> None:
     assert (found - expected).abs().max() < 1e-3
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
 def test_a_part_of_them_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copying and loss as trained, within the tolerance that the file says."""
@@ -212,6 +214,7 @@ def test_a_part_of_them_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
         assert abs(float(again) - float(then)) < 0.01
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")
 def test_the_heads_of_the_encoder_are_made_again() -> None:
     """All twelve, within the tolerance that the file says."""

@@ -1,7 +1,5 @@
 """The reader of the book's files; what it reads of the book the other tests rely on."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import manuscript
@@ -71,20 +69,3 @@ def test_claims_are_read_or_refused(tmp_path: Path) -> None:
                 manuscript.read(tmp_path)
         else:
             assert manuscript.read(tmp_path).claims["sky"].place == ""
-
-
-def test_needs_neither_the_library_nor_sphinx() -> None:
-    """Whoever takes over can read the book with PyYAML alone."""
-    code = (
-        "import manuscript, sys; manuscript.read(); "
-        "print({m.partition('.')[0] for m in sys.modules} "
-        "& {'pe_lib', 'numpy', 'sphinx', 'docutils', 'nbformat'})"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(manuscript.__file__).parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert result.stdout == "set()\n"

@@ -35,14 +35,13 @@ def close(A, B):
     return np.abs(A - B).max() < 1e-12"""
 """All that the checks of PAGE rest on; its own cells load SymPy, for each attack."""
 FORGED = b'{"done": "ex-net-shift", "message": ""}\n'
-STEAL = """
+STEAL = f"""
 import json
-for cell in json.load(open({path!r}))["cells"]:
+for cell in json.load(open({str(PAGE.path)!r}))["cells"]:
     source = "".join(cell["source"])
-    if {label!r} in str(cell.get("metadata", "")) + source and "return" in source:
+    if "return" in source:
         exec(source)
 """
-
 GRAB = (
     "import gc, channel, signal\n"
     "end = [x for x in gc.get_objects() if isinstance(x, channel.Channel)][0]\n"
@@ -61,20 +60,10 @@ BUSY = (
 
 QUICK = {
     "leaves": "import os\nos._exit(0)",
-    "exits": "import sys\nsys.exit()",
-    "interrupts": "raise KeyboardInterrupt",
     "kills itself": "import os\nos.kill(os.getpid(), 9)",
-    "kills its parent": "import os\nos.kill(os.getppid(), 9)",
     "kills all": "import os\nos.kill(-1, 9)",
     "crashes": "import ctypes\nctypes.string_at(0)",
-    "recurses": "def f(n):\n    return f(n + 1)\nf(0)",
-    "recurses without a limit": (
-        "import sys\nsys.setrecursionlimit(10**9)\ndef f(n):\n    return f(n + 1)\nf(0)"
-    ),
     "leaves a child": "import os, time\nif os.fork() == 0:\n    time.sleep(1000)",
-    "leaves a program": (
-        "import subprocess\nsubprocess.Popen(['sleep', '1234'], start_new_session=True)"
-    ),
     "leaves a thread": (
         "import os, threading, time\n"
         "threading.Thread(target=lambda: (time.sleep(0.5), os._exit(1))).start()"
@@ -97,14 +86,9 @@ QUICK = {
         "ends[0].send({'value': value})"
     ),
     "is not alone in memory": "x = [bytearray(10**8) for _ in range(10**4)]",
-    "asks for much": "x = np.ones(10**12)",
     "lifts the limits": (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))\nx = bytearray(10**10)"
-    ),
-    "patches NumPy": (
-        "for name in dir(np):\n    if callable(getattr(np, name)):\n"
-        "        setattr(np, name, lambda *_, **__: True)"
     ),
     "patches Python": (
         "import builtins\nbuiltins.AssertionError = builtins.__import__ = None"
@@ -127,7 +111,6 @@ QUICK = {
         "class P:\n    def __reduce__(self):\n        return print, ('read',)\n"
         "first = second = shift_halves = offset_of = P()"
     ),
-    "is a huge integer": "first = second = shift_halves = offset_of = 7 << 10**6",
     "is a deep list": (
         "first = []\nfor _ in range(10**5):\n    first = [first]\n"
         "second = shift_halves = offset_of = first"
@@ -146,15 +129,8 @@ QUICK = {
         "import pathlib\nfor name in ('report.csv', 'ada.ipynb'):\n"
         "    pathlib.Path({folder!r}, name).write_text('me, all points')"
     ),
-    "reads the solution": STEAL.replace(
-        "{path!r}", repr(str(PAGE.path)).replace("{", "{{")
-    ),
-    "reads a classmate": STEAL.replace("{path!r}", "{folder!r} + '/ada.ipynb'"),
+    "reads the solution": STEAL,
     "reads the secret": "open({folder!r} + '/class.yml').read()",
-    "looks for notebooks": (
-        "import pathlib\nfound = [*pathlib.Path('/').rglob('rotation*.ipynb')]\n"
-        "assert found, 'nothing'\nfirst, second = 9, -4"
-    ),
     "looks at the machine": (
         "import os\nassert len(os.listdir('/proc')) > 99\nos.listdir('/root')"
     ),
@@ -162,12 +138,9 @@ QUICK = {
         "import subprocess\n"
         "subprocess.run(['mount', '-t', 'tmpfs', 'p', '/usr'], check=True)"
     ),
-    "calls": "import urllib.request as r\nr.urlopen('http://127.0.0.1:9')",
     "calls the host": "import socket\nsocket.socket(40, socket.SOCK_STREAM)",
-    "asks": "input()",
     "prints": "for _ in range(100):\n    print('x' * 10**6)",
     "is no Python": "(" * 10**5,
-    "changes its surroundings": "import os\nos.environ.clear()\nos.chdir('/')",
     "is many": BUSY.format(50),
     "leaves its group": (
         APART + "libc.prctl(1, 0)\nos.setsid()\nif os.fork() == 0:\n"
@@ -210,7 +183,6 @@ QUICK = {
         "frame = len(body).to_bytes(4, 'big') + body\n"
         "end.write.write(len(frame).to_bytes(4, 'big') + frame)\nend.write.flush()"
     ),
-    "is a formula": "raise AssertionError('=1+1')",
 }
 SAID = dict.fromkeys(
     (name for name in QUICK if name.startswith("hides")), "[Errno 1] "
@@ -254,14 +226,13 @@ SLOW = {
 
 def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
     """What the check says of each attack, and then of the right answer below it."""
-    hand_in(folder / "ada.ipynb", RIGHT)
+    kit.write(filled(RIGHT), folder / "ada.ipynb")
     (folder / "class.yml").write_text("term: t\nsecret: s3cret\n", encoding="utf-8")
     real = report.plan(kit.short(PAGE), LIMITS, report.Whose("ada"))
     asked, given = {}, dict[str, str]()
     for number, (name, attack) in enumerate(attacks.items()):
         label = ATTACKED[number % len(ATTACKED)]
-        text = attack.replace("{folder!r}", repr(str(folder)))
-        given[name] = text.replace("{label!r}", repr(label)).replace("{{", "{")
+        given[name] = attack.replace("{folder!r}", repr(str(folder)))
         given[f"{name}, then"] = RIGHT[SPARED]
         asked[name] = real["exercises"][label]
         asked[f"{name}, then"] = real["exercises"][SPARED]
@@ -294,7 +265,7 @@ def code(text: str) -> dict[str, Any]:
     return {"cell_type": "code", "metadata": {}, "source": text}
 
 
-def hand_in(path: Path, given: dict[str, str]) -> None:
+def filled(given: dict[str, str]) -> dict[str, Any]:
     """A student's notebook with some answers."""
     notebook = kit.student(PAGE)
     for cell in notebook["cells"]:
@@ -302,7 +273,7 @@ def hand_in(path: Path, given: dict[str, str]) -> None:
         label = first.removeprefix("# Your answer to ")
         if label in given:
             cell["source"] = editions.lines(f"{first}\n{given[label]}")
-    kit.write(notebook, path)
+    return notebook
 
 
 needs_walls = pytest.mark.skipif(
@@ -388,11 +359,12 @@ def test_the_time_of_a_notebook_is_kept(
     monkeypatch.setattr(report.tempfile, "tempdir", str(tmp_path))
     deaf = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     real = report.plan("sinusoidal/rotation", LIMITS, report.Whose("ada"))
-    slow = dict.fromkeys(real["exercises"], real["exercises"]["ex-offset"])
-    slow["ex-offset"] = slow["ex-offset"] | {"check": deaf + "while True: pass"}
-    late = real | {"exercises": {"ex-offset": slow["ex-offset"]}, "cell_seconds": 600}
+    hangs = real["exercises"]["ex-offset"] | {"check": deaf + "while True: pass"}
+    late = real | {"above": [ABOVE], "exercises": {"ex-offset": hangs}}
+    late["cell_seconds"] = 600
     monkeypatch.setattr(report, "plan", lambda *_: late)
-    hand_in(tmp_path / "ada.ipynb", {"ex-offset": RIGHT["ex-offset"]})
+    right = {"ex-offset": RIGHT["ex-offset"]}
+    kit.write(filled(right), tmp_path / "ada.ipynb")
     limits = report.Limits(seconds=4)
     begun = time.monotonic()
     whose = report.Whose("ada")
@@ -404,7 +376,7 @@ def test_the_time_of_a_notebook_is_kept(
 
 def test_a_file_costs_its_own_row(tmp_path: Path) -> None:
     """Links, pipes, folders, what is too large or too deep, and odd names."""
-    hand_in(tmp_path / "ada.ipynb", RIGHT)
+    kit.write(filled(RIGHT), tmp_path / "ada.ipynb")
     (tmp_path / "ben.ipynb").symlink_to("ada.ipynb")
     (tmp_path / "cid.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "dan.ipynb")

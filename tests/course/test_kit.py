@@ -1,6 +1,5 @@
 """The course kit: folders that are complete, and hold no answer meant for nobody."""
 
-import ast
 import json
 import os
 import re
@@ -32,11 +31,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("course")
     build.build(SOME, ["student", "instructor", "nbgrader", "otter"], folder)
     return folder
-
-
-def texts(folder: Path) -> str:
-    """All notebooks of a folder, in one."""
-    return "\n".join(p.read_text("utf-8") for p in sorted(folder.rglob("*.ipynb")))
 
 
 def marked_down(path: Path) -> str:
@@ -86,27 +80,18 @@ def test_what_a_chapter_reads_lies_beside_it(
 
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
-    """Neither a line of a solution, nor a hidden input, nor a wrong answer."""
-    student, instructor = texts(course / "student"), texts(course / "instructor")
-    told_to = {edition: read(course / edition) for edition in ("student", "instructor")}
-    told = 0
+    """Neither a solution, nor a hidden input, nor a wrong answer."""
+    student, instructor = read(course / "student"), read(course / "instructor")
     for page in kit.chosen(BOOK.notebooks, SOME):
-        shown = "".join(c.source for c in page.cells if not c.tagged("solution-"))
         for cell in page.code_cells:
             for label in cell.tagged("solution-"):
-                for line in map(str.strip, cell.source.splitlines()):
-                    if len(line) > 16 and line not in shown:
-                        quoted = json.dumps(line)[1:-1]
-                        told += quoted in instructor
-                        assert quoted not in student or line.startswith("def ")
+                assert cell.source in instructor and cell.source not in student
                 for wrong in wrong_answers.collected()[label].wrong:
-                    assert wrong.answer.rstrip() in told_to["instructor"]
-                    if "\n" in wrong.answer.rstrip():  # one line may be the stub's
-                        assert wrong.answer.rstrip() not in told_to["student"]
-    assert told >= 10
+                    answer = wrong.answer.rstrip()
+                    assert answer in instructor
+                    assert answer not in student or "\n" not in answer  # the stub's
     assert "Hidden check" in instructor and "Hidden check" not in student
-    assert "solution-" not in student and "Common wrong answers" not in student
-    assert not [p for p in (course / "student").rglob("*") if "author" in p.name]
+    assert "Common wrong answers" not in student
     assert (course / "instructor/exam.md").is_file()
     assert not (course / "student/exam.md").exists()
 
@@ -206,15 +191,13 @@ def test_graders_get_all_points_and_hidden_inputs() -> None:
         }
 
 
-def test_hidden_checks_are_python_and_differ() -> None:
+def test_hidden_checks_differ() -> None:
     """At least half of the exercises have one; the others have one answer only."""
     hidden = 0
     for page in BOOK.notebooks:
         exercises = graders.Exercises(page)
         for label in exercises.points:
-            text = exercises.hidden(label)
-            ast.parse(text)
-            hidden += bool(text)
+            hidden += bool(exercises.hidden(label))
     assert 2 * hidden >= len(wrong_answers.collected()), hidden
 
 
@@ -228,14 +211,6 @@ def test_no_check_prints_for_otter() -> None:
             for each in (text, exercises.hidden(label)):
                 calls = re.findall(r"^\s*print\(", graders.silent(each), re.MULTILINE)
                 assert not calls, label
-
-
-def test_how_long_a_part_takes_is_said_before(tmp_path, capsys) -> None:
-    """Then where it is, and how large."""
-    build.build(SOME, ["otter"], tmp_path)
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == "otter: 3 chapters, about 1 second"
-    assert second.startswith(f"  {tmp_path / 'otter'}: ")
 
 
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:

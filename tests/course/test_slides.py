@@ -83,17 +83,6 @@ def test_a_figure_drawn_anew_turns_a_deck_red() -> None:
     assert len(slides.errors(gone, BOOK)) == sum(bool(s.figure) for s in gone.slides)
 
 
-@pytest.mark.parametrize("plan", PLANS[:2], ids=lambda plan: plan.name)
-def test_the_formula_and_the_proof_of_the_rotation_are_shown(plan) -> None:
-    """In the words of the page, which nobody typed again."""
-    deck = slides.deck(plan, BOOK)
-    assert r"\omega_j &amp;= 10000^{-2j/d}" in deck
-    assert "PE(pos + k) = T(k) PE(pos)" in deck
-    page = BOOK.pages["book/sinusoidal/rotation"]
-    proof = page.text.partition("**Proof.** ")[2].partition("$")[0]
-    assert len(proof) > 40 and f"<p>{proof}" in deck
-
-
 def test_a_slide_quotes_its_page() -> None:
     """Each kind, from the section, the cell or the label that the plan names."""
 

@@ -33,8 +33,9 @@ ENGINE = "_static/live/engine"
 LAYOUT_SHIFT = 0.02
 SHORTEST_ALT = 40
 TARGET = 44  # px, for a finger
-PHONE = 390
-HEIGHTS = {1280: 900, PHONE: 844, 320: 640}
+FOLDS = 10
+WIDE, PHONE, NARROW = 1280, 390, 320
+HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
 
 
 def pages() -> list[str]:
@@ -90,25 +91,17 @@ class _Parser(HTMLParser):
 
 
 @cache
-def _parse(path: Path, _changed: int) -> _Parser:
+def parse(path: Path) -> _Parser:
+    """The ids and references of a page."""
     parser = _Parser()
     parser.feed(path.read_text(encoding="utf-8"))
     return parser
 
 
-def parse(path: Path) -> _Parser:
-    """The ids and references of a page; read again only if the file changed."""
-    return _parse(path, path.stat().st_mtime_ns)
-
-
 @cache
-def _compressed(path: Path, _changed: int) -> int:
-    return len(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
-
-
 def compressed(path: Path) -> int:
     """The size of a file as a server sends it."""
-    return _compressed(path, path.stat().st_mtime_ns)
+    return len(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
 
 
 def broken_links(site: Site, name: str) -> list[str]:
@@ -185,7 +178,7 @@ _idle: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # tabs of a brow
 
 @contextmanager
 def visit(
-    browser: Any, site: Site, url: str, width: int = 1280, mode: str = "light"
+    browser: Any, site: Site, url: str, width: int = WIDE, mode: str = "light"
 ) -> Iterator[Visit]:
     """Open a page with nothing in a cache; wait until its fonts are there."""
     tabs = _idle.setdefault(browser, [])
@@ -200,7 +193,7 @@ def visit(
             answer.status >= 400 and seen.missing.append(answer.url)
         ),
     }
-    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    resize(page, width)
     page.emulate_media(media="screen", color_scheme=mode)
     for event, listener in listeners.items():
         page.on(event, listener)
@@ -229,6 +222,11 @@ def new_tab(browser: Any) -> Any:
     keeps.send("Network.enable")
     keeps.send("Network.setCacheDisabled", {"cacheDisabled": True})
     return page
+
+
+def resize(page: Any, width: int) -> None:
+    """Give the window another width, as whoever turns a phone does."""
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
 
 
 def wait_until(
@@ -320,6 +318,10 @@ frame = _asks("frame", TARGET)
 """Controls of the bar and of the path that a finger misses."""
 
 
+out_of_cards = _asks("out_of_cards")
+"""What sticks out of an explorer's card."""
+
+
 def overflow(seen: Visit) -> list[str]:
     """What stands out on the right, and cannot be scrolled to in a box of its own."""
     unfold(seen.page)
@@ -327,7 +329,7 @@ def overflow(seen: Visit) -> list[str]:
 
 
 # How much of a page's first picture is seen at once: its share in so many screens.
-SCREENS = {1280: (800, 1), PHONE: (844, 2)}
+SCREENS = {WIDE: (800, 1), PHONE: (844, 2)}
 NEARLY_WHOLE = 0.85
 
 
@@ -351,6 +353,14 @@ def quarters(seen: Visit) -> list[str]:
     figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
     return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
+
+
+def few_folds(seen: Visit) -> list[str]:
+    """More than ten lines that can be opened, the pencils of figures aside."""
+    shown = """all => all.filter((x) => x.checkVisibility()
+        && !x.closest(".fold-figure")).length"""
+    count = seen.page.locator("main details > summary").evaluate_all(shown)
+    return [f"{count} folds, at most {FOLDS}"] if count > FOLDS else []
 
 
 def headings(seen: Visit) -> list[str]:
@@ -398,12 +408,6 @@ def printing(seen: Visit) -> list[str]:
     return faults
 
 
-# axe looks at every element, also at what a page repeats a thousand times. So a drawing
-# (its label speaks for it) is empty, a formula is a box with letters at both ends, and
-# of the tokens in the listings of one kind one of each class stays. Afterwards all is
-# put back; `make weekly` leaves nothing out.
-
-
 @cache
 def axe() -> str:
     """The source of axe-core, from the package that carries it."""
@@ -417,14 +421,12 @@ def set_mode(page: Any, mode: str) -> None:
     page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
 
 
-def accessibility(seen: Visit, *, thin: bool = True) -> list[str]:
+def accessibility(seen: Visit) -> list[str]:
     """What axe-core finds, folded answers included, in light and in dark."""
     page = seen.page
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
-    if thin:
-        page.evaluate(script("thin"))
     was = page.evaluate("document.documentElement.dataset.theme")
     set_mode(page, "light")
     faults = page.evaluate(script("run_axe"), [])
@@ -432,8 +434,6 @@ def accessibility(seen: Visit, *, thin: bool = True) -> list[str]:
     colours = ["color-contrast", "link-in-text-block"]
     faults += page.evaluate(script("run_axe"), colours)
     set_mode(page, was)
-    if thin:
-        page.evaluate("putBack()")
     return faults
 
 

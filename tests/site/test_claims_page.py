@@ -72,28 +72,42 @@ def test_the_marks_stay_in_sight(site: Site, browser: Any) -> None:
 
 
 def test_buttons_count_what_they_show(page: Any) -> None:
-    """The counts are those of the files; pressed, a button leaves so many."""
+    """The counts are those of the files, then of what a word leaves; or all again."""
     count = Counter(colour(claim.verdict) for claim in BOOK.claims.values())
+    entries = page.locator(".claim-entry:visible")
     for kind, number in count.items():
         button = page.locator(f".claim-filter button[value='{kind}']")
-        said = " ".join(button.inner_text().split())
-        assert said == f"{WORDS[kind]} {number}"
+        assert " ".join(button.inner_text().split()) == f"{WORDS[kind]} {number}"
         button.click()
         assert button.get_attribute("aria-pressed") == "true"
-        assert page.locator(".claim-entry:visible").count() == number
+        assert entries.count() == number
         assert page.locator(f".claim-entry.{kind}:visible").count() == number
         said = page.locator(".claim-filter output").inner_text()
         assert said == f"{number} of {len(BOOK.claims)} claims"
+    page.fill(".claim-filter input", "sine")
+    for kind in ("no", "part", ""):
+        button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
+        button.click()
+        assert entries.count() == int(button.locator("b").inner_text()) > 0
+    assert entries.count() < len(BOOK.claims)
+    page.click(".claim-filter [type=reset]")
+    assert entries.count() == len(BOOK.claims)
+    assert page.locator(".claim-filter [type=reset]").is_hidden()
+    assert page.input_value(".claim-filter input") == ""
 
 
 def test_a_word_leaves_the_claims_that_hold_it(page: Any) -> None:
-    """In the sentence or in its reason; a topic without any is gone, too."""
+    """In the sentence or in its reason; a topic without any is gone, too.
+
+    The filter leaves room for what it finds: the first is in sight on a phone.
+    """
     page.fill(".claim-filter input", "BFLOAT16")
-    shown = page.locator(".claim-entry:not([hidden])")
+    shown = page.locator(".claim-entry:visible")
     assert 0 < shown.count() < len(BOOK.claims)
     assert all("bfloat16" in text.lower() for text in shown.all_text_contents())
     headings = page.locator("section > section:has(.claim-entry) > h2:visible")
     assert 0 < headings.count() < len({c.question for c in BOOK.claims.values()})
+    assert shown.first.bounding_box()["y"] < 844 - 100  # two lines and a half
 
 
 def test_each_word_counts_under_all_its_names(page: Any) -> None:
@@ -154,14 +168,6 @@ def test_the_puzzle_asks_first(site: Site, browser: Any, script: bool) -> None:
         assert page.locator(".puzzle svg.figure").is_visible()
 
 
-def test_on_a_phone_the_first_claim_is_in_sight(page: Any) -> None:
-    """The filter leaves room for what it finds, beside nothing that is cut off."""
-    page.fill(".claim-filter input", "rotary")
-    first = page.locator(".claim-entry:visible").first.bounding_box()
-    assert first["y"] < 844 - 100  # two lines and a half
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 def test_the_sentence_on_top_counts_the_files() -> None:
     """All of them, by verdict; what is open, where anything is."""
     first = next(iter(BOOK.claims.values()))
@@ -210,23 +216,6 @@ def test_the_badge_below_a_cell_is_drawn(site: Site, browser: Any) -> None:
         drawn = page.locator("p.claim > .badge:has(> svg):has(> a[href*='#ledger-'])")
         assert notes.count() == drawn.count() > 0
         assert not any("<" in said for said in notes.all_text_contents())
-
-
-def test_counts_follow_the_other_filters(page: Any) -> None:
-    """A button says how many it would show; one more button shows all again."""
-    page.fill(".claim-filter input", "sine")
-    entries = page.locator(".claim-entry:visible")
-    found = entries.count()
-    for kind in ("no", "part", ""):
-        button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
-        said = int(button.locator("b").inner_text())
-        button.click()
-        assert entries.count() == said > 0
-    assert found == said < len(BOOK.claims)
-    page.click(".claim-filter [type=reset]")
-    assert entries.count() == len(BOOK.claims)
-    assert page.locator(".claim-filter [type=reset]").is_hidden()
-    assert page.input_value(".claim-filter input") == ""
 
 
 def test_a_deep_link_is_in_sight_and_marked(site: Site, browser: Any) -> None:

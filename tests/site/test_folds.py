@@ -38,16 +38,6 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     assert found[: len(setups)] == setups
 
 
-def test_the_path_has_few_folds(browser: Any, site: Site) -> None:
-    """At most ten lines on a page can be opened, the pencils of figures aside."""
-    seen = """all => all.filter((x) => x.checkVisibility()
-        && !x.closest(".fold-figure")).length"""
-    for page in BOOK.spine:
-        with checks.visit(browser, site, site.url(page.name)) as visit:
-            folds = visit.page.locator("main details > summary")
-            assert folds.evaluate_all(seen) <= 10, page.name
-
-
 def test_both_editions_are_there(site: Site) -> None:
     """The student's notebook and the author's, and whoever teaches has a list."""
     listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
@@ -96,25 +86,17 @@ def test_all_is_folded_at_first(page: Any) -> None:
     assert not page.locator(f"#{CLAIM}").is_visible()
 
 
+@pytest.mark.parametrize("folder", [False, True])
 @pytest.mark.parametrize("target", [DEEPER, CLAIM])
 def test_an_address_opens_what_it_leads_into(
-    browser: Any, site: Site, target: str
+    browser: Any, site: Site, target: str, folder: bool
 ) -> None:
-    """When the page is opened."""
-    with checks.visit(browser, site, f"{site.url(PAGE)}#{target}") as seen:
+    """Also from a folder, where the page waits for its faces before it shows."""
+    url = (site.folder / f"{PAGE}.html").as_uri() if folder else site.url(PAGE)
+    with checks.visit(browser, site, f"{url}#{target}") as seen:
         assert is_open(seen.page, target)
         assert seen.page.locator(f"#{DEEPER} > details[open]").count() == 1
         assert opened(seen.page) < seen.page.locator("details.fold").count()
-
-
-@pytest.mark.parametrize("target", ["exercises", DEEPER])
-def test_an_address_leads_there_from_a_folder(
-    browser: Any, site: Site, target: str
-) -> None:
-    """Where the page waits for its faces before it shows."""
-    url = (site.folder / f"{PAGE}.html").as_uri()
-    with checks.visit(browser, site, f"{url}#{target}") as seen:
-        assert is_open(seen.page, target)
 
 
 def test_a_link_opens_what_it_leads_into(page: Any) -> None:

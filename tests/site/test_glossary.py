@@ -65,10 +65,10 @@ def test_a_meaning_has_no_links(links: list[str], said: str | None) -> None:
     assert list(paragraph.findall(nodes.reference))
 
 
-@pytest.fixture(params=[1280, pytest.param(390, marks=pytest.mark.weekly)])
-def page(request: pytest.FixtureRequest, browser: Any, site: Site) -> Iterator[Any]:
+@pytest.fixture
+def page(browser: Any, site: Site) -> Iterator[Any]:
     """A chapter that links to words."""
-    with checks.visit(browser, site, site.url(PAGE), request.param) as seen:
+    with checks.visit(browser, site, site.url(PAGE)) as seen:
         seen.page.locator(WORD).first.scroll_into_view_if_needed()
         seen.page.wait_for_timeout(300)
         yield seen.page

@@ -210,8 +210,8 @@ def test_by_a_finger(phone):
         pans = panel.get_attribute("data-panel") == "hero"  # it moves sideways alone
         touch("touchStart", (x, y))
         seen = {before}
-        for step, aside in enumerate((*range(5, 45, 5), *range(40, -45, -5))):
-            touch("touchMove", (x + aside, y + (0 if pans else 3 * step)))
+        for step, aside in enumerate((*range(10, 50, 10), *range(30, -50, -20))):
+            touch("touchMove", (x + aside, y + (0 if pans else 6 * step)))
             seen.add(panel.locator("svg").inner_html())
         touch("touchEnd")
         assert grip.evaluate("x => x.cancelled") == 0
@@ -227,7 +227,9 @@ def test_each_panel_has_a_page_and_a_card(browser, site, name):
         assert card.size == (1200, 630)
     with visit(browser, site, site.url(f"panel/{name}"), 320) as seen:
         assert seen.page.locator("h1 ~ .panel .take[tabindex]").count()
-        assert not [*console(seen), *overflow(seen), *accessibility(seen)]
+        assert not [*console(seen), *overflow(seen)]
+        if name == "heap":  # the page round a drawing is the same for all
+            assert not accessibility(seen)
 
 
 def test_its_weight(browser, site):
