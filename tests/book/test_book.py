@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
+import live
 import manuscript
 import numpy as np
 import pytest
@@ -79,7 +80,11 @@ def test_figures_are_described(page: Page) -> None:
             assert min(letters, default=12) * 358 / width >= 12, (
                 f"{name}: draw it narrower or its letters larger"
             )
-            assert 'id="DejaVu' not in svg, f"{name}: write it without mathtext"
+            outlines = 'id="DejaVu' in svg
+            in_browser = not live.lacking(page.name)  # which lacks its letters
+            assert not outlines and not (in_browser and re.search("<!-- .*[$]", svg)), (
+                f"{name}: write it without mathtext"
+            )
 
 
 def test_figure_names_are_unique() -> None:

@@ -14,7 +14,7 @@ from site_checks import Site
 
 GLOSSARY = "book/reference/glossary"
 PAGE = "book/failures/criteria"
-WORD = 'a[href$="glossary.html#head"]'
+WORD = 'a[href$="glossary.html#norm"]'
 SHOWN = ".word:popover-open"
 
 
@@ -99,7 +99,7 @@ def test_shown_by_keyboard(page: Any) -> None:
     page.keyboard.press("Tab")
     assert page.locator(SHOWN).count() == 1
     page.keyboard.press("Enter")
-    page.wait_for_url(f"**/{GLOSSARY}.html#head")
+    page.wait_for_url(f"**/{GLOSSARY}.html#norm")
 
 
 def test_shown_at_a_first_tap(browser: Any, site: Site) -> None:
@@ -118,5 +118,5 @@ def test_shown_at_a_first_tap(browser: Any, site: Site) -> None:
     assert page.locator(SHOWN).count() == 0 and PAGE in page.url
     word.tap()
     word.tap()
-    page.wait_for_url(f"**/{GLOSSARY}.html#head")
+    page.wait_for_url(f"**/{GLOSSARY}.html#norm")
     context.close()
