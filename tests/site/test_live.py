@@ -295,7 +295,7 @@ def edges() -> Iterator[Any]:
         cells = manuscript.read().pages[name].code_cells
         (cell,) = (cell for cell in cells if "parameters" in cell.tagged(""))
         for line in filter(None, map(VALUE.fullmatch, cell.source.splitlines())):
-            for value in {*line.groups()[2:]} - {line[2]}:
+            for value in sorted({*line.groups()[2:]} - {line[2]}):
                 changed = f"{line[1]} = {value}"
                 yield pytest.param(name, line[0], changed, id=f"{name} {changed}")
 
