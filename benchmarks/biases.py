@@ -53,17 +53,17 @@ def same_bloom(heads: int) -> str:
     """BLOOM adds slope times key position: equal up to a number for each query."""
     build = peer("transformers.models.bloom.modeling_bloom.build_alibi_tensor")
     slopes = build(torch.ones(1, 2), heads, torch.float32)[:, 0, 1]
-    return told(slopes, AlibiBias(heads).slopes)
+    return largest_gap(slopes, AlibiBias(heads).slopes)
 
 
 def same_mpt(heads: int) -> str:
     """MPT's tensor is the last query's row."""
     build = peer("transformers.models.mpt.modeling_mpt.build_mpt_alibi_tensor")
     row = build(heads, LENGTH)[:, 0]
-    return told(row, AlibiBias(heads)(1, LENGTH)[:, 0])
+    return largest_gap(row, AlibiBias(heads)(1, LENGTH)[:, 0])
 
 
-def told(theirs: Tensor, ours: Tensor) -> str:
+def largest_gap(theirs: Tensor, ours: Tensor) -> str:
     """The largest difference beside the number."""
     if torch.equal(theirs, ours):
         return "equal"

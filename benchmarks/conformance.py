@@ -293,7 +293,7 @@ PEERS: dict[str, Callable[[], Build]] = {
 }
 
 
-def table(reports: dict[str, Report], asked: dict[str, tuple[str, ...]]) -> list[str]:
+def table(reports: dict[str, Report], checks: dict[str, tuple[str, ...]]) -> list[str]:
     """One line a check, one column a module: x where something is wrong.
 
     A dash is a check that does not apply, a blank one of a different kind of module.
@@ -303,36 +303,36 @@ def table(reports: dict[str, Report], asked: dict[str, tuple[str, ...]]) -> list
     lines += ["", "  " + " ".join(letters.values())]
     for check in dict.fromkeys([*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS]):
         marks = [
-            _mark(check, report, check in asked[name])
+            _mark(check, report, check in checks[name])
             for name, report in reports.items()
         ]
         lines.append("  " + " ".join(marks) + f"  {check}")
     return lines
 
 
-def _mark(check: str, report: Report, asked: bool) -> str:
+def _mark(check: str, report: Report, checked: bool) -> str:
     severities = {f.severity for f in report.findings if f.check == check}
     return (
-        "x" if "wrong" in severities else "." if severities else "-" if asked else " "
+        "x" if "wrong" in severities else "." if severities else "-" if checked else " "
     )
 
 
 def details(name: str, report: Report) -> list[str]:
     """What the module is, and what was found wrong."""
     names = ("axes", "convention", "pairing", "frequencies", "slopes", "buckets")
-    told = [f"It {report.kind}."] if report.kind else []
-    told += [
+    lines = [f"It {report.kind}."] if report.kind else []
+    lines += [
         f.what for f in report.findings if f.check in names and f.severity == "fact"
     ]
-    told += [f"x {found.check}: {found.what}" for found in report.wrong]
-    told += [f"known: {line}" for line in KNOWN.get(name, [])]
+    lines += [f"x {found.check}: {found.what}" for found in report.wrong]
+    lines += [f"known: {line}" for line in KNOWN.get(name, [])]
     shape = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return ["", name, *map(shape.fill, told)]
+    return ["", name, *map(shape.fill, lines)]
 
 
 def results() -> list[str]:
     """Check everything."""
-    reports, asked, missing, seconds = {}, {}, [], {}
+    reports, checks, missing, seconds = {}, {}, [], {}
     torch.zeros(1, device="meta").add(1)  # torch imports more when this comes first
     for name, load in PEERS.items():
         try:
@@ -343,7 +343,7 @@ def results() -> list[str]:
         begin = time.process_time()
         reports[name] = check_encoding(build, d_model=D_MODEL)
         seconds[name] = time.process_time() - begin
-        asked[name] = names_of_checks(build, d_model=D_MODEL)
+        checks[name] = names_of_checks(build, d_model=D_MODEL)
     packages = sorted({name.split()[0] for name in reports} - {"pe_lib"})
     return [
         f"{datetime.date.today()}, Python {platform.python_version()}, "
@@ -353,7 +353,7 @@ def results() -> list[str]:
         "",
         "Where the checker finds something to fix (x) and where it does not (.);",
         "a dash is a question that was asked and does not apply; a blank was not asked",
-        *table(reports, asked),
+        *table(reports, checks),
         f"(a report took {min(seconds.values()):.1f} to "
         f"{max(seconds.values()):.1f} s of processor time)",
         "",

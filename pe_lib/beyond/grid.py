@@ -134,8 +134,8 @@ def axial_frequencies(
         raise ValueError(
             f"head_dim must be a multiple of {2 * axes} for {axes} axes, got {head_dim}"
         )
-    own = angular_frequencies(head_dim // axes, base=base)
-    return np.kron(np.eye(axes), own).astype(np.float64)
+    frequencies = angular_frequencies(head_dim // axes, base=base)
+    return np.kron(np.eye(axes), frequencies).astype(np.float64)
 
 
 def section_frequencies(
@@ -207,8 +207,7 @@ def section_frequencies(
                 )
             owner[places] = axis
     speeds = angular_frequencies(head_dim, base=as_base(base))
-    own = owner == np.arange(len(sizes))[:, np.newaxis]
-    return np.where(own, speeds, 0.0)
+    return np.where(owner == np.arange(len(sizes))[:, np.newaxis], speeds, 0.0)
 
 
 def rotate_grid(

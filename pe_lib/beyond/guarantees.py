@@ -44,15 +44,15 @@ def offset_alone(way: Way) -> Verdict:
         worst = float(gaps.max())
         if worst > 1e-9:
             query, key = np.unravel_index(gaps.argmax(), gaps.shape)
-            told = f"query {query}, key {key}: {worst:.1f} off, {later} later"
-            return _verdict(False, worst, told)
+            evidence = f"query {query}, key {key}: {worst:.1f} off, {later} later"
+            return _verdict(False, worst, evidence)
     other = np.random.default_rng(1).standard_normal((2, 64, WIDTH))
     other[:, [0, 63]] = queries[[0, 63]], keys[[0, 63]]
     gap = abs(way.scores(other[0], other[1], t) - before)[63, 0]
     worst = float(gap / before.std())
     if worst > 1e-9:
-        told = f"query 63, key 0: {worst:.1f} by those between"
-        return _verdict(False, worst, told)
+        evidence = f"query 63, key 0: {worst:.1f} by those between"
+        return _verdict(False, worst, evidence)
     return _verdict(True, worst, "no score changes 10000 words later")
 
 
@@ -71,8 +71,8 @@ def before_and_after(way: Way) -> Verdict:
     scores = way.looking(1, np.arange(9.0))[4]
     gap = float(abs(scores[3] - scores[5]))
     holds = gap > 1e-9
-    told = "apart by" if holds else "one number:"
-    return _verdict(holds, gap, f"one back and one ahead are {told} {gap:.2g}")
+    how = "apart by" if holds else "one number:"
+    return _verdict(holds, gap, f"one back and one ahead are {how} {gap:.2g}")
 
 
 def equal_words(way: Way) -> Verdict:
@@ -115,8 +115,8 @@ def keeps_weight(way: Way) -> Verdict:
     spread = float(np.ptp(rows[0]))
     scale = 6 / spread if spread else 1.0
     tops = [float(softmax(scale * row).max()) for row in rows]
-    told = f"{tops[0]:.3f} of 200 tokens, {tops[1]:.3f} of 800"
-    return _verdict(tops[1] > 0.99 * tops[0], tops[1] / tops[0], told)
+    evidence = f"{tops[0]:.3f} of 200 tokens, {tops[1]:.3f} of 800"
+    return _verdict(tops[1] > 0.99 * tops[0], tops[1] / tops[0], evidence)
 
 
 GUARANTEES: dict[str, Callable[[Way], Verdict]] = {
@@ -179,23 +179,23 @@ def guarantees(ways: Mapping[str, Way] | None = None) -> Scorecard:
 def _numbers(ask: Callable[..., Array]) -> Callable[..., Array]:
     """The same question, whose answer is refused if it is no number."""
 
-    def asked(*question: Any) -> Array:
+    def checked(*question: Any) -> Array:
         scores = ask(*question)
         if np.isnan(scores).any():
             raise ValueError("scores must be numbers, got NaN")
         return scores
 
-    return asked
+    return checked
 
 
 def _judge(test: Callable[[Way], Verdict], way: Way) -> Verdict:
     """The verdict; on a way of the book it is found once."""
-    own = any(way is each for each in WAYS.values())
-    return _judge_own(test, way) if own else _find(test, way)
+    of_the_book = any(way is each for each in WAYS.values())
+    return _find_once(test, way) if of_the_book else _find(test, way)
 
 
 @cache
-def _judge_own(test: Callable[[Way], Verdict], way: Way) -> Verdict:
+def _find_once(test: Callable[[Way], Verdict], way: Way) -> Verdict:
     return _find(test, way)
 
 

@@ -139,20 +139,20 @@ def xl_terms(
     array([[1.  , 0.54],
            [0.54, 1.  ]])
     """
-    asked, given = as_reals("queries", queries), as_reals("keys", keys)
+    q, k = as_reals("queries", queries), as_reals("keys", keys)
     between = as_reals("codes", codes)
     u = as_reals("word_bias", word_bias)
     v = as_reals("offset_bias", offset_bias)
-    n, d = asked.shape if asked.ndim == 2 else (0, 0)
-    shapes = (asked.shape, given.shape, between.shape, u.shape, v.shape)
+    n, d = q.shape if q.ndim == 2 else (0, 0)
+    shapes = (q.shape, k.shape, between.shape, u.shape, v.shape)
     if shapes != ((n, d), (n, d), (n, n, d), (d,), (d,)):
         raise ValueError(
             "queries, keys, codes, word_bias and offset_bias must have shapes [n, d], "
             f"[n, d], [n, n, d], [d] and [d], got {shapes}"
         )
     return [
-        asked @ given.T,
-        np.einsum("td,tsd->ts", asked, between),
-        np.tile(given @ u, (n, 1)),
+        q @ k.T,
+        np.einsum("td,tsd->ts", q, between),
+        np.tile(k @ u, (n, 1)),
         between @ v,
     ]

@@ -102,10 +102,10 @@ def cope_counts(gates: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("gates must lie within 0 and 1")
     sums = opened.cumsum(axis=-1)
     here = np.arange(opened.shape[-1])
-    own = sums[..., here, here][..., np.newaxis]
+    to_query = sums[..., here, here][..., np.newaxis]
     gate = opened[..., here, here][..., np.newaxis]
     counts: NDArray[np.float64] = np.where(
-        here <= here[:, np.newaxis], own - sums + opened, sums - own + gate
+        here <= here[:, np.newaxis], to_query - sums + opened, sums - to_query + gate
     )
     return counts
 
@@ -144,22 +144,22 @@ def cope_bias(
     >>> cope_bias([[2.0]], [[0.25]], [[0.0], [1.0]])
     array([[0.5]])
     """
-    asked, given = as_reals("queries", queries), as_reals("vectors", vectors)
+    q, e = as_reals("queries", queries), as_reals("vectors", vectors)
     where = as_reals("counts", counts)
-    if asked.ndim != 2 or given.ndim != 2 or asked.shape[1] != given.shape[1]:
+    if q.ndim != 2 or e.ndim != 2 or q.shape[1] != e.shape[1]:
         raise ValueError(
             "queries and vectors must have shapes [length, d] and [M, d], got "
-            f"{asked.shape} and {given.shape}"
+            f"{q.shape} and {e.shape}"
         )
-    if where.shape != (len(asked), len(asked)) or not (where >= 0).all():
+    if where.shape != (len(q), len(q)) or not (where >= 0).all():
         raise ValueError(
-            f"counts must be numbers [{len(asked)}, {len(asked)}] from 0 on, got shape "
+            f"counts must be numbers [{len(q)}, {len(q)}] from 0 on, got shape "
             f"{where.shape}"
         )
-    table = asked @ given.T
-    where = np.minimum(where, len(given) - 1)
+    table = q @ e.T
+    where = np.minimum(where, len(e) - 1)
     below = np.floor(where).astype(np.int64)
-    above = np.minimum(below + 1, len(given) - 1)
+    above = np.minimum(below + 1, len(e) - 1)
     lower, upper = (
         np.take_along_axis(table, whole, axis=1) for whole in (below, above)
     )

@@ -91,8 +91,8 @@ class Bias(Asked):
     @cached_property
     def by_offset(self) -> Array:
         """[heads, key - query + count - 1]: the middle of each diagonal."""
-        own = np.diagonal(self.values, axis1=1, axis2=2)[..., None]
-        low, high = ends_by_offset(self.values - own if self.as_rows else self.values)
+        level = np.diagonal(self.values, axis1=1, axis2=2)[..., None]
+        low, high = ends_by_offset(self.values - level if self.as_rows else self.values)
         return np.asarray((low + high) / 2)
 
     @cached_property

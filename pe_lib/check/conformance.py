@@ -207,10 +207,10 @@ def _copies(module: torch.nn.Module, d_model: int) -> Build:
     """What "makes" a module that is there already, of its one width."""
 
     for name in ("d_model", "embedding_dim", "hidden_size", "head_dim"):
-        own = getattr(module, name, d_model)
-        if isinstance(own, int) and own != d_model:
+        width = getattr(module, name, d_model)
+        if isinstance(width, int) and width != d_model:
             raise ValueError(
-                f"d_model must be the module's {name}, {own}, got {d_model}"
+                f"d_model must be the module's {name}, {width}, got {d_model}"
             )
 
     def copy_of(width: int) -> torch.nn.Module:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
-from pe_lib.check.wrapped import own_name
+from pe_lib.check.wrapped import inner_name
 
 NEAR = 1 / 64  # of the usual distance between neighbours
 MANY = 1000  # positions among which the nearest two are looked for
@@ -160,7 +160,7 @@ def rows(probe: Probe) -> Findings:
     name, parameter, taken = found
     length, height = len(taken), len(_as_table(parameter))
     untrained = _untrained(probe, module, parameter, taken)
-    name, unused = own_name(module, name), height - length
+    name, unused = inner_name(module, name), height - length
     shift = int(taken[0])
     in_order = bool((taken == torch.arange(length) + shift).all())
     if not in_order:

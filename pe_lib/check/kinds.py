@@ -52,7 +52,7 @@ class Caller:
             given.append(length if self.where < 0 else at[None] if more else at)
         return given
 
-    def read(self, output: Any, vectors: Tensor, part: int = 0) -> Tensor:
+    def turned(self, output: Any, vectors: Tensor, part: int = 0) -> Tensor:
         """The vectors turned, from the module's output; `part` 1 is the keys."""
         if self.tables is not None:
             batch, length, dim = vectors.shape
@@ -75,7 +75,7 @@ class Caller:
     ) -> Any:
         """Vectors [length, dim], or a batch of them, turned."""
         batch = vectors if vectors.ndim == 3 else vectors[None]
-        turned = self.read(module(*self.inputs(batch, at), **given), batch, part)
+        turned = self.turned(module(*self.inputs(batch, at), **given), batch, part)
         return turned if vectors.ndim == 3 else turned[0]
 
 

@@ -45,7 +45,7 @@ def axes(probe: Probe) -> Findings:
             "The length is taken from an axis that is not the sequence.",
             "Take it from x.shape[-2].",
         )
-    yield from not_as_said(probe, AXES[probe.axes])
+    yield from wrong_axes(probe, AXES[probe.axes])
     hint = {
         "sequence": " If yours is [batch, length, d_model], all words of a sequence "
         "get the same encoding.",
@@ -63,8 +63,8 @@ def axes(probe: Probe) -> Findings:
     yield _what_comes_back(probe)
 
 
-def not_as_said(probe: Probe, axes: str) -> Findings:
-    """Where the order of the axes was said, is it this one?"""
+def wrong_axes(probe: Probe, axes: str) -> Findings:
+    """Where the order of the axes was given, is it this one?"""
     if probe.takes_axes and probe.takes_axes != axes:
         yield Finding.wrong(
             f"x is {axes} and not {probe.takes_axes}.",

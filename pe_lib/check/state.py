@@ -13,7 +13,7 @@ from pe_lib.check.probe import Probe
 from pe_lib.check.report import Finding, Findings, first_line
 from pe_lib.check.tensors import close, plain_tensors
 from pe_lib.check.undisturbed import seed_all
-from pe_lib.check.wrapped import own_name
+from pe_lib.check.wrapped import inner_name
 
 LOOKUPS = torch.ops.aten.embedding.default, torch.ops.aten.index_select.default
 
@@ -156,7 +156,7 @@ def state_dict(probe: Subject) -> Findings:
     elif state:
         tensors = {k: v for k, v in state.items() if isinstance(v, Tensor)}
         entries = ", ".join(
-            f"{own_name(module, name)} {list(v.shape)}" for name, v in tensors.items()
+            f"{inner_name(module, name)} {list(v.shape)}" for name, v in tensors.items()
         )
         held = sum(v.numel() for v in tensors.values())
         yield Finding.fact(

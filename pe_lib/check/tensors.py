@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.wrapped import own_name
+from pe_lib.check.wrapped import inner_name
 
 
 def as_numpy(codes: Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -38,7 +38,7 @@ def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
     """
     moved = [*module.parameters(), *module.buffers()]
     return {
-        own_name(module, f"{prefix}.{name}".lstrip(".")): tensor
+        inner_name(module, f"{prefix}.{name}".lstrip(".")): tensor
         for prefix, part in module.named_modules()
         for attribute, value in vars(part).items()
         if attribute not in ("_parameters", "_buffers", "_modules")

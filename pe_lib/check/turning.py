@@ -14,7 +14,7 @@ from pe_lib.check.offsets import picture_width
 from pe_lib.check.probe import noise
 from pe_lib.check.recognition import HARMFUL, lost_by_float32
 from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.shapes import not_as_said
+from pe_lib.check.shapes import wrong_axes
 from pe_lib.check.speeds import CLOSE, exact_speeds, numbers_of, recognize_speeds
 from pe_lib.check.tensors import as_numpy, close
 from pe_lib.check.turner import FAR, Turner
@@ -33,7 +33,7 @@ def axes(turner: Turner) -> Findings:
     words = turner.call.axes
     if not words:
         return
-    yield from not_as_said(turner.probe, words)
+    yield from wrong_axes(turner.probe, words)
     at = words.strip("[]").split(", ").index("length")
     yield Finding.fact(
         f"x is {words}; it counts along axis {at}.",

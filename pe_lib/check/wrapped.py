@@ -78,7 +78,7 @@ def dims_of(given: Any) -> int:
     return given.ndim if isinstance(given, Tensor) else -1
 
 
-def own_name(module: nn.Module, name: str) -> str:
+def inner_name(module: nn.Module, name: str) -> str:
     """What somebody calls a part of a module that we have wrapped."""
     while isinstance(module, Fitted | Wrapped):
         module, name = module.inner, name.removeprefix("inner.")

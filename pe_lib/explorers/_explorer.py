@@ -60,8 +60,8 @@ class Explorer:
         )
         tally = f'<dl class="tally">{cells}</dl>\n' if cells else ""
         head, text = self._reached
-        own = self._name.replace("-", "_") + ".js"
-        script = "".join(map(_file, (*self._scripts, own)))
+        name = self._name.replace("-", "_") + ".js"
+        script = "".join(map(_file, (*self._scripts, name)))
         return (
             f'<div class="pe-explorer pe-{self._name}">\n'
             f"<style>\n{''.join(map(_file, self._styles))}</style>\n"

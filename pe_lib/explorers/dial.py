@@ -116,14 +116,14 @@ class Dial(Explorer):
         named = int(found.chances[self.position].argmax())
         chance = round(100 * found.chances[self.position, named])
         after = 1 if self.k is None else self.k
-        asked = [t for t in range(LENGTH) if match[t] >= 0]
+        matched = [t for t in range(LENGTH) if match[t] >= 0]
         right = sum(
-            int(found.chances[t].argmax()) == text[match[t] + after] for t in asked
+            int(found.chances[t].argmax()) == text[match[t] + after] for t in matched
         )
         how = "As trained" if self.k is None else f"With T({self.k})"
         return (
-            f"{how}: {_said(text, match, self.position, named)} It is {chance} % sure."
-            f" {right} of {len(asked)} answers are {after} after the match."
+            f"{how}: {_line(text, match, self.position, named)} It is {chance} % sure."
+            f" {right} of {len(matched)} answers are {after} after the match."
         )
 
     def _won(self) -> bool:
@@ -141,7 +141,7 @@ class Dial(Explorer):
         )
 
 
-def _said(text: list[int], match: list[int], t: int, named: int) -> str:
+def _line(text: list[int], match: list[int], t: int, named: int) -> str:
     """What the model says, in words."""
     line = f"after {VOCABULARY[text[t]]} the model names {VOCABULARY[named]}"
     if match[t] < 0:

@@ -77,16 +77,16 @@ class Patches(Explorer):
         hands = np.array([s * np.array(way) for s in SPEEDS for way in directions])
         steps = np.arange(-FAR, FAR + 1)
         places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
-        asked = np.cos(hands @ (self.down, self.right))
-        scores: NDArray[np.float64] = 2 * np.cos(places @ hands.T) @ asked
+        amounts = np.cos(hands @ (self.down, self.right))
+        scores: NDArray[np.float64] = 2 * np.cos(places @ hands.T) @ amounts
         return scores
 
-    def _asked(self) -> set[int]:
+    def _wanted(self) -> set[int]:
         middle, step = SIDE * FAR + FAR, SIDE * self.down + self.right
         return {middle + step, middle - step}
 
     def _share(self) -> float:
-        return float(softmax(SHARP * self._scores())[list(self._asked())].sum())
+        return float(softmax(SHARP * self._scores())[list(self._wanted())].sum())
 
     def _stage(self) -> str:
         weights = softmax(SHARP * self._scores()).reshape(SIDE, SIDE)
@@ -120,7 +120,7 @@ class Patches(Explorer):
 
     def _won(self) -> bool:
         off = self.down != 0 and self.right != 0
-        return off and set(highest(self._scores())) == self._asked()
+        return off and set(highest(self._scores())) == self._wanted()
 
     def _sentence(self) -> str:
         ways = [
@@ -132,10 +132,11 @@ class Patches(Explorer):
             if step
         ]
         what = ", ".join([*ways, "and the opposite"]) if ways else "the patch itself"
-        most, asked = len(highest(self._scores())), len(self._asked())
-        how = f"{most} patches, {most - asked} too many" if most > asked else "no other"
-        said = f"Wanted: {what}. Highest: {how}. Weight on those wanted:"
-        return f"{said} {number(self._share())}."
+        most = len(highest(self._scores()))
+        more = most - len(self._wanted())
+        how = f"{most} patches, {more} too many" if more > 0 else "no other"
+        share = number(self._share())
+        return f"Wanted: {what}. Highest: {how}. Weight on those wanted: {share}."
 
     def _controls(self) -> str:
         checked = " checked" if self.diagonals else ""

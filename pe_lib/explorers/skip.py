@@ -71,19 +71,19 @@ class Skip(Explorer):
             ",".join(f"{token.text} {round(100 * token.chance)}" for token in row)
             for row in answers().values()
         )
-        told = answers()[self.heads, self.quarters / 4]
+        tokens = answers()[self.heads, self.quarters / 4]
         return (
             '<p class="legend">It read three times: The old king gave seven golden'
             " apples to his youngest daughter before the first snow of winter fell on"
             " the silent town. Then: The</p>\n"
-            f'<p><b class="now">{_text(told)}</b></p>\n'
+            f'<p><b class="now">{_text(tokens)}</b></p>\n'
             + picture(
                 "Bars: the probability of each token that it wrote.",
                 330,
                 62,
                 '<text x="5" y="11" style="text-anchor:start">probability of each'
                 " word</text>"
-                f'<path class="now" stroke-width="16" d="{_bars(told)}"/>'
+                f'<path class="now" stroke-width="16" d="{_bars(tokens)}"/>'
                 '<path class="edge" d="M5 60.5h320"/>\n',
             )
             + f'<p hidden class="model" data-stored="{stored}"></p>\n'
@@ -91,8 +91,8 @@ class Skip(Explorer):
 
     def _sentence(self) -> str:
         number = {"four": 4, "twenty": 20}[self.heads]
-        told = answers()[self.heads, self.quarters / 4]
-        return f"{number} heads rotated by {self.quarters / 4:g}: {_text(told)}"
+        tokens = answers()[self.heads, self.quarters / 4]
+        return f"{number} heads rotated by {self.quarters / 4:g}: {_text(tokens)}"
 
     def _won(self) -> bool:
         return answers()[self.heads, self.quarters / 4][0].text == "king"
@@ -106,29 +106,29 @@ class Skip(Explorer):
         )
 
 
-def _text(told: list[Token]) -> str:
-    return " ".join(token.text for token in told)
+def _text(tokens: list[Token]) -> str:
+    return " ".join(token.text for token in tokens)
 
 
-def _bars(told: list[Token]) -> str:
+def _bars(tokens: list[Token]) -> str:
     """One bar for each token."""
     return "".join(
         f"M{23 * i + 16} 60V{60 - 0.44 * round(100 * token.chance):.1f}"
-        for i, token in enumerate(told)
+        for i, token in enumerate(tokens)
     )
 
 
 def packed(rows: Iterable[Mapping[str, str]]) -> str:
     """What skip.txt holds, of the rows of smollm_sentences.csv."""
-    told: dict[tuple[str, str], list[str]] = {}
+    entries: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["text"] == "king" and int(row["step"]) < 14:
             word = row["token"].strip() or "↵"
-            own = told.setdefault((row["heads"], row["back"]), [])
-            own.append(f"{word} {row['probability']}")
+            key = row["heads"], row["back"]
+            entries.setdefault(key, []).append(f"{word} {row['probability']}")
     sets = [(heads, f"{back:g}") for heads in HEADS for back in BACKS]
     lines = [
-        "\t".join([*key, *told[key if key[1] != "0" else ("none", "0")]])
+        "\t".join([*key, *entries[key if key[1] != "0" else ("none", "0")]])
         for key in sets
     ]
     return "\n".join(lines) + "\n"
@@ -140,7 +140,7 @@ def answers() -> dict[tuple[str, float], list[Token]]:
     found: dict[tuple[str, float], list[Token]] = {}
     text = Path(__file__).with_name("skip.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
-        heads, back, *told = line.split("\t")
-        words = (entry.rsplit(" ", 1) for entry in told)
+        heads, back, *entries = line.split("\t")
+        words = (entry.rsplit(" ", 1) for entry in entries)
         found[heads, float(back)] = [Token(word, float(x)) for word, x in words]
     return found

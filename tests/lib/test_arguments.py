@@ -371,10 +371,10 @@ def all_cases():
     """Every public function, every one of its arguments, every bad value."""
     for name, function in sorted(FUNCTIONS.items()):
         for argument in inspect.signature(function).parameters:
-            own = f"{name}.{argument}"
-            for value, error, must, came in BAD.get(own) or BAD[argument]:
+            key = f"{name}.{argument}"
+            for value, error, must, came in BAD.get(key) or BAD[argument]:
                 yield pytest.param(
-                    name, argument, value, error, must, came, id=f"{own}-{came}"
+                    name, argument, value, error, must, came, id=f"{key}-{came}"
                 )
 
 
@@ -474,6 +474,6 @@ def test_a_huge_integer_is_too_large_not_unreal(position):
 
 def test_an_integer_that_no_float_holds():
     for digits in (400, 5000):  # Python itself refuses to write out the second
-        with pytest.raises(ValueError, match="positions must fit a float, got") as told:
+        with pytest.raises(ValueError, match="positions must fit a float, got") as info:
             sinusoidal(10**digits, 4)
-        assert len(str(told.value)) < 130
+        assert len(str(info.value)) < 130

@@ -116,9 +116,8 @@ def test_axial_frequencies_give_each_axis_the_same_speeds():
     speeds = axial_frequencies(12, 3, base=100)
     assert speeds.shape == (3, 6)
     for axis in range(3):
-        own = [1.0, 0.1]
         expected = np.zeros(6)
-        expected[2 * axis : 2 * axis + 2] = own
+        expected[2 * axis : 2 * axis + 2] = 1.0, 0.1
         np.testing.assert_allclose(speeds[axis], expected)
 
 

@@ -66,7 +66,7 @@ def test_the_evidence(card, place):
     assert card[place[0]][place[1]].evidence == EVIDENCE[place]
 
 
-def test_it_prints_its_own_titles(card):
+def test_it_prints_its_titles(card):
     assert isinstance(card, Scorecard)
     assert str(card).startswith("1 any length\n2 offset alone\n")
     assert card._repr_html_().count('<th scope="col">') == 1 + len(GUARANTEES)
@@ -112,7 +112,7 @@ def test_ways_that_are_broken_lose_what_they_guaranteed():
     assert added["equal words"].holds
 
 
-def test_a_way_of_ones_own():
+def test_a_new_way():
     """KERPLE's logarithm keeps the weight with r2 = 1/400, not with 1/10 or 1."""
     for r2, keeps in ((1 / 400, True), (1 / 10, False), (1, False)):
 
@@ -127,7 +127,7 @@ def test_a_way_of_ones_own():
         assert card["offset alone"].holds and card["keeps weight"].holds == keeps
 
 
-def test_every_query_is_asked():
+def test_every_query_counts():
     """A head that is right for the last query alone does not look one back."""
     rotary = WAYS["rotary"]
 

@@ -71,7 +71,7 @@ def test_given_frequencies_are_exact_at_any_position(position):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_part_turns_as_a_head_of_its_own(layout):
+def test_a_part_turns_as_a_whole_head(layout):
     turned = apply_rotary(QUERIES, np.arange(11), layout=layout, rotary_dim=6)
     alone = apply_rotary(QUERIES[..., :6], np.arange(11), layout=layout)
     np.testing.assert_array_equal(turned[..., :6], alone)

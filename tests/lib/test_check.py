@@ -783,7 +783,7 @@ def test_a_module_that_is_slow_to_build_is_built_rarely():
     assert built.count(16) <= 8
 
 
-def test_where_two_calls_differ_nothing_else_is_told():
+def test_where_two_calls_differ_nothing_else_is_reported():
     assert {found.check for found in report_of(Noise).findings} == {"determinism"}
 
 
@@ -796,8 +796,8 @@ def test_sound_modules_are_left_in_peace(name):
     report = report_of(SOUND[name])
     assert report.ok, str(report)
     assert report.ran and report.wrong == ()
-    told = " ".join(finding.what for finding in report.findings)
-    assert not re.search(r"Not told: [A-Z]\w+:", told)  # the checker's own errors
+    text = " ".join(finding.what for finding in report.findings)
+    assert not re.search(r"Not told: [A-Z]\w+:", text)  # the checker's own errors
 
 
 # What a module is: facts
@@ -903,22 +903,22 @@ OURS = {
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_own_modules_have_no_fault(name):
+def test_our_modules_have_no_fault(name):
     """With any base and any rule that stretches frequencies."""
     report = check_encoding(OURS[name], d_model=32)
     assert report.ok and report.ran, str(report)
 
 
 def test_unpublished_frequencies_are_no_fault():
-    class Own(Table):
+    class Unpublished(Table):
         def table(self, d_model):
             angle = torch.arange(self.length)[:, None] / torch.arange(
                 2, 2 + d_model // 2
             )
             return torch.cat([angle.sin(), angle.cos()], 1)
 
-    assert found_by("convention", Own) == []
-    assert "frequencies of its own" in facts(refusing_odd(Own), "convention")
+    assert found_by("convention", Unpublished) == []
+    assert "frequencies of its own" in facts(refusing_odd(Unpublished), "convention")
 
 
 @pytest.mark.parametrize("build", [Learned, LearnedFromZero, Counting])
@@ -956,7 +956,7 @@ def test_accuracy_is_measured_up_to_ten_million():
     assert "10,000" not in facts(Table, "accuracy")
 
 
-def test_accuracy_is_not_told_where_the_speeds_do_not_depend_on_the_width():
+def test_no_accuracy_where_the_speeds_do_not_depend_on_the_width():
     found = report_of(SpeedsOfItsOwn)
     assert found.convention.base == pytest.approx(math.exp(16), rel=1e-4)
     assert "Not told: at d_model = 8" in facts(SpeedsOfItsOwn, "accuracy")
@@ -1051,7 +1051,7 @@ def test_a_module_has_one_width():
         check_encoding(RotaryEmbedding(16))
 
 
-def test_the_axes_of_ones_own_model_may_be_said():
+def test_the_axes_may_be_given():
     batch = AXES["batch"]
     for build, axes in (
         (Sound, batch),

@@ -969,7 +969,7 @@ def facts(build, check):
         (T5Causal, "buckets", "up to distance 128, for a causal mask."),
     ],
 )
-def test_what_it_is_is_told(build, check, words):
+def test_facts(build, check, words):
     assert words in facts(build, check)
 
 

@@ -35,11 +35,11 @@ def test_one_passage_comes_twice_and_no_other_word(n: int) -> None:
     texts = induction.passages(n, 200, generator())
     sizes = set()
     for words, match in zip(texts.words.tolist(), texts.match.tolist(), strict=True):
-        asked = [t for t in range(n) if match[t] >= 0]
+        matched = [t for t in range(n) if match[t] >= 0]
         twice = [t for t in range(n) if words.index(words[t]) < t]
-        assert twice[:-1] == asked
+        assert twice[:-1] == matched
         assert twice == list(range(twice[0], twice[-1] + 1))
-        for t in asked:
+        for t in matched:
             assert match[t] == words.index(words[t])
             assert words[match[t] + 1] == words[t + 1]
         assert words.index(words[twice[0]]) + len(twice) <= twice[0]

@@ -36,15 +36,15 @@ def tiny() -> minilm.Encoder:
     return minilm.Encoder(drawn, layers=1, heads=4)
 
 
-def test_a_tiny_encoder_is_torchs_own() -> None:
+def test_a_tiny_encoder_agrees_with_torch() -> None:
     """Its layer with the same weights."""
     model, ids = tiny(), [3, 1, 4, 1, 5, 9, 2, 6]
     layer = torch.nn.TransformerEncoderLayer(
         32, 4, 64, 0.0, torch.nn.functional.gelu, 1e-12, batch_first=True
     ).eval()
-    own, name = layer.state_dict(), "encoder.layer.0."
+    state, name = layer.state_dict(), "encoder.layer.0."
     for part in ("weight", "bias"):
-        own[f"self_attn.in_proj_{part}"] = torch.cat(
+        state[f"self_attn.in_proj_{part}"] = torch.cat(
             [
                 model.weights[f"{name}attention.self.{x}.{part}"]
                 for x in ("query", "key", "value")
@@ -55,8 +55,8 @@ def test_a_tiny_encoder_is_torchs_own() -> None:
             ("linear1", "intermediate.dense"), ("linear2", "output.dense"),
             ("norm1", "attention.output.LayerNorm"), ("norm2", "output.LayerNorm"),
         ):  # fmt: skip
-            own[f"{theirs}.{part}"] = model.weights[f"{name}{ours}.{part}"]
-    layer.load_state_dict(own)
+            state[f"{theirs}.{part}"] = model.weights[f"{name}{ours}.{part}"]
+    layer.load_state_dict(state)
     words = model.weights["embeddings.word_embeddings.weight"][ids]
     words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
     x = model.norm(words + model.table[: len(ids)], "embeddings.LayerNorm")
@@ -125,8 +125,8 @@ def test_the_reader_agrees_with_transformers(monkeypatch: pytest.MonkeyPatch) ->
         intermediate_size=1536,
     )
     peer = transformers.BertModel(configuration, add_pooling_layer=False).eval()
-    own = {n: x for n, x in model.weights.items() if not n.startswith("pooler")}
-    peer.load_state_dict(own)
+    weights = {n: x for n, x in model.weights.items() if not n.startswith("pooler")}
+    peer.load_state_dict(weights)
     ids = minilm.ids_of(
         "the old king gave seven golden apples to his youngest daughter"
     )

@@ -41,8 +41,8 @@ def by_hand(model, member, tokens):
         q, k, v = (affine(name, layer, y) for name in ("query", "key", "value"))
         seen = np.zeros_like(v)
         for h in range(2):
-            own = slice(half * h, half * h + half)
-            left, right = q[:, own], k[:, own]
+            head = slice(half * h, half * h + half)
+            left, right = q[:, head], k[:, head]
             if scheme.rotary:
                 left, right = (
                     apply_rotary(left, np.arange(n)),
@@ -60,7 +60,7 @@ def by_hand(model, member, tokens):
                 if model.task.causal and s > t:
                     scores[t, s] = -np.inf
             weights = np.exp(scores - scores.max(1, keepdims=True))
-            seen[:, own] = weights / weights.sum(1, keepdims=True) @ v[:, own]
+            seen[:, head] = weights / weights.sum(1, keepdims=True) @ v[:, head]
         x = x + affine("out", layer, seen)
         y = affine("up", layer, normed(x))
         x = x + affine("down", layer, np.maximum(y, 0))

@@ -78,7 +78,7 @@ def expected(model: smollm.Model, tokens: torch.Tensor) -> torch.Tensor:
     return norm(x, "output_norm") @ weights["token_embd.weight"].T
 
 
-def test_a_tiny_model_is_torchs_own() -> None:
+def test_a_tiny_model_agrees_with_torch() -> None:
     """With all heads, in two texts; and only differences of positions count."""
     model, tokens = tiny(), torch.arange(24).reshape(2, 12) % 20
     found = smollm.forward(model, tokens)
@@ -116,8 +116,8 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
             q = q * torch.exp(1j * (t[:, None] * speeds - moved[name]))
             k = k * torch.exp(1j * t[:, None] * speeds)
         scores = (q @ k.conj().T).real / 8**0.5
-        own = (scores + later).softmax(-1).float()
-        assert (found["weights"][2] - own).abs().max() < 1e-5, name
+        weights = (scores + later).softmax(-1).float()
+        assert (found["weights"][2] - weights).abs().max() < 1e-5, name
         seen[name] = found["weights"]
     for name in ("turned", "one hand", "still"):
         assert torch.equal(seen[name][:2], seen["none"][:2])
@@ -167,13 +167,13 @@ def test_the_published_model_skips_words_when_a_head_is_turned() -> None:
     model = smollm.load()
     text = 3 * KING + " The old"
     assert smollm.decode(model, smollm.encode(model, text)) == text
-    told = "".join(token for token, _ in smollm.goes_on(model, text, 4))
-    assert told == " king gave seven golden"
+    answer = "".join(token for token, _ in smollm.goes_on(model, text, 4))
+    assert answer == " king gave seven golden"
     four = dict.fromkeys([(16, 0), (19, 8), (17, 8), (19, 3)], 1)
-    told = "".join(
+    answer = "".join(
         token for token, _ in smollm.goes_on(model, 3 * KING + " The", 4, four)
     )
-    assert told == " king gave seven apples"
+    assert answer == " king gave seven apples"
 
 
 @here
@@ -216,9 +216,9 @@ def test_the_reader_agrees_with_transformers(monkeypatch: pytest.MonkeyPatch) ->
         "model.norm.weight": model.weights["output_norm.weight"],
     }
     for layer in range(shape.layers):
-        for own, theirs in names.items():
-            matrix = model.weights[f"blk.{layer}.{own}.weight"]
-            if own in ("attn_q", "attn_k"):  # neighbours become halves
+        for ours, theirs in names.items():
+            matrix = model.weights[f"blk.{layer}.{ours}.weight"]
+            if ours in ("attn_q", "attn_k"):  # neighbours become halves
                 matrix = (
                     matrix.reshape(-1, 32, 2, width).transpose(1, 2).reshape(-1, width)
                 )

@@ -98,8 +98,8 @@ def test_the_explorer_holds_the_kept_model_in_bytes(model: TwoLayers) -> None:
             last = model(texts.words, begin, Surgery(head=head)).last
         named = (last @ model.U).argmax(-1).numpy()
         rounded = [dial.answer(w, k).chances.argmax(1) for w in texts.words.tolist()]
-        asked = (texts.match >= 0).numpy()
-        assert (named == np.array(rounded))[asked].mean() > 0.99
+        matched = (texts.match >= 0).numpy()
+        assert (named == np.array(rounded))[matched].mean() > 0.99
 
 
 def test_a_run_that_was_broken_off_goes_on(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pe_lib.experiments.tasks import (
 )
 
 
-def draw(name, length, count=50, seed=0):
+def sample(name, length, count=50, seed=0):
     generator = torch.Generator().manual_seed(seed)
     tokens, answers = TASKS[name].draw(length, count, generator)
     return tokens.tolist(), answers.tolist()
@@ -41,7 +41,7 @@ def in_plain_python(name, row):
 @pytest.mark.parametrize("length", [6, 7, 16, 33])
 @pytest.mark.parametrize("name", TASKS)
 def test_the_answers_are_right(name, length):
-    tokens, answers = draw(name, length)
+    tokens, answers = sample(name, length)
     assert len(tokens) == len(answers) == 50
     for row, answer in zip(tokens, answers, strict=True):
         assert len(row) == length and set(row) <= set(range(NUM_TOKENS))
@@ -50,7 +50,7 @@ def test_the_answers_are_right(name, length):
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_answer_occurs_about_equally_often(name):
-    _, answers = draw(name, 16, 2000)
+    _, answers = sample(name, 16, 2000)
     flat = answers if TASKS[name].pooled else itertools.chain(*answers)
     counts = Counter(answer for answer in flat if answer != NO_ANSWER)
     assert set(counts) == set(range(TASKS[name].answers))
@@ -59,7 +59,7 @@ def test_every_answer_occurs_about_equally_often(name):
 
 @pytest.mark.parametrize("name", ["order", "half"])
 def test_the_special_tokens_stand_everywhere(name):
-    tokens, _ = draw(name, 8, 2000)
+    tokens, _ = sample(name, 8, 2000)
     places = Counter(row.index(0) for row in tokens)
     assert set(places) == set(range(8))
     assert max(places.values()) < 1.5 * min(places.values())
@@ -68,7 +68,7 @@ def test_the_special_tokens_stand_everywhere(name):
 @pytest.mark.parametrize("name", TASKS)
 def test_drawing_uses_the_given_generator_and_no_other(name):
     before = torch.random.get_rng_state()
-    assert draw(name, 16) == draw(name, 16) != draw(name, 16, seed=1)
+    assert sample(name, 16) == sample(name, 16) != sample(name, 16, seed=1)
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -76,28 +76,28 @@ def test_other_bad_input():
     with pytest.raises(ValueError, match=r"task must be 'copy' or .*got 'Copy'"):
         best_without_order("Copy", 16)
     with pytest.raises(ValueError, match="count must be at least 1, got 0"):
-        draw("copy", 16, 0)
+        sample("copy", 16, 0)
 
 
 def best_by_counting(name, length):
     """The same ceiling: guess the most frequent of the candidates, and count hits."""
-    tokens, answers = draw(name, length, 3000, seed=7)
+    tokens, answers = sample(name, length, 3000, seed=7)
 
     def guess(seen):  # ties go to the smallest token: the order must not help
         return max(sorted(set(seen)), key=seen.count)
 
-    hits = asked = 0
+    hits = guesses = 0
     for row, answer in zip(tokens, answers, strict=True):
         if TASKS[name].pooled:
             hits += guess(row) == answer
-            asked += 1
+            guesses += 1
             continue
         for t, wanted in enumerate(answer):
             if wanted != NO_ANSWER:
                 seen = row[:t] if TASKS[name].causal else row[:t] + row[t + 1 :]
                 hits += guess(seen) == wanted
-                asked += 1
-    return hits / asked
+                guesses += 1
+    return hits / guesses
 
 
 @pytest.mark.parametrize("length", [6, 31])

@@ -82,9 +82,9 @@ def test_it_learns_what_can_be_learned_and_nothing_else():
     assert found["none"].max() < 0.3
 
 
-def test_rows_come_in_order_and_a_scheme_of_ones_own_is_welcome():
-    own = {"mine": Scheme(lambda n, _: np.zeros((n, 32))), "none": SCHEMES["none"]}
-    rows = train("order", own, steps=3, seeds=2, test_lengths=(16, 8))
+def test_rows_come_in_order_and_a_new_scheme_is_welcome():
+    schemes = {"mine": Scheme(lambda n, _: np.zeros((n, 32))), "none": SCHEMES["none"]}
+    rows = train("order", schemes, steps=3, seeds=2, test_lengths=(16, 8))
     assert [(r.scheme, r.seed, r.length) for r in rows] == [
         (scheme, seed, length)
         for scheme in ("mine", "none")
@@ -93,7 +93,7 @@ def test_rows_come_in_order_and_a_scheme_of_ones_own_is_welcome():
     ]
     assert {r.task for r in rows} == {"order"}
     with pytest.raises(ValueError, match=r"of shape \(8, 64\), got \(8, 32\)"):
-        train("order", own, steps=3, width=64)
+        train("order", schemes, steps=3, width=64)
     halves = by_scheme(rows, 8)
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
 
@@ -140,12 +140,12 @@ def test_bad_input_is_refused_before_training(
         train(**GOOD | {name: value})
 
 
-def test_a_task_of_ones_own_is_welcome():
+def test_a_new_task_is_welcome():
     def always_three(length, count, generator):
         tokens = torch.randint(16, (count, length), generator=generator)
         return tokens, torch.full((count,), 3)
 
-    own = Task("three", "which?", 2, pooled=True, sequences=always_three)
-    rows = train(own, ["none"], steps=60, seeds=1)
+    task = Task("three", "which?", 2, pooled=True, sequences=always_three)
+    rows = train(task, ["none"], steps=60, seeds=1)
     assert [(row.task, row.accuracy) for row in rows] == [("three", 1.0)]
-    assert own.name not in TASKS
+    assert task.name not in TASKS

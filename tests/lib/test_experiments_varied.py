@@ -5,13 +5,13 @@ import pytest
 from pe_lib.experiments import one_head, stretched, varied
 
 
-def test_as_reported_is_the_chapters_own_model() -> None:
+def test_as_reported_is_the_chapters_model() -> None:
     """With factors of 1 the rows are those of one_head.measure."""
     heads = ["added", "turning"]
-    own = one_head.measure(heads, seeds=1, test_lengths=(24, 96))
+    expected = one_head.measure(heads, seeds=1, test_lengths=(24, 96))
     found = varied.measure(heads, model="one_back", seeds=1, test_lengths=(24, 96))
     assert [(r.scheme, r.length, r.accuracy) for r in found] == [
-        (r.scheme, r.length, r.accuracy) for r in own
+        (r.scheme, r.length, r.accuracy) for r in expected
     ]
 
 

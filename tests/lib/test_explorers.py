@@ -88,13 +88,13 @@ def test_html_is_small_and_keeps_to_itself(state):
     assert html == state._repr_html_()
     assert html.startswith('<div class="pe-explorer ')
     if state == type(state)():
-        own = (
+        model_bytes = (
             len(dial_module.packed(dial_module.matrices()))
             if isinstance(state, explorers.Dial)
             else 0
         )
-        assert len(html.encode()) <= 20_480 + own
-        assert len(gzip.compress(html.encode())) <= 6656 + own
+        assert len(html.encode()) <= 20_480 + model_bytes
+        assert len(gzip.compress(html.encode())) <= 6656 + model_bytes
     assert not re.search(r"https?:|//|@import|url\(", html)
     for _, attributes in Outline(html).found:
         assert "id" not in attributes
@@ -110,8 +110,8 @@ def test_html_is_small_and_keeps_to_itself(state):
 def test_it_says_in_words_what_it_shows(state):
     assert eval(repr(state), vars(explorers)) == state
     html = state._repr_html_()
-    said = '<output aria-live="polite"><span class="line">'
-    assert f"{said}{state}</span>" in html
+    line = '<output aria-live="polite"><span class="line">'
+    assert f"{line}{state}</span>" in html
     pictures = [a for _, a in Outline(html).found if a.get("role") in ("img", "group")]
     assert pictures and max(len(a["aria-label"]) for a in pictures) > 30
 
@@ -189,8 +189,8 @@ def open_page(page, tmp_path, *states):
         encoding="utf-8",
     )
     page.goto(path.as_uri())
-    assert page.said == [path.as_uri()]
-    page.said.clear()
+    assert page.messages == [path.as_uri()]
+    page.messages.clear()
     return page
 
 
@@ -207,10 +207,10 @@ def play(browser, tabs, tmp_path):
 
     def new_tab(options):
         page = browser.new_context(**options).new_page()
-        page.said = []
-        page.on("console", lambda message: page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.on("request", lambda request: page.said.append(request.url))
+        page.messages = []
+        page.on("console", lambda message: page.messages.append(message.text))
+        page.on("pageerror", lambda error: page.messages.append(str(error)))
+        page.on("request", lambda request: page.messages.append(request.url))
         return page
 
     def play(*states, **options):
@@ -221,11 +221,11 @@ def play(browser, tabs, tmp_path):
 
     yield play
     for page, idle in pages:
-        assert page.said == []
+        assert page.messages == []
         page.mouse.move(0, 0)
         page.emulate_media(media="screen")
         page.goto("about:blank")
-        page.said.clear()
+        page.messages.clear()
         idle.append(page)
 
 
@@ -303,10 +303,10 @@ def look_back_shows(page, turns, t):
     np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
     best, hits = weights.argmax(axis=1), 0
     hits = np.count_nonzero(best[1:] == np.arange(15))
-    said = {t: "attends to itself", t - 1: "attends one back"}
-    said = said.get(best[t], f"attends to {best[t]}, not to {t - 1}")
+    where = {t: "attends to itself", t - 1: "attends one back"}
+    where = where.get(best[t], f"attends to {best[t]}, not to {t - 1}")
     found = re.match(
-        rf"Position {t} {said}\. Weight on {t - 1}: (0\.\d\d)\.", sentence(page)
+        rf"Position {t} {where}\. Weight on {t - 1}: (0\.\d\d)\.", sentence(page)
     )
     assert abs(float(found[1]) - weights[t, t - 1]) < 0.0051
     if page.locator(".map text").text_content() != "?":
@@ -437,8 +437,8 @@ def dial_shows(page, k, t):
     (sure,) = re.findall(r"It is (\d+) % sure", sentence(page))
     assert abs(float(sure) - 100 * found.chances[t, named]) < 0.51
     how = "As trained" if k is None else f"With T({k})"
-    said = f"{how}: after {words[t]} the model names {name}"
-    assert sentence(page).startswith(said)
+    start = f"{how}: after {words[t]} the model names {name}"
+    assert sentence(page).startswith(start)
     return text, found
 
 
@@ -482,14 +482,14 @@ def test_knobs_turn_and_words_are_dragged(play):
         assert sentence(page, number) == str(state)
     unit = page.locator(".row").bounding_box()["width"] / 17
     stayed = "Both words moved, and the score stayed. "
-    for css, steps, said in (
+    for css, steps, text in (
         (".both", 5, f"{stayed}{explorers.MoveBoth(position=9)}"),
         (".key", -2, str(explorers.MoveBoth(position=9, back=3))),
         (".query", 1, str(explorers.MoveBoth(position=10, back=4))),
     ):
         x, y = spot(page.locator(css))
         drag(page, (x, y), (x + steps * unit, y))
-        assert sentence(page, 2) == said
+        assert sentence(page, 2) == text
 
 
 def test_each_fits_a_phone(play):
@@ -565,8 +565,8 @@ def test_a_hand_sets_the_offset(play):
         if i == 0:
             page.mouse.down()
         # Half a pixel is a fortieth of a word.
-        said = int(slider(page, "offset k").input_value())
-        assert abs(said - max(k - 0.2, -24)) < 0.55
+        offset = int(slider(page, "offset k").input_value())
+        assert abs(offset - max(k - 0.2, -24)) < 0.55
     page.mouse.up()
     assert sentence(page).startswith("T(−24) takes position")
 
@@ -583,7 +583,7 @@ def test_dot_product_by_keyboard(play):
 def test_dot_product_everywhere(play):
     """All widths and bases that the sliders reach, against pe_lib.geometry."""
     page = play(explorers.DotProduct())
-    said = page.evaluate(script("every_dot_product"))
+    lines = page.evaluate(script("every_dot_product"))
     bases = (2, 4, 16, 100, 256, 1000, 10_000, 100_000, 1_000_000)
     expected = []
     for d, base in product(2 ** np.arange(1, 10), bases):
@@ -593,7 +593,7 @@ def test_dot_product_everywhere(play):
             f"{d} numbers, base {base:,}: first rises from offset {k} to {k + 1}."
             f" Rises {rises} times in 100."
         )
-    assert said == expected
+    assert lines == expected
 
 
 def test_stretch_everywhere(play):
@@ -603,7 +603,7 @@ def test_stretch_everywhere(play):
     lists = ((1, 2, 4, 8, 16, 32), (100, 10**4, 500_000, 10**6), (64, 512, 4096, 8192))
     assert len(seen) == 5 * 6 * 4 * 4
     won = set()
-    for rule, *places, paths, said, reached in seen:
+    for rule, *places, paths, text, reached in seen:
         s, base, L = (values[i] for values, i in zip(lists, places, strict=True))
         old = angular_frequencies(128, base=base)
         new = {
@@ -628,12 +628,12 @@ def test_stretch_everywhere(play):
         )
         share = (1 - np.cos(new).mean()) / (1 - np.cos(old).mean())
         unseen, slow = (far > 1 + 1e-9).sum(), (far > 0).sum()
-        *counts, kept = numbers(said)
+        *counts, kept = numbers(text)
         assert abs(kept - 100 * share) < 0.51
         if unseen:
             assert counts[:2] == [unseen, slow]
             assert abs(counts[2] - far.max()) < 0.051
-        assert said.startswith(
+        assert text.startswith(
             "Every" if not slow else "New angles for" if unseen else "No hand"
         )
         assert reached == (slow > 0 == unseen and share >= 0.9)
@@ -653,10 +653,10 @@ def test_heat_map_by_keyboard(play):
     move(slider(page, "base"), -4)
     assert same_drawing(page) is True
     factor = re.search(r"is ([\d.]+) times", sentence(page))[1]
-    position, digits, said = page.locator("dd").all_text_contents()[:3]
+    position, digits, values = page.locator("dd").all_text_contents()[:3]
     speeds = angular_frequencies(8, base=16)
     assert float(factor) == speeds[0] / speeds[1] == 2
-    code = [float(number.replace("−", "-")) for number in said.split()]
+    code = [float(number.replace("−", "-")) for number in values.split()]
     np.testing.assert_allclose(code, sinusoidal(13, 8, base=16), atol=0.0051)
     assert (position, digits) == ("13", "1 0 1 1 0")
 
@@ -743,8 +743,8 @@ def test_numbered_seats_tell_all_60_orders_apart():
         for order in map(list, permutations(range(5))):
             X = vectors[order] + np.outer(np.arange(5), (0.1 * codes, 0))
             new = attention(np.sqrt(2) * X, X, X)[0].round(9) + 0
-            said = tuple(names[w] for w in order)
-            seen[said] = tuple(sorted(zip(said, map(tuple, new), strict=True)))
+            words = tuple(names[w] for w in order)
+            seen[words] = tuple(sorted(zip(words, map(tuple, new), strict=True)))
         assert len(seen) == 60 and len(set(seen.values())) == count
 
 
@@ -826,13 +826,13 @@ def test_straight_line_everywhere(play):
     page = play(explorers.StraightLine())
     seen = page.evaluate(script("every_line"))
     assert len(seen) == 81
-    for a, b, scores, path, said in seen:
+    for a, b, scores, path, text in seen:
         P = np.stack([np.arange(5), np.ones(5)], axis=1)
         expected = P @ (a, b)
         assert list(numbers(scores)) == list(expected)
         tops = np.array(re.findall(r"V(-?[\d.]+)", path), dtype=float)
         np.testing.assert_allclose(110 - 10 * expected, tops)
-        assert said.startswith(
+        assert text.startswith(
             "A flat line"
             if a == 0
             else f"The highest score is {'New’s, key 0' if a < 0 else 'York’s, key 4'}"
@@ -884,17 +884,17 @@ def test_switches_everywhere(play):
     page = play(explorers.Switches())
     P, best, tried = binary(np.arange(5), 3, centered=True), 0, set()
     weights, names = [1, 1, 1], ("ones", "twos", "fours")
-    for asked in product((-1, 1, 0), repeat=3):
+    for setting in product((-1, 1, 0), repeat=3):
         for digit, name in enumerate(names):
-            page.locator(f"[name={name}][value='{asked[digit]}']").check()
-            weights[digit] = asked[digit]
+            page.locator(f"[name={name}][value='{setting[digit]}']").check()
+            weights[digit] = setting[digit]
             tried.add(tuple(weights))
             right = lamps_show(page, P @ np.diag(weights) @ P.T)
             best, few = max(best, right), len(tried) < 6
             assert page.locator(".reached").is_visible() == (best == 2 and not few)
             assert sentence(page).endswith("three?") == (right == 2 and few)
         mute = page.locator(".code .mute").count()
-        assert mute == 5 * asked.count(0)
+        assert mute == 5 * setting.count(0)
     assert best == 2 and page.locator("dd").last.text_content() == "2"
 
 
@@ -933,12 +933,12 @@ def test_skip_shows_what_is_stored(play):
         for back in skip.BACKS:
             slider(page, "rotated by, in positions").fill(str(back))
             state = explorers.Skip(heads=heads, quarters=round(4 * back))
-            told = skip.answers()[heads, back]
+            tokens = skip.answers()[heads, back]
             assert sentence(page) == str(state)
             drawn = page.locator("svg path.now").first.get_attribute("d")
-            assert drawn in state._stage() and drawn.count("M") == len(told) == 14
+            assert drawn in state._stage() and drawn.count("M") == len(tokens) == 14
             first = sentence(page).partition(": ")[2].split()[0]
-            assert first == told[0].text
+            assert first == tokens[0].text
             won = page.locator(".reached").first.is_visible()
             assert won == state._won() == (first == "king")
     path = Path(explorers.__file__).parents[2] / "book/beyond/data/smollm_sentences.csv"
@@ -982,7 +982,7 @@ def test_patches_everywhere(play):
     seen = page.evaluate(script("every_patch"))
     assert len(seen) == 98
     served = {False: 0, True: 0}
-    for down, right, diagonals, paths, frames, said, reached in seen:
+    for down, right, diagonals, paths, frames, text, reached in seen:
         hands = speeds[diagonals]
         amount = 2 * np.cos((down, right) @ hands).repeat(2)
         amount[1::2] = 0
@@ -999,13 +999,13 @@ def test_patches_everywhere(play):
         assert np.abs(levels - expected).max() < 0.501
         assert list(numbers(frames)) == [40 * k for k in (right, down, -right, -down)]
         two = {(down, right), (-down, -right)}
-        asked = np.array([tuple(place) in two for place in places])
+        wanted = np.array([tuple(place) in two for place in places])
         best = scores > scores.max() - 1e-9
-        alone = bool((asked == best).all())
-        assert said.endswith(f"Weight on those wanted: {weights[asked].sum():.2f}.")
-        assert ("Highest: no other." in said) == alone
-        more = int(best.sum() - asked.sum())
-        assert alone or f"{best.sum()} patches, {more} too many" in said
+        alone = bool((wanted == best).all())
+        assert text.endswith(f"Weight on those wanted: {weights[wanted].sum():.2f}.")
+        assert ("Highest: no other." in text) == alone
+        more = int(best.sum() - wanted.sum())
+        assert alone or f"{best.sum()} patches, {more} too many" in text
         served[diagonals] += alone
         assert alone == (diagonals or down * right == 0)
         assert reached == (diagonals and down * right != 0)

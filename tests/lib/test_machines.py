@@ -28,9 +28,9 @@ def start(*options):
 
 def test_two_processes_agree_with_one_and_slips_are_noticed():
     """Forward and gradients, four schemes, two cuts, two documents."""
-    status, said, complaint = start("--lengths=24,40")
+    status, printed, complaint = start("--lengths=24,40")
     assert (status, complaint) == (0, "")
-    rows = [line.split() for line in said.splitlines()[2:-1]]
+    rows = [line.split() for line in printed.splitlines()[2:-1]]
     assert len(rows) == 4 * 2 * 4
     for scheme, order, *numbered, forward, gradients, test in rows:
         name = " ".join(numbered)
@@ -41,8 +41,8 @@ def test_two_processes_agree_with_one_and_slips_are_noticed():
 
 
 def test_a_run_that_takes_too_long_is_stopped():
-    status, said, complaint = start("--limit=0.5")
-    assert (status, said) == (2, "")
+    status, printed, complaint = start("--limit=0.5")
+    assert (status, printed) == (2, "")
     assert complaint == "2 ranks did not end within 0.5 s: all were stopped.\n"
 
 

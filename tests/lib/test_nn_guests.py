@@ -323,7 +323,7 @@ def saved(table, name="pe"):
 
 @pytest.mark.parametrize("shape", [(40, 8), (1, 40, 8), (40, 1, 8)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_our_own_table_in_a_checkpoint_is_left_out(shape, dtype):
+def test_our_table_in_a_checkpoint_is_left_out(shape, dtype):
     table = torch.from_numpy(sinusoidal_table(40, 8)).to(dtype).reshape(shape)
     state = saved(table)
     model = Model(SinusoidalPositionalEncoding(8))
@@ -354,7 +354,7 @@ def test_what_is_no_table_is_as_unexpected_as_ever():
             Model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(value))
 
 
-def test_rotary_leaves_out_the_frequencies_that_are_its_own():
+def test_rotary_leaves_out_its_frequencies():
     speeds = 1e4 ** (-torch.arange(0, 8, 2) / 8)
     model = Model(RotaryEmbedding(8))
     model.load_state_dict(saved(speeds, "inv_freq"))

@@ -159,6 +159,6 @@ def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
 
 @settings(derandomize=True, deadline=None)
 @given(positions=some_positions, d_model=st.integers(1, 40))
-def test_any_code_depends_on_its_own_position_alone(positions, d_model):
+def test_any_code_depends_on_its_position_alone(positions, d_model):
     alone = [sinusoidal(t, d_model) for t in positions]
     np.testing.assert_array_equal(sinusoidal(positions, d_model), alone)

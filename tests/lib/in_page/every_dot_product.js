@@ -2,13 +2,13 @@
 () => {
   const root = document.querySelector(".pe-explorer");
   const form = root.querySelector("form"),
-    said = [];
+    lines = [];
   for (let d = 0; d < 9; d++)
     for (let base = 0; base < 9; base++) {
       form.elements.d.value = d;
       form.elements.base.value = base;
       form.dispatchEvent(new Event("input"));
-      said.push(root.querySelector(".line").textContent);
+      lines.push(root.querySelector(".line").textContent);
     }
-  return said;
+  return lines;
 };

@@ -12,8 +12,8 @@
           Object.entries({ s, base, L }).forEach(([name, value]) => (elements[name].value = value));
           elements.s.form.dispatchEvent(new Event("input"));
           const now = [...root.querySelectorAll(".plot .now")].map((path) => path.getAttribute("d"));
-          const said = root.querySelector(".line").textContent;
-          seen.push([rule, s, base, L, now, said, !root.querySelector(".reached").hidden]);
+          const line = root.querySelector(".line").textContent;
+          seen.push([rule, s, base, L, now, line, !root.querySelector(".reached").hidden]);
         }
   return seen;
 };
