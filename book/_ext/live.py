@@ -271,8 +271,8 @@ def why_not(name: str) -> str:
     here = os.path.dirname(name)  # noqa: PTH120 (a name, not a path)
     address = os.path.relpath(editions.addresses(name)["student"], here)
     return (
-        f'<div class="live-start"><p>This page needs {html.escape(lacking(name))}, '
-        "which does not run in a browser. To run it, take "
+        f'<div class="live-start"><p>Some cells need {html.escape(lacking(name))}, '
+        "which does not run in a browser. To run the page, take "
         f'<a href="{address}" download>its notebook</a>, or the book, and there type '
         "<code>make lab</code>.</p></div>\n"
     )

@@ -39,8 +39,8 @@ class Coats(Explorer):
     _name = "coats"
     _title = "Five codes"
     _goal = (
-        "Keep the five codes apart, and drag them until they have both properties. What"
-        " shape is it?"
+        "Drag the five codes, without letting them meet, until both conditions hold."
+        " What shape do you get?"
     )
     _reached = (
         "You have built a clock.",

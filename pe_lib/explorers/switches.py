@@ -46,8 +46,8 @@ class Switches(Explorer):
         return (
             '<div class="code" role="img" aria-label="The binary digits of positions 0'
             f' to 4, the ones first, with minus for zero">{head}{rows}</div>\n'
-            '<p class="legend">Press a row to change its switch. Below: the key to'
-            " which each query attends most.</p>\n"
+            '<p class="legend">Press a row to change its switch. Below: query →'
+            " the key to which it attends most.</p>\n"
             f'<div class="lamps">{lamps(looks)}</div>\n'
         )
 

@@ -18,9 +18,9 @@ each("two-hands", (root, controls) => {
         fixed(best),
       ],
       `Position ${low} is ` +
-        (near < 0.05 ? "almost the same as position 0: both hands are back."
+        (near < 0.05 ? "almost the same as position 0: both hands are near twelve."
           : near > 0.4 ? "the nearest, and well away from position 0."
-          : "close to position 0: both hands are almost back."),
+          : "close to position 0: both hands are near twelve."),
       near >= 0.58,
     );
   };

@@ -21,7 +21,7 @@ class TwoHands(Explorer):
     Examples
     --------
     >>> print(TwoHands())
-    Position 19 is close to position 0: both hands are almost back.
+    Position 19 is close to position 0: both hands are near twelve.
     """
 
     _name = "two-hands"
@@ -89,7 +89,7 @@ class TwoHands(Explorer):
     def _sentence(self) -> str:
         return (
             f"Position {self._distances().argmin() + 1} is close to position 0: both"
-            " hands are almost back."
+            " hands are near twelve."
         )
 
     def _controls(self) -> str:
