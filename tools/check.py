@@ -42,8 +42,8 @@ def touched() -> tuple[list[str], list[str]]:
         these = [p.relative_to(ROOT / "book").with_suffix("") for p in pages]
         texts = [path for path in differ if path.suffix == ".md"]
         these += [p.relative_to(ROOT).with_suffix("") for p in texts]
-        asked = [*(path.as_posix() for path in these), *exercises(differ, pages)]
-        readers += ["-k", " or ".join(["not /", *dict.fromkeys(asked)])]
+        chosen = [*(path.as_posix() for path in these), *exercises(differ, pages)]
+        readers += ["-k", " or ".join(["not /", *dict.fromkeys(chosen)])]
     return readers, names
 
 

@@ -1,6 +1,6 @@
 """What a page that runs must know of its exercises.
 
-    exercises(page)     label, where its cells are, the stub, what is asked, the hints
+    exercises(page)     label, where its cells are, stub, names to set, hints
 
 The reader's answer is run in the place of the solution, after the cells above it, and
 then the check. A message of the check that a collected wrong answer gets brings what
@@ -40,7 +40,7 @@ def exercises(page: manuscript.Page) -> list[dict[str, Any]]:
                 "solution": solution,
                 "check": check,
                 "stub": stubs.stub(label, *texts),
-                "asked": stubs.asked(*texts),
+                "names": stubs.checked_names(*texts),
                 "hints": hints(found[label]),
                 "cure": cure(page, found[label].cure),
             }

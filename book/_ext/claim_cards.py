@@ -44,10 +44,10 @@ def face(name: str, size: int) -> ImageFont.FreeTypeFont:
 
 def sentence(claim: Claim) -> list[Word]:
     """The words of the claim as a proofreader leaves it, in quotation marks."""
-    said = f"“{html.unescape(proofread(claim, manuscript.plain))}”"
-    said = re.sub("^“(<...>)", r"\1“", re.sub("(</...>)([.”]+)$", r"\2\1", said))
+    quoted = f"“{html.unescape(proofread(claim, manuscript.plain))}”"
+    quoted = re.sub("^“(<...>)", r"\1“", re.sub("(</...>)([.”]+)$", r"\2\1", quoted))
     words, mark = [], ""
-    for piece in re.split("(</?(?:ins|del)>)", said):
+    for piece in re.split("(</?(?:ins|del)>)", quoted):
         if piece.startswith("<"):
             mark = "" if "/" in piece else piece[1:4]
         else:
@@ -55,7 +55,7 @@ def sentence(claim: Claim) -> list[Word]:
     return words
 
 
-def laid_out(words: list[Word], size: int) -> list[list[Word]]:
+def lines_of(words: list[Word], size: int) -> list[list[Word]]:
     """The words in lines that the card can hold."""
     lines: list[list[Word]] = [[]]
     for word in words:
@@ -148,8 +148,8 @@ def card(claim: Claim, book: str) -> Image.Image:
         (172, 111), named(kind(claim.verdict)), COLOURS[colour], letters, anchor="lm"
     )
     words = sentence(claim)
-    size = next((s for s in SIZES if len(laid_out(words, s)) * s * 1.28 < HEIGHT), 32)
-    write(draw, laid_out(words, size), size, COLOURS[colour])
+    size = next((s for s in SIZES if len(lines_of(words, s)) * s * 1.28 < HEIGHT), 32)
+    write(draw, lines_of(words, size), size, COLOURS[colour])
     draw.line([(80, 552), (1120, 552)], fill=INK, width=2)
     draw.text((80, 572), book, INK, face("serif-display", 28))
     return image.quantize(palette=palette(colour), dither=Image.Dither.NONE)
@@ -174,11 +174,11 @@ def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     base = app.config.html_baseurl.rstrip("/")
     for claim, following in zip(every, [*every[1:], every[0]], strict=True):
         page, _ = book.settled.get(claim.id, (None, None))
-        said = manuscript.plain(claim.claim)
+        title = manuscript.plain(claim.claim)
         yield (
             f"claim/{claim.id}",
             {
-                "title": said,
+                "title": title,
                 "about": manuscript.plain(f"{capital(claim.verdict)}. {claim.why}"),
                 "card": f"{base}/claim/{claim.id}.png" if base else "",
                 "claim": claim.id,

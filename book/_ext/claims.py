@@ -103,8 +103,8 @@ def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
 def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: each topic's sentences, proofread."""
     lines = [summary(claims), filters(claims)]
-    for question, asked in topics(claims).items():
-        lines += [f"## {question}\n", *map(_entry, asked)]
+    for question, group in topics(claims).items():
+        lines += [f"## {question}\n", *map(_entry, group)]
     return "\n".join(lines)
 
 
@@ -124,10 +124,10 @@ def summary(claims: Mapping[str, Claim]) -> str:
         + "".join(
             f'<i class="badge {SHAPES[kind(c.verdict)][0]}">'
             f"{drawing(c.verdict).strip()}</i>"
-            for c in asked
+            for c in group
         )
         + "</span></li>"
-        for question, asked in topics(claims).items()
+        for question, group in topics(claims).items()
     )
     marks = f'<ul class="claim-marks">{rows}</ul>'
     return f"{counted}. Tap a sentence for more, and its check.\n\n{marks}\n"

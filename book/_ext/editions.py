@@ -101,7 +101,7 @@ def students(notebook: Notebook) -> Notebook:
             text = stubs.stub(found[0], source(cell), checks.get(found[0], ""))
             kept.append(blank(cell, text, f"answer-{found[0]}"))
         elif found := labels(cell, "check-"):
-            names = stubs.asked(solutions[found[0]], source(cell))
+            names = stubs.checked_names(solutions[found[0]], source(cell))
             text = stubs.reported(found[0], worth[found[0]], names, source(cell))
             kept.append(blank(cell, text, f"check-{found[0]}"))
         elif not inside:

@@ -128,8 +128,8 @@ def length_of(section: nodes.section, page: manuscript.Page) -> str:
     if section[0].astext() == manuscript.EXERCISES:
         minutes = sum(int(n) for e in page.exercises for n in MINUTES.findall(e.title))
         return f"{len(page.exercises)} exercises, {minutes} minutes"
-    asked = sum("sd-dropdown" in node["classes"] for node in section[1:])
-    return f"{asked} questions"
+    questions = sum("sd-dropdown" in node["classes"] for node in section[1:])
+    return f"{questions} questions"
 
 
 def fold_together(

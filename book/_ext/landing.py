@@ -124,7 +124,7 @@ class ClaimCards(OnThePage):
             claim = book.claims[key]
             sentence = chapters.text(claim.claim)
             cards.append(
-                f'<article class="claim-card"><p class="said">'
+                f'<article class="claim-card"><p class="sentence">'
                 f"{claims.mark(claim.verdict)}"
                 f"{claims.proofread(claim, chapters.text)}</p>"
                 f'<p><a href="{ledger}#ledger-{key}">Why, and the check'

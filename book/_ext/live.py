@@ -95,9 +95,9 @@ def made() -> dict[str, bytes]:
         for path in sorted((ROOT / "pe_lib").rglob("*"))
         if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
     }
-    read = [path for path in DATA if path not in OF_MODELS]
-    read.append(ROOT / "benchmarks/angles.txt")
-    files |= {path.relative_to(ROOT).as_posix(): path for path in read}
+    data = [path for path in DATA if path not in OF_MODELS]
+    data.append(ROOT / "benchmarks/angles.txt")
+    files |= {path.relative_to(ROOT).as_posix(): path for path in data}
     models = {p.relative_to(ROOT).as_posix(): p for p in (*OF_MODELS, LICENCE)}
     return {"book": _packed(files), "models": _packed(models)}
 

@@ -44,7 +44,7 @@ class Drawing(NamedTuple):
     alt: str
     height: int
     body: str
-    said: str
+    sentence: str
     width: int = 600
 
 
@@ -227,9 +227,11 @@ def level(tilt: float = -0.2) -> Drawing:
     ]
     where = f"{moved(300, 210)} {turned(tilt)}"
     if len(best) == 5:
-        said = "Level: all five scores are equal, so York attends to all words alike."
+        sentence = (
+            "Level: all five scores are equal, so York attends to all words alike."
+        )
     else:
-        said = f"York attends most to {WORDS[best[0]]} at {best[0]}: an end."
+        sentence = f"York attends most to {WORDS[best[0]]} at {best[0]}: an end."
     return Drawing(
         "A spirit level lies across the five words, numbered 0 to 4. Its height at a"
         " word is the score of this word. It is tilted, so the bubble has run to one"
@@ -238,7 +240,7 @@ def level(tilt: float = -0.2) -> Drawing:
         "".join(lines + names + counts)
         + now("g", "", "".join(glass), transform=where)
         + "".join(scores),
-        said,
+        sentence,
     )
 
 
@@ -278,16 +280,16 @@ def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
         )
         for j, name in enumerate(("1s", "2s", "4s"))
     ]
-    said = f"{sum(found)} of 4 words attend most to the word before."
+    sentence = f"{sum(found)} of 4 words attend most to the word before."
     if not any(flip):
-        said = "Nothing is flipped, so each word attends most to itself."
+        sentence = "Nothing is flipped, so each word attends most to itself."
     return Drawing(
         "The five words with their positions in binary: a row of squares for the ones,"
         " one for the twos, one for the fours; dark is 1. In the row of the ones every"
         " square has been flipped. Arcs lead from each word to the one that it finds.",
         396,
         "".join(arcs + rows + names),
-        said,
+        sentence,
     )
 
 
@@ -366,18 +368,18 @@ def galaxy(size: float = 0.985, turn: float = 1.13) -> Drawing:
         else:
             millions = norms[100] >= 1e6
             much = "millions of times" if millions else f"{norms[100]:,.0f} times"
-        said = f"The norms differ: that of code 100 is {much} the norm of code 0."
+        sentence = f"The norms differ: that of code 100 is {much} the norm of code 0."
     elif copies:
-        said = f"Equal norms, but code {copies[0]} equals code 0."
+        sentence = f"Equal norms, but code {copies[0]} equals code 0."
     else:
         degrees = minus(f(np.degrees(turn)))
-        said = f"Equal norms and no equals: a clock hand, {degrees}° a position."
+        sentence = f"Equal norms and no equals: a clock hand, {degrees}° a position."
     return Drawing(
         "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a"
         " circle: each dot is the one before it, turned and drawn in by the same rule.",
         430,
         circle("hair", 165, 300, 212) + "".join(dust + first) + one,
-        said,
+        sentence,
     )
 
 
@@ -690,16 +692,16 @@ def hero(moved_by: float = 0) -> Drawing:
         columns.append(now("g", "", shown, transform=moved(33 + 66 * i, 0)))
     degrees = np.degrees(moved_by * SONG_SPEEDS)
     if abs(moved_by) < 0.05:
-        said = "From word to word each row of hands turns, at a speed of its own."
+        sentence = "From word to word each row of hands turns, at a speed of its own."
     elif moved_by == round(moved_by):
         there = "later" if moved_by > 0 else "earlier"
         one = "position" if abs(moved_by) == 1 else "positions"
-        said = (
+        sentence = (
             "To move on is to rotate: each word now has the positional encoding from"
             f" {abs(moved_by):.0f} {one} {there}."
         )
     else:
-        said = (
+        sentence = (
             f"Moved {'back' if moved_by < 0 else 'on'} by {abs(moved_by):.1f}"
             " positions: the top hands have"
             f" turned by {minus(f'{degrees[0]:.0f}')}°, the last ones by"
@@ -711,7 +713,7 @@ def hero(moved_by: float = 0) -> Drawing:
         " fast from word to word, the lower ones slowly.",
         402,
         take(moved(0, 0), box("grip", 0, 0, 1188, 402), *columns),
-        said,
+        sentence,
         1188,
     )
 
@@ -733,10 +735,10 @@ DRAWINGS: dict[str, Callable[..., Drawing]] = {
 
 def panel(name: str) -> str:
     """A drawing as it stands on a page, with what the script must know."""
-    draw = DRAWINGS[name]
-    shown = draw()
-    names = draw.__code__.co_varnames
-    known: dict[str, Any] = dict(zip(names, draw.__defaults__ or (), strict=False))
+    drawing = DRAWINGS[name]
+    shown = drawing()
+    names = drawing.__code__.co_varnames
+    known: dict[str, Any] = dict(zip(names, drawing.__defaults__ or (), strict=False))
     if name == "king":
         known["answers"] = answers()
     size = f'viewBox="0 0 {shown.width} {shown.height}"'
@@ -744,7 +746,7 @@ def panel(name: str) -> str:
     return (
         f'<div class="panel" {data}>'
         f'<svg {size} role="img" aria-label="{escape(shown.alt)}">{shown.body}</svg>'
-        f'<output aria-live="polite">{shown.said}</output></div>'
+        f'<output aria-live="polite">{shown.sentence}</output></div>'
     )
 
 

@@ -48,11 +48,11 @@ def cited(text: str) -> str:
 
     def words(found: re.Match[str]) -> str:
         keys = [key.strip() for key in found[2].split(",")]
-        told = []
+        links = []
         for who, year, url in map(authors, keys):
-            said = f"{who} ({year})" if found[1] else f"{who}, {year}"
-            told.append(f"[{said}]({url})" if url else said)
-        return ", ".join(told) if found[1] else f"({'; '.join(told)})"
+            label = f"{who} ({year})" if found[1] else f"{who}, {year}"
+            links.append(f"[{label}]({url})" if url else label)
+        return ", ".join(links) if found[1] else f"({'; '.join(links)})"
 
     return CITE.sub(words, text)
 

@@ -18,7 +18,7 @@ REPORTER = '''\
 from contextlib import contextmanager
 
 @contextmanager
-def exercise(label, points, *asked):
+def exercise(label, points, *names):
     """Report pass or fail, the points, and a hint."""
     got = 0
     try:
@@ -27,7 +27,7 @@ def exercise(label, points, *asked):
     except NotImplementedError as problem:
         hint = f"not answered yet: {problem}"
     except Exception as problem:
-        unset = [n for n in asked if globals().get(n, ...) is ...]
+        unset = [n for n in names if globals().get(n, ...) is ...]
         kind = type(problem).__name__
         hint = (f"not answered yet: {', '.join(unset)}" if unset
                 else problem if kind == "AssertionError"
@@ -51,7 +51,7 @@ def points(title: str) -> int:
 
 def stub(label: str, solution: str, check: str) -> str:
     """The names that the check asks for and does not set itself, without values."""
-    wanted = set(asked(solution, check))
+    wanted = set(checked_names(solution, check))
     lines = [f"# Your answer to {label}"]
     plain = []
     for node in ast.parse(solution).body:
@@ -73,7 +73,7 @@ def reported(label: str, worth: int, names: list[str], check: str) -> str:
     return f"{head}\n{textwrap.indent(check, '    ')}"
 
 
-def asked(solution: str, check: str) -> list[str]:
+def checked_names(solution: str, check: str) -> list[str]:
     """The names of a solution that its check uses."""
     nodes = [*ast.walk(ast.parse(check))]
     names = [n for n in nodes if isinstance(n, ast.Name)]

@@ -25,11 +25,11 @@
     ["10000", "10,000"],
   ];
   const textOf = new Map(entries.map((entry) => [entry, entry.textContent.toLowerCase()]));
-  const has = (entry, asked) => {
+  const has = (entry, term) => {
     const text = textOf.get(entry);
-    const [, ...others] = names.find(([name]) => name === asked) ?? [];
-    if (!others.length) return text.includes(asked.replace(/(.{3})s$/, "$1"));
-    return others.some((form) => text.includes(form)) || text.split(/[^a-z]+/).includes(asked);
+    const [, ...others] = names.find(([name]) => name === term) ?? [];
+    if (!others.length) return text.includes(term.replace(/(.{3})s$/, "$1"));
+    return others.some((form) => text.includes(form)) || text.split(/[^a-z]+/).includes(term);
   };
 
   const show = () => {

@@ -12,10 +12,10 @@
     if (!target) return;
     if (target.matches("span:empty")) target = target.parentElement;
     const holder = target.matches("dt") ? target.nextElementSibling : target;
-    const own = holder.matches("section, .cell, dd, .claim-entry")
+    const inner = holder.matches("section, .cell, dd, .claim-entry")
       && holder.querySelector(":scope > :is(details.fold, .claim-entry > details)");
     const closed = [];
-    for (let at = own || target; at; at = at.parentElement) {
+    for (let at = inner || target; at; at = at.parentElement) {
       if (at.matches("details:not([open])")) closed.push(at);
     }
     for (const fold of closed) fold.open = true;

@@ -594,12 +594,12 @@
     const still = JSON.parse(root.dataset.still), state = { ...still, ...drawing.start };
     let part = 1;
     const show = (state, part) => {
-      const [values, said, won] = drawing.values(state, part);
+      const [values, sentence, won] = drawing.values(state, part);
       pieces.forEach(([piece, name], i) => {
         if (name === "html") piece.innerHTML = values[i];
         else if (piece.getAttribute(name) !== values[i]) piece.setAttribute(name, values[i]);
       });
-      if (part === 1 && output.textContent !== said) output.textContent = said;
+      if (part === 1 && output.textContent !== sentence) output.textContent = sentence;
       root.classList.toggle("won", Boolean(won));
     };
     const draw = () => show(state, (part = 1));
@@ -621,10 +621,10 @@
   };
 
   const scrolled = [...document.querySelectorAll(".panel")].map(begin);
-  let asked = 0;
+  let frame = 0;
   addEventListener("scroll", () => {
-    asked ||= requestAnimationFrame(() => {
-      asked = 0;
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
       scrolled.forEach((look) => look());
     });
   }, { passive: true });

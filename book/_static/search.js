@@ -30,14 +30,14 @@ const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
 const lean = (page) =>
   page.endsWith("/faq") ? ANSWER : page.endsWith("/api") ? LIBRARY : 0;
 
-const titlesWith = (asked) => {
+const titlesWith = (terms) => {
   const { alltitles, docnames, filenames, titles } = Search._index;
   return Object.entries(alltitles).flatMap(([title, places]) => {
     const words = wordsOf(title);
     const has = (start) => words.some((word) => word.startsWith(start));
-    if (!asked.length || !asked.every(has)) return [];
-    const begins = words.find((word) => !stopwords.includes(word)).startsWith(asked[0]);
-    const closeness = (CLOSENESS * asked.length) / words.length;
+    if (!terms.length || !terms.every(has)) return [];
+    const begins = words.find((word) => !stopwords.includes(word)).startsWith(terms[0]);
+    const closeness = (CLOSENESS * terms.length) / words.length;
     return places.map(([file, id]) => {
       const isPage = titles[file] === title;
       const heading = title.trim().replace(/^\((.*)\)$/, "Exercise: $1");
@@ -51,13 +51,13 @@ const titlesWith = (asked) => {
 // Whole questions: the FAQ's by the share of the words that they hold, rare words first.
 const questionsWith = (query) => {
   const { alltitles, docnames, filenames, titles } = Search._index;
-  const asked = wordsOf(query).filter((word) => ![...stopwords, ...ASKING].includes(word));
+  const terms = wordsOf(query).filter((word) => ![...stopwords, ...ASKING].includes(word));
   const questions = Object.entries(alltitles).flatMap(([title, places]) =>
     places
       .filter(([file]) => docnames[file].endsWith("/faq") && title.endsWith("?"))
       .map(([file, id]) => ({ title, file, id, words: wordsOf(title).map(stemmed) })),
   );
-  const stems = [...new Set(asked.map(stemmed))];
+  const stems = [...new Set(terms.map(stemmed))];
   if (stems.length < 2) return [];
   const weights = stems.map((stem) => {
     const known = questions.filter(({ words }) => words.includes(stem)).length;
@@ -87,13 +87,13 @@ Search._performSearch = (typed, terms, ...others) => {
   const stem = (word) => new Stemmer().stemWord(word);
   const stemMeant = new Map(Object.entries(MEANT).map((pair) => pair.map(stem)));
   const words = new Set([...terms].map((word) => stemMeant.get(word) ?? word));
-  const asked = wordsOf(query)
+  const queryWords = wordsOf(query)
     .filter((word) => !stopwords.includes(word))
     .map((word) => MEANT[word] ?? word);
   const best = new Map();
   for (const result of [
     ...sphinxSearch(query, words, ...others),
-    ...titlesWith(asked),
+    ...titlesWith(queryWords),
     ...questionsWith(query),
   ]) {
     const place = result[0] + result[2];
@@ -142,13 +142,13 @@ Search.makeSearchSummary = (source, terms, anchor) => {
   const text = Search.htmlToText(source, anchor);
   if (!text) return null;
   const starts = [...terms].map((stem) => stem.replace(/i$/, ""));
-  const asked = (word) => starts.some((start) => word.toLowerCase().startsWith(start));
+  const matches = (word) => starts.some((start) => word.toLowerCase().startsWith(start));
   const words = text.split(/([\p{L}\p{N}]+)/u);
-  const from = Math.max(0, words.findIndex(asked) - 40), to = from + 80;
+  const from = Math.max(0, words.findIndex(matches) - 40), to = from + 80;
   const summary = document.createElement("p");
   summary.className = "context nohighlight";
   summary.append(from ? "… " : "", ...words.slice(from, to).map((word) => {
-    if (!asked(word)) return word;
+    if (!matches(word)) return word;
     const marked = document.createElement("span");
     marked.className = "highlighted";
     marked.textContent = word;

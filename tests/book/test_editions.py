@@ -96,8 +96,8 @@ def test_a_stub_keeps_the_docstring():
 def test_a_check_asks_for_nothing_that_it_sets():
     stub = stubs.stub("a", "f = 1\nx = 2", "x = f\nassert x")
     assert stub == "# Your answer to a\nf = ...  # your code here"
-    assert stubs.asked("f = [i for i in range(3)]", "i = f") == ["f"]
-    assert stubs.asked("f = 1\nx = 2", "def g(x): return x\ng(f)") == ["f"]
+    assert stubs.checked_names("f = [i for i in range(3)]", "i = f") == ["f"]
+    assert stubs.checked_names("f = 1\nx = 2", "def g(x): return x\ng(f)") == ["f"]
 
 
 def test_points_are_minutes():
@@ -106,7 +106,7 @@ def test_points_are_minutes():
         stubs.points("Try. Build")
 
 
-def report(*cells):
+def run(*cells):
     """What a check says in a student's notebook, and the points."""
     names, out = {}, io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -117,15 +117,15 @@ def report(*cells):
 
 def test_a_check_reports_and_goes_on():
     check = stubs.reported("a", 5, ["f"], 'assert f == 3, f"not {f}"')
-    assert report("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
-    assert report("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
+    assert run("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
+    assert run("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
     for cell in ("", "f = ..."):
-        text, _ = report(cell, check)
+        text, _ = run(cell, check)
         assert text == "✗ a, 0 of 5 points: not answered yet: f"
     check = stubs.reported("a", 5, ["f"], "assert f(0)")
     stub = stubs.stub("a", "def f(x): pass", "f")
-    assert report(stub, check)[0].endswith("not answered yet: f: your code here")
-    assert report("f = lambda x: 1 / x", check)[0].endswith(
+    assert run(stub, check)[0].endswith("not answered yet: f: your code here")
+    assert run("f = lambda x: 1 / x", check)[0].endswith(
         "ZeroDivisionError: division by zero"
     )
 

@@ -48,7 +48,7 @@ def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
     assert "scorecards.py" not in names and "plotting.py" not in names
 
 
-def test_of_a_changed_page_all_readers_are_asked(
+def test_a_changed_page_runs_all_its_readers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a file with tests of each page also those that read the whole book."""

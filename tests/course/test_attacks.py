@@ -184,7 +184,7 @@ QUICK = {
         "end.write.write(len(frame).to_bytes(4, 'big') + frame)\nend.write.flush()"
     ),
 }
-SAID = dict.fromkeys(
+ERRORS = dict.fromkeys(
     (name for name in QUICK if name.startswith("hides")), "[Errno 1] "
 ) | {
     "is many": "[Errno 1] ",
@@ -229,14 +229,14 @@ def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
     kit.write(filled(RIGHT), folder / "ada.ipynb")
     (folder / "class.yml").write_text("term: t\nsecret: s3cret\n", encoding="utf-8")
     real = report.plan(kit.short(PAGE), LIMITS, report.Whose("ada"))
-    asked, given = {}, dict[str, str]()
+    exercises, given = {}, dict[str, str]()
     for number, (name, attack) in enumerate(attacks.items()):
         label = ATTACKED[number % len(ATTACKED)]
         given[name] = attack.replace("{folder!r}", repr(str(folder)))
         given[f"{name}, then"] = RIGHT[SPARED]
-        asked[name] = real["exercises"][label]
-        asked[f"{name}, then"] = real["exercises"][SPARED]
-    report.plan = lambda *_: real | {"above": [ABOVE], "exercises": asked}
+        exercises[name] = real["exercises"][label]
+        exercises[f"{name}, then"] = real["exercises"][SPARED]
+    report.plan = lambda *_: real | {"above": [ABOVE], "exercises": exercises}
     names, files = list(given), []
     for start in range(0, len(names), EACH):
         files.append(folder / f"s{start:03}.ipynb")
@@ -246,10 +246,10 @@ def grade(folder: Path, attacks: dict[str, str]) -> dict[str, list[str]]:
     with ThreadPoolExecutor(2) as pool:
         graded = [*pool.map(work, files)]
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    said = {name: told for messages in graded for name, told in messages.items()}
-    print(*said.items(), sep="\n")
-    assert "s3cret" not in str(said) and len(said) == len(given)
-    return {name: [said[name], said[f"{name}, then"]] for name in attacks}
+    messages = {name: message for found in graded for name, message in found.items()}
+    print(*messages.items(), sep="\n")
+    assert "s3cret" not in str(messages) and len(messages) == len(given)
+    return {name: [messages[name], messages[f"{name}, then"]] for name in attacks}
 
 
 def work(path: Path) -> dict[str, str]:
@@ -257,7 +257,7 @@ def work(path: Path) -> dict[str, str]:
     found, end = report.work(path, kit.short(PAGE), LIMITS, report.Whose("eve"))
     assert end == "stopped: ", end
     missing = "missing: the notebook has no such answer"
-    return {name: said for name, said in found.items() if said != missing}
+    return {name: message for name, message in found.items() if message != missing}
 
 
 def code(text: str) -> dict[str, Any]:
@@ -301,8 +301,10 @@ def test_an_attack_costs_its_points(
     with ProcessPoolExecutor(1, get_context("spawn")) as alone:
         found = alone.submit(grade, folder, attacks).result()
         kilobytes = alone.submit(largest_child).result()
-    wrong = {n: said for n, said in found.items() if not said[0] or said[1]}
-    wrong |= {n: found[n] for n in SAID.keys() & found if SAID[n] not in found[n][0]}
+    wrong = {n: pair for n, pair in found.items() if not pair[0] or pair[1]}
+    wrong |= {
+        n: found[n] for n in ERRORS.keys() & found if ERRORS[n] not in found[n][0]
+    }
     assert wrong == {}
     assert kilobytes < 10**6
     assert not left(made)
@@ -320,7 +322,7 @@ def left(made: Path) -> list[str]:
         with contextlib.suppress(OSError):
             found.append((process / "cmdline").read_text(errors="replace"))
     ours = (f"{made}/", "sleep\x001234", "while :; do :; done")
-    return [said for said in found if any(part in said for part in ours)]
+    return [command for command in found if any(part in command for part in ours)]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +389,7 @@ def test_a_file_costs_its_own_row(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "hal.json")
     odd: list[Any] = [None, {"cell_type": "code", "source": None}]
     (tmp_path / "=ivy\n.ipynb").write_text(json.dumps({"cells": odd}), encoding="utf-8")
-    rows = report.report(tmp_path, LIMITS, jobs=2)
+    rows = report.grade_all(tmp_path, LIMITS, jobs=2)
     got = {row.student: row.points for row in rows if row.points}
     assert set(got) == {"ada"}
     known = {row.student for row in rows}

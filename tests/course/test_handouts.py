@@ -32,8 +32,8 @@ def test_an_explorer_is_a_figure_on_paper(page) -> None:
     handouts.show(page, PAGE, "student")
     assert page.locator(".pe-explorer svg").first.is_visible()
     assert not page.locator(".pe-explorer form").is_visible()
-    told = "e => getComputedStyle(e, '::after').content"
-    assert "as it begins" in page.locator(".pe-explorer .title").evaluate(told)
+    content = "e => getComputedStyle(e, '::after').content"
+    assert "as it begins" in page.locator(".pe-explorer .title").evaluate(content)
 
 
 def test_the_page_for_the_room_is_one_page(page, tmp_path: Path) -> None:

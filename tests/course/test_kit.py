@@ -73,9 +73,9 @@ def test_what_a_chapter_reads_lies_beside_it(
     """A kit of one chapter has its files, wherever in the book they are kept."""
     kit.copy_data(page, tmp_path)
     code = "\n".join(map(editions.source, kit.student(page)["cells"]))
-    read = manuscript.KEPT_FILE.findall(code)
-    assert len(read) >= len(page.reads)
-    for place, name in read:
+    files = manuscript.KEPT_FILE.findall(code)
+    assert len(files) >= len(page.reads)
+    for place, name in files:
         assert place == "data/" and list(tmp_path.glob(f"data/{name}*")), name
 
 

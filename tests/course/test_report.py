@@ -66,7 +66,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     (folder / "students.txt").write_text("ada\nivy\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "plan", lambda *its: real(*its) | {"above": [ABOVE]})
-        rows = report.report(folder, LIMITS, jobs=2)
+        rows = report.grade_all(folder, LIMITS, jobs=2)
     report.write(rows, folder)
     with (folder / "report.csv").open(encoding="utf-8") as file:
         assert report.protection() in next(file).replace('"', "")
@@ -121,7 +121,7 @@ def test_where_answers_cannot_be_shut_in(tmp_path: Path, monkeypatch: Any) -> No
     monkeypatch.setattr(report, "is_apart", lambda: False)
     report.plan.cache_clear()
     kit.write(filled(RIGHT | {"ex-offset": LEAVING}), tmp_path / "ada.ipynb")
-    rows = report.report(tmp_path, LIMITS, jobs=1)
+    rows = report.grade_all(tmp_path, LIMITS, jobs=1)
     assert sorted(row.points for row in rows if row.of) == [0, 3, 10, 10]
     assert report.protection().startswith("NOT PROTECTED")
     assert "may go on" in report.protection()
@@ -146,8 +146,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "work", work)
 
 
-def said(rows: list[report.Row]) -> set[tuple[str, str]]:
-    """What each student is told, without what is for the hand."""
+def messages_of(rows: list[report.Row]) -> set[tuple[str, str]]:
+    """What each student gets, without what is for the hand."""
     return {(row.student, row.message) for row in rows if row.of is not None}
 
 
@@ -166,9 +166,9 @@ def test_of_two_copies_the_latest_counts(tmp_path: Path) -> None:
         kit.write(kit.student(PAGE), tmp_path / name)
         os.utime(tmp_path / name, (second, second))
     (tmp_path / "students.txt").write_text("ada\nben\ncid\ncid (1)\n")
-    rows = report.report(tmp_path, LIMITS, jobs=2)
+    rows = report.grade_all(tmp_path, LIMITS, jobs=2)
     later = "is a later copy of sinusoidal/rotation"
-    assert said(rows) == {
+    assert messages_of(rows) == {
         ("ada", "graded rotation.ipynb"),
         ("ada", f"not graded: rotation.ipynb {later}"),
         ("ben", "graded ben (2).ipynb"),
@@ -195,9 +195,9 @@ def test_a_file_of_the_site_has_its_time_and_nobody_is_overtaken(
         kit.write(noted, tmp_path / f"{name}.ipynb")
     for name in ("ada/answers.json", "ben.ipynb"):
         os.utime(tmp_path / name, (100, 100))
-    told = said(report.report(tmp_path, LIMITS, 1, group))
-    assert told >= {("ada", "graded mine.ipynb"), ("ben", "graded ben.ipynb")}
-    assert not any("graded upload" in message for _, message in told)
+    messages = messages_of(report.grade_all(tmp_path, LIMITS, 1, group))
+    assert messages >= {("ada", "graded mine.ipynb"), ("ben", "graded ben.ipynb")}
+    assert not any("graded upload" in message for _, message in messages)
 
 
 @pytest.mark.usefixtures("quick")
@@ -205,7 +205,7 @@ def test_a_proof_waits_for_a_person(tmp_path: Path) -> None:
     """A row of its own, without points, also of who handed in nothing."""
     kit.write(kit.student(PAGE), tmp_path / "ada.ipynb")
     (tmp_path / "students.txt").write_text("ada\nben\n")
-    rows = report.report(tmp_path, LIMITS, jobs=1)
+    rows = report.grade_all(tmp_path, LIMITS, jobs=1)
     proofs = [row for row in rows if row.of is None]
     assert [(r.student, r.exercise) for r in proofs] == [
         ("ada", "ex-counting proof"),
@@ -247,16 +247,16 @@ def test_what_is_given_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_how_long_it_takes_is_said_before(tmp_path, monkeypatch, capsys) -> None:
+def test_the_duration_is_printed_first(tmp_path, monkeypatch, capsys) -> None:
     """In minutes; then what was written."""
     for name in ("ada", "ben"):
         kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
     command = ["report.py", str(tmp_path), "--jobs", "1"]
     monkeypatch.setattr(report.sys, "argv", command)
     report.main()
-    told = capsys.readouterr().out
-    first = told.index("2 files, 1 at a time: about 1 minute, longer where")
-    assert first < told.index("ada: 0 of 33") < told.index("gradebook.csv, feedback/")
+    text = capsys.readouterr().out
+    first = text.index("2 files, 1 at a time: about 1 minute, longer where")
+    assert first < text.index("ada: 0 of 33") < text.index("gradebook.csv, feedback/")
     assert "about 27 minutes" in report.duration(400, 2)
 
 
@@ -266,19 +266,19 @@ def test_who_ran_out_of_time_is_graded_again_alone(
 ) -> None:
     """When the others are done; what comes then counts."""
     labels = [e.label for e in PAGE.exercises]
-    asked: list[str] = []
+    graded: list[str] = []
 
     def work(path: Path, *_: Any) -> tuple[dict[str, str], str]:
-        asked.append(path.stem)
-        late = path.stem == "ada" and asked.count("ada") == 1
-        said = "stopped after 2 seconds" if late else again if asked[2:] else "wrong"
-        return dict.fromkeys(labels, "" if said == "right" else said), ""
+        graded.append(path.stem)
+        late = path.stem == "ada" and graded.count("ada") == 1
+        why = "stopped after 2 seconds" if late else again if graded[2:] else "wrong"
+        return dict.fromkeys(labels, "" if why == "right" else why), ""
 
     monkeypatch.setattr(report, "work", work)
     for name in ("ada", "ben"):
         kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
-    rows = report.report(tmp_path, LIMITS, jobs=2)
-    assert asked[2:] == ["ada"] and sorted(asked) == ["ada", "ada", "ben"]
+    rows = report.grade_all(tmp_path, LIMITS, jobs=2)
+    assert graded[2:] == ["ada"] and sorted(graded) == ["ada", "ada", "ben"]
     got = {(row.student, row.message) for row in rows if row.of}
     assert got == {("ada", again), ("ben", "wrong")}
 
@@ -302,7 +302,7 @@ def test_two_threads_never_parse_at_once(
     monkeypatch.setattr(report, "WORKER", Path("/dev/null"))
     for name in ("ada", "ben"):
         kit.write(kit.student(PAGE), tmp_path / f"{name}.ipynb")
-    report.report(tmp_path, LIMITS, jobs=2)
+    report.grade_all(tmp_path, LIMITS, jobs=2)
     assert at_once == [1, 1]
 
 

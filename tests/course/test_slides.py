@@ -30,9 +30,9 @@ def test_the_slides_say_what_the_book_says(plan: slides.Plan) -> None:
     assert slides.errors(plan, BOOK) == []
     deck = slides.deck(plan, BOOK)
     assert deck.count("<section") == 1 + len(plan.slides)
-    own = re.sub(r"<(script|style)>.*?</\1>", "", deck, flags=re.DOTALL)
-    assert not FETCHED.search(own)
-    assert all('alt="' in image for image in re.findall(r"<img[^>]*>", own))
+    markup = re.sub(r"<(script|style)>.*?</\1>", "", deck, flags=re.DOTALL)
+    assert not FETCHED.search(markup)
+    assert all('alt="' in image for image in re.findall(r"<img[^>]*>", markup))
     assert len(deck) < 2_000_000
 
 

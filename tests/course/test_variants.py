@@ -24,7 +24,7 @@ def test_with_the_numbers_of_the_book_it_is_the_book() -> None:
     for page in PAGES:
         for label in {e.label for e in page.exercises} & set(variants.plans()):
             plan = variants.plans()[label]
-            texts = [variants._changed(cell, label, plan.own) for cell in page.cells]
+            texts = [variants._changed(cell, label, plan.book) for cell in page.cells]
             changed = [text for text in texts if text]
             assert len(changed) == 3, label  # the question, the solution, the check
             assert set(changed) <= {cell.source for cell in page.cells}, label
@@ -44,8 +44,8 @@ def test_who_when_and_the_secret_decide() -> None:
     assert drawn("ada") != drawn("ada", term="u")
     assert drawn("ada") != drawn("ada", secret="01")
     for plan in variants.plans().values():
-        some = [plan.drawn(GROUP.numbers(str(n), "x")) for n in range(30)]
-        assert plan.own not in some and len({*map(str, some)}) > 5
+        some = [plan.picked(GROUP.numbers(str(n), "x")) for n in range(30)]
+        assert plan.book not in some and len({*map(str, some)}) > 5
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_who_when_and_the_secret_decide() -> None:
     [page for page in PAGES if not kit.needs_torch(page)],
     ids=lambda page: kit.short(page),
 )
-def test_own_answers_pass_and_a_neighbours_do_not(page: manuscript.Page) -> None:
+def test_an_answer_passes_in_no_other_variant(page: manuscript.Page) -> None:
     """In the student's notebook, which holds no line of the solution."""
     chapter = variants.Chapter(page)
     made, rows = chapter.student(GROUP, "ada")
@@ -72,7 +72,7 @@ def test_own_answers_pass_and_a_neighbours_do_not(page: manuscript.Page) -> None
         assert shown == (not variants.plans()[label].sealed), label
         assert right not in json.dumps(made)
         names = chapter.answered(mine, label)
-        for name in stubs.asked(right, check):
+        for name in stubs.checked_names(right, check):
             assert f"{name} = {names[name]}" in key[label] or right == key[label]
 
 
@@ -99,7 +99,7 @@ def test_the_report_asks_for_the_numbers_of_the_student(tmp_path) -> None:
             cell["source"] = editions.lines(f"# Your answer to ex-net-shift\n{right}")
     for name in ("ben", "upload-17"):
         kit.write(made, tmp_path / f"{name}.ipynb")
-    rows = report.report(tmp_path, limits, 2, GROUP)
+    rows = report.grade_all(tmp_path, limits, 2, GROUP)
     found = [(r.student, r.points) for r in rows if r.exercise == "ex-net-shift"]
     assert found == [("ada", 3), ("ben", 0)]
 

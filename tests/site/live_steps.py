@@ -20,8 +20,8 @@ def begin(page: Any) -> None:
 def rest(page: Any, seconds: float = 60) -> str:
     """Wait until nothing runs; what the bar says then."""
     checks.wait_until(page, RESTS, seconds=seconds)
-    said: str = page.locator(".live-said").inner_text()
-    return said
+    text: str = page.locator(".live-message").inner_text()
+    return text
 
 
 def again(page: Any, *, key: str = "Shift+Enter", cell: int) -> str:
@@ -44,8 +44,8 @@ def mark(page: Any, cell: int) -> tuple[str, str]:
 
 def sign(page: Any, cell: int) -> str:
     """What the line of its fold says of a cell."""
-    said: str = page.locator(f".cell.c{cell} .live-sign").text_content()
-    return said
+    text: str = page.locator(f".cell.c{cell} .live-sign").text_content()
+    return text
 
 
 def states(page: Any) -> list[str]:

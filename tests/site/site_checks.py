@@ -187,7 +187,7 @@ def visit(
     listeners = {
         "request": lambda request: seen.requests.append(request.url),
         "requestfailed": lambda request: seen.missing.append(request.url),
-        "console": lambda said: seen.console.append(f"{said.type}: {said.text}"),
+        "console": lambda line: seen.console.append(f"{line.type}: {line.text}"),
         "pageerror": lambda error: seen.console.append(f"exception: {error}"),
         "response": lambda answer: (
             answer.status >= 400 and seen.missing.append(answer.url)
@@ -335,7 +335,7 @@ NEARLY_WHOLE = 0.85
 
 def picture_first(seen: Visit) -> list[str]:
     """A first picture that begins too far down, or none."""
-    seen.page.evaluate(script("own_letters"))
+    seen.page.evaluate(script("book_fonts"))
     place = seen.page.evaluate(script("first_picture"))
     if place is None:
         return ["no picture"]
@@ -349,7 +349,7 @@ def picture_first(seen: Visit) -> list[str]:
 
 def quarters(seen: Visit) -> list[str]:
     """Figures less than a fifth of the main text as one finds it, or too much code."""
-    seen.page.evaluate(script("own_letters"))
+    seen.page.evaluate(script("book_fonts"))
     figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
     return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])

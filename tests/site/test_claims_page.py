@@ -82,8 +82,8 @@ def test_buttons_count_what_they_show(page: Any) -> None:
         assert button.get_attribute("aria-pressed") == "true"
         assert entries.count() == number
         assert page.locator(f".claim-entry.{kind}:visible").count() == number
-        said = page.locator(".claim-filter output").inner_text()
-        assert said == f"{number} of {len(BOOK.claims)} claims"
+        shown = page.locator(".claim-filter output").inner_text()
+        assert shown == f"{number} of {len(BOOK.claims)} claims"
     page.fill(".claim-filter input", "sine")
     for kind in ("no", "part", ""):
         button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
@@ -154,12 +154,12 @@ def test_the_puzzle_asks_first(site: Site, browser: Any, script: bool) -> None:
         page = context.new_page()
         page.goto(site.url("book/index"))
         assert page.locator(".puzzle svg.figure").is_hidden()
-        guesses, said = page.locator(".guess button"), page.locator(".guess output")
+        guesses, reply = page.locator(".guess button"), page.locator(".guess output")
         if script:
             guesses.first.click()
-            assert "Not every time" in said.inner_text()
+            assert "Not every time" in reply.inner_text()
             guesses.last.click()
-            assert "Yes" in said.inner_text()
+            assert "Yes" in reply.inner_text()
             pressed = page.locator(".guess [aria-pressed=true]")
             assert pressed.all_inner_texts() == [guesses.last.inner_text()]
         else:
@@ -173,9 +173,9 @@ def test_the_sentence_on_top_counts_the_files() -> None:
     first = next(iter(BOOK.claims.values()))
     verdicts = ["true", "true", "true if so", "not as stated"]
     few = {str(i): replace(first, verdict=v) for i, v in enumerate(verdicts)}
-    said, marks = claims.summary(few).split("\n\n")
-    assert said.startswith("Of 4 sentences **2 may stand**. In 1 a condition is")
-    assert "1 are <del>struck out</del>" in said and "cannot be decided" not in said
+    text, marks = claims.summary(few).split("\n\n")
+    assert text.startswith("Of 4 sentences **2 may stand**. In 1 a condition is")
+    assert "1 are <del>struck out</del>" in text and "cannot be decided" not in text
     assert [marks.count(f"badge {kind}") for kind in WORDS] == [2, 1, 1, 0]
     few["4"] = replace(first, verdict="open")
     assert ". 1 cannot be decided yet." in claims.summary(few)
@@ -215,7 +215,7 @@ def test_the_badge_below_a_cell_is_drawn(site: Site, browser: Any) -> None:
         notes = page.locator("p.claim")
         drawn = page.locator("p.claim > .badge:has(> svg):has(> a[href*='#ledger-'])")
         assert notes.count() == drawn.count() > 0
-        assert not any("<" in said for said in notes.all_text_contents())
+        assert not any("<" in text for text in notes.all_text_contents())
 
 
 def test_a_deep_link_is_in_sight_and_marked(site: Site, browser: Any) -> None:

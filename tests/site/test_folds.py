@@ -172,6 +172,6 @@ def test_the_reference_folds_what_is_below_each_first_paragraph(
         assert seen.page.locator("dl.field-list:not(.fold-body dl)").count() == 0
         assert seen.page.locator(".fold-api .fold-api").count() == 0
         (fold,) = seen.page.locator("details.fold[open]").all()
-        said = fold.locator("summary").inner_text()
-        assert said == "Details, parameters, raises, examples"
+        summary = fold.locator("summary").inner_text()
+        assert summary == "Details, parameters, raises, examples"
         assert "offset" in fold.locator("dl").inner_text()

@@ -45,14 +45,14 @@ def test_only_sections_become_definitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("links", "said"),
+    ("links", "kept"),
     [
         (["../a.html#b"], "It is. "),
         (["../a.html", "b.html#c"], "It is. "),
         (["#x"], None),
     ],
 )
-def test_a_meaning_has_no_links(links: list[str], said: str | None) -> None:
+def test_a_meaning_has_no_links(links: list[str], kept: str | None) -> None:
     """Links to other pages go, from the end; other words stay as words."""
     paragraph = nodes.paragraph("", "", nodes.Text("It is. "))
     for link in links:
@@ -60,7 +60,7 @@ def test_a_meaning_has_no_links(links: list[str], said: str | None) -> None:
     section = nodes.section("", nodes.title("", "It"), paragraph)
     new_document("").append(section)
     found = meaning(section)
-    assert found.astext() == (said or "It is. See it.")
+    assert found.astext() == (kept or "It is. See it.")
     assert not list(found.findall(nodes.reference))
     assert list(paragraph.findall(nodes.reference))
 

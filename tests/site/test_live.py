@@ -113,13 +113,13 @@ def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
 
     Nothing that an earlier build left of it stays there.
     """
-    said: list[str] = []
-    monkeypatch.setattr(live.logger, "info", lambda *words: said.append(str(words[0])))
+    lines: list[str] = []
+    monkeypatch.setattr(live.logger, "info", lambda *words: lines.append(str(words[0])))
     monkeypatch.setattr(live, "ENGINE", tmp_path)
     live.engine.cache_clear()
     assert live.engine() == {} and not live.runs(PAGE)
     live.say_so(None)
-    assert len(said) == 1 and "without" in said[0]
+    assert len(lines) == 1 and "without" in lines[0]
     folder = tmp_path / live.FOLDER
     folder.mkdir(parents=True)
     app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path)
@@ -183,10 +183,10 @@ def test_a_large_figure_and_a_large_value_are_cut(capfd: Any) -> None:
     sys.modules["live"] = inside
     assert inside.run(table + shown, "cell 1")
     del sys.modules["live"]
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert [event["kind"] for event in told] == ["html", "cut", "value", "cut"]
-    assert [event.get("what") for event in told[1::2]] == ["html", "text"]
-    assert len(told[2]["text"]) == inside.MOST
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [event["kind"] for event in events] == ["html", "cut", "value", "cut"]
+    assert [event.get("what") for event in events[1::2]] == ["html", "text"]
+    assert len(events[2]["text"]) == inside.MOST
 
 
 def test_names_are_put_back() -> None:
@@ -221,15 +221,13 @@ def test_names_are_put_back() -> None:
         ("n.nothing", False),
     ],
 )
-def test_a_quoted_number_is_told_from_a_claim(
-    source: str, quoted: bool, capfd: Any
-) -> None:
+def test_a_quoted_number_is_no_claim(source: str, quoted: bool, capfd: Any) -> None:
     """By what it is compared with; where both fail, the claim counts."""
     inside.forget()
     assert inside.run("import numpy as np\nm, n = np.float64(4.0), 7", "cell 1")
     assert not inside.run(source, "cell 2", goes_on=True)
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert [event["quoted"] for event in told] == [quoted]
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [event["quoted"] for event in events] == [quoted]
 
 
 def test_an_assertion_that_is_tried_is_heard(capfd: Any) -> None:
@@ -250,9 +248,9 @@ def test_a_cell_goes_on_below_an_assertion(capfd: Any) -> None:
     inside.forget()
     source = "for i in range(3):\n    assert i < 1\na = 4\nprint(a)"
     assert not inside.run(source, "cell 1", goes_on=True)
-    said = capfd.readouterr().out
-    assert "expected i < 1; i is 1" in said and said.count("AssertionError") == 2
-    assert '"line": 2' in said
+    printed = capfd.readouterr().out
+    assert "expected i < 1; i is 1" in printed and printed.count("AssertionError") == 2
+    assert '"line": 2' in printed
     assert inside.run("assert a == 4", "cell 2", goes_on=True)
     assert "_note_failure_" not in inside._names
 
@@ -315,8 +313,8 @@ def test_every_value_of_a_range_runs(name: str, line: str, changed: str) -> None
         timeout=120,
         check=True,
     )
-    told = [ast.literal_eval(said) for said in result.stderr.splitlines()]
-    wrong = [it for it in told if it["name"] not in ("AssertionError", "NotHere")]
+    errors = [ast.literal_eval(text) for text in result.stderr.splitlines()]
+    wrong = [it for it in errors if it["name"] not in ("AssertionError", "NotHere")]
     assert not wrong
 
 
@@ -329,7 +327,7 @@ def test_exercises_of_a_page(name: str) -> None:
     for one in listed:
         assert one["check"] == one["solution"] + 1
         assert page.code_cells[one["solution"]].source not in one["stub"]
-        assert one["asked"] and one["hints"]
+        assert one["names"] and one["hints"]
 
 
 # In the browser
@@ -362,8 +360,8 @@ def assert_as_stored(visit: Visit, name: str) -> None:
 def test_every_result_is_the_stored_one(seen: Visit) -> None:
     """Text and figure, to the byte; nothing from elsewhere, nothing in the console."""
     assert_as_stored(seen, PAGE)
-    said = seen.page.locator(".live-said").inner_text()
-    assert said == f"All {CELLS} cells give what was proved, figures included."
+    message = seen.page.locator(".live-message").inner_text()
+    assert message == f"All {CELLS} cells give what was proved, figures included."
 
 
 def each_chapter() -> Iterator[Any]:
@@ -388,16 +386,16 @@ def test_chapter(request: Any, site: Site, kind: str, name: str) -> None:
 
 
 @needs_engine
-def test_nothing_before_it_is_asked_for(browser: Any, site: Site) -> None:
+def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
     """An ordinary visit fetches one small script, and the page grows by little."""
     with checks.visit(browser, site, site.url(PAGE)) as visit:
         assert "MB" in visit.page.locator(".live-start p").inner_text()
-        asked = [url for url in visit.requests if "/live/" in url]
-        assert [url.partition("?")[0] for url in asked] == [
+        fetched = [url for url in visit.requests if "/live/" in url]
+        assert [url.partition("?")[0] for url in fetched] == [
             f"{site.address}_static/live/start.js"
         ]
         box = visit.page.locator(".live-start").evaluate("e => e.outerHTML.length")
-    assert checks.compressed(site.path(asked[0])) + box < GROWTH
+    assert checks.compressed(site.path(fetched[0])) + box < GROWTH
 
 
 @needs_engine
@@ -408,8 +406,8 @@ def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     write(page, 0, text.replace("LENGTH = 24 ", "LENGTH = 20 "))
     assert page.get_by_label("LENGTH").input_value() == "20"
     assert steps.mark(page, TERMS)[0] == "late"
-    said = steps.again(page, cell=SIZES)
-    assert said.startswith("With LENGTH = 20: ")
+    summary = steps.again(page, cell=SIZES)
+    assert summary.startswith("With LENGTH = 20: ")
     assert steps.mark(page, 1)[0] == "other"
     assert steps.mark(page, POCKET)[0] == "same"
     state, words = steps.mark(page, SIZES)
@@ -420,7 +418,7 @@ def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     caption = page.locator(".cell.c1 .live-result figcaption").inner_text()
     assert caption.startswith("Written for other values")
     assert page.locator(".cell.c1 .live-result svg[role=img]").count() == 1
-    assert "1 changed by you" in said and "not run since your change" in said
+    assert "1 changed by you" in summary and "not run since your change" in summary
     assert not axe_faults(page, f".cell.c{SIZES}", ".live-bar", ".live-values")
     page.locator(".live-values button", has_text="As proved").click()
     steps.rest(page)
@@ -444,8 +442,8 @@ def test_the_fields_of_the_values(page: Any) -> None:
     field.press("Enter")
     assert steps.rest(page).startswith("With LENGTH = 16: ")
     assert rows(page, "passes with other numbers")
-    told = page.locator(".live-list [data-is='passes with other numbers']").first
-    assert "with LENGTH = 16, where the book says" in told.inner_text()
+    row = page.locator(".live-list [data-is='passes with other numbers']").first
+    assert "with LENGTH = 16, where the book says" in row.inner_text()
     assert steps.sign(page, CHECKED) != "as proved"
 
 
@@ -484,7 +482,7 @@ def test_the_list_of_checks_tells_the_truth(page: Any) -> None:
         assert rows(page, "changed by you") == 1
         assert rows(page, "as proved") < whole
         assert steps.sign(page, CHECKED) == "changed by you"
-        assert page.locator(".live-said").inner_text().startswith(f"{CHECKED} of ")
+        assert page.locator(".live-message").inner_text().startswith(f"{CHECKED} of ")
     page.locator(f".cell.c{CHECKED} .live-line button", has_text="Reset").click()
     write(page, POCKET, "np.ptp = np.abs = softmax = relative = None")
     run_all(page)
@@ -504,7 +502,7 @@ def test_what_a_cell_did_to_a_module_does_not_outlive_it(page: Any) -> None:
 
     run_here("import math\nmath.pi = 3")
     page.locator(f".cell.c{POCKET} .live-line button", has_text="Reset").click()
-    assert "afresh" in page.locator(".live-said").inner_text()
+    assert "afresh" in page.locator(".live-message").inner_text()
     run_here("import math\nprint(math.pi)\nmath.pi = 3")
     assert "3.14" in result.inner_text()
     write(page, POCKET, before)
@@ -541,7 +539,7 @@ def test_an_answer_is_checked_in_its_place(
         with page.expect_download() as saved:
             bar.locator("button", has_text="Save as notebook").click()
         saved.value.save_as(tmp_path / "ada.ipynb")
-        rows = report.report(tmp_path, report.Limits(), jobs=1)
+        rows = report.grade_all(tmp_path, report.Limits(), jobs=1)
         assert {row.exercise: row.points for row in rows if row.points} == {EXERCISE: 5}
         with page.expect_download() as kept:
             bar.locator("button", has_text="Save all").click()
@@ -579,8 +577,8 @@ def check(page: Any, answer: str) -> str:
     place.locator("textarea").fill(answer)
     place.locator("textarea").press("Shift+Enter")
     steps.rest(page)
-    said: str = place.locator(".live-told").inner_text()
-    return said
+    message: str = place.locator(".live-status").inner_text()
+    return message
 
 
 @needs_engine
@@ -591,11 +589,11 @@ def test_an_assertion_and_a_mistake(page: Any) -> None:
     state, words = steps.mark(page, POCKET)
     assert state == "fails" and "too short" in words and "length is 3" in words
     write(page, POCKET, "1 / 0")
-    said = steps.again(page, cell=POCKET)
+    summary = steps.again(page, cell=POCKET)
     assert (
         steps.mark(page, POCKET)[1] == "ZeroDivisionError in line 1: division by zero"
     )
-    assert "1 fails" in said
+    assert "1 fails" in summary
     assert "Traceback" in page.locator(f".cell.c{POCKET} .stderr").inner_text()
 
 
@@ -671,15 +669,15 @@ CALL = (
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     """Another server, and what it was asked for."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     class Noting(http.server.SimpleHTTPRequestHandler):
         def setup(self) -> None:
-            asked.append(REACHED)
+            requests.append(REACHED)
             super().setup()
 
-        def log_message(self, *said: Any) -> None:
-            asked.append(" ".join(map(str, said)))
+        def log_message(self, *message: Any) -> None:
+            requests.append(" ".join(map(str, message)))
 
     handler = functools.partial(Noting, directory=str(tmp_path))
     with (
@@ -692,10 +690,10 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         def note() -> None:
             with contextlib.suppress(OSError):
                 while True:
-                    asked.append(f"a packet: {packets.recv(99)!r}")
+                    requests.append(f"a packet: {packets.recv(99)!r}")
 
         threading.Thread(target=note, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
+        yield f"http://127.0.0.1:{server.server_port}", requests
         server.shutdown()
 
 
@@ -707,7 +705,7 @@ def test_nothing_leaves_the_page(
     request: Any, site: Site, elsewhere: tuple[str, list[str]], kind: str
 ) -> None:
     """Whatever a cell draws or shows; the figure and the tables are there."""
-    far, asked = elsewhere
+    far, requests = elsewhere
     host = far.removeprefix("http://")
     drawn, shown, leading = (
         text.replace("FAR", far).replace("CALL(", CALL).replace("HOST", host)
@@ -729,7 +727,7 @@ def test_nothing_leaves_the_page(
         result.locator("iframe").nth(19).wait_for(state="attached")
         assert far not in figure.evaluate("e => e.outerHTML")
         page.wait_for_timeout(1000)
-        assert asked == [] and PAGE in page.url
+        assert requests == [] and PAGE in page.url
         # And if the page itself were to hold it, nothing would be asked for.
         page.evaluate(
             """texts => texts.forEach((text) => document.body.append(
@@ -737,7 +735,7 @@ def test_nothing_leaves_the_page(
             [drawn, *shown.splitlines()[:-6]],
         )
         page.wait_for_timeout(500)
-        assert set(asked) <= {REACHED} and PAGE in page.url
+        assert set(requests) <= {REACHED} and PAGE in page.url
 
 
 def test_a_policy_on_every_page(site: Site) -> None:
@@ -748,7 +746,7 @@ def test_a_policy_on_every_page(site: Site) -> None:
 
 
 @needs_engine
-def test_an_explorer_of_ones_own_moves(page: Any) -> None:
+def test_an_explorer_in_a_cell_moves(page: Any) -> None:
     """Its script is one of those that a frame may run."""
     write(page, POCKET, "from pe_lib.explorers import LookBack\nLookBack()")
     steps.again(page, cell=POCKET)
@@ -784,11 +782,11 @@ def test_a_run_away_is_stopped(page: Any) -> None:
     page.locator(".live-buttons button", has_text="Stop").click()
     assert "starts afresh" in steps.rest(page)
     page.locator(f".cell.c{POCKET} .live-line button", has_text="Reset").click()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     steps.again(page, cell=POCKET)
     assert steps.mark(page, POCKET)[0] == "same"
-    assert not [url for url in asked if url.endswith(".wasm.gz")]
+    assert not [url for url in requests if url.endswith(".wasm.gz")]
 
 
 @needs_engine
@@ -847,11 +845,11 @@ MORE_FAULTS = [
 
 @needs_engine
 @pytest.mark.parametrize(
-    ("file", "answer", "said"),
+    ("file", "answer", "expected"),
     [*FAULTS, *(pytest.param(*it, marks=pytest.mark.weekly) for it in MORE_FAULTS)],
 )
 def test_a_file_is_missing_or_damaged(
-    browser: Any, site: Site, file: str, answer: dict[str, Any] | None, said: str
+    browser: Any, site: Site, file: str, answer: dict[str, Any] | None, expected: str
 ) -> None:
     """One clear sentence, and the page as it was."""
     context = browser.new_context()
@@ -864,7 +862,7 @@ def test_a_file_is_missing_or_damaged(
     prose = page.locator("article section > p")
     before = prose.all_text_contents()
     page.locator(".live-start button").click()
-    place = page.locator(".live-said, .live-start p", has_text=said)
+    place = page.locator(".live-message, .live-start p", has_text=expected)
     place.first.wait_for()
     sentence = place.first.inner_text()
     assert len(sentence) < 200 and "undefined" not in sentence
@@ -897,7 +895,7 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
     assert not [url for url in page.evaluate(kept) if "/python-" in url]
     page.evaluate(steps.UNFOLD)
     steps.editor(page, POCKET).fill("changed = True")
-    assert "keeps nothing" in page.locator(".live-said").inner_text()
+    assert "keeps nothing" in page.locator(".live-message").inner_text()
     assert steps.editor(page, POCKET).input_value() == "changed = True"
     context.close()
 
@@ -941,7 +939,7 @@ def test_storage_forbidden(browser: Any, site: Site) -> None:
     steps.begin(page)
     steps.rest(page)
     steps.editor(page, POCKET).fill("changed = True")
-    assert "keeps nothing" in page.locator(".live-said").inner_text()
+    assert "keeps nothing" in page.locator(".live-message").inner_text()
     assert not errors
     context.close()
 

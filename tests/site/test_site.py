@@ -285,11 +285,11 @@ def test_progress_through_the_hour(at: Opener) -> None:
     assert max(each) < 1.2 * min(each)
     now = names.index(CHAPTER)
     assert page.locator(".hour .strip .done").count() == now
-    read = "() => document.querySelector('.hour .read').textContent"
-    assert int(page.evaluate(read)) == sum(p.minutes for p in spine[:now])
+    minutes = "() => document.querySelector('.hour .read').textContent"
+    assert int(page.evaluate(minutes)) == sum(p.minutes for p in spine[:now])
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     whole = str(sum(p.minutes for p in spine[: now + 1]))
-    page.wait_for_function(f"({read})() === '{whole}'")
+    page.wait_for_function(f"({minutes})() === '{whole}'")
     page.locator(".hour summary").click()
     links = page.locator(".hour li a").all()
     assert [link.evaluate("a => a.pathname") for link in links] == [
@@ -335,7 +335,7 @@ def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
     """It wraps where it must; what it prints keeps its columns, the text its lines."""
     wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
     page = at(name, width=width).page
-    page.evaluate(checks.script("own_letters"))
+    page.evaluate(checks.script("book_fonts"))
     checks.unfold(page)
     code = page.locator(".cell_input pre")
     assert code.count() > 10 and code.evaluate_all(wide) == 0
@@ -350,12 +350,12 @@ def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
 def test_the_first_page_is_one_view(at: Opener) -> None:
     """On a laptop its drawing is whole below its first sentences; on a phone, short."""
     page = at(LANDING, width=1280).page
-    page.evaluate(checks.script("own_letters"))
+    page.evaluate(checks.script("book_fonts"))
     title, picture = (page.locator(css).bounding_box() for css in ("h1", ".panel"))
     assert title["y"] < picture["y"]
     assert picture["y"] + picture["height"] < 800
     page = at(LANDING, width=checks.PHONE).page
-    page.evaluate(checks.script("own_letters"))
+    page.evaluate(checks.script("book_fonts"))
     assert page.evaluate("document.documentElement.scrollHeight") <= 3500
     door, puzzle = (page.locator(css).bounding_box() for css in (".doors", ".guess"))
     assert door["y"] < puzzle["y"]

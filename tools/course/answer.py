@@ -220,45 +220,45 @@ class Answers:
         """Arguments, ready to travel."""
         return {"given": encode(given, self.lend), "named": encode(named, self.lend)}
 
-    def serve(self, asked: dict[str, Any]) -> None:
+    def serve(self, request: dict[str, Any]) -> None:
         """Answer one question of the examiner."""
-        if "run" in asked:
-            problem = run(asked["run"], self.names, asked["seconds"])
+        if "run" in request:
+            problem = run(request["run"], self.names, request["seconds"])
             self.channel.send({"problem": problem[:2000]})
             return
         try:
-            if "left" in asked:
+            if "left" in request:
                 reply: dict[str, Any] = {"value": _thread._count() - self.threads}
-            elif "names" in asked:
-                known = {n: self.names[n] for n in asked["names"] if n in self.names}
+            elif "names" in request:
+                known = {n: self.names[n] for n in request["names"] if n in self.names}
                 value = {n: encode(v, self.lend) for n, v in known.items()}
                 reply = {"value": value}
-            elif "pull" in asked:
-                reply = {"value": self.pulled(asked)}
+            elif "pull" in request:
+                reply = {"value": self.pulled(request)}
             else:
-                reply = self.called(asked)
+                reply = self.called(request)
             self.channel.send(reply)
         except BaseException as problem:
             about = [type(problem).__name__, str(problem)[:2000]]
             self.channel.send({"error": about})
 
-    def called(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def called(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a function of the answer gives."""
-        given = decode(asked["given"], self.borrow)
-        named = decode(asked["named"], self.borrow)
-        value = self.lent[asked["call"]](*given, **named)
+        given = decode(request["given"], self.borrow)
+        named = decode(request["named"], self.borrow)
+        value = self.lent[request["call"]](*given, **named)
         reply: dict[str, Any] = {"value": encode(value, self.lend)}
         if (tensors := gradients([given, named])) and gradients(value):
             self.made.append((tensors, value))
             reply["pull"] = len(self.made) - 1
         return reply
 
-    def pulled(self, asked: dict[str, Any]) -> Any:
+    def pulled(self, request: dict[str, Any]) -> Any:
         """How the gradient of a tensor that was given goes on to the arguments."""
         import torch
 
-        tensors, value = self.made[asked["pull"]]
-        gradient = decode(asked["gradient"], self.borrow)
+        tensors, value = self.made[request["pull"]]
+        gradient = decode(request["gradient"], self.borrow)
         found = torch.autograd.grad(value, tensors, gradient, allow_unused=True)
         return encode(list(found), self.lend)
 

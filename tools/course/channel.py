@@ -190,14 +190,14 @@ def decode(data: Any, borrow: Callable[[dict[str, Any]], Any]) -> Any:
     if kind in ("complex", "slice"):
         return {"complex": complex, "slice": slice}[kind](*items)
     if kind in ("array", "scalar"):
-        array = _read(data["type"], data)
+        array = _decode_array(data["type"], data)
         return array if kind == "array" else array[()]
     if kind in ("tensor", "torch"):
         return _decode_torch(data)
     return borrow(data)
 
 
-def _read(name: str, data: dict[str, Any]) -> Any:
+def _decode_array(name: str, data: dict[str, Any]) -> Any:
     dtype = np.dtype(name)
     if dtype.kind not in KINDS:
         raise ValueError(f"arrays of {dtype} do not travel")

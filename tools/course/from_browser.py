@@ -57,12 +57,12 @@ def text(path: Path) -> str:
 def answers(path: Path) -> dict[str, dict[str, str]]:
     """What a file says, by chapter and exercise; nothing if it is no such file."""
     try:
-        told = json.loads(text(path))
-        if told["format"] != FORMAT:
+        content = json.loads(text(path))
+        if content["format"] != FORMAT:
             return {}
         return {
             chapter: {label: str(one["answer"]) for label, one in all_.items()}
-            for chapter, all_ in told["answers"].items()
+            for chapter, all_ in content["answers"].items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
@@ -73,22 +73,22 @@ def notebooks(folder: Path, into: Path) -> list[tuple[Path, str]]:
     chapters = {kit.short(page): page for page in manuscript.read().notebooks}
     written = []
     for number, (path, student) in enumerate(files(folder)):
-        for chapter, told in answers(path).items():
+        for chapter, texts in answers(path).items():
             if chapter not in chapters:
                 continue
             made = into / f"{number}" / f"{chapter.replace('/', '-')}.ipynb"
             made.parent.mkdir(exist_ok=True)
-            notebook = filled(kit.student(chapters[chapter]), told)
+            notebook = filled(kit.student(chapters[chapter]), texts)
             made.write_text(json.dumps(notebook), encoding="utf-8", errors="replace")
             os.utime(made, (path.stat().st_atime, path.stat().st_mtime))
             written.append((made, student))
     return written
 
 
-def filled(notebook: dict[str, Any], told: dict[str, str]) -> dict[str, Any]:
+def filled(notebook: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     """The student's edition with answers in their places; those left empty stay."""
     for cell in notebook["cells"]:
         for label in editions.labels(cell, "answer-"):
-            if told.get(label):
-                cell["source"] = editions.lines(told[label])
+            if texts.get(label):
+                cell["source"] = editions.lines(texts[label])
     return notebook

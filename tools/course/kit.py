@@ -279,10 +279,10 @@ def copy_library(folder: Path) -> None:
 def copy_data(page: Page, folder: Path) -> None:
     """What a chapter reads: all that is kept beside it, and files from elsewhere."""
     ignored = shutil.ignore_patterns("*.py", "__pycache__", ".*", "parts")
-    own, data = page.path.parent / "data", folder / "data"
+    source, data = page.path.parent / "data", folder / "data"
     elsewhere = [page.path.parent / "".join(r) for r in page.reads if r[0] != "data/"]
     if len(elsewhere) < len(page.reads):
-        shutil.copytree(own, data, ignore=ignored, dirs_exist_ok=True)
+        shutil.copytree(source, data, ignore=ignored, dirs_exist_ok=True)
     for kept in elsewhere:
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(kept, data)

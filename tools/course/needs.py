@@ -66,8 +66,8 @@ def reads(body: list[ast.stmt], known: set[str] | None = None) -> set[str]:
 def loads(node: ast.AST) -> set[str]:
     """The names in an expression that it does not bind itself."""
     every = list(ast.walk(node))
-    own = {n.arg for n in every if isinstance(n, ast.arg)}
-    own = own.union(
+    bound = {n.arg for n in every if isinstance(n, ast.arg)}
+    bound = bound.union(
         *(gives(n.target) for n in every if isinstance(n, ast.comprehension))
     )
     changed = isinstance(node, ast.AugAssign)
@@ -75,7 +75,7 @@ def loads(node: ast.AST) -> set[str]:
         n.id
         for n in every
         if isinstance(n, ast.Name) and (changed or isinstance(n.ctx, ast.Load))
-    } - own
+    } - bound
 
 
 def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:

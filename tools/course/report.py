@@ -130,7 +130,7 @@ def plan(chapter: str, limits: Limits, whose: Whose) -> dict[str, Any]:
             label: {
                 "check": exercises.checks[label],
                 "hidden": exercises.hidden(label),
-                "asked": stubs.asked(solution, exercises.checks[label]),
+                "names": stubs.checked_names(solution, exercises.checks[label]),
             }
             for label, solution in exercises.solutions.items()
         },
@@ -226,8 +226,8 @@ def grade(file: Handed, limits: Limits) -> list[Row]:
         worth = stubs.points(exercise.title)
         message = messages.get(exercise.label, end)
         got = 0 if message else worth
-        said = " ".join((message or "right").split())[:300]
-        rows.append(Row(student, chapter, exercise.label, got, worth, said, name))
+        text = " ".join((message or "right").split())[:300]
+        rows.append(Row(student, chapter, exercise.label, got, worth, text, name))
     return rows
 
 
@@ -240,33 +240,33 @@ def work(
     most = limits.seconds * (1 + len(recipe["exercises"]))  # each may end a process
     late = ""
     with tempfile.TemporaryDirectory() as folder:
-        place, own = Path(folder, "data"), Path(folder, "answers")
+        place, answers = Path(folder, "data"), Path(folder, "answers")
         place.mkdir()
-        own.mkdir()
+        answers.mkdir()
         kit.copy_data(chapters()[chapter], place)
         with subprocess.Popen(
             [sys.executable, str(WORKER), str(path.resolve())],
             cwd=place,
-            env=environment(place) | {"TMPDIR": str(own)},
+            env=environment(place) | {"TMPDIR": str(answers)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,  # the examiner's own lines, and few
             stderr=subprocess.DEVNULL,
         ) as examiner:
             try:
-                said, _ = examiner.communicate(json.dumps(recipe).encode(), most)
+                output, _ = examiner.communicate(json.dumps(recipe).encode(), most)
             except subprocess.TimeoutExpired:
                 late = f"more than {most} seconds"
                 examiner.terminate()  # it ends the answers with itself
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     examiner.wait(worker.GRACE)
                 examiner.kill()
-                said, _ = examiner.communicate()
+                output, _ = examiner.communicate()
             finally:
                 for process in worker.processes():  # if it could not
                     with contextlib.suppress(OSError):
-                        if os.fsencode(own) in (process / "cmdline").read_bytes():
+                        if os.fsencode(answers) in (process / "cmdline").read_bytes():
                             worker.end(int(process.name))
-    lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
+    lines = [json.loads(line) for line in output.splitlines() if line.endswith(b"}")]
     messages = {line["done"]: line["message"] for line in lines if "done" in line}
     ends = [line["end"] for line in lines if "end" in line]
     return messages, f"stopped: {late or (ends or ['the examiner ended'])[0]}"
@@ -324,16 +324,16 @@ def submissions(folder: Path) -> list[tuple[Path, str]]:
 
 
 def absent(
-    rows: Iterable[Row], students: Iterable[str], asked: Collection[str] = ()
+    rows: Iterable[Row], students: Iterable[str], expected: Collection[str] = ()
 ) -> list[Row]:
-    """A row for what was asked, or others handed in, and somebody did not."""
+    """A row for what was expected, or others handed in, and somebody did not."""
     rows = list(rows)
     everybody = dict.fromkeys([*students, *(row.student for row in rows)])
     handed = {(row.student, row.chapter) for row in rows}
     return [
         Row(student, chapter, exercise.label, 0, stubs.points(exercise.title),
             "not handed in", "")
-        for chapter in asked or dict.fromkeys(r.chapter for r in rows if r.chapter)
+        for chapter in expected or dict.fromkeys(r.chapter for r in rows if r.chapter)
         for student in everybody
         if (student, chapter) not in handed
         for exercise in chapters()[chapter].exercises
@@ -375,12 +375,12 @@ def named(names: list[str]) -> list[str]:
     return [kit.short(page) for page in pages]
 
 
-def report(
+def grade_all(
     folder: Path,
     limits: Limits,
     jobs: int,
     group: variants.Class | None = None,
-    asked: Collection[str] = (),
+    expected: Collection[str] = (),
 ) -> list[Row]:
     """Grade all of it, several at a time."""
     listed = from_browser.roster(folder)
@@ -396,7 +396,7 @@ def report(
                     graded[number] = grade(handed[number], limits)
         rows = [row for rows in graded for row in rows]
     rows += unread(folder, rows)
-    rows += absent(rows, students, asked)
+    rows += absent(rows, students, expected)
     rows += by_hand(rows)
     return sorted(rows, key=lambda row: (row.student, row.chapter))
 
@@ -442,25 +442,25 @@ def gradebook(rows: list[Row]) -> list[list[Any]]:
     # Canvas leaves out a last column of this name, which it counts itself.
     lines: list[list[Any]] = [[*CANVAS, *heads, "Final Points"]]
     for student in dict.fromkeys(row.student for row in rows):
-        own = {row.exercise: row.points for row in rows if row.student == student}
-        total = sum(points or 0 for points in own.values())
-        lines.append([student, "", student, "", *(own.get(n) for n in of), total])
+        scores = {row.exercise: row.points for row in rows if row.student == student}
+        total = sum(points or 0 for points in scores.values())
+        lines.append([student, "", student, "", *(scores.get(n) for n in of), total])
     return lines
 
 
-def feedback(student: str, own: list[Row]) -> str:
+def feedback(student: str, rows: list[Row]) -> str:
     """What a student gets back: what the check said, and no hidden input of it."""
-    got, of = sum(row.points or 0 for row in own), sum(row.of or 0 for row in own)
+    got, of = sum(row.points or 0 for row in rows), sum(row.of or 0 for row in rows)
     text = [f"# {' '.join(student.split())}: {got} of {of} points"]
-    for chapter in dict.fromkeys(row.chapter for row in own):
+    for chapter in dict.fromkeys(row.chapter for row in rows):
         text.append(f"## {chapter or 'Files'}")
-        for row in (row for row in own if row.chapter == chapter):
-            said = row.message.replace("`", "'")
-            if said.startswith("with other inputs"):
-                said = "right for the inputs of the check, wrong for others"
+        for row in (row for row in rows if row.chapter == chapter):
+            message = row.message.replace("`", "'")
+            if message.startswith("with other inputs"):
+                message = "right for the inputs of the check, wrong for others"
             points = "" if row.of is None else f" {row.points} of {row.of} points."
             points = points if row.exercise else ""
-            text.append(f"- {row.exercise or row.file}:{points} `{said}`")
+            text.append(f"- {row.exercise or row.file}:{points} `{message}`")
     return "\n\n".join(text) + "\n"
 
 
@@ -468,8 +468,8 @@ def summary(rows: list[Row]) -> str:
     """Who has how many points, and where most fail."""
     lines = []
     for student in dict.fromkeys(row.student for row in rows):
-        own = [row for row in rows if row.student == student]
-        got, of = sum(r.points or 0 for r in own), sum(r.of or 0 for r in own)
+        theirs = [row for row in rows if row.student == student]
+        got, of = sum(r.points or 0 for r in theirs), sum(r.of or 0 for r in theirs)
         lines.append(f"{student}: {got} of {of} points")
     failed: dict[str, int] = {}
     for row in rows:
@@ -506,10 +506,10 @@ def main() -> None:
         )
     limits = Limits(seconds=given.seconds, megabytes=given.megabytes)
     group = variants.read(given.group) if given.group else None
-    asked = named(given.chapters)
+    expected = named(given.chapters)
     print(protection(), flush=True)
     print(duration(len(handed_in), given.jobs), flush=True)
-    rows = report(given.folder, limits, given.jobs, group, asked)
+    rows = grade_all(given.folder, limits, given.jobs, group, expected)
     write(rows, given.folder)
     print(summary(rows))
     print(f"{given.folder}: report.csv ({len(rows)} rows), gradebook.csv, feedback/")

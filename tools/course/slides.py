@@ -147,13 +147,13 @@ def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
 
 def read(path: Path) -> Plan:
     """A written plan; its minutes must add up."""
-    told = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
     slides = []
-    for entry in told["slides"]:
+    for entry in content["slides"]:
         entry["source"] = entry.pop("from", "")
         slides.append(Slide(**entry))
     seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
-    plan = Plan(path.stem, told["title"], told["minutes"], tuple(slides), seen)
+    plan = Plan(path.stem, content["title"], content["minutes"], tuple(slides), seen)
     total = sum(slide.minutes for slide in slides)
     if total != plan.minutes:
         raise ValueError(f"{path.name}: the slides take {total:g} minutes")
@@ -192,11 +192,11 @@ def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | N
                 if one.label == place:
                     return page, one.title, one.text
         return None
-    name, _, own = place.partition("#")
+    name, _, anchor = place.partition("#")
     its = book.pages.get(f"book/{name}")
     for section in its.sections if its else ():
-        parts = [cell for cell in section.cells if kind == "code" and cell.id == own]
-        if kind != "code" and own in (section.anchor, *section.labels):
+        parts = [cell for cell in section.cells if kind == "code" and cell.id == anchor]
+        if kind != "code" and anchor in (section.anchor, *section.labels):
             parts = section.texts
         text = "\n\n".join(part.source for part in parts)
         if its and (found := QUOTED[kind].search(text)):
@@ -305,10 +305,10 @@ def section(slide: Slide, book: Manuscript) -> str:
     if slide.figure:
         page, cell = book.figures[slide.figure]
         source = page.title
-        said, _ = _caption(book, slide.figure)
+        bold, _ = _caption(book, slide.figure)
         alt = cell.figure.alt if cell.figure else ""
         picture = base64.b64encode(cell.drawings[-1].encode()).decode()
-        parts += [f"<h2>{inline(slide.say or said)}</h2>"]
+        parts += [f"<h2>{inline(slide.say or bold)}</h2>"]
         parts += [
             f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
             f'src="data:image/svg+xml;base64,{picture}">'

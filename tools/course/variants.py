@@ -82,24 +82,24 @@ class Class:
 class Plan:
     """How the numbers of one exercise are drawn, and where they stand."""
 
-    own: Values
-    draw: Mapping[str, str]
+    book: Values
+    choices: Mapping[str, str]
     question: list[str]
     solution: list[str]
     check: list[str]
     where: str = "True"
     sealed: Mapping[str, Any] | None = None
 
-    def drawn(self, numbers: Iterator[int]) -> Values:
+    def picked(self, numbers: Iterator[int]) -> Values:
         """Values other than the book's."""
         while True:
-            found = {name: _pick(text, numbers) for name, text in self.draw.items()}
-            if found != self.own and _value(self.where, found):
+            found = {name: _pick(text, numbers) for name, text in self.choices.items()}
+            if found != self.book and _value(self.where, found):
                 return found
 
     def changed(self, kind: str, text: str, values: Values) -> str:
         """A text of the notebook with these values in the place of the book's."""
-        new = {filled(t, self.own): filled(t, values) for t in getattr(self, kind)}
+        new = {filled(t, self.book): filled(t, values) for t in getattr(self, kind)}
         missing = [old for old in new if old not in text]
         if missing:
             raise ValueError(f"variants.yml: {missing[0]!r} is not in\n{text}")
@@ -133,7 +133,7 @@ def filled(text: str, values: Values) -> str:
 def varied(page: Page, group: Class, student: str) -> tuple[Page, dict[str, Values]]:
     """The chapter with a student's numbers, and the numbers."""
     drawn = {
-        e.label: plans()[e.label].drawn(group.numbers(student, e.label))
+        e.label: plans()[e.label].picked(group.numbers(student, e.label))
         for e in page.exercises
         if e.label in plans()
     }
@@ -205,8 +205,8 @@ class Chapter:
         for label, values in drawn.items():
             names = self.answered(page, label)
             solution, check = self.cells(page, label)
-            asked = stubs.asked(solution, check)
-            says = [f"{n} = {names[n]}" for n in asked if not callable(names[n])]
+            checked = stubs.checked_names(solution, check)
+            says = [f"{n} = {names[n]}" for n in checked if not callable(names[n])]
             numbers = ", ".join(f"{name} = {v}" for name, v in values.items())
             answer = "; ".join(says)
             if not says or len(answer) > LONG:
@@ -245,7 +245,7 @@ def with_seals(made: Notebook, sealed: dict[str, str], page: Page) -> Notebook:
         if label in sealed:
             solution, check = Chapter.cells(page, label)
             worth = {e.label: stubs.points(e.title) for e in page.exercises}
-            names = stubs.asked(solution, check)
+            names = stubs.checked_names(solution, check)
             text = stubs.reported(label, worth[label], names, sealed[label])
             cells.append(editions.blank(cell, text, f"check-{label}"))
         else:
@@ -296,8 +296,8 @@ def main() -> None:
     for page in chapters(given.chapters):
         chapter = Chapter(page)
         for student in group.students:
-            made, own = chapter.student(group, student)
-            rows += own
+            made, key = chapter.student(group, student)
+            rows += key
             if not given.key:
                 place = given.folder / "hand-out" / student / f"{kit.short(page)}.ipynb"
                 kit.write(made, place)
@@ -306,8 +306,8 @@ def main() -> None:
         table.writerow(["student", "chapter", "exercise", "numbers", "answer"])
         table.writerows(sorted(rows))
     exercises = len({row[2] for row in rows})
-    told = f"{exercises} exercise{'s' * (exercises != 1)}, term {group.term}"
-    print(f"{given.folder / 'key.csv'}: {len(group.students)} students, {told}")
+    summary = f"{exercises} exercise{'s' * (exercises != 1)}, term {group.term}"
+    print(f"{given.folder / 'key.csv'}: {len(group.students)} students, {summary}")
 
 
 if __name__ == "__main__":

@@ -82,16 +82,16 @@ def tree(leader: int) -> dict[int, tuple[bool, float, int]]:
     ties = dict[int, tuple[int, int]]()
     for process in processes():
         with contextlib.suppress(OSError, ValueError, IndexError):
-            said = (process / "stat").read_text().rpartition(")")[2].split()
-            seconds, pid = sum(map(int, said[11:15])) / TICK, int(process.name)
-            seen[pid] = said[0] not in "ZX", seconds, int(said[21]) * PAGE
-            ties[pid] = int(said[1]), int(said[2])
-    own, more = set[int](), {leader}
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            seconds, pid = sum(map(int, fields[11:15])) / TICK, int(process.name)
+            seen[pid] = fields[0] not in "ZX", seconds, int(fields[21]) * PAGE
+            ties[pid] = int(fields[1]), int(fields[2])
+    pids, more = set[int](), {leader}
     while more:
-        own |= more
-        more = {n for n, (up, group) in ties.items() if up in own or group == leader}
-        more -= own
-    return {pid: seen[pid] for pid in own if pid in seen}
+        pids |= more
+        more = {n for n, (up, group) in ties.items() if up in pids or group == leader}
+        more -= pids
+    return {pid: seen[pid] for pid in pids if pid in seen}
 
 
 def end(leader: int) -> None:
@@ -150,10 +150,10 @@ class Process:
             "megabytes": plan["megabytes"],
             "processes": 2 * MOST_PROCESSES + threads(),
         }
-        own = Path(__file__).with_name("answer.py")
+        program = Path(__file__).with_name("answer.py")
         places = [str(Path(tempfile.mkdtemp(dir=folder))), str(Path.cwd()), str(BOOK)]
         self.process = subprocess.Popen(
-            [*(UNSHARE if plan["apart"] else []), sys.executable, str(own), *places,
+            [*(UNSHARE if plan["apart"] else []), sys.executable, str(program), *places,
              json.dumps(limits)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -195,11 +195,11 @@ class Process:
 
     def running(self) -> tuple[int, float, int]:
         """How many processes the answers began; their seconds and bytes."""
-        own = tree(self.process.pid)
+        members = tree(self.process.pid)
         if self.plan["apart"]:
-            own.pop(self.process.pid, None)  # it only shuts the next one in
-        alive = [size for lives, _, size in own.values() if lives]
-        return len(alive), sum(used for _, used, _ in own.values()), sum(alive)
+            members.pop(self.process.pid, None)  # it only shuts the next one in
+        alive = [size for lives, _, size in members.values() if lives]
+        return len(alive), sum(used for _, used, _ in members.values()), sum(alive)
 
     def run(self, text: str) -> str:
         """Run a cell there; what is wrong with it."""
@@ -214,7 +214,7 @@ class Process:
         found = self.reply()["value"]
         if not isinstance(found, dict):
             raise Gone("the process of the answer said what is no answer")
-        return {name: self.read(found[name]) for name in names if name in found}
+        return {name: self.decoded(found[name]) for name in names if name in found}
 
     def has_left(self) -> bool:
         """Whether something goes on after its cell has ended."""
@@ -224,15 +224,15 @@ class Process:
     def call(self, number: int, given: Any, named: Any) -> Any:
         """Call a function there."""
         self.channel.send({"call": number, **self.packed(given, named)})
-        said = self.reply()
-        value, tensors = self.read(said["value"]), gradients([given, named])
-        if "pull" not in said or not hasattr(value, "requires_grad") or not tensors:
+        reply = self.reply()
+        value, tensors = self.decoded(reply["value"]), gradients([given, named])
+        if "pull" not in reply or not hasattr(value, "requires_grad") or not tensors:
             return value
 
         def pull(gradient: Any) -> Any:
-            asked = {"pull": said["pull"], "gradient": encode(gradient, self.lend)}
-            self.channel.send(asked)
-            return self.read(self.reply()["value"])
+            request = {"pull": reply["pull"], "gradient": encode(gradient, self.lend)}
+            self.channel.send(request)
+            return self.decoded(self.reply()["value"])
 
         return joined(value.detach(), pull, tensors)
 
@@ -243,22 +243,22 @@ class Process:
     def reply(self) -> dict[str, Any]:
         """What comes, or its error raised; on the way it may ask back."""
         while True:
-            said = self.hear(self.plan["cell_seconds"] + GRACE)
-            if "value" in said:
-                return said
-            if "error" in said:
-                name, text = map(str, said["error"])
+            message = self.hear(self.plan["cell_seconds"] + GRACE)
+            if "value" in message:
+                return message
+            if "error" in message:
+                name, text = map(str, message["error"])
                 kind = getattr(builtins, name, None)
                 if not (isinstance(kind, type) and issubclass(kind, Exception)):
                     raise RuntimeError(f"{name}: {text}")
                 raise kind(text)
-            self.answer(said)
+            self.answer(message)
 
-    def answer(self, asked: dict[str, Any]) -> None:
+    def answer(self, request: dict[str, Any]) -> None:
         """Call a function of the check's that the answer was given."""
         try:
-            function = self.lent[asked["call"]]
-            given, named = self.read(asked["given"]), self.read(asked["named"])
+            function = self.lent[request["call"]]
+            given, named = (self.decoded(request[n]) for n in ("given", "named"))
         except (LookupError, TypeError):
             raise Gone("the process of the answer said what is no answer") from None
         try:
@@ -273,7 +273,7 @@ class Process:
         self.lent.append(value)
         return len(self.lent) - 1
 
-    def read(self, data: Any) -> Any:
+    def decoded(self, data: Any) -> Any:
         """A value that came."""
         try:
             return decode(data, lambda known: Remote(self.call, known))
@@ -298,7 +298,7 @@ def label_of(cell: dict[str, Any], labels: dict[str, str]) -> str:
     return labels.get(cell.get("id", ""), "")
 
 
-def own_cells(notebook: dict[str, Any], plan: dict[str, Any]) -> list[tuple[str, str]]:
+def submitted(notebook: dict[str, Any], plan: dict[str, Any]) -> list[tuple[str, str]]:
     """The cells that a student wrote, each with the exercise that it answers."""
     found = []
     for cell in notebook["cells"]:
@@ -334,11 +334,11 @@ def parses(text: str) -> bool:
     return True
 
 
-def needed(plan: dict[str, Any], own: list[tuple[str, str]]) -> list[str]:
+def needed(plan: dict[str, Any], cells: list[tuple[str, str]]) -> list[str]:
     """The master's cells on which the answers and the checks rest."""
     below = [c for e in plan["exercises"].values() for c in (e["check"], e["hidden"])]
     found = set[str]()
-    for text in [*below, *(text for _, text in own if parses(text))]:
+    for text in [*below, *(text for _, text in cells if parses(text))]:
         with contextlib.suppress(RecursionError):
             found |= {*rests_on(plan["above"], [text])}
     return [text for text in plan["above"] if text in found]
@@ -349,14 +349,14 @@ class Notebook:
 
     def __init__(self, plan: dict[str, Any], above: list[str], folder: Path) -> None:
         self.plan, self.above, self.folder = plan, above, folder
-        self.kept, self.due = list[str](), list[str]()
+        self.kept, self.pending = list[str](), list[str]()
         self.process: Process | None = None
 
     def begin(self) -> Process:
         """A process that runs all that has run so far, while we do something else."""
         self.process = Process(self.plan, self.folder)
-        self.due = [*self.above, *self.kept]
-        for text in self.due:
+        self.pending = [*self.above, *self.kept]
+        for text in self.pending:
             self.process.channel.send({"run": text, "seconds": self.plan["seconds"]})
         return self.process
 
@@ -364,9 +364,9 @@ class Notebook:
         """The process, when it has done so."""
         process = self.process or self.begin()
         try:
-            while self.due:
+            while self.pending:
                 process.hear(self.plan["seconds"])
-                self.due.pop()
+                self.pending.pop()
         except Gone:  # what ran once does not run again: go on without it
             self.end()
             if not self.kept:
@@ -404,12 +404,12 @@ def checked(process: Process, exercise: dict[str, Any], master: dict[str, Any]) 
     """What the checks of an exercise say to its answer."""
     try:
         with at_most(process.plan["cell_seconds"]):
-            values = process.values(exercise["asked"])
+            values = process.values(exercise["names"])
     except TooLong as late:
         raise Gone(str(late).removeprefix("stopped ")) from None
     except Exception as problem:
         return f"{type(problem).__name__}: {problem}"
-    left = [name for name in exercise["asked"] if values.get(name, ...) is ...]
+    left = [name for name in exercise["names"] if values.get(name, ...) is ...]
     if left:
         return f"not answered yet: {', '.join(left)}"
     checks = {exercise["check"]: "", exercise["hidden"]: "with other inputs: "}
@@ -424,8 +424,8 @@ def checked(process: Process, exercise: dict[str, Any], master: dict[str, Any]) 
 
 def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
     """One line for each exercise."""
-    own = own_cells(notebook, plan)
-    above = needed(plan, own)
+    cells = submitted(notebook, plan)
+    above = needed(plan, cells)
     with tempfile.TemporaryDirectory() as folder:
         answers = Notebook(plan, above, Path(folder))
 
@@ -440,13 +440,13 @@ def grade(plan: dict[str, Any], notebook: dict[str, Any], tell: Any) -> None:
             for text in above:
                 if problem := run(text, master, plan["seconds"]):
                     raise RuntimeError(f"a cell of the book failed: {problem}")
-            for label, text in own:
+            for label, text in cells:
                 problem = answers.judge(label, text, dict(master))
                 if label:
                     tell(done=label, message=problem[:2000])
         finally:
             answers.end()
-    for label in plan["exercises"].keys() - {label for label, _ in own}:
+    for label in plan["exercises"].keys() - {label for label, _ in cells}:
         tell(done=label, message="missing: the notebook has no such answer")
 
 

@@ -7,7 +7,7 @@ standard output, one JSON object a line:
     {"kind": "value", "text": ...}                       the last expression
     {"kind": "figure", "hash": ..., "svg": ...}          a drawing; no svg if expected
     {"kind": "html", "hash": ..., "html": ...}           a table or an explorer
-    {"kind": "error", "name": ..., "said": ..., "trace": ..., "line": ...,
+    {"kind": "error", "name": ..., "message": ..., "trace": ..., "line": ...,
      "quoted": ...}         true if all that fails compares with a number as written
     {"kind": "cut", "what": ...}                         "text", "figure" or "html":
                                                          too much, the rest is dropped
@@ -91,8 +91,8 @@ class Stream(io.TextIOBase):
         """Send what was kept."""
         if self.waiting:
             text, self.waiting = self.waiting, ""
-            said = {"kind": "text", "stream": self.name, "text": text}
-            _write(json.dumps(said) + "\n")
+            event = {"kind": "text", "stream": self.name, "text": text}
+            _write(json.dumps(event) + "\n")
 
     def writable(self) -> bool:
         """It is."""
@@ -461,33 +461,33 @@ def run(source: str, name: str, *, goes_on: bool = False) -> bool:
         return False
     finally:
         _names.pop(GoOn.NOTE, None)
-        for first, said, quoted in failed:
-            _say(first, name, lines, said, quoted=quoted)
+        for first, expected, quoted in failed:
+            _say(first, name, lines, expected, quoted=quoted)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
     return not failed
 
 
 def _say(
-    error: BaseException, name: str, lines: list[str], told: str, *, quoted: bool
+    error: BaseException, name: str, lines: list[str], expected: str, *, quoted: bool
 ) -> None:
     """Send an error: its frames in cells, and what an assertion expected."""
     trace = error.__traceback__
     inside = [frame for frame in traceback.extract_tb(trace) if frame.filename == name]
-    said = str(error)
+    message = str(error)
     at = inside[-1].lineno if inside else getattr(error, "lineno", None)
     if isinstance(error, AssertionError):
-        said = told or _expected_by(error, name, lines) or said
+        message = expected or _expected_by(error, name, lines) or message
     error.__traceback__ = _in_cells(trace)
     text = "".join(traceback.format_exception(error))
     kind = type(error).__name__
-    if "bfloat16" in said and isinstance(error, TypeError):
+    if "bfloat16" in message and isinstance(error, TypeError):
         error = NotHereError(NOT_HERE.format("ml_dtypes"))
-        said = str(error)
+        message = str(error)
     if isinstance(error, NotHereError):
         kind = "NotHere"
-    said, text = said[:MOST], text[-20_000:]
-    tell("error", name=kind, said=said, trace=text, line=at, quoted=quoted)
+    message, text = message[:MOST], text[-20_000:]
+    tell("error", name=kind, message=message, trace=text, line=at, quoted=quoted)
 
 
 def _in_cells(trace: Any) -> Any:
@@ -502,9 +502,9 @@ def _expected_by(error: AssertionError, name: str, lines: list[str]) -> str:
     test, frame = _assertion(error, name, lines)
     if test is None:
         return ""
-    said = f"expected {ast.unparse(test)}"
+    message = f"expected {ast.unparse(test)}"
     if str(error):
-        said = f"{error} ({said})"
+        message = f"{error} ({message})"
     if isinstance(test, ast.Compare) and len(test.comparators) == 1:
         sides = []
         for side in (test.left, test.comparators[0]):
@@ -518,8 +518,8 @@ def _expected_by(error: AssertionError, name: str, lines: list[str]) -> str:
             shown = " ".join(repr(value).split())
             if len(shown) < TOO_LONG:
                 sides.append(f"{ast.unparse(side)} is {shown}")
-        said = "; ".join([said, *sides])
-    return said
+        message = "; ".join([message, *sides])
+    return message
 
 
 def _assertion(error: BaseException, name: str, lines: list[str]) -> tuple[Any, Any]:
@@ -567,22 +567,22 @@ def _is_written(node: ast.expr) -> bool:
     return isinstance(node, ast.UnaryOp) and _is_written(node.operand)
 
 
-def turn(request: str) -> None:
+def turn(text: str) -> None:
     """Do what the page asks."""
-    asked = json.loads(request)
-    if asked["do"] == "prepare":
+    request = json.loads(text)
+    if request["do"] == "prepare":
         prepare()
         tell("ready", python=sys.version.split()[0])
-    elif asked["do"] == "run":
+    elif request["do"] == "run":
         unpack()
         _expected.clear()
-        _expected.update(asked["expected"])
-        if asked["index"] < len(_kept):
-            back_to(asked["index"])
+        _expected.update(request["expected"])
+        if request["index"] < len(_kept):
+            back_to(request["index"])
         went_well = run(
-            asked["source"],
-            f"cell {asked['index'] + 1}",
-            goes_on=asked.get("goes_on", False),
+            request["source"],
+            f"cell {request['index'] + 1}",
+            goes_on=request.get("goes_on", False),
         )
         keep()
         tell("done", ok=went_well)

@@ -72,7 +72,7 @@ def run(ranks: int, chosen: argparse.Namespace, out: Path) -> None:
             raise CannotRunError(log.read())
 
 
-def header(own: str) -> str:
+def header(torch_says: str) -> str:
     """What made a kept file."""
     versions = f"Python {platform.python_version()}, torch {version('torch')}"
     lines = [
@@ -80,19 +80,19 @@ def header(own: str) -> str:
         f"{datetime.date.today()}, {versions}, gloo, {platform.machine()}",
         f"made from {kept.fingerprint({}, ring, shards)}",
     ]
-    if own:
-        lines.append(f"torch's own context parallelism here: {own}")
+    if torch_says:
+        lines.append(f"torch's own context parallelism here: {torch_says}")
     return "".join(f"# {line}\n" for line in lines)
 
 
 def keep(out: Path, all_ranks: list[int]) -> None:
     """One file for all numbers of ranks, below lines that say what made it."""
-    own = (out / "own.txt").read_text()
+    torch_says = (out / "own.txt").read_text()
     for name in ("agreement", "cost"):
         files = [out / f"{name}.{ranks}.csv" for ranks in all_ranks]
         texts = [file.read_text().splitlines(True) for file in files if file.exists()]
         rows = [texts[0][0], *(row for _, *rows in texts for row in rows)]
-        text = header(own if name == "agreement" else "") + "".join(rows)
+        text = header(torch_says if name == "agreement" else "") + "".join(rows)
         (DATA / f"{name}.csv").write_text(text)
 
 

@@ -8,10 +8,10 @@ const OPEN = "Not answered yet: ";
 const FIRST = /^# Your answer to (\S+)/;
 
 // What a check said, without what was added for cells; a mistake, with its line.
-const message = ({ name, said, trace, line }, part) => {
+const wordsOf = ({ name, message, trace, line }, part) => {
   if (name !== "AssertionError") {
     const where = part === "answer" && line ? ` in line ${line}` : "";
-    return `${name}${where}: ${said.replace(/ \(cell \d+, line \d+\)$/, "")}`;
+    return `${name}${where}: ${message.replace(/ \(cell \d+, line \d+\)$/, "")}`;
   }
   const at = trace.lastIndexOf("AssertionError: ");
   return at < 0 ? "The check failed." : trace.slice(at + 16).trim();
@@ -65,8 +65,8 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
   const list = make("details", "live-list live-exercises");
   const sum = make("summary");
   const rows = make("ul");
-  const said = make("p", "live-note");
-  said.setAttribute("role", "status");
+  const note = make("p", "live-note");
+  note.setAttribute("role", "status");
   const file = make("input");
   Object.assign(file, { type: "file", accept: ".json,.ipynb", hidden: true });
   file.setAttribute("aria-label", "A file of answers");
@@ -83,7 +83,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     "Answers stay in this browser alone. The notebook is this chapter’s, to hand in; the file of all answers holds those of every chapter.",
   );
   const inside = make("div");
-  inside.append(rows, why, buttons, said);
+  inside.append(rows, why, buttons, note);
   list.append(sum, inside);
   list.hidden = !all.length;
 
@@ -132,7 +132,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     });
     one.undo.setAttribute("aria-label", `Start again with: ${spec.title}`);
     one.undo.hidden = text === spec.stub;
-    one.status = make("p", "live-told");
+    one.status = make("p", "live-status");
     one.status.setAttribute("role", "status");
     one.more = make("div", "live-more");
     one.shown = { holder: make("div"), stored: [], outputs: [], events: [], index: spec.solution };
@@ -159,17 +159,17 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     );
     one.shown.result?.remove();
     if (one.shown.events.length) draw(one.shown);
-    const unset = one.asked.filter((name) => new RegExp(`^${name} = \\.\\.\\.`, "m").test(text));
+    const unset = one.names.filter((name) => new RegExp(`^${name} = \\.\\.\\.`, "m").test(text));
     if (!error) {
       if (!changed) finished(one);
       const but = " With your changes to the cells above; it counts when they are put back.";
       one.tell("same", `Right.${changed ? but : ""}`);
     } else if (error.name === "NotImplementedError") {
-      return one.tell("", `${OPEN}${error.said}`);
+      return one.tell("", `${OPEN}${error.message}`);
     } else if (unset.length) {
       return one.tell("", OPEN + unset.join(", "));
     } else {
-      const words = message(error, part);
+      const words = wordsOf(error, part);
       one.tell("fails", words);
       if (part === "check") hint(one, words);
     }
@@ -207,9 +207,9 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
       const texts = Object.fromEntries(all.map(({ label, text }) => [label, text]));
       const notebook = filled(await answer.json(), texts);
       download(`${page.split("/").pop()}.ipynb`, `${JSON.stringify(notebook, null, 1)}\n`, "application/x-ipynb+json");
-      said.textContent = "Saved: the student’s notebook of this chapter, with your answers in it.";
+      note.textContent = "Saved: the student’s notebook of this chapter, with your answers in it.";
     } catch (error) {
-      said.textContent = `Not saved: ${error.message}.`;
+      note.textContent = `Not saved: ${error.message}.`;
     }
   };
   const saveAll = () => {
@@ -225,7 +225,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     }
     const number = Object.values(answers).flatMap((each) => Object.keys(each)).length;
     download("answers.json", `${JSON.stringify({ format: FORMAT, answers }, null, 1)}\n`, "application/json");
-    said.textContent = `Saved: ${plural(number, "answer")} of ${plural(Object.keys(answers).length, "chapter")}.`;
+    note.textContent = `Saved: ${plural(number, "answer")} of ${plural(Object.keys(answers).length, "chapter")}.`;
   };
   file.addEventListener("change", async () => {
     const [chosen] = file.files;
@@ -243,9 +243,9 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
           if (done) finished(one);
         } else if (text) memory.set("answer", name, label, text);
       }
-      said.textContent = `Loaded: ${plural(found.length, "answer")}.`;
+      note.textContent = `Loaded: ${plural(found.length, "answer")}.`;
     } catch {
-      said.textContent = "This is no file of answers.";
+      note.textContent = "This is no file of answers.";
     } finally {
       file.value = "";
       tally();

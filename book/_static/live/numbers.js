@@ -10,9 +10,9 @@ const values = (outputs) =>
     .map((number) => Number(number.replaceAll(",", "")));
 
 // Whether a number of a sentence is one of these, rounded as the sentence rounds.
-const quotes = (said, found) => {
-  const digits = (said.split(".")[1] ?? "").length;
-  const value = Number(said.replaceAll(",", ""));
+const quotes = (quoted, found) => {
+  const digits = (quoted.split(".")[1] ?? "").length;
+  const value = Number(quoted.replaceAll(",", ""));
   return found.some((number) => [number, 100 * number].some((each) => Number(each.toFixed(digits)) === value));
 };
 
@@ -43,13 +43,13 @@ export const fade = (holder, results) => {
     const parts = [];
     let end = 0;
     for (const match of text.matchAll(NUMBER)) {
-      const [said] = match;
-      if (said.replace(/\D/g, "").length < 2 || !quotes(said, before) || quotes(said, now)) continue;
+      const [quoted] = match;
+      if (quoted.replace(/\D/g, "").length < 2 || !quotes(quoted, before) || quotes(quoted, now)) continue;
       const mark = document.createElement("mark");
-      Object.assign(mark, { className: "live-number", textContent: said, title: "no longer, for these values" });
+      Object.assign(mark, { className: "live-number", textContent: quoted, title: "no longer, for these values" });
       mark.dataset.of = holder.id;
       parts.push(text.slice(end, match.index), mark);
-      end = match.index + said.length;
+      end = match.index + quoted.length;
     }
     if (parts.length) node.replaceWith(...parts, text.slice(end));
   }

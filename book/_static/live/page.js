@@ -82,8 +82,8 @@ const strays = (outputs, stored) =>
   });
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-// `asked`: the label of an exercise, where the reader began there.
-export const begin = async (box, base, asked = "") => {
+// `exercise`: the label of an exercise, where the reader began there.
+export const begin = async (box, base, exercise = "") => {
   const { page } = box.dataset;
   const byKey = document.activeElement.matches(".live-button:focus-visible");
   const about = await (await fetch(new URL(box.dataset.cells, base))).json();
@@ -109,8 +109,8 @@ export const begin = async (box, base, asked = "") => {
   // --- the bar at the foot of the page ---
   const bar = make("section", "live-bar");
   bar.setAttribute("aria-label", "Python on this page");
-  const said = make("p", "live-said");
-  said.setAttribute("role", "status");
+  const message = make("p", "live-message");
+  message.setAttribute("role", "status");
   const way = make("progress");
   way.setAttribute("aria-label", "Fetching Python");
   const list = make("details", "live-list");
@@ -128,7 +128,7 @@ export const begin = async (box, base, asked = "") => {
   });
   const buttons = make("div", "live-buttons");
   buttons.append(all, stop, reset);
-  bar.append(way, said, buttons, list);
+  bar.append(way, message, buttons, list);
   document.querySelector("main").append(bar);
 
   // --- cells ---
@@ -221,14 +221,14 @@ export const begin = async (box, base, asked = "") => {
       return "differs from what was proved";
     },
     fails: (cell) => {
-      const { name, said: words, line } = cell.error;
+      const { name, message: words, line } = cell.error;
       if (name === "AssertionError") {
         const head = cell.error.quoted ? QUOTED : FAILS;
         return `${above(cell).length || cell.edited ? head : "does not hold"}: ${words || "an assertion"}`;
       }
       return `${name}${line ? ` in line ${line}` : ""}: ${words}`;
     },
-    away: (cell) => cell.error.said,
+    away: (cell) => cell.error.message,
     lost: () => "not finished",
   };
 
@@ -387,8 +387,8 @@ export const begin = async (box, base, asked = "") => {
 
   // --- the bar ---
   const say = (text, bad = false) => {
-    said.textContent = text;
-    said.classList.toggle("bad", bad);
+    message.textContent = text;
+    message.classList.toggle("bad", bad);
   };
   const counts = () => {
     const of = (state) => cells.filter((cell) => cell.state === state && fresh(cell));
@@ -654,7 +654,7 @@ export const begin = async (box, base, asked = "") => {
   const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility?.() ?? true);
   const following = areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING);
   for (const cell of cells) show(cell);
-  const begun = answers.all.find(({ label }) => label === asked);
+  const begun = answers.all.find(({ label }) => label === exercise);
   box.hidden = true;
   if (byKey) (begun?.editor.area ?? following)?.focus();
   document.documentElement.dataset.live = "starts";

@@ -17,15 +17,15 @@
     "compileStreaming" in (window.WebAssembly ?? {}) &&
     WebAssembly.validate(new Uint8Array(thrower));
 
-  const told = (text) => {
+  const disable = (text) => {
     line.textContent = text;
     button.disabled = true;
   };
 
   if (location.protocol === "file:") {
-    told("Cells run where the book is served: type “make serve” in its folder, and open this page there.");
+    disable("Cells run where the book is served: type “make serve” in its folder, and open this page there.");
   } else if (!able()) {
-    told("This browser is too old to run Python; the page as it stands was proved.");
+    disable("This browser is too old to run Python; the page as it stands was proved.");
   } else {
     try {
       const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
@@ -55,7 +55,7 @@
         const { begin } = await import(new URL(`${version}/page.js`, here).href);
         await begin(box, new URL("./", here), label);
       } catch (error) {
-        told(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
+        disable(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
       }
     };
     button.addEventListener("click", () => start());

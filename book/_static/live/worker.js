@@ -126,7 +126,7 @@ const start = async ({ base, all, wanted, cache }) => {
   ]);
   const library = new PreopenDirectory(FOLDER, [[LIBRARY, await file("library")]]);
   const data = new PreopenDirectory(`${FOLDER}/${LIBRARY}/matplotlib/mpl-data`, []);
-  const said = [];
+  const errors = [];
   const wasi = new WASI(
     ["python"],
     ["HOME=/home", "TMPDIR=/tmp", "MPLCONFIGDIR=/home", "PYTHONTZPATH="],
@@ -139,7 +139,7 @@ const start = async ({ base, all, wanted, cache }) => {
           send("text", { stream: "stdout", text: `${line}\n` });
         }
       }),
-      textOf((line) => said.push(line)),
+      textOf((line) => errors.push(line)),
       root,
       library,
       data,
@@ -156,7 +156,7 @@ const start = async ({ base, all, wanted, cache }) => {
     host: { call: () => -1 },
   });
   wasi.initialize(instance);
-  engine = { ...instance.exports, packs: packed, said };
+  engine = { ...instance.exports, packs: packed, errors };
   say("__import__('sys').path.insert(0, '/live/book.zip')");
   ask({ do: "prepare" });
 };
@@ -166,7 +166,7 @@ const say = (source) => {
   const place = engine.host_alloc(text.length) >>> 0;
   new Uint8Array(engine.memory.buffer, place, text.length).set(text);
   if (engine.turn(place, text.length) !== 0) {
-    throw new Error(engine.said.splice(0).slice(-3).join("\n") || "Python gave up");
+    throw new Error(engine.errors.splice(0).slice(-3).join("\n") || "Python gave up");
   }
 };
 
