@@ -78,7 +78,7 @@ def test_shown_under_the_mouse(page: Any) -> None:
     """It stays while the mouse is on it, and goes with the mouse or by Escape."""
     page.locator(WORD).first.hover()
     note = page.locator(SHOWN)
-    assert "queries, keys and values" in note.inner_text()
+    assert "the root of the sum of its squares" in note.inner_text()
     box = note.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
     note.hover()
