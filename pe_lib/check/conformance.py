@@ -75,8 +75,7 @@ class Options(TypedDict, total=False):
 
 
 HERE = Path(__file__).parent
-LIBRARIES = (Path(str(library.__file__)).parent for library in (torch, np))
-NOT_THE_MODULE = (HERE, *LIBRARIES)
+NOT_THE_MODULE = (HERE, *(Path(str(m.__file__)).parent for m in (torch, np)))
 IN_THE_MODULE = ("_call_impl", "_engine_run_backward")  # where torch calls it
 
 FIRST = "determinism"
