@@ -317,7 +317,7 @@
         };
         return [{
           label: "The corner: down for more hands, right for more positions",
-          text: () => `${state.words} positions, ${state.hands} hands`,
+          text: () => `${state.words} positions, ${handsOf(state.hands)}`,
           take: (p) => (from = { ...p, ...state }),
           move: (p) => to(from.words * Math.exp((p.x - from.x) / 120), from.hands + (p.y - from.y) / 20),
           keys: (dx, dy) => to(state.words + 3 * dx, state.hands + dy),

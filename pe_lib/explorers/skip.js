@@ -2,6 +2,7 @@ each("skip", (root, controls, form) => {
   const stored = root.querySelector(".model").dataset.stored.split("|").map((row) =>
     row.split(",").map((entry) => [entry.slice(0, entry.lastIndexOf(" ")), +entry.slice(entry.lastIndexOf(" ") + 1)]));
   crank.knob(controls.back, form);
+  form.onreset = () => setTimeout(() => form.oninput());
   return () => {
     const set = +controls.heads.value, told = stored[9 * set + 4 * controls.back.value];
     const text = told.map(([word]) => word).join(" ");

@@ -76,7 +76,7 @@ class Skip(Explorer):
             '<p class="legend">It read three times: The old king gave seven golden'
             " apples to his youngest daughter before the first snow of winter fell on"
             " the silent town. Then: The</p>\n"
-            f'<p><b class="now">{_text(tokens)}</b></p>\n'
+            f'<p style="min-height: 2.8em"><b class="now">{_text(tokens)}</b></p>\n'
             + picture(
                 "Bars: the probability of each token that it wrote.",
                 330,

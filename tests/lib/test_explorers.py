@@ -941,6 +941,8 @@ def test_skip_shows_what_is_stored(play):
             assert first == tokens[0].text
             won = page.locator(".reached").first.is_visible()
             assert won == state._won() == (first == "king")
+    page.get_by_role("button", name="Start again").first.press("Enter")
+    page.locator(".line", has_text=str(explorers.Skip())).wait_for()
     path = Path(explorers.__file__).parents[2] / "book/beyond/data/smollm_sentences.csv"
     rows = [line for line in path.read_text().splitlines(True) if line[0] != "#"]
     kept = skip.packed(csv.DictReader(rows))
