@@ -4,7 +4,6 @@ PORT ?= 8000
 BIN := .venv/bin
 READY := .venv/.ready
 SITE := _build/html
-COURSE := PYTHONPATH=book/_ext $(BIN)/python tools/course
 
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
@@ -28,20 +27,20 @@ test: $(READY) engine  ## run every test and every notebook, compare every outpu
 	$(BIN)/python -m pytest
 
 check: lint  ## after a change: style, and what the change touches
-	$(BIN)/python tools/check.py
+	$(BIN)/python -m tools.check
 
 outputs: $(READY)  ## execute in place the notebooks that a change touches
-	$(BIN)/python tools/execute.py --changed
+	$(BIN)/python -m tools.execute --changed
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
 	$(BIN)/jupyter trust book/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
 
-course: book  ## write the course kit into course/ (CHAPTERS="counting rotary" for some)
+course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
-		--target .venv/pdf --requirement tools/course/requirements-pdf.txt && touch .venv/pdf/.ready; }
-	PYTHONPATH=book/_ext:.venv/pdf $(BIN)/python tools/course/build.py $(CHAPTERS)
+		--target .venv/pdf --requirement course/requirements-pdf.txt && touch .venv/pdf/.ready; }
+	PYTHONPATH=.venv/pdf $(BIN)/python -m course.build $(CHAPTERS)
 
 course-variants: $(READY)  ## numbers of their own for the students of CLASS=... (KEY=1: the key alone)
 	$(COURSE)/variants.py "$(CLASS)" $(CHAPTERS) $(if $(TERM_NAME),--term "$(TERM_NAME)") $(if $(KEY),--key)
@@ -77,7 +76,7 @@ clean:
 
 # Python for the reader's browser, once; without a network this says so, and goes on.
 engine: $(READY)
-	@$(BIN)/python tools/live/engine.py .venv/live
+	@$(BIN)/python -m website.live.engine .venv/live
 
 $(READY): $(wildcard requirements*.txt) constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -18,10 +18,10 @@ SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 
 
 LONGEST_FIRST = (
-    "tests/site/test_site.py",
+    "tests/website/test_site.py",
     "tests/book/test_students.py",
-    "tests/site/test_live.py",
-    "tests/lib/test_explorers.py",
+    "tests/live/test_live.py",
+    "tests/explorers/test_explorers.py",
     "book/experiments/opened_head.ipynb",
     "tests/lib/test_machines.py",
     "tests/lib/test_wheel.py",

@@ -2,7 +2,7 @@
 
 Every figure uses one ink and one opaque paper colour, so that it reads well
 wherever it is alone. The site turns the paper transparent and gives ink,
-sine, cosine and target the colours of the page (``book/_ext/figures.py``). Data
+sine, cosine and target the colours of the page (``website/figures.py``). Data
 colours reach a contrast of 3:1 on the light page and on the dark one. A map is
 drawn in inks of growing opacity, so that more is more on either page.
 """

@@ -14,10 +14,11 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import built_site
 import pytest
-from built_site import NO_BROWSER, Build, build, find_browser, serve
-from site_checks import Site
+
+from tests.website import built_site
+from tests.website.built_site import NO_BROWSER, Build, build, find_browser, serve
+from tests.website.site_checks import Site
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:

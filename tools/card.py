@@ -1,6 +1,6 @@
 """Draw the pictures that social networks show with a link, by the tests' Chromium.
 
-book/_static/card.png is the field of hands of the first page under the book's name;
+website/static/card.png is the field of hands of the first page under the book's name;
 card-<panel>.png is a panel of the quarter of an hour beside its title.
 """
 
@@ -13,15 +13,15 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "book/_ext"), str(ROOT / "tests/site")]
+sys.path[:0] = [str(ROOT / "website"), str(ROOT / "tests/website")]
 
-from built_site import (  # type: ignore[import-not-found]  # noqa: E402
+from tests.website.built_site import (  # type: ignore[import-not-found]  # noqa: E402
     CHROMIUM_OPTIONS,
     find_browser,
 )
-from quarter import still  # noqa: E402
+from website.quarter import still  # noqa: E402
 
-STATIC = ROOT / "book/_static"
+STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"
 PAGE = """<!doctype html><html data-theme="light"><meta charset="utf-8">
 <link rel="stylesheet" href="{static}/book.css">

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from execute import ROOT, changed, differing, rests_on
+from tools.execute import ROOT, changed, differing, rests_on
 
 SITE = ("_ext", "_static", "_theme")
 
@@ -25,7 +25,7 @@ def touched() -> tuple[list[str], list[str]]:
     if any(
         path.is_relative_to(ROOT / "book" / part) for path in differ for part in SITE
     ):
-        tests.append(ROOT / "tests/site/test_site_extensions.py")
+        tests.append(ROOT / "tests/website/test_site_extensions.py")
     modules = [  # for their doctests
         path
         for path in sorted(differ)

@@ -6,7 +6,7 @@
 A file is written only if it changes. A notebook that fails, or that prints a warning,
 stays as it was; beside it lies ``<name>.failed.ipynb`` with what its failed assertion
 compared. The figure of the cell tagged ``cover`` is also stored as
-book/_static/cover.svg, for the README and the index.
+website/static/cover.svg, for the README and the index.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[1]
-COVER = ROOT / "book/_static/cover.svg"
-PATHS = ("", "book", "book/_ext", "tools", "tools/course", "tests/lib", "tests/site")
+COVER = ROOT / "website/static/cover.svg"
+PATHS = ("", "book", "website", "tools", "course", "tests/lib", "tests/website")
 """Where the modules are that notebooks and tests import."""
 SECONDS = 300
 CELL_METADATA = {"tags", "mystnb", "checked"}

@@ -4,7 +4,7 @@
     (unpack the two archives into folders named "serif" and "code")
     python tools/fonts.py serif/package/files code/package/files
 
-writes ``book/_static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it) and
+writes ``website/static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it) and
 brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.
 """
 
@@ -16,7 +16,7 @@ from fontTools import subset  # type: ignore[import-untyped]
 from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 from fontTools.varLib import instancer  # type: ignore[import-untyped]
 
-TARGET = Path(__file__).parents[1] / "book/_static/fonts"
+TARGET = Path(__file__).parents[1] / "website/static/fonts"
 ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\u00a0"
 CODE = ASCII + "·×\u2013’“”…\u2212"
 DISPLAY = ASCII + "×éïü\u2013—\u2018’“”…\u2212"

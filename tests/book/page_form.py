@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
+from website.manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
 
 WORDS, LINES, MINUTES, RESULT = 800, 45, 13, 30
 TITLE, OPENING, CHECK = 60, 100, 6

@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
-import live
-import manuscript
 import numpy as np
 import pytest
-from manuscript import ROOT, Claim, Page
-from prose_numbers import uses
 
 import pe_lib
+from tests.book.prose_numbers import uses
+from website import manuscript
+from website.live import extension
+from website.manuscript import ROOT, Claim, Page
 
 BOOK = manuscript.read()
 LEVELS = {"predict", "modify", "build", "prove"}
@@ -81,7 +81,7 @@ def test_figures_are_described(page: Page) -> None:
                 f"{name}: draw it narrower or its letters larger"
             )
             outlines = 'id="DejaVu' in svg
-            in_browser = not live.lacking(page.name)  # which lacks its letters
+            in_browser = not extension.lacking(page.name)  # which lacks its letters
             assert not outlines and not (in_browser and re.search("<!-- .*[$]", svg)), (
                 f"{name}: write it without mathtext"
             )
@@ -100,7 +100,7 @@ def test_figure_names_are_unique() -> None:
 
 def test_cover_is_the_figure_of_the_chapter() -> None:
     """The picture of README and index is the stored output, byte for byte."""
-    cover = (ROOT / "book/_static/cover.svg").read_text(encoding="utf-8")
+    cover = (ROOT / "website/static/cover.svg").read_text(encoding="utf-8")
     assert [cover] == [
         svg
         for page in BOOK.notebooks

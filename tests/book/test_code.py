@@ -1,9 +1,10 @@
 """The code of the chapters: checks that check what they seem to."""
 
-import manuscript
 import pytest
-from code_lint import slips
-from manuscript import Page
+
+from tests.book.code_lint import slips
+from website import manuscript
+from website.manuscript import Page
 
 BOOK = manuscript.read()
 

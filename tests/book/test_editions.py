@@ -10,13 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import editions
-import manuscript
 import nbformat
 import pytest
-import sources as links
-import stubs
-from manuscript import ROOT
+
+from website import editions, manuscript, stubs
+from website import sources as links
+from website.manuscript import ROOT
 
 BOOK = manuscript.read()
 KEYS = set(links.bibliography())

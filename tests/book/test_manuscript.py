@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import manuscript
 import pytest
-from manuscript import Cell, Page
+
+from website import manuscript
+from website.manuscript import Cell, Page
 
 CHAPTER = """\
 # A title

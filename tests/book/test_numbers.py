@@ -1,10 +1,11 @@
 """A number in a sentence is what a cell computed; how: see ``prose_numbers``."""
 
-import manuscript
-import prose_numbers as numbers
 import pytest
 import yaml
-from manuscript import ROOT, Cell, Page
+
+from tests.book import prose_numbers as numbers
+from website import manuscript
+from website.manuscript import ROOT, Cell, Page
 
 BOOK = manuscript.read()
 README = manuscript.read_page("README", ROOT / "README.md")

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-import manuscript
-import page_form
 import pytest
-from manuscript import Cell, Page
+
+from tests.book import page_form
+from website import manuscript
+from website.manuscript import Cell, Page
 
 BOOK = manuscript.read()
 FOLLOWING = dict(zip(BOOK.spine, BOOK.spine[1:], strict=False))

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import manuscript
 import numpy as np
-import prose_numbers
 import pytest
 import torch
-from manuscript import count_words
 
 from pe_lib import sinusoidal_table
+from tests.book import prose_numbers
+from website import manuscript
+from website.manuscript import count_words
 
 BOOK = manuscript.read()
 PAGE = BOOK.pages["book/reference/faq"]

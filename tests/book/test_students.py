@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import editions
-import manuscript
 import numpy as np
 import pytest
-import wrong_answers
-from manuscript import Page
-from needs import rests_on
-from stubs import REPORTER
+
+from course.needs import rests_on
+from website import editions, manuscript, wrong_answers
+from website.manuscript import Page
+from website.stubs import REPORTER
 
 BOOK = manuscript.read()
 COLLECTED = wrong_answers.collected()

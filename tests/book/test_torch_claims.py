@@ -2,12 +2,12 @@
 
 import re
 
-import manuscript
 import numpy as np
 import pytest
 import torch
 
 from pe_lib.beyond import positions
+from website import manuscript
 
 BOOK = manuscript.read()
 

@@ -15,14 +15,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import editions
-import from_browser
-import graders
-import kit
-import manuscript
 import pytest
-import report
-import worker
+
+from course import from_browser, graders, kit, report, worker
+from website import editions, manuscript
 
 PAGE = manuscript.read().pages["book/sinusoidal/rotation"]
 LIMITS = report.Limits(seconds=40, cell_seconds=2)

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-import handouts
-import manuscript
 import pytest
 
+from course import handouts
 from pe_lib import explorers
+from website import manuscript
 
 BOOK = manuscript.read()
 PAGE = BOOK.pages["book/sinusoidal/rotation"]
-STYLE = (manuscript.ROOT / "book/_static/book.css").read_text(encoding="utf-8")
+STYLE = (manuscript.ROOT / "website/static/book.css").read_text(encoding="utf-8")
 HTML = "<!doctype html><html><style>{}</style><article>{}</article></html>"
 
 

@@ -8,18 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import build
-import editions
-import graders
-import kit
-import manuscript
 import nbformat
 import pytest
-import report
-import sources
-import stubs
-import wrong_answers
-from manuscript import ROOT
+
+from course import build, graders, kit, report
+from website import editions, manuscript, sources, stubs, wrong_answers
+from website.manuscript import ROOT
 
 BOOK = manuscript.read()
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
@@ -251,7 +245,7 @@ def test_the_lines_without_make_run(tmp_path: Path) -> None:
     home = Path(sys.executable).parent
     paths = {
         "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": "book/_ext",
+        "PYTHONPATH": "website",
     }
     kit.write(
         kit.student(BOOK.pages["book/sinusoidal/rotation"]),

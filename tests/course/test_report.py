@@ -7,13 +7,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import from_browser
-import kit
 import pytest
-import report
-import variants
-import worker
-from test_attacks import ABOVE, PAGE, RIGHT, filled
+
+from course import from_browser, kit, report, variants, worker
+from tests.course.test_attacks import ABOVE, PAGE, RIGHT, filled
 
 LIMITS = report.Limits(seconds=30, cell_seconds=2)
 ENDLESS = "while True:\n    try:\n        pass\n    except Exception:\n        pass"

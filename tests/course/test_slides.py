@@ -4,11 +4,10 @@ import html
 import re
 from dataclasses import replace
 
-import handouts
-import katex_math
-import manuscript
 import pytest
-import slides
+
+from course import handouts, slides
+from website import katex_math, manuscript
 
 BOOK = manuscript.read()
 PLANS = slides.plans(BOOK, BOOK.spine)

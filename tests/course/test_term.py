@@ -1,10 +1,9 @@
 """Ids keep their meaning from release to release, and the version is one."""
 
-import changes
-import kit
-import manuscript
 import pytest
-import term
+
+from course import kit, term
+from website import changes, manuscript
 
 BOOK = manuscript.read()
 TEXT = changes.RELEASED.read_text(encoding="utf-8")

@@ -5,13 +5,10 @@ import json
 from contextlib import redirect_stdout
 from typing import Any
 
-import editions
-import kit
-import manuscript
 import pytest
-import report
-import stubs
-import variants
+
+from course import kit, report, variants
+from website import editions, manuscript, stubs
 
 PAGES = variants.chapters([])
 GROUP = variants.Class("2027-spring", "ab" * 32, ("ada", "ben"))

@@ -1,0 +1,93 @@
+"""What ``make course`` does: write the course kit into course/, one folder a purpose.
+
+    python course/build.py [--parts PART,...] [--out FOLDER] [chapter ...]
+
+A chapter is named as in its address (counting) or by its part (failures); without one
+the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
+handouts; the last three need Chromium, and handouts the built site.
+"""
+
+import argparse
+import math
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from course import graders
+from course import handouts
+from course import kit
+from website import manuscript
+from website.manuscript import ROOT, Page
+
+PARTS: dict[str, Callable[[list[Page], Path], None]] = {
+    "student": partial(kit.write_kit, "student"),
+    "instructor": partial(kit.write_kit, "instructor"),
+    "nbgrader": graders.write_nbgrader,
+    "otter": graders.write_otter,
+    "slides": handouts.write_slides,
+    "figures": handouts.write_figures,
+    "handouts": handouts.write_handouts,
+}
+
+
+SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
+"""What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
+
+NEXT = {
+    "student": "Zip it and hand it out; its README says how to begin. Collect "
+    "notebooks in a folder, one a student: `make course-report FOLDER=...`",
+    "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
+    "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
+    "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
+    "out `dist/student`",
+    "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
+    "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
+    "chapter that you chose",
+    "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
+    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`; "
+    "`instructor/lab.pdf` is the page for the room",
+}
+
+
+def readme(out: Path) -> str:
+    """What is in the course, and what to do next with each of its folders."""
+    rows = [f"| {part} | {NEXT[part]} |" for part in PARTS if (out / part).is_dir()]
+    head = (
+        f"# The course kit of *Positional Encodings, Checked*, version {kit.version()}"
+    )
+    table = "\n".join(["| Folder | Next |", "|---|---|", *rows])
+    foot = "More is said on the page *Teach with this book* (`book/teach.md`)."
+    return f"{head}\n\n{table}\n\n{foot}\n"
+
+
+def build(names: list[str], parts: list[str], out: Path) -> None:
+    """Write some parts anew."""
+    pages = kit.chosen(manuscript.read().notebooks, names)
+    unknown = sorted(set(parts) - set(PARTS))
+    if unknown:
+        raise SystemExit(
+            f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
+        )
+    for part in parts:
+        folder = out / part
+        if any((folder / work).exists() for work in ("submitted", "gradebook.db")):
+            raise SystemExit(f"{folder} holds students' work: move it away first")
+        shutil.rmtree(folder, ignore_errors=True)
+        seconds = math.ceil(len(pages) * SECONDS.get(part, 0.1))
+        chapters = f"{len(pages)} chapter{'s' * (len(pages) != 1)}"
+        about = f"about {seconds} second{'s' * (seconds != 1)}"
+        print(f"{part}: {chapters}, {about}", flush=True)
+        PARTS[part](pages, folder)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
+    (out / "README.md").write_text(readme(out), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Write the course kit.")
+    parser.add_argument("chapters", nargs="*")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--out", type=Path, default=ROOT / "course")
+    arguments = parser.parse_args()
+    build(arguments.chapters, arguments.parts.split(","), arguments.out)

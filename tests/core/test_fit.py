@@ -1,0 +1,94 @@
+"""Fitted heads: that they are truly the best by cross-entropy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import OptimizeResult
+
+from pe_lib.attention import head_weights, hit_rate, look_back
+from pe_lib.fit import fit_head
+from pe_lib.naive import counting
+from tests.core.test_attention import CODES
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_two_starting_points_one_optimum(name):
+    encode, target = CODES[name], look_back(3)
+    one = fit_head(encode, target)
+    start = np.random.default_rng(2).standard_normal(one.shape)
+    other = fit_head(encode, target, start=start)
+    np.testing.assert_allclose(
+        head_weights(encode(32), one), head_weights(encode(32), other), atol=1e-5
+    )
+    np.testing.assert_allclose(one, other, atol=1e-3)
+
+
+def objective(matrix, encode, target, lengths, penalty):
+    """What fit_head minimises, from its docstring, one query at a time."""
+    losses = []
+    for length in lengths:
+        weights = head_weights(encode(length), matrix)
+        for query, key in enumerate(target(length)):
+            if 0 <= key < length:
+                losses.append(-math.log(weights[query, key]))
+    return np.mean(losses) + penalty / 2 * np.sum(matrix**2)
+
+
+@pytest.mark.parametrize("name", CODES)
+@pytest.mark.parametrize("penalty", [1e-4, 1e-2])
+def test_no_small_step_from_the_optimum_is_better(name, penalty):
+    problem = CODES[name], look_back(2), (8, 12), penalty
+    best = fit_head(*problem[:2], lengths=(8, 12), penalty=penalty)
+    least = objective(best, *problem)
+    for step in np.random.default_rng(3).standard_normal((20, *best.shape)):
+        step *= 1e-2 / np.linalg.norm(step)
+        assert objective(best + step, *problem) > least
+
+
+EXPECTED = {  # rates at 32 and 128; scalar codes cannot do better than one query
+    "counting": (1 / 29, 1 / 125),
+    "normalised": (1 / 29, 1 / 125),
+    "binary": (6 / 29, 0),
+    "dials": (20 / 29, 10 / 125),
+    "sinusoid": (1, 119 / 125),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_who_can_look_three_back(name):
+    encode, target = CODES[name], look_back(3)
+    best = fit_head(encode, target)
+    for length, rate in zip((32, 128), EXPECTED[name], strict=True):
+        found = hit_rate(head_weights(encode(length), best), target(length))
+        assert found == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"target": look_back(99)}, r"target\(16\) must lie within 0"),
+        ({"encode": np.eye}, r"one width at every length, got widths \[16"),
+    ],
+)
+def test_fit_head_refuses(changed, message):
+    arguments = {"encode": CODES["counting"], "target": look_back(3)} | changed
+    with pytest.raises(ValueError, match=message):
+        fit_head(**arguments)
+
+
+def test_a_search_that_finds_nothing_says_so():
+    for factor in (1e80, 1e160, 1e300):
+        with pytest.raises(RuntimeError, match=r"stopped early.* Scale the encodings"):
+            fit_head(lambda n, f=factor: f * counting(np.arange(n)), look_back(3))
+
+
+@pytest.mark.parametrize(("slope", "fine"), [(0.9e-6, True), (1.1e-6, False)])
+def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fine):
+    found = OptimizeResult(x=np.zeros(4), jac=np.full(4, -slope), message="enough")
+    monkeypatch.setattr("pe_lib.fit.minimize", lambda *_, **__: found)
+    if fine:
+        assert not fit_head(CODES["counting"], look_back(1)).any()
+    else:
+        with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
+            fit_head(CODES["counting"], look_back(1))

@@ -1,0 +1,198 @@
+"""Distances and similarities depend on the offset alone, and are what they should be.
+
+The truth comes from elsewhere: from the codes themselves, subtracted; from mpmath with
+fifty digits; from the continued fraction of pi; from an integral. Each property is
+followed by a control that must fail it.
+"""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib import sinusoidal, sinusoidal_table
+from pe_lib.geometry import (
+    decay_law,
+    distance,
+    distance_map,
+    first_rise,
+    nearest_other,
+    similarity,
+)
+from pe_lib.naive import binary
+from tests.core.optional import needs
+
+CHOICES = [
+    {"base": base, "spacing": spacing}
+    for base in (10_000, 500)
+    for spacing in ("paper", "endpoint")
+]
+WIDTHS = (2, 6, 64)
+STARTS = (0, 7, -1000.25, 4096)
+OFFSETS = np.array([-5000, -2.5, -1, 0, 0.125, 1, 3, 1000, 123_456])
+
+widths = st.integers(1, 16).map(lambda pairs: 2 * pairs)
+choices = st.sampled_from(CHOICES)
+
+
+def exact(name, offset, d_model, base=10_000, spacing="paper"):
+    """The sum of the formula, with fifty digits, one clock after another."""
+    pairs = d_model // 2
+    steps = pairs if spacing == "paper" else max(pairs - 1, 1)
+    with mpmath.workdps(50):
+        total = mpmath.mpf(0)
+        for j in range(pairs):
+            angle = mpmath.mpf(base) ** (-mpmath.mpf(j) / steps) * mpmath.mpf(offset)
+            tip = mpmath.sin(angle), mpmath.cos(angle)
+            if name == "similarity":
+                total += tip[1]
+            else:
+                total += tip[0] ** 2 + (tip[1] - 1) ** 2
+        return float(total if name == "similarity" else mpmath.sqrt(total))
+
+
+# Both are about the codes
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+@pytest.mark.parametrize("start", STARTS)
+def test_the_same_from_every_position(start, d_model, choice):
+    one = sinusoidal(start, d_model, **choice)
+    other = sinusoidal(start + OFFSETS, d_model, **choice)
+    error = d_model * (np.abs(OFFSETS).max() + abs(start)) * 2**-52
+    np.testing.assert_allclose(
+        similarity(OFFSETS, d_model, **choice), other @ one, atol=error, rtol=0
+    )
+    np.testing.assert_allclose(
+        distance(OFFSETS, d_model, **choice),
+        np.linalg.norm(other - one, axis=1),
+        atol=error,
+        rtol=0,
+    )
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=st.integers(-(10**6), 10**6), d_model=widths, choice=choices)
+def test_against_fifty_digits(k, d_model, choice):
+    error = d_model * (abs(k) + 1) * 2**-52
+    assert (
+        abs(
+            similarity(k, d_model, **choice) - exact("similarity", k, d_model, **choice)
+        )
+        <= error
+    )
+    assert (
+        abs(distance(k, d_model, **choice) - exact("distance", k, d_model, **choice))
+        <= error
+    )
+
+
+@pytest.mark.parametrize("offset", [1e-3, 1e-9, 1e-100])
+def test_small_offsets_keep_their_digits(offset):
+    np.testing.assert_allclose(
+        distance(offset, 64), exact("distance", offset, 64), rtol=1e-14
+    )
+
+
+# All distances of a table
+
+
+def by_loop(table):
+    return [[np.sqrt(sum((a - b) ** 2)) for b in table] for a in table]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        sinusoidal_table(30, 8),
+        np.random.default_rng(0).standard_normal((20, 5)) * 1e6,
+        binary(np.arange(16), 4),
+        np.zeros((3, 2)),
+        [[1, 2], [3, 4]],
+        [[5.0]],
+    ],
+)
+def test_distance_map_against_a_loop(table):
+    found, expected = distance_map(table), by_loop(np.asarray(table, float))
+    size = np.abs(table).max()
+    np.testing.assert_allclose(found, expected, atol=1e-7 * size, rtol=1e-12)
+    np.testing.assert_array_equal(found, found.T)
+    assert not found.diagonal().any() and np.isfinite(found).all()
+
+
+def test_distance_map_of_equal_rows_is_no_root_of_a_negative_number():
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((1, 300)) + 1e-12 * rng.standard_normal((50, 300))
+    assert 0 <= distance_map(table).max() < 1e-5
+
+
+# The nearest other position
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", WIDTHS)
+@pytest.mark.parametrize("within", [1, 2, 5, 43, 44, 3000])
+def test_nearest_other_against_all_codes(within, d_model, choice):
+    codes = sinusoidal_table(within + 1, d_model, **choice)
+    away = np.linalg.norm(codes[1:] - codes[0], axis=1)
+    offset, apart = nearest_other(d_model, within=within, **choice)
+    assert offset == away.argmin() + 1
+    assert abs(apart - away.min()) < 1e-10
+    assert type(offset) is int and type(apart) is float
+
+
+def best_turns(within):
+    """Whole positions nearest to whole turns: from the continued fraction of 2 pi."""
+    with mpmath.workdps(50):
+        rest, terms = 2 * mpmath.pi, []
+        for _ in range(20):
+            terms.append(int(rest))
+            rest = 1 / (rest - terms[-1])
+    before, fraction = (0, 1), (1, 0)
+    found = []
+    for term in terms:
+        before, fraction = (
+            fraction,
+            tuple(term * new + old for new, old in zip(fraction, before, strict=True)),
+        )
+        found.append(fraction[0])
+    return max(number for number in found if number <= within)
+
+
+@pytest.mark.parametrize("within", [6, 50, 709, 710, 100_000, 312_688, 10**6])
+def test_one_clock_against_the_continued_fraction(within):
+    offset, apart = nearest_other(2, within=within)
+    assert offset == best_turns(within)
+    np.testing.assert_allclose(apart, exact("distance", offset, 2), rtol=1e-9)
+
+
+# The first rise
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("d_model", [2, 4, 64, 200, 512])
+def test_first_rise_against_a_loop(d_model, choice):
+    k = 0
+    while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
+        k += 1
+    assert first_rise(d_model, **choice) == k
+
+
+# The law
+
+
+@pytest.mark.parametrize(
+    ("offset", "base"), [(0.001, 500), (1, 10_000), (-10, 2), (100, 1e12), (100, 2)]
+)
+@needs("scipy")
+def test_decay_law_is_the_integral(offset, base):
+    with mpmath.workdps(30):
+        pieces = mpmath.linspace(0, 1, 41)
+        integral = mpmath.quad(
+            lambda s: mpmath.cos(offset * mpmath.mpf(base) ** -s), pieces
+        )
+    np.testing.assert_allclose(
+        decay_law(offset, base=base), float(integral), atol=1e-12
+    )

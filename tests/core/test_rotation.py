@@ -1,0 +1,213 @@
+"""A shift is a rotation: T(k) moves every code on by k, and nothing else does.
+
+Each property is followed by a control: something that looks right and must fail it,
+by far more than the tolerance.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib import apply_shift, fit_shift, shift_matrix, sinusoidal, sinusoidal_table
+from tests.core.optional import BFLOAT16
+
+CHOICES = [
+    {"base": base, "spacing": spacing, "layout": layout}
+    for base in (10_000, 500)
+    for spacing in ("paper", "endpoint")
+    for layout in ("interleaved", "half_split")
+]
+# All of them sums of powers of two, so that t + k is exact.
+sixty_fourths = st.integers(-(2**36), 2**36).map(lambda n: n / 64)
+widths = st.integers(1, 32).map(lambda pairs: 2 * pairs)
+choices = st.sampled_from(CHOICES)
+
+
+def bound(*angles):
+    """How far codes of these positions and offsets may stray when multiplied.
+
+    Each angle is off by at most |t| 2**-52 (the docstring of sinusoidal); sines,
+    products and sums add a few roundings.
+    """
+    return (np.abs(angles).sum() + 4) * 2**-52
+
+
+def difference(left, right):
+    return np.abs(np.subtract(left, right, dtype=np.float64)).max(initial=0.0)
+
+
+# T P_t = P_{t + k}
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
+def test_the_matrix_entry_by_entry(layout):
+    # Vaswani et al. (2017), section 3.5, d = 4: frequencies 1 and 1/100.
+    c0, s0, c1, s1 = np.cos(3), np.sin(3), np.cos(0.03), np.sin(0.03)
+    expected = {
+        "interleaved": [
+            [c0, s0, 0, 0],
+            [-s0, c0, 0, 0],
+            [0, 0, c1, s1],
+            [0, 0, -s1, c1],
+        ],
+        "half_split": [
+            [c0, 0, s0, 0],
+            [0, c1, 0, s1],
+            [-s0, 0, c0, 0],
+            [0, -s1, 0, c1],
+        ],
+    }
+    assert difference(shift_matrix(3, 4, layout=layout), expected[layout]) <= bound(3)
+
+
+@settings(derandomize=True, deadline=None)
+@given(t=sixty_fourths, k=sixty_fourths, d_model=widths, choice=choices)
+def test_the_matrix_moves_any_code_by_any_offset(t, k, d_model, choice):
+    before, after = sinusoidal([t, t + k], d_model, **choice)
+    T = shift_matrix(k, d_model, **choice)
+    assert T.shape == (d_model, d_model)
+    assert T.dtype == np.float64
+    assert difference(T @ before, after) <= bound(t, k, t + k)
+
+
+@settings(derandomize=True, deadline=None)
+@given(k=sixty_fourths, d_model=widths, choice=choices)
+def test_the_transpose_is_the_inverse_and_the_determinant_is_1(k, d_model, choice):
+    T = shift_matrix(k, d_model, **choice)
+    # sin**2 + cos**2 from the same angle: five roundings, whatever the offset.
+    assert difference(T @ T.T, np.eye(d_model)) <= 5 * 2**-52
+    # The determinant is a product of d_model pivots, each good to a few ulps.
+    assert abs(np.linalg.det(T) - 1) <= 8 * d_model * 2**-52
+
+
+# apply_shift
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("shape", [(6,), (3, 6), (2, 3, 5, 6), (0, 6), (4, 64), (7, 2)])
+@pytest.mark.parametrize("offset", [-2.5, 0, 3, 123_456])
+def test_apply_shift_is_the_matrix_product(offset, shape, choice):
+    encodings = np.random.default_rng(0).standard_normal(shape)
+    T = shift_matrix(offset, shape[-1], **choice)
+    shifted = apply_shift(encodings, offset, **choice)
+    assert shifted.shape == shape
+    # The same sines and cosines on both sides: only two products and a sum differ.
+    size = np.abs(encodings).max(initial=0.0)
+    assert difference(shifted, encodings @ T.T) <= 2 * size * 2**-52
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, BFLOAT16])
+def test_apply_shift_keeps_the_dtype_and_rounds_last(dtype):
+    encodings = np.random.default_rng(0).standard_normal((5000, 32)).astype(dtype)
+    exact = apply_shift(encodings.astype(np.float64), 3)
+    shifted = apply_shift(encodings, 3)
+    assert shifted.dtype == dtype
+    via = np.float64 if dtype == np.float64 else np.float32
+    np.testing.assert_array_equal(shifted, exact.astype(via).astype(dtype))
+    if dtype == np.float16:  # where the step through float32 is seen
+        assert (shifted != exact.astype(dtype)).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_apply_shift_leaves_its_input_alone(dtype):
+    encodings = np.random.default_rng(0).standard_normal((3, 6)).astype(dtype)
+    before = encodings.copy()
+    encodings.setflags(write=False)
+    for offset in (0, 3):
+        shifted = apply_shift(encodings, offset)
+        assert not np.shares_memory(shifted, encodings)
+        np.testing.assert_array_equal(encodings, before)
+
+
+# fit_shift
+
+
+def random_table(length, d_model):
+    return np.random.default_rng(0).standard_normal((length, d_model))
+
+
+def sine_only_table(length, d_model):
+    """d_model sines of as many frequencies, and no cosine."""
+    return sinusoidal_table(length, 2 * d_model, layout="half_split")[:, :d_model]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("length", "d_model"), [(100, 2), (300, 6), (400, 64)])
+@pytest.mark.parametrize("offset", [-37, -1, 0, 1, 5])
+def test_fit_shift_is_exact_on_the_sinusoid(offset, length, d_model, choice):
+    table = sinusoidal_table(length, d_model, **choice)
+    T, residual = fit_shift(table, offset)
+    assert T.shape == (d_model, d_model)
+    # lstsq is backward stable, and drops directions below length * 2**-52: 1e-13.
+    assert 0 <= residual < 1e-12
+    t = length // 2
+    assert difference(T @ table[t], table[t + offset]) < 1e-11
+
+
+def test_fit_shift_finds_the_matrix():
+    # Two pairs over 2000 rows: the slower one makes three turns, so that no direction
+    # is weak, and the fit is as good as its data (bound) up to that condition.
+    table = sinusoidal_table(2000, 4)
+    for offset in (-7, 1, 37):
+        T, _ = fit_shift(table, offset)
+        assert difference(T, shift_matrix(offset, 4)) <= 10 * bound(2000, 2000)
+        assert difference(T, shift_matrix(-offset, 4)) > 0.01  # control: direction
+
+
+@pytest.mark.parametrize("offset", [-6, 0, 1, 4])
+@pytest.mark.parametrize("make", [random_table, sine_only_table])
+def test_residual_by_its_formula(make, offset):
+    table = make(40, 3)
+    T, residual = fit_shift(table, offset)
+    missed = size = 0.0
+    for t in range(40):
+        if 0 <= t + offset < 40:
+            missed += np.sum((T @ table[t] - table[t + offset]) ** 2)
+            size += np.sum(table[t + offset] ** 2)
+    assert residual == pytest.approx(np.sqrt(missed / size), rel=1e-12, abs=1e-15)
+
+
+def test_no_matrix_does_better_than_the_fit():
+    table = random_table(60, 3)
+    T, residual = fit_shift(table, 2)
+    before, after = table[:-2], table[2:]
+    for entry in np.ndindex(T.shape):
+        for step in (-1e-3, 1e-3):
+            other = T.copy()
+            other[entry] += step
+            missed = np.linalg.norm(before @ other.T - after)
+            assert missed / np.linalg.norm(after) > residual
+
+
+def test_a_faint_column_is_fitted_too():
+    """Only what rounding cannot tell from zero is dropped."""
+    t = np.arange(12)
+    T, _ = fit_shift(np.stack([1.5**t, 1e-11 * 1.1**t], axis=1), 1)
+    # The faint column is 1e-13 of the other: three digits of it are left.
+    assert T[1, 1] == pytest.approx(1.1, abs=1e-2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, BFLOAT16])
+def test_fit_shift_takes_every_float(dtype):
+    table = random_table(30, 3).astype(dtype)
+    T, residual = fit_shift(table, 2)
+    expected, wanted = fit_shift(table.astype(np.float64), 2)
+    assert T.dtype == np.float64
+    np.testing.assert_array_equal(T, expected)
+    assert residual == wanted
+
+
+@pytest.mark.parametrize("offset", [-3, 0, 3, 20])
+@pytest.mark.parametrize("d_model", [1, 4])
+def test_fit_shift_refuses_so_few_rows_that_anything_fits(d_model, offset):
+    border = d_model + abs(offset)
+    table = random_table(border + 1, d_model)
+    fit_shift(table, offset)
+    for length in (border, abs(offset)):
+        message = (
+            rf"length - \|offset\| must be above d_model = {d_model}, "
+            rf"got {length} - {abs(offset)}: "
+        )
+        with pytest.raises(ValueError, match=message):
+            fit_shift(table[:length], offset)

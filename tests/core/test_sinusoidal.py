@@ -1,0 +1,164 @@
+"""The encoding against the paper's formula in fifty digits."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from pe_lib import sinusoidal
+from tests.core.optional import BFLOAT16
+
+SPACINGS = ("paper", "endpoint")
+LAYOUTS = ("interleaved", "half_split")
+LIMIT = 2**31
+
+any_position = st.one_of(st.integers(-LIMIT, LIMIT), st.floats(-LIMIT, LIMIT))
+some_positions = st.lists(any_position, min_size=1, max_size=9)
+
+
+def pair_and_kind(column, d_model, layout):
+    """Which frequency a column belongs to, and whether it is the sine."""
+    pairs = math.ceil(d_model / 2)
+    if layout == "interleaved":
+        return column // 2, column % 2 == 0
+    return column % pairs, column < pairs
+
+
+def test_the_defaults_are_the_papers():
+    papers = {"base": 10_000, "spacing": "paper", "layout": "interleaved"}
+    np.testing.assert_array_equal(sinusoidal(7, 8), sinusoidal(7, 8, **papers))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 5), (2, 3, 5), (0,), (3, 0, 2)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_shape_gets_one_more_axis_of_d_model(shape, layout):
+    count = math.prod(shape)
+    positions = np.linspace(-9, 60, count).reshape(shape)
+    encodings = sinusoidal(positions, 7, layout=layout)
+    assert encodings.shape == (*shape, 7)
+    for place in np.ndindex(shape):
+        code = sinusoidal(positions[place], 7, layout=layout)
+        np.testing.assert_array_equal(encodings[place], code)
+
+
+@pytest.mark.parametrize(
+    "kind", ["int8", "uint8", "int64", "uint64", "float16", "float32", BFLOAT16]
+)
+def test_a_float_with_an_integer_value_counts_as_that_integer(kind):
+    positions = np.array([0, 1, 3, 64, 127])
+    expected = sinusoidal(positions.astype(float), 9)
+    np.testing.assert_array_equal(sinusoidal(positions.astype(kind), 9), expected)
+    np.testing.assert_array_equal(sinusoidal(positions.tolist(), 9), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, BFLOAT16])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_position_zero_is_exactly_zeros_and_ones(layout, dtype):
+    expected = {"interleaved": [0, 1, 0, 1, 0], "half_split": [0, 0, 0, 1, 1]}
+    code = sinusoidal(0, 5, layout=layout, dtype=dtype)
+    assert code.tolist() == expected[layout]
+    assert code.dtype == dtype
+
+
+# The truth, to fifty digits.
+
+INTEGERS = [
+    *(0, 1, -1, 3, 22, 355, -710, 104_348, 245_850_922, -411_557_987),
+    *(2**power for power in range(4, 32, 3)),
+    *(2**24 + 1, 2**30 - 1, LIMIT - 1, LIMIT, 1 - LIMIT, -LIMIT),
+    *np.random.default_rng(0).integers(-LIMIT, LIMIT, 30).tolist(),
+]
+FRACTIONS = [0.5, -2.75, 0.1, 1e-5, -1e-300, 1e3 + 1 / 3, -12_345.678, 1e9 + 0.25]
+
+
+def truths(positions, d_model, base, spacing, layout):
+    """The positions with their codes, to fifty digits."""
+    for t in positions:
+        row = []
+        for column in range(d_model):
+            k, is_sine = pair_and_kind(column, d_model, layout)
+            part = mpf(2 * k) / d_model
+            if spacing == "endpoint":
+                part = mpf(k) / max(math.ceil(d_model / 2) - 1, 1)
+            angle = mpf(t) / mpf(base) ** part
+            row.append(mp.sin(angle) if is_sine else mp.cos(angle))
+        yield t, row
+
+
+each_choice = pytest.mark.parametrize(
+    ("d_model", "base", "spacing", "layout"),
+    [
+        (1, 10_000, "paper", "interleaved"),
+        (7, 500, "paper", "half_split"),
+        (7, 500, "endpoint", "interleaved"),
+        (8, 10_000, "endpoint", "half_split"),
+        (9, 1.001, "paper", "interleaved"),
+        (64, 10_000, "paper", "interleaved"),
+        (64, 10_000, "endpoint", "half_split"),
+    ],
+)
+
+
+@each_choice
+def test_float32_is_half_an_ulp_from_the_truth(d_model, base, spacing, layout):
+    choice = {"base": base, "spacing": spacing, "layout": layout}
+    codes = sinusoidal(INTEGERS, d_model, **choice, dtype=np.float32)
+    with mp.workdps(50):
+        rows = truths(INTEGERS, d_model, base, spacing, layout)
+        for (t, row), code in zip(rows, codes, strict=True):
+            for truth, entry in zip(row, code, strict=True):
+                _, exponent = mp.frexp(truth)
+                ulp = mpf(2) ** (exponent - 24)
+                assert abs(mpf(float(entry)) - truth) <= 0.5001 * ulp, (t, truth)
+
+
+@each_choice
+def test_float64_is_as_near_to_the_truth_as_the_docstring_says(
+    d_model, base, spacing, layout
+):
+    positions = INTEGERS + FRACTIONS
+    choice = {"base": base, "spacing": spacing, "layout": layout}
+    codes = sinusoidal(positions, d_model, **choice)
+    with mp.workdps(50):
+        rows = truths(positions, d_model, base, spacing, layout)
+        for (t, row), code in zip(rows, codes, strict=True):
+            for truth, entry in zip(row, code, strict=True):
+                assert abs(mpf(float(entry)) - truth) <= 4e-16, (t, truth)
+
+
+@pytest.mark.parametrize("base", [10_000.0, 1e300])
+@pytest.mark.parametrize("t", [1, -3, 2**31, 1e-5, -1e-250])
+def test_a_slow_sine_keeps_its_digits(t, base):
+    """Where the hand has hardly moved its sine is the angle, not zero."""
+    slow = sinusoidal(t, 8, base=base, spacing="endpoint")[6]
+    with mp.workdps(50):
+        assert slow == pytest.approx(float(mp.sin(mpf(t) / mpf(base))), rel=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
+def test_16_bits_are_the_float32_value_rounded_once(dtype):
+    positions = np.arange(5000)
+    single = sinusoidal(positions, 33, dtype=np.float32)
+    half = sinusoidal(positions, 33, dtype=dtype)
+    assert half.dtype == dtype
+    np.testing.assert_array_equal(half, single.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
+@pytest.mark.parametrize("start", [32_768, 262_144])
+def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
+    """transformers#29285, vllm#863: angles in 16 bits give neighbours one code."""
+    positions = np.arange(start, start + 200)
+    assert (
+        len(np.unique(sinusoidal(positions, 64, dtype=dtype).tolist(), axis=0)) == 200
+    )
+
+
+@settings(derandomize=True, deadline=None)
+@given(positions=some_positions, d_model=st.integers(1, 40))
+def test_any_code_depends_on_its_position_alone(positions, d_model):
+    alone = [sinusoidal(t, d_model) for t in positions]
+    np.testing.assert_array_equal(sinusoidal(positions, d_model), alone)

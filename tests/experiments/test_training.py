@@ -1,0 +1,151 @@
+"""Training: fair, reproducible, and refused where it makes no sense."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from pe_lib.experiments import training
+from pe_lib.experiments.kept import by_scheme
+from pe_lib.experiments.schemes import SCHEMES, Scheme
+from pe_lib.experiments.tasks import TASKS, Task
+from pe_lib.experiments.training import fit, train
+from tests.experiments.helpers import LENGTH, ensemble
+
+
+def test_a_member_alone_trains_as_in_company():
+    """But for rounding: a product of more members may add in another order."""
+    alone = ensemble("sinusoid", seeds=1)
+    company = ensemble("none", "sinusoid", "alibi", seeds=3)
+    for model in (alone, company):
+        fit(model, 5, (LENGTH, LENGTH), None)
+    for name, parameter in alone.named_parameters():
+        other = dict(company.named_parameters())[name]
+        # Adam's first steps follow the sign of a gradient: near 0 it may be noise.
+        close = (parameter[0] - other[3]).abs() < 1e-3
+        assert close.float().mean() > 0.98, name
+        if name.startswith("weight"):
+            assert (parameter[0] - other[4]).abs().max() > 0.1  # another seed
+
+
+def test_only_learned_tables_and_t5s_bias_are_trained():
+    model = ensemble("sinusoid", "learned", "t5", seeds=1)
+    tables, biases = model.table.detach().clone(), model.bucket_bias.detach().clone()
+    fit(model, 3, (LENGTH, LENGTH), None)
+    moved = [(model.table[i] != tables[i]).any().item() for i in range(3)]
+    assert moved == [False, True, False]
+    moved = [(model.bucket_bias[i] != biases[i]).any().item() for i in range(3)]
+    assert moved == [False, False, True]
+
+
+def test_every_seed_sees_sequences_of_its_own_and_every_step_new_ones():
+    model = ensemble("none", seeds=3)
+    seen = []
+    model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    fit(model, 2, (LENGTH, LENGTH), None)
+    drawn = [rows for step in seen for rows in step]
+    assert len(drawn) == 6
+    assert not any(torch.equal(a, b) for a, b in itertools.combinations(drawn, 2))
+
+
+def test_tokens_without_an_answer_do_not_count():
+    """At length 4 one token in four has an answer; untrained, few are right."""
+    rows = train("copy", ["none"], steps=1, train_lengths=(4, 4), test_lengths=(4,))
+    assert max(row.accuracy for row in rows) < 0.2
+
+
+def accuracies(rows):
+    return [row.accuracy for row in rows]
+
+
+def test_the_same_call_gives_the_same_bits_and_leaves_no_trace():
+    torch.manual_seed(123)
+    before = torch.random.get_rng_state()
+    settings = {"steps": 20, "seeds": 2, "test_lengths": (16, 24)}
+    first = train("copy", ["sinusoid", "learned", "t5"], **settings)
+    torch.manual_seed(456)
+    again = train("copy", ["sinusoid", "learned", "t5"], **settings)
+    assert first == again
+    torch.manual_seed(123)
+    train("copy", ["none"], steps=1, seeds=1)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert len(set(accuracies(first))) > 6  # seeds, schemes and lengths differ
+    longer = train("copy", ["sinusoid", "learned", "t5"], **settings | {"steps": 21})
+    assert accuracies(longer) != accuracies(first)
+
+
+def test_it_learns_what_can_be_learned_and_nothing_else():
+    rows = train("place", ["none", "learned"], steps=150, seeds=2)
+    found = by_scheme(rows, 16)
+    assert found["learned"].min() > 0.9
+    assert found["none"].max() < 0.3
+
+
+def test_rows_come_in_order_and_a_new_scheme_is_welcome():
+    schemes = {"mine": Scheme(lambda n, _: np.zeros((n, 32))), "none": SCHEMES["none"]}
+    rows = train("order", schemes, steps=3, seeds=2, test_lengths=(16, 8))
+    assert [(r.scheme, r.seed, r.length) for r in rows] == [
+        (scheme, seed, length)
+        for scheme in ("mine", "none")
+        for seed in (0, 1)
+        for length in (16, 8)
+    ]
+    assert {r.task for r in rows} == {"order"}
+    with pytest.raises(ValueError, match=r"of shape \(8, 64\), got \(8, 32\)"):
+        train("order", schemes, steps=3, width=64)
+    halves = by_scheme(rows, 8)
+    np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
+
+
+GOOD = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
+BAD = [
+    ("task", "sort", ValueError, "'copy' or", "'sort'"),
+    ("schemes", ["none", "rope"], ValueError, "'none' or", "'rope'"),
+    ("schemes", "none", TypeError, "a sequence", "'none'"),
+    ("schemes", [], ValueError, "not be empty", r"\[\]"),
+    ("schemes", {}, ValueError, "not be empty", "none"),
+    ("schemes", ["none", "none"], ValueError, "different", "'none', 'none'"),
+    ("schemes", {"a": "none"}, TypeError, "map keys to Scheme", "'none'"),
+    ("schemes", {"a": Scheme(bias="T5")}, ValueError, "'alibi' or 't5'", "'T5'"),
+    ("steps", 0, ValueError, "at least 1", "0"),
+    ("steps", 2.0, TypeError, "an integer", "2.0"),
+    ("seeds", 0, ValueError, "at least 1", "0"),
+    ("layers", 0, ValueError, "at least 1", "0"),
+    ("train_lengths", (3, 24), ValueError, "within 4 and 1024", "3"),
+    ("train_lengths", (8, 2000), ValueError, "within 4 and 1024", "2000"),
+    ("train_lengths", (24, 8), ValueError, "not fall", r"\(24, 8\)"),
+    ("train_lengths", (8,), ValueError, "two lengths", r"\(8,\)"),
+    ("train_lengths", 8, TypeError, "a sequence", "8"),
+    ("test_lengths", (16, 3), ValueError, "within 4 and 1024", "3"),
+    ("test_lengths", (), ValueError, "not be empty", r"\(\)"),
+    ("token_std", 0, ValueError, "finite and above 0", "0"),
+    ("token_std", [1, 2], TypeError, "a single number", r"shape \(2,\)"),
+    ("examples", 0, ValueError, "at least 1", "0"),
+    ("width", 0, ValueError, "at least 4", "0"),
+    ("width", 30, ValueError, "a multiple of 4", "30"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "error", "must", "came"), BAD)
+def test_bad_input_is_refused_before_training(
+    name, value, error, must, came, monkeypatch
+):
+    def never(*_):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr(training, "fit", never)
+    named = "bias" if "alibi" in must else name
+    with pytest.raises(error, match=f"{named} must .*{must}.*got .*{came}"):
+        train(**GOOD | {name: value})
+
+
+def test_a_new_task_is_welcome():
+    def always_three(length, count, generator):
+        tokens = torch.randint(16, (count, length), generator=generator)
+        return tokens, torch.full((count,), 3)
+
+    task = Task("three", "which?", 2, pooled=True, sequences=always_three)
+    rows = train(task, ["none"], steps=60, seeds=1)
+    assert [(row.task, row.accuracy) for row in rows] == [("three", 1.0)]
+    assert task.name not in TASKS

@@ -1,0 +1,137 @@
+"""A stored figure in a page: its colours, its maps and its letters are the page's."""
+
+import base64
+import io
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+from pe_lib import plotting
+from tests.core.contrast import contrast, mixed
+from website import inline_svg, manuscript
+from website.manuscript import ROOT
+
+
+@pytest.fixture
+def axes():
+    """One pair of axes in the house style, closed afterwards."""
+    plotting.use_house_style()
+    _, drawn = plt.subplots()
+    yield drawn
+    plt.close("all")
+
+
+def stored(axes):
+    """The SVG of a figure, as a notebook stores it."""
+    file = io.StringIO()
+    axes.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def inline(axes):
+    """The element that the page shows."""
+    return inline_svg.inline_svg(stored(axes), prefix="fig-x", label='A "map"')
+
+
+def opacities(svg):
+    """The masks of a page's drawing by the colour behind each, one number a square."""
+    found = {}
+    for mask, fill in re.findall(r'<mask.*?base64,([^"]*)".*?fill: ([^"]*)"', svg):
+        picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(mask))))
+        assert (picture[..., 0] == 255).all()  # white: by light or by opacity, the same
+        found[fill] = picture[..., 1] / 255
+    return found
+
+
+def test_a_map_becomes_opacities_over_the_colour_of_the_page(axes):
+    plotting.attention_map(axes, [[1, 0], [0.25, 0.75]])
+    svg = inline(axes)
+    assert "<image" not in re.sub(r"<mask.*?</mask>", "", svg)
+    ((fill, mask),) = opacities(svg).items()
+    assert fill == "currentColor"
+    cell = mask.shape[0] // 2
+    assert cell >= 200  # enlarged here, where it stays sharp
+    assert mask[::cell, ::cell] == pytest.approx(
+        np.array([[1, 0], [0.25, 0.75]]), abs=1 / 128
+    )
+    for row, column in np.ndindex(2, 2):  # nothing is mixed at the edges
+        square = mask[
+            row * cell : (row + 1) * cell, column * cell : (column + 1) * cell
+        ]
+        assert np.ptp(square) == 0
+
+
+def test_sines_and_cosines_take_their_colours_from_the_page(axes):
+    plotting.code_map(axes, np.ones((3, 2)))
+    found = opacities(inline(axes))
+    assert [fill.split(",")[0] for fill in found] == ["var(--sine", "var(--cosine"]
+    sine, cosine = found.values()
+    assert (sine[0] == 1).all() and (sine[-1] == 0).all()
+    assert (cosine[0] == 0).all() and (cosine[-1] == 1).all()
+
+
+def test_captions_hold_in_the_dark():
+    """There ink is pale: a caption says full and pale, ink and blank."""
+    figures = [
+        (page.name, cell.metadata["mystnb"]["figure"]["caption"])
+        for page in manuscript.read().notebooks
+        for cell in page.cells
+        if "figure" in cell.metadata.get("mystnb", {})
+    ]
+    shades = re.compile(r"\b(black|white|dark|darker|darkest|lighter|brighter)\b")
+    assert len(figures) > 50
+    assert not [found for found in figures if shades.search(found[1])]
+
+
+def test_a_map_in_other_colours_raises_or_stays(axes):
+    """The build warns of it, a reader's own map is shown as it is."""
+    axes.imshow([[0, 1]], cmap="viridis")
+    with pytest.raises(ValueError, match=r"pe_lib.plotting.*#440154"):
+        inline(axes)
+    svg = inline_svg.inline_svg(stored(axes), prefix="x", label="A map", maps=False)
+    assert "<mask" not in svg and "<image" in svg
+
+
+def test_ids_and_the_links_to_them_carry_the_name_of_the_figure(axes):
+    plotting.heat_map(axes, [[1, -1]])
+    svg = inline(axes)
+    ids = set(re.findall(r'\bid="([^"]*)"', svg))
+    links = set(re.findall(r'(?:href="#|url\(#)([^")]*)', svg))
+    assert links and links <= ids
+    assert all(name.startswith("fig-x-") for name in ids)
+    assert svg.startswith('<svg role="img" aria-label="A &quot;map&quot;"')
+
+
+def test_letters_are_the_pages_and_standing_alone_have_a_face(axes):
+    axes.set(title="a title", xlabel="x")
+    assert "font-family: 'DejaVu Sans', 'Verdana', sans-serif" in stored(axes)
+    svg = inline(axes)
+    assert "font-family" not in svg and "font:" not in svg
+    assert "font-size: 12px" in svg and ">a title</text>" in svg
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_page_has_each_colour_of_a_drawing_in_both_modes(mode, axes):
+    style = (ROOT / "website/static/book.css").read_text(encoding="utf-8")
+    both = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", style)
+    page = {name: colours[mode == "dark"] for name, *colours in both}
+    squares = axes.imshow([[1]])
+    plotting.write_numbers(squares)
+    named = re.findall(r"var\(--(\w+)", " ".join(inline_svg.COLOURS.values()))
+    assert len(named) == 6
+    for name in [*named, "ink"]:
+        # WCAG 2.2, 1.4.11, graphical objects, and 1.4.3, numbers in a full square.
+        assert contrast(page[name], page["paper"]) >= 3
+        square = mixed(page[name], page["paper"], squares.get_alpha())
+        assert contrast(page["ink"], square) >= 4.5
+
+
+def test_grey_letters_have_more_contrast_than_grey_lines(axes):
+    axes.plot([0, 1], color=plotting.GREY)
+    axes.text(0, 0, "words", color=plotting.GREY)
+    svg = inline(axes)
+    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
+    assert "stroke: var(--edge" in svg

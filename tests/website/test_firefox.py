@@ -1,0 +1,68 @@
+"""Every page and every explorer in Firefox, once a week: two minutes.
+
+A page opens without a word in the console, with nothing missing and nothing cut off.
+An explorer's controls are moved by the keyboard until it says something new.
+Chromium, which `make test` looks with, is not the only browser.
+"""
+
+from typing import Any
+
+import pytest
+
+from pe_lib import explorers
+from tests.website import site_checks as checks
+from tests.website.site_checks import Site
+from tests.website.test_site import PAGES, none
+
+pytestmark = pytest.mark.weekly
+
+CONTROL = (
+    ":is(form :is(input:not([type=hidden]), button), [role=slider], [role=button])"
+)
+HEARD = """e => [e.querySelector(".line").textContent,
+  ...[...e.querySelectorAll("[role=button]")].map((x) => x.getAttribute("aria-label"))
+].join(" ")"""
+"""The sentence, and what a point says of its place."""
+HALF = "all => all.filter((e) => e.children.length != 2).length"
+"""Formulas that lack a part."""
+MET: set[str] = set()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(firefox: Any, site: Site, name: str) -> None:
+    """It opens, wide and narrow, and what moves there moves."""
+    for width in (1280, checks.PHONE):
+        with checks.visit(firefox, site, site.url(name), width) as seen:
+            none(checks.external_requests(seen) + checks.missing_files(seen))
+            none(checks.overflow(seen))  # and all is unfolded
+            for explorer in seen.page.locator(".pe-explorer").all():
+                none(play(explorer))
+                MET.add(explorer.evaluate("e => e.classList[1]"))
+            # It lays out what it has read, and may complain of half a formula.
+            assert seen.page.locator("msub, msup, mfrac").evaluate_all(HALF) == 0
+            none([x for x in checks.console(seen) if "number of children" not in x])
+
+
+def play(explorer: Any) -> list[str]:
+    """Move its controls by the keyboard until it says something new; else a fault."""
+    before = explorer.evaluate(HEARD)
+    for control in explorer.locator(CONTROL).all():
+        control.focus()
+        keys = ["Space", "ArrowRight"]
+        if control.get_attribute("role") == "slider":
+            keys = ["Shift+ArrowRight"] * 18
+        elif control.get_attribute("type") == "range":
+            keys = ["ArrowRight", "Home", "End"]
+        for key in keys:
+            control.press(key)
+            explorer.page.wait_for_timeout(20)
+            if explorer.evaluate(HEARD) != before:
+                return []
+    return [f"{explorer.evaluate('e => e.className')} goes on saying: {before}"]
+
+
+@pytest.mark.usefixtures("firefox")
+def test_all_explorers_were_met() -> None:
+    """Each stands on some page."""
+    names = {name.lower() for name in explorers.__all__}
+    assert {name[3:].replace("-", "") for name in MET} == names

@@ -1,0 +1,466 @@
+"""The built site in a real browser, page by page: what a reader gets.
+
+The checks are in ``site_checks.py``; one page that breaks them all is below. The
+browser opens a page once, and all checks of that page follow.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.website import site_checks as checks
+from tests.website.built_site import serve
+from tests.website.site_checks import Site, Visit
+from website import manuscript
+
+PAGES = checks.pages()
+WIDTHS = (checks.WIDE, checks.PHONE)
+LANDING = PAGES[0]
+CHAPTER = "book/sinusoidal/formula"
+LEDGER = "book/reference/claims"
+FAQ = "book/reference/faq.html"
+API = "book/reference/api.html"
+FOUND_FIRST = {
+    "RoPE": "book/beyond/rotary.html",
+    "BERT": f"{FAQ}#which-do-bert",
+    "positional embedding": f"{FAQ}#what-is-a-positional-encoding",
+    "why 10000": f"{FAQ}#why-10000",
+    "extrapolate": "book/experiments/extrapolation.html",
+    "rotation": "book/sinusoidal/rotation.html",
+    "shift_matrix": "book/sinusoidal/attention_head.html",
+    # Whole questions.
+    "why sine and cosine in the transformer": f"{FAQ}#why-sine-and-cosine",
+    "RoPE vs sinusoidal": f"{FAQ}#rope-or-sinusoidal",
+    "is positional embedding learned or fixed in BERT": f"{FAQ}#learned-or-fixed",
+    "why add instead of concat": f"{FAQ}#why-add",
+    "does positional encoding work for longer sequences": f"{FAQ}#does-it-extrapolate",
+    "does nn.Transformer add positional encoding": f"{FAQ}#does-nn-transformer",
+    "do I need it in a causal decoder": f"{FAQ}#does-a-causal-model",
+    "must the dimension be even or odd": f"{FAQ}#must-d-model-be-even",
+    "numpy code": f"{FAQ}#where-is-code",
+    "how are BERT's positions made": f"{FAQ}#which-do-bert",
+    "why 10,000": f"{FAQ}#why-10000",
+    "10k": f"{FAQ}#why-10000",
+    "8x context": f"{FAQ}#how-do-i-extend-the-context",
+    "slow decoding": f"{FAQ}#why-does-each-new-token",
+    # Names in programs.
+    "position_ids": f"{FAQ}#what-about-padding",
+    "rotate_half": f"{FAQ}#which-pairs-does-my",
+    # What people come for.
+    "proof PE(pos+k) is linear": f"{FAQ}#why-is-pe-pos-k-a-linear",
+    "PyTorch positional encoding odd d_model": f"{FAQ}#",
+    "RoPE or sinusoidal small model": f"{FAQ}#rope-or-sinusoidal",
+    "RoPE breaks long context NTK YaRN": f"{FAQ}#why-does-rope-break",
+}
+
+# On a change axe, paper and the first stop of Tab are tried on these alone: what they
+# find is nearly always the same code on all pages. `make weekly` tries all.
+SAMPLE = (LANDING, "book/quarter", "book/failures/dials", "search")
+SPINE = {page.name for page in manuscript.read().spine}
+AS_LOADED: list[checks.Check] = [
+    checks.external_requests,
+    checks.missing_files,
+    checks.console,
+    checks.layout_shift,
+    checks.first_load,
+    checks.blocking_scripts,
+    checks.mathematics,
+    checks.alt_texts,
+    checks.headings,
+    checks.description,
+]
+OF_THE_PATH: list[checks.Check] = [
+    checks.picture_first,
+    checks.quarters,
+    checks.few_folds,
+]
+OF_THE_SAMPLE: list[checks.Check] = [
+    checks.skip_link,
+    checks.accessibility,
+    checks.printing,
+]
+AT_EACH_WIDTH: list[checks.Check] = [
+    checks.overflow,  # and all is unfolded
+    checks.out_of_cards,
+    checks.heading_sizes,
+    checks.frame,
+]
+
+Opener = Callable[..., Visit]
+
+
+def none(faults: list[str]) -> None:
+    """There are no faults; those that there are, one a line."""
+    assert not faults, "\n".join(["", *faults])
+
+
+def found(seen: Visit, some: list[checks.Check]) -> Iterator[str]:
+    """What some checks find, each with its name and the width of the window."""
+    width = seen.page.viewport_size["width"]
+    for check in some:
+        yield from (f"{check.__name__}, {width} px: {fault}" for fault in check(seen))
+
+
+@pytest.fixture
+def at(browser: Any, site: Site) -> Iterator[Opener]:
+    """Opens pages, from the server or from the folder on disk."""
+    with ExitStack() as stack:
+
+        def open_page(
+            name: str, *, query: str = "", folder: bool = False, **options: Any
+        ) -> Visit:
+            path = site.folder / f"{name}.html"
+            url = (path.as_uri() if folder else site.url(name)) + query
+            return stack.enter_context(checks.visit(browser, site, url, **options))
+
+        yield open_page
+
+
+# Files
+
+
+def test_files(built: Any, site: Site) -> None:
+    """No warning, the pages of _toc.yml and the search, at most 40 MB, no debugging."""
+    assert built.status == 0, built.output[-3000:]
+    assert site.built() == sorted(PAGES)
+    none(checks.site_weight(site))
+
+
+def test_links(site: Site) -> None:
+    """Every local link, file and fragment exists, and an anchor is one place."""
+    none(
+        [
+            f"{name}: {fault}"
+            for name in PAGES
+            for check in (checks.broken_links, checks.repeated_ids)
+            for fault in check(site, name)
+        ]
+    )
+
+
+def test_figures_have_addresses(site: Site) -> None:
+    """For slides: every figure as a file, with what one needs to show it."""
+    index = site.folder / "figures/index.json"
+    listed = json.loads(index.read_text(encoding="utf-8"))
+    assert listed
+    for figure in listed:
+        assert (site.folder / figure["file"]).is_file()
+        page, _, anchor = figure["page"].partition("#")
+        assert anchor in checks.parse(site.folder / page).ids
+        assert len(figure["alt"]) > checks.SHORTEST_ALT
+        assert figure["caption"] and figure["licence"]
+
+
+# Every page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(at: Opener, name: str) -> None:
+    """Opened once, on a phone; then the window gets other widths."""
+    seen = at(name, width=checks.PHONE)
+    faults = [*found(seen, AS_LOADED)]
+    if name in SPINE:
+        faults += found(seen, [checks.picture_first])
+        checks.resize(seen.page, checks.WIDE)
+        faults += found(seen, OF_THE_PATH)
+    for width in (checks.WIDE, checks.PHONE, checks.NARROW):
+        checks.resize(seen.page, width)
+        faults += found(seen, AT_EACH_WIDTH)
+    if name in SAMPLE:
+        checks.resize(seen.page, checks.PHONE)
+        faults += found(seen, OF_THE_SAMPLE)
+    none(faults)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_page_at_its_width(at: Opener, name: str, width: int) -> None:
+    """Opened at its width; axe, too, finds nothing; and on paper there is the text."""
+    seen = at(name, width=width)
+    none([*found(seen, AS_LOADED + AT_EACH_WIDTH + OF_THE_SAMPLE)])
+
+
+NOISE = os.urandom(checks.FIRST_LOAD).hex()  # alone too much
+BROKEN = f"""<!DOCTYPE html>
+<html lang="en"><head><title>Why $x$</title><meta name="description" content="short">
+<script src="noise.js"></script></head>
+<body><nav class="bar"><button>x</button></nav>
+<main><h1>A</h1><h2 style="font-size: 40px">above</h2><h1>B</h1>
+<div style="height: 1500px"></div>
+<svg class="figure" role="img" width="9" height="9"></svg>
+<div class="cell_input"><pre class="highlight" style="height: 3000px">x</pre></div>
+<section class="deeper"><h4 id="here">C</h4><p id="here">$x_t$</p></section>
+<img src="https://example.org/a.png"><img src="none.png">
+<a href="#nowhere">a</a><a href="nowhere.html">b</a><a href="http://example.org">c</a>
+<p style="color: #999; background: #fff">pale</p>
+<div class="pe-explorer"><output style="display: block; width: 900px">1</output></div>
+{"<details><summary>a</summary></details>" * 10}
+<details><summary>more</summary><div style="width: 2000px">wide</div></details>
+<input aria-label="trap" onkeydown="if (event.key === 'Tab') event.preventDefault()">
+<script>console.log("here");
+requestAnimationFrame(() => requestAnimationFrame(() => {{
+  const late = document.createElement("div");
+  late.style.height = "300px";
+  document.body.prepend(late); }}))</script></main></body></html>"""
+
+
+def test_each_check_sees_its_fault(browser: Any, tmp_path: Path) -> None:
+    """On a page that has them all."""
+    (tmp_path / "noise.js").write_text(f"// {NOISE}", encoding="utf-8")
+    (tmp_path / "broken.html").write_text(BROKEN, encoding="utf-8")
+    every = [*AS_LOADED, *OF_THE_PATH, *AT_EACH_WIDTH, *OF_THE_SAMPLE, checks.keyboard]
+    for broken in serve(tmp_path):
+        with checks.visit(browser, broken, broken.url("broken"), 390) as seen:
+            blind = [check.__name__ for check in every if not check(seen)]
+        assert blind == []
+        assert len(checks.broken_links(broken, "broken")) == 4
+        assert checks.repeated_ids(broken, "broken") == ["here"]
+        (tmp_path / "book.js.map").touch()
+        with (tmp_path / "large").open("wb") as large:
+            large.truncate(41_000_000)
+        size = ["book.js.map", "the site has 41.9 MB"]
+        assert checks.site_weight(broken) == size
+
+
+# Across pages
+
+
+def test_titles_and_descriptions_differ(site: Site) -> None:
+    """A list of search results tells the pages apart."""
+    heads = {}
+    for name in PAGES:
+        text = site.path(site.url(name)).read_text(encoding="utf-8")
+        title = re.search("<title>(.*?)</title>", text, re.DOTALL)
+        about = re.search('<meta name="description" content="(.*?)"', text, re.DOTALL)
+        heads[name] = (title and title[1], about and about[1])
+    for found in zip(*heads.values(), strict=True):
+        assert len(set(found)) == len(PAGES), sorted(map(str, found))
+
+
+def test_root_leads_in(browser: Any, site: Site) -> None:
+    """The site's bare address shows the first page."""
+    page = browser.new_page()
+    page.goto(site.address)
+    page.wait_for_url(f"**/{LANDING}.html")
+    page.locator("main section h1").first.wait_for()
+    page.close()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_light_or_dark(at: Opener, mode: str) -> None:
+    """As the reader's system; the switch turns this page and the next, and back."""
+    other = {"light": "dark", "dark": "light"}[mode]
+    page = at(CHAPTER, mode=mode).page
+    shown = "document.documentElement.dataset.theme"
+    assert page.evaluate(shown) == mode
+    paper, ink = page.evaluate(checks.script("paper_and_ink"))
+    assert (sum(paper) > sum(ink) + 300) == (mode == "light")
+    assert (sum(ink) > sum(paper) + 300) == (mode == "dark")
+    page.locator(".mode-button").click()
+    assert page.evaluate(shown) == other
+    assert page.evaluate(checks.script("paper_and_ink"))[0] != paper
+    page.locator(".brand").click()
+    page.wait_for_url(f"**/{LANDING}.html")
+    assert page.evaluate(shown) == other
+    page.locator(".mode-button").click()
+    assert page.evaluate(shown) == mode
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_progress_through_the_hour(at: Opener) -> None:
+    """A segment a page, as wide as its minutes; this one fills; below is a list."""
+    spine = manuscript.read().spine
+    names = [page.name for page in spine]
+    page = at(CHAPTER, width=checks.PHONE).page
+    parts = page.locator(".hour .strip i")
+    widths = [part.bounding_box()["width"] for part in parts.all()]
+    each = [wide / chapter.minutes for wide, chapter in zip(widths, spine, strict=True)]
+    assert max(each) < 1.2 * min(each)
+    now = names.index(CHAPTER)
+    assert page.locator(".hour .strip .done").count() == now
+    minutes = "() => document.querySelector('.hour .read').textContent"
+    assert int(page.evaluate(minutes)) == sum(p.minutes for p in spine[:now])
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    whole = str(sum(p.minutes for p in spine[: now + 1]))
+    page.wait_for_function(f"({minutes})() === '{whole}'")
+    page.locator(".hour summary").click()
+    links = page.locator(".hour li a").all()
+    assert [link.evaluate("a => a.pathname") for link in links] == [
+        f"/{name}.html" for name in names
+    ]
+    assert all(link.is_visible() for link in links)
+
+
+def test_the_hour_leads_on(site: Site) -> None:
+    """Each page of the hour ends with the question of the next."""
+    spine = manuscript.read().spine
+    for page, following in pairwise(spine):
+        text = site.path(site.url(page.name)).read_text(encoding="utf-8")
+        block = text[text.index('<a class="next"') :].partition("</a>")[0]
+        assert f"{following.name.rpartition('/')[2]}.html" in block
+        assert f"{following.minutes} minutes" in block
+
+
+TALL = ("book/problem/order_blindness", "book/notation", "book/reference/glossary")
+
+
+@pytest.mark.parametrize("name", TALL)
+def test_letters_twice_as_large(at: Opener, name: str) -> None:
+    """No page is wider than its window, nor a formula in it."""
+    page = at(name).page
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    checks.unfold(page)
+    page.locator(".menu").evaluate("menu => (menu.open = false)")
+    for width in WIDTHS:
+        checks.resize(page, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        (CHAPTER, checks.PHONE),
+        ("book/problem/adding", checks.WIDE),
+        ("book/experiments/the_dial", checks.WIDE),
+    ],
+)
+def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
+    """It wraps where it must; what it prints keeps its columns, the text its lines."""
+    wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
+    page = at(name, width=width).page
+    page.evaluate(checks.script("book_fonts"))
+    checks.unfold(page)
+    code = page.locator(".cell_input pre")
+    assert code.count() > 10 and code.evaluate_all(wide) == 0
+    printed = page.locator(".cell_output pre").first
+    assert printed.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
+    texts = page.locator(":is(section, .fold-body) > p, summary").evaluate_all(
+        "all => Math.max(...all.map((e) => e.getBoundingClientRect().width))"
+    )
+    assert texts <= 38 * 16
+
+
+def test_the_first_page_is_one_view(at: Opener) -> None:
+    """On a laptop its drawing is whole below its first sentences; on a phone, short."""
+    page = at(LANDING, width=1280).page
+    page.evaluate(checks.script("book_fonts"))
+    title, picture = (page.locator(css).bounding_box() for css in ("h1", ".panel"))
+    assert title["y"] < picture["y"]
+    assert picture["y"] + picture["height"] < 800
+    page = at(LANDING, width=checks.PHONE).page
+    page.evaluate(checks.script("book_fonts"))
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3500
+    door, puzzle = (page.locator(css).bounding_box() for css in (".doors", ".guess"))
+    assert door["y"] < puzzle["y"]
+
+
+@pytest.mark.parametrize("name", [LANDING, CHAPTER])
+def test_from_a_folder(at: Opener, name: str) -> None:
+    """Opened from disk, a page is complete and quiet."""
+    seen = at(name, folder=True)
+    none(checks.external_requests(seen) + checks.missing_files(seen))
+    none(checks.console(seen))
+
+
+def test_search_answers(at: Opener) -> None:
+    """What people ask leads first to where it is answered; the library comes last."""
+    seen = at("search", folder=True)
+    faults = []
+    for query, place in FOUND_FIRST.items():
+        seen.page.evaluate(checks.script("search_again"), query)
+        found = checks.found_by_search(seen.page)
+        if not found or place not in found[0]:
+            faults.append(f"{query}: {found[:3]}")
+        of_library = [API in link for link in found]
+        assert of_library == sorted(of_library), (query, found)
+    none(faults)
+    seen.page.evaluate(checks.script("search_again"), "xylophone")
+    assert not checks.found_by_search(seen.page)
+    assert "did not match" in seen.page.locator("main").inner_text()
+    none(checks.external_requests(seen) + checks.console(seen))
+
+
+def test_search_leads_there(at: Opener) -> None:
+    """From the address to the result; excerpts are sentences, and hold no code."""
+    page = at("search", query="?q=shift_matrix").page
+    assert any(API in link for link in checks.found_by_search(page))
+    checks.wait_until(page, "document.querySelectorAll('.search .context').length > 5")
+    excerpts = page.locator("#search-results .context").all_inner_texts()
+    scraps = re.compile(r"import |assert |np\.|# |^\.\.\.|\.\.\.$")
+    assert not list(filter(scraps.search, excerpts))
+    page.goto(f"{page.url.partition('?')[0]}?q=rope")
+    checks.wait_until(page, "document.querySelectorAll('.highlighted').length > 5")
+    marked = page.locator("#search-results .context .highlighted").all_inner_texts()
+    assert all(word.lower().startswith("rope") for word in marked)
+    within = "x => /[a-z]$/i.test(x.previousSibling?.textContent ?? '')"
+    for mark in page.locator("#search-results .context .highlighted").all():
+        assert not mark.evaluate(within)  # as in "European"
+    page.goto(f"{page.url.partition('?')[0]}?q=why+10000")
+    checks.found_by_search(page)
+    page.locator("#search-results ul.search li > a").first.click()
+    page.wait_for_url(f"**/{FAQ}*")
+    assert page.locator("#faq-why-10000").count() == 1
+
+
+def test_search_by_keyboard(at: Opener) -> None:
+    """From any page: / and some words, in groups; or Ctrl+K, and Enter."""
+    page = at(CHAPTER).page
+    page.keyboard.press("/")
+    page.keyboard.type("rope")
+    dialog = page.locator("#search-dialog")
+    dialog.locator("a").first.wait_for()
+    assert dialog.locator("h2").all_inner_texts() == ["Pages", "Headings", "Text"]
+    assert "rotary.html" in dialog.locator("a").first.get_attribute("href")
+    assert dialog.locator("input").input_value() == "rope"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    dialog.locator("input").fill("rotation")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=rotation*")
+    assert checks.found_by_search(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        (LANDING, checks.WIDE),
+        *((name, checks.PHONE) for name in (LANDING, CHAPTER, LEDGER)),
+        pytest.param("search", checks.WIDE, marks=pytest.mark.weekly),
+        pytest.param("book/failures/criteria", checks.PHONE, marks=pytest.mark.weekly),
+    ],
+)
+def test_keyboard(at: Opener, name: str, width: int) -> None:
+    """Tab reaches every control, shows where it is, and is nowhere trapped."""
+    seen = at(name, width=width)
+    if name == LEDGER:  # whose claims are alike: the filter leaves some
+        word = seen.page.locator(".claim-filter input")
+        word.evaluate("e => (e.value = 'bfloat16')")
+        word.dispatch_event("input")
+        assert 2 < seen.page.locator(".claim-entry:visible").count() < 20
+        none(checks.accessibility(seen))
+    none(checks.keyboard(seen))
+
+
+def test_menu_by_keyboard(at: Opener) -> None:
+    """On a phone the list of chapters opens by keyboard, and closes again."""
+    page = at(CHAPTER, width=390).page
+    links = page.locator(".menu nav a")
+    shown = "links => links.filter(e => e.checkVisibility(%s)).length"
+    shown %= "{visibilityProperty: true}"
+    assert links.evaluate_all(shown) == 0
+    page.locator(".menu > summary").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(400)
+    assert links.evaluate_all(shown) > 10
+    assert page.locator(".menu > nav").evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(400)
+    assert links.evaluate_all(shown) == 0

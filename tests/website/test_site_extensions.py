@@ -1,0 +1,338 @@
+"""The site's extensions: what they write is true, also without any address."""
+
+import io
+import re
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from website import (
+    chapters,
+    claim_pages,
+    folds,
+    katex_math,
+    manuscript,
+    margin_notes,
+    page_context,
+)
+from website.claims import kind
+from website.live import extension
+from website.manuscript import ROOT
+
+SITE = "https://example.org/book/"
+EXTENSIONS = [
+    "chapters",
+    "figures",
+    "frame",
+    "katex_math",
+    "page_addresses",
+]
+
+
+# A small site, really built
+
+
+def build(folder, extensions, page, **config):
+    """Build a site of one page with some of the extensions; return it and the log."""
+    source, out = folder / "source", folder / "out"
+    source.mkdir()
+    (source / "index.rst").write_text(page, encoding="utf-8")
+    (source / "conf.py").write_text("", encoding="utf-8")
+    log = io.StringIO()
+    with patch_docutils(source), docutils_namespace():
+        app = Sphinx(
+            source,
+            source,
+            out,
+            folder / "trees",
+            "html",
+            confoverrides={
+                "extensions": extensions,
+                "html_title": "A & B",
+                "html_theme_path": [str(ROOT / "book")],
+                "html_theme": "_theme",
+                "html_static_path": [str(ROOT / "website/static")],
+                **config,
+            },
+            status=None,
+            warning=log,
+        )
+        app.build()
+    return out, log.getvalue()
+
+
+PAGE = """
+Title of it
+===========
+
+A first sentence. A second one: with a colon.
+
+.. math:: a^2
+
+A third, with :math:`a`, is left out.
+"""
+
+
+def test_without_an_address_nothing_claims_one(tmp_path):
+    out, log = build(tmp_path, EXTENSIONS, PAGE, html_math_renderer="katex")
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert log == ""
+    assert not (out / "sitemap.xml").exists()
+    assert not (out / "404.html").exists()
+    assert 'rel="canonical"' not in page
+    assert "og:url" not in page and "og:image" not in page
+
+
+def test_with_an_address_all_is_absolute(tmp_path):
+    known = {"html_baseurl": SITE.rstrip("/"), "html_math_renderer": "katex"}
+    out, log = build(tmp_path, EXTENSIONS, PAGE, **known)
+    search = (out / "search.html").read_text(encoding="utf-8")
+    assert log == ""
+    assert f'<link rel="canonical" href="{SITE}search.html"' in search
+    assert f"<loc>{SITE}index.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
+    missing = (out / "404.html").read_text(encoding="utf-8")
+    links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)
+    assert len(links) >= 4
+    assert all(link.startswith(SITE) for link in links)
+
+
+@pytest.mark.parametrize("url", ["", "https://github.com/owner/name/"])
+def test_a_repository_is_offered_where_there_is_one(tmp_path, url):
+    """Links to Binder, to the source and to a form for mistakes; without one, none."""
+    out, log = build(
+        tmp_path,
+        [name for name in EXTENSIONS if name != "page_addresses"],  # keeps the page
+        PAGE,
+        html_math_renderer="katex",
+        html_theme_options={
+            "repository_url": url,
+            "repository_branch": "main",
+            "launch_buttons": {"binderhub_url": "https://mybinder.org"},
+        },
+    )
+    assert log == ""
+    page = (out / "index.html").read_text("utf-8")
+    links = re.findall(r'href="(https:[^"]*)"', page)
+    assert len(links) == (2 if url else 0)
+    assert all(link.startswith("https://github.com/owner/name/") for link in links)
+
+
+@pytest.mark.parametrize(
+    ("page", "warning"),
+    [
+        (":math:`\\nosuch{a}`", "Undefined control sequence"),
+        (".. stored-figure:: fig-nobody-drew", "no chapter stores a figure named"),
+    ],
+)
+def test_what_a_reader_would_miss_is_a_warning(tmp_path, page, warning):
+    _, log = build(
+        tmp_path,
+        EXTENSIONS,
+        f"Title\n=====\n\n{page}\n",
+        html_math_renderer="katex",
+    )
+    assert warning in log
+
+
+# Their parts
+
+
+def test_no_engine_outlives_a_build(tmp_path):
+    # Its thread is one that Python 3.13 waits for: the build never ended.
+    page = "Title\n=====\n\n:math:`\\nu_{83}`\n"  # drawn nowhere else
+    katex_math.close_engine(None, None)
+    drawn = katex_math.draw.cache_info().misses
+    build(tmp_path, EXTENSIONS, page, html_math_renderer="katex")
+    assert katex_math.draw.cache_info().misses > drawn
+    assert not katex_math.engine.cache_info().currsize
+
+
+def test_sine_and_cosine_have_their_colours():
+    drawn = katex_math.draw(r"\sin^2 a + \cos b + \log c", display=False)
+    assert 'class="mop sine">sin<' in drawn
+    assert 'class="mop cosine">cos<' in drawn
+    assert 'class="mop">lo' in drawn
+
+
+def test_katex_and_its_style_sheet_are_of_one_version():
+    script = katex_math.KATEX.read_text(encoding="utf-8")
+    sheet = (ROOT / "website/static/katex/katex.min.css").read_text(encoding="utf-8")
+    version = re.search(r'version:"([\d.]+)"', script)
+    assert version
+    assert f'content:"{version[1]}"' in sheet
+
+
+def hour_page(name, title):
+    """A page of a made-up hour: 130 words below its title cell, so a minute."""
+    text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
+    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 130}", {})
+    return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
+
+
+@pytest.fixture
+def book(monkeypatch):
+    """Two pages of an hour, a third chapter, and a page without code."""
+    pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
+    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More", "r/d": "Words"}
+    made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
+    monkeypatch.setattr(manuscript, "read", lambda: made)
+    chapters.hour.cache_clear()
+    yield
+    chapters.hour.cache_clear()
+
+
+@pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
+@pytest.mark.usefixtures("book")
+def test_the_hour_for_the_templates(name, index):
+    context = {"pathto": str}
+    chapters.tell_the_page(None, name, "", context, None)
+    assert context["hour_index"] == index
+    assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
+    stop = context["hour"][1]
+    assert (stop.title, stop.minutes) == ("p/b &amp; co", 1)
+    assert stop.question.startswith("Who is <span class=")
+    assert stop.question.endswith("&amp; why?") and "katex" in stop.question
+
+
+# Folds
+
+
+def test_code_and_formulas_in_the_sentence_of_a_check():
+    kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
+    assert kinds == ["Text", "literal", "Text", "math", "Text"]
+
+
+@pytest.mark.usefixtures("book")
+def test_a_chapter_says_where_the_reader_is():
+    line = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
+    assert line.startswith("Chapter 3 of 3: More.")
+    assert '<a href="../p/a.html">Page 1 of the path</a>' in line
+    assert "New here?" not in chapters.where_am_i("p/a", str)
+    assert chapters.where_am_i("r/d", str).startswith("Words.")
+    assert chapters.where_am_i("search", str) == ""
+
+
+def test_a_source_stands_beside_the_first_paragraph_that_cites_it():
+    def citing(*keys):
+        links = [
+            nodes.inline(
+                "",
+                "",
+                nodes.reference("", key, reftitle=f"{key}'s title. URL: x", refuri="x"),
+                classes=["bibtex-citation"],
+            )
+            for key in keys
+        ]
+        return nodes.paragraph("", "As said in ", *links)
+
+    section = nodes.section(
+        "",
+        citing("A19"),
+        citing("A19", "B20"),
+        citing(*"CDEF"),
+        nodes.paragraph("", "(Quite so.)"),
+        nodes.paragraph("", "(So) or (not)"),
+    )
+    document = new_document("")
+    document += section
+    margin_notes.Notes.run(SimpleNamespace(document=document))
+    shown = [(" ".join(p["classes"]), p.astext()) for p in section]
+    assert [text for kind, text in shown if kind == "beside"] == [
+        "A19 A19's title.",
+        "B20 B20's title.",
+    ]
+    assert shown[0][0] == "beside" and shown[2][0] == "beside"
+    assert [text for kind, text in shown if kind == "aside"] == ["(Quite so.)"]
+
+
+def test_a_bracket_stays_with_its_formula():
+    formula = nodes.math("", "W = I")
+    paragraph = nodes.paragraph("", "nothing (", formula, nodes.Text("), so"))
+    document = new_document("")
+    document += paragraph
+    katex_math.TieStops.run(SimpleNamespace(document=document))
+    assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]
+
+
+# What a cell prints, and what a claim shows elsewhere
+
+
+PRINTED = (
+    '<div class="output stream highlight-myst-ansi notranslate"><div class="highlight">'
+    "<pre>{}\n</pre></div>\n</div>"
+)
+
+
+def test_a_printed_matrix_is_a_table():
+    """Each number once, shaded by its size; other outputs stay as they are."""
+    table = page_context.with_tables(PRINTED.format("[[ 0.5 -2.  ]\n [ 0.   0.25]]"))
+    numbers = re.findall(r"--v:([\d.]+)\">([−\d.]+)</td>", table)
+    assert numbers == [("0.25", "0.5"), ("1.00", "−2"), ("0.00", "0"), ("0.12", "0.25")]
+    assert table.count("<tr>") == 2
+    for text in ("5 codes", "[[True False]]", "[[1. 2.]]\nand more", "[1. 2.]"):
+        assert page_context.with_tables(PRINTED.format(text)) == PRINTED.format(text)
+
+
+def test_a_number_keeps_its_per_cent():
+    """In the text; what is copied from code is what was written."""
+    assert page_context.unbroken("<td>99 %</td>") == "<td>99\u00a0%</td>"
+    code = '<pre>print("99 %")\n7 % 2</pre>'
+    assert page_context.unbroken(code) == code
+
+
+def test_code_keeps_the_spans_that_the_style_sheet_names():
+    """All of them, and no others; an explorer's words are none of its business."""
+    sheet = (ROOT / "website/static/book.css").read_text(encoding="utf-8")
+    named = (
+        re.search(r"\.highlight :is\(([^)]*)\)", sheet)[1].replace(".", "").split(", ")
+    )
+    spans = "".join(f'<span class="{kind}">x</span>' for kind in (*named, "n", "mi"))
+    kept = page_context.CODE.sub(
+        page_context.as_styled, f"<pre><span></span>{spans}</pre>"
+    )
+    assert re.findall(r'class="(\w+)"', kept) == named
+    sine = page_context.CODE.sub(
+        page_context.as_styled, '<pre><span class="n">sin</span></pre>'
+    )
+    assert 'class="n sine"' in sine
+    words = '<p><span class="at">x</span></p>'
+    assert page_context.CODE.sub(page_context.as_styled, words) == words
+
+
+def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
+    """Also where nothing is out of date, and Sphinx copies no files."""
+    (tmp_path / "engine").mkdir()
+    monkeypatch.setattr(live, "ENGINE", tmp_path / "engine")
+    monkeypatch.setattr(live, "made", lambda: {"book": b""})
+    monkeypatch.setattr(live, "engine", lambda: {"book": {"name": "engine/book"}})
+    monkeypatch.setattr(live, "runs", lambda _name: False)
+    builder, env = SimpleNamespace(format="html"), SimpleNamespace(found_docs=[])
+    app = SimpleNamespace(outdir=tmp_path, builder=builder, env=env)
+    for _ in range(2):
+        extension.write_files(app, None)
+        folder = tmp_path / extension.FOLDER
+        assert (folder / extension.FIRST).is_file()
+        assert {"page.js", "worker.js"} <= {
+            path.name for path in (folder / extension.version()).iterdir()
+        }
+
+
+def test_every_claim_has_a_card_that_holds_it():
+    """Verdict and sentence stay inside 1200 by 630; verdicts look different."""
+    claims = manuscript.read().claims.values()
+    cards = {kind(c.verdict): claim_pages.card(c, "A book") for c in claims}
+    assert all(card.size == (1200, 630) for card in cards.values())
+    assert len({card.tobytes() for card in cards.values()}) == len(cards) > 2
+    for claim in claims:
+        marks = {word.mark for word in claim_pages.sentence(claim)}
+        wanted = {"true if": {"", "ins"}, "not as stated": {"del", "ins"}}
+        assert marks == wanted.get(kind(claim.verdict), {""}), claim.id
+    for claim in claims:
+        pixels = claim_pages.card(claim, "A book").convert("L")
+        margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
+        for place in margins:
+            assert pixels.crop(place).getextrema()[0] > 200, claim.claim

@@ -1,0 +1,32 @@
+"""The site around the pages: what Sphinx does for this book beyond its own.
+
+``_config.yml`` names this package; it lists the modules that extend Sphinx.
+"""
+
+from typing import Any
+
+EXTENSIONS = (
+    "margin_notes",
+    "changes",
+    "chapters",
+    "claim_pages",
+    "claims",
+    "editions",
+    "figures",
+    "folds",
+    "page_context",
+    "glossary",
+    "katex_math",
+    "landing",
+    "misconceptions",
+    "live.extension",
+    "page_addresses",
+    "quarter",
+)
+"""In this order: what comes later finds what those before it have made."""
+
+
+def setup(app: Any) -> None:
+    """Register them with Sphinx."""
+    for name in EXTENSIONS:
+        app.setup_extension(f"website.{name}")

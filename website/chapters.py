@@ -1,0 +1,82 @@
+"""What a page says about its place in the book, read from the chapters themselves.
+
+Every chapter opens with a block that names what one needs; its place in _toc.yml says
+whether it belongs to the hour, and its length how long it takes. From these come the
+quiet line above a chapter for those whom a search brought there, and the stops of the
+hour with their questions.
+"""
+
+import html
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from sphinx.application import Sphinx
+
+from website import manuscript
+from website.katex_math import draw
+
+FORMULA = re.compile(r"\$([^$]+)\$")
+
+
+class Stop(NamedTuple):
+    """A page of the hour, as the templates show it; texts are HTML."""
+
+    name: str
+    title: str
+    question: str
+    minutes: int
+
+
+def text(markdown: str) -> str:
+    """A line in HTML, without its links and its marks of emphasis and code."""
+    unlinked = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
+    words = FORMULA.split(unlinked)
+    words[::2] = [html.escape(re.sub(r"[`*]", "", text)) for text in words[::2]]
+    words[1::2] = [
+        f'<span class="math">{draw(tex, display=False)}</span>' for tex in words[1::2]
+    ]
+    return "".join(words)
+
+
+def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
+    """Return the line above a chapter: which one it is, and where to start."""
+    book = manuscript.read()
+    part = text(book.contents.get(name, ""))
+    pages = [page.name for page in book.notebooks]
+    begin = f'New here? <a href="{pathto(pages[0])}">Page 1 of the path</a>'
+    if name not in pages:
+        return f"{part}. {begin}" if part else ""
+    if name == pages[0]:
+        begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
+    return f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}. {begin}"
+
+
+@cache
+def hour() -> list[Stop]:
+    """The pages of the hour, in order."""
+    return [
+        Stop(page.name, text(page.title), text(page.question), page.minutes)
+        for page in manuscript.read().spine
+    ]
+
+
+def tell_the_page(
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Give the templates the line above the chapter, and the hour.
+
+    ``hour`` is a list of stops, on every page; ``hour_index`` is the number of this
+    page among them, or None.
+    """
+    context["where"] = where_am_i(pagename, context["pathto"])
+    context["hour"] = hour()
+    context["words_a_minute"] = manuscript.WORDS_A_MINUTE
+    names = [stop.name for stop in context["hour"]]
+    context["hour_index"] = names.index(pagename) if pagename in names else None
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx."""
+    app.connect("html-page-context", tell_the_page)

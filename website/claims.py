@@ -1,0 +1,246 @@
+"""The claims ledger: one page of verdicts, and an anchor at every check.
+
+``book/claims.yml`` holds the claims. A cell tagged ``claim-<id>`` gets
+the anchor ``#claim-<id>`` and a line below it that names the claim. In
+``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: by topic, the most
+repeated first, each sentence proofread: the missing condition is put in, what is false
+is struck out. ``claims.js`` filters it; without script all of it is there.
+"""
+
+import html
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+from website import manuscript
+from website.manuscript import Claim
+
+PLACEHOLDER = "{{ claims }}"
+
+
+SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
+    "true": ("yes", '<circle cx="8" cy="8" r="7.5"/><path d="M4.5 8.2 7 10.7l4.5-5"/>'),
+    "true if": (
+        "part",
+        '<circle cx="8" cy="8" r="7"/><path d="M8 1v14a7 7 0 0 1 0-14"/>',
+    ),
+    "not as stated": ("no", '<path d="M1 1h14v14H1z"/><path d="m5 5 6 6m0-6-6 6"/>'),
+    "open": ("open", '<circle cx="8" cy="8" r="6.5"/>'),
+}
+
+
+def kind(verdict: str) -> str:
+    """Which of the four verdicts it is: one may go on with its condition."""
+    return next(name for name in reversed(list(SHAPES)) if verdict.startswith(name))
+
+
+def named(kind: str) -> str:
+    """One of the four verdicts, as a label has it."""
+    return "True, if" if kind == "true if" else capital(kind)
+
+
+def drawing(verdict: str) -> str:
+    """The verdict's shape."""
+    shape = SHAPES[kind(verdict)][1]
+    return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg> '
+
+
+def badge(verdict: str) -> str:
+    """The verdict with its shape and colour, as HTML."""
+    colour = SHAPES[kind(verdict)][0]
+    words = html.escape(capital(verdict))
+    return f'<span class="badge {colour}">{drawing(verdict)}{words}</span>'
+
+
+def mark(verdict: str) -> str:
+    """The shape alone, before a sentence that is proofread."""
+    colour, words = SHAPES[kind(verdict)][0], named(kind(verdict))
+    return (
+        f'<span class="badge {colour}" role="img" aria-label="{words}:">'
+        f"{drawing(verdict).strip()}</span> "
+    )
+
+
+def badge_node(verdict: str, words: nodes.Node) -> nodes.inline:
+    """The same on a page of the book: its words are text, which the search finds."""
+    shape = nodes.raw("", drawing(verdict), format="html")
+    return nodes.inline(
+        "", "", shape, words, classes=["badge", SHAPES[kind(verdict)][0]]
+    )
+
+
+def capital(text: str) -> str:
+    """The text, with a large first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def proofread(claim: Claim, text: Callable[[str], str] = str) -> str:
+    """The sentence as a proofreader leaves it: something put in, or all struck out.
+
+    `text` writes what stands between the marks.
+    """
+    if kind(claim.verdict) == "not as stated":
+        reason = text(claim.verdict.removeprefix("not as stated: "))
+        return f"<del>{text(claim.claim)}</del> <ins>{reason}</ins>."
+    if kind(claim.verdict) == "true if":
+        condition = text(claim.verdict.removeprefix("true "))
+        return f"{text(claim.claim.removesuffix('.'))} <ins>{condition}</ins>."
+    return text(claim.claim)
+
+
+def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
+    """The claims by their question, the most repeated first."""
+    found: dict[str, list[Claim]] = {}
+    for claim in claims.values():
+        found.setdefault(claim.question, []).append(claim)
+    return found
+
+
+def ledger(claims: Mapping[str, Claim]) -> str:
+    """The page's text: each topic's sentences, proofread."""
+    lines = [summary(claims), filters(claims)]
+    for question, group in topics(claims).items():
+        lines += [f"## {question}\n", *map(_entry, group)]
+    return "\n".join(lines)
+
+
+def summary(claims: Mapping[str, Claim]) -> str:
+    """How many claims have which verdict in words, and as a row of marks per topic."""
+    count = Counter(kind(claim.verdict) for claim in claims.values())
+    counted = (
+        f"Of {len(claims)} sentences **{count['true']} may stand**. "
+        f"In {count['true if']} a condition is missing, and <ins>is put back in</ins>. "
+        f"{count['not as stated']} are <del>struck out</del>, with the reason"
+    )
+    if count["open"]:
+        counted += f". {count['open']} cannot be decided yet"
+    rows = "".join(
+        f'<li><a href="#{nodes.make_id(question)}">{html.escape(question)}</a>'
+        '<span aria-hidden="true">'
+        + "".join(
+            f'<i class="badge {SHAPES[kind(c.verdict)][0]}">'
+            f"{drawing(c.verdict).strip()}</i>"
+            for c in group
+        )
+        + "</span></li>"
+        for question, group in topics(claims).items()
+    )
+    marks = f'<ul class="claim-marks">{rows}</ul>'
+    return f"{counted}. Tap a sentence for more, and its check.\n\n{marks}\n"
+
+
+def filters(claims: Mapping[str, Claim]) -> str:
+    """What ``claims.js`` brings to life; a page without script does not show it."""
+    count = Counter(kind(claim.verdict) for claim in claims.values())
+    buttons = [
+        f'<button type="button" value="{colour}" aria-pressed="false">'
+        f'<span class="badge {colour}">{drawing(name).strip()}</span>'
+        f"{named(name)} <b>{count[name]}</b></button>"
+        for name, (colour, _) in SHAPES.items()
+        if count[name]
+    ]
+    lines = f"""\
+<form class="claim-filter" role="search" aria-label="Claims">
+<label>Word <input type="search" name="word" autocomplete="off"></label>
+<div role="group" aria-label="Verdict">
+<button type="button" value="" aria-pressed="true">All <b>{len(claims)}</b></button>
+@buttons
+</div>
+<p><output>{len(claims)} of {len(claims)} claims</output> \
+<button type="reset" hidden>Show all</button></p>
+</form>
+"""
+    return lines.replace("@buttons", "\n".join(buttons))
+
+
+def _entry(claim: Claim) -> str:
+    sources = ",".join(claim.sources)
+    cited = f" {{cite:p}}`{sources}`" if sources else ""
+    checks = {
+        "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
+        "citation": f"Settled by {claim.place}.",
+        "later": "Not settled in this book yet.",
+    }
+    return (
+        f"(ledger-{claim.id})=\n"
+        f"::::{{div}} claim-entry {SHAPES[kind(claim.verdict)][0]}\n"
+        f"<details><summary>\n\n"
+        f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
+        f"</summary>\n\n"
+        f"{claim.why} {checks[claim.settled_by]}{cited}\n\n"
+        f"[Link to this sentence](#ledger-{claim.id}) "
+        f'<a href="../../claim/{claim.id}.html">Its own page</a>\n\n'
+        "</details>\n"
+        "::::\n"
+    )
+
+
+def verdict_role(
+    _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """``{verdict}`true if ...``` is a mark, with words for who does not see it."""
+    words = f"{named(kind(text))}:"
+    return [badge_node(text, nodes.inline("", words, classes=["visually-hidden"]))], []
+
+
+def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
+    """Replace the placeholder, on whichever page has it."""
+    if PLACEHOLDER in source[0]:
+        book = manuscript.read()
+        app.env.note_dependency(str(book.root / "book/claims.yml"))
+        source[0] = source[0].replace(PLACEHOLDER, ledger(book.claims))
+
+
+class ClaimAnchors(SphinxTransform):
+    """Give every tagged cell its anchor and the line that names its claim."""
+
+    default_priority = 20
+
+    def apply(self) -> None:
+        """Find the cells by the class that myst-nb makes of a tag."""
+        claims = manuscript.read().claims
+        for cell in list(self.document.findall(nodes.container)):
+            for name in cell["classes"]:
+                key = name.removeprefix("tag_claim-")
+                if key == name or key not in claims:
+                    continue
+                cell["names"].append(f"claim-{key}")
+                self.document.note_explicit_target(cell)
+                cell.parent.insert(cell.parent.index(cell) + 1, self.note(claims[key]))
+
+    def note(self, claim: Claim) -> nodes.paragraph:
+        """The line below the cell: the claim, its verdict, a link to the ledger."""
+        link = pending_xref(
+            "",
+            nodes.inline("", capital(claim.verdict)),
+            refdomain="std",
+            reftype="ref",
+            reftarget=f"ledger-{claim.id}",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        quoted = nodes.Text(f"People say: “{claim.claim}” ")
+        verdict = badge_node(claim.verdict, link)
+        return nodes.paragraph("", "", quoted, verdict, classes=["claim"])
+
+
+def add_filter(
+    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Load the filter where there is a list."""
+    if "claim-entry" in context.get("body", ""):
+        app.add_js_file("claims.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx."""
+    app.connect("source-read", insert_ledger)
+    app.add_transform(ClaimAnchors)
+    app.add_role("verdict", verdict_role)
+    app.connect("html-page-context", add_filter)

@@ -1,0 +1,352 @@
+"""Let the reader run the NumPy chapters on the page, beside what was proved.
+
+Above a chapter's first open cell stands a button; nothing is fetched before it is
+pressed. Then ``website/live/scripts/page.js`` takes over: it reads the chapter's cells
+with their stored outputs (``_static/live/cells/``) and starts Python in a worker. The
+engine comes from ``website/live/engine.py``, which `make book` runs; without it the site
+is built without the button, and says so once. A chapter that needs PyTorch says so.
+"""
+
+import ast
+import base64
+import gzip
+import hashlib
+import html
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+from pe_lib import explorers
+from website import answers, editions, manuscript
+
+logger = logging.getLogger(__name__)
+
+ROOT = manuscript.ROOT
+SCRIPTS = Path(__file__).parents[1] / "_static/live"
+ENGINE = Path(os.environ.get("LIVE_ENGINE", ROOT / ".venv/live"))
+FOLDER = "_static/live"
+FIRST = "start.js"
+"""The one script that an ordinary page loads."""
+
+HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
+TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
+PACKS = {
+    "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
+    "sympy": r"\bsympy\b",
+    "mpmath": r"\b(mpmath|sympy)\b",
+    "models": r"\b(minilm|smollm)",
+}
+"""What comes only where the text of a cell asks for it; page.js asks the same."""
+DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
+"""What cells open; in the browser, too, they run in book/beyond."""
+OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
+LICENCE = ROOT / "book/beyond/data/LICENSE-models.txt"
+
+
+@cache
+def engine() -> dict[str, dict[str, Any]]:
+    """The files of the engine, by what they are; empty if it could not be had."""
+    about = ENGINE / "engine.json"
+    if not about.is_file():
+        return {}
+    files: dict[str, dict[str, Any]] = json.loads(about.read_text(encoding="utf-8"))[
+        "files"
+    ]
+    lacking = [
+        file["file"]
+        for file in files.values()
+        if not (path := ENGINE / file["file"]).is_file()
+        or path.stat().st_size != file["bytes"]
+    ]
+    if lacking:
+        logger.info("the engine is damaged: %s; remove %s", lacking[0], ENGINE)
+        return {}
+    return {
+        key: {"name": f"engine/{file['file']}", "bytes": file["bytes"]}
+        for key, file in files.items()
+    } | {
+        key: {"name": _named(key, data), "bytes": len(data)}
+        for key, data in made().items()
+    }
+
+
+@cache
+def made() -> dict[str, bytes]:
+    """The book's own Python, pe_lib and what runs the cells; and parts of models."""
+    files = {
+        "live.py": ROOT / "website/live/inside.py",
+        "drawings.py": ROOT / "website/inline_svg.py",
+    } | {
+        path.relative_to(ROOT).as_posix(): path
+        for path in sorted((ROOT / "pe_lib").rglob("*"))
+        if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
+    }
+    data = [path for path in DATA if path not in OF_MODELS]
+    data.append(ROOT / "benchmarks/angles.txt")
+    files |= {path.relative_to(ROOT).as_posix(): path for path in data}
+    models = {p.relative_to(ROOT).as_posix(): p for p in (*OF_MODELS, LICENCE)}
+    return {"book": _packed(files), "models": _packed(models)}
+
+
+def _packed(files: dict[str, Path]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        for name, path in files.items():
+            target.writestr(zipfile.ZipInfo(name), path.read_bytes())
+    return gzip.compress(packed.getvalue(), 9, mtime=0)
+
+
+def _runs_here(path: Path) -> bool:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return not name.startswith(TORCH)
+
+
+def _named(key: str, data: bytes) -> str:
+    return f"engine/{key}-{hashlib.sha256(data).hexdigest()[:8]}.zip.gz"
+
+
+@cache
+def version() -> str:
+    """The folder of the scripts: another one whenever one of them changes."""
+    files = sorted(path for path in SCRIPTS.iterdir() if path.name != FIRST)
+    return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()[:8]
+
+
+def imported(page: manuscript.Page) -> set[str]:
+    """The modules that the cells of a page import."""
+    found = set()
+    for cell in page.code_cells:
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError:  # a line for Jupyter alone
+            found.add("IPython")
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update(name.name for name in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+                found.update(f"{node.module}.{name.name}" for name in node.names)
+    return found
+
+
+@cache
+def lacking(name: str) -> str:
+    """What a chapter needs and a browser does not have: "" if nothing."""
+    modules = imported(manuscript.read().pages[name])
+    if any(module.startswith(("torch", *TORCH)) for module in modules):
+        return "PyTorch"
+    known = HERE | sys.stdlib_module_names
+    foreign = {module.partition(".")[0] for module in modules} - known
+    return min(foreign, default="")
+
+
+def runs(name: str) -> bool:
+    """Whether the cells of a page can be run on it."""
+    page = manuscript.read().pages.get(name)
+    has_cells = page is not None and page.is_notebook and page.code_cells
+    return bool(engine() and has_cells and not lacking(name))
+
+
+@cache
+def cells(name: str) -> str:
+    """What the script must know of a page: its cells and what they gave."""
+    claims = manuscript.read().claims
+    listed = [
+        {
+            "id": cell.id,
+            "source": cell.source,
+            "outputs": stored(cell),
+            "parameters": "parameters" in cell.tagged(""),
+            "checked": cell.checked.replace("`", "").replace("$", ""),
+            "claims": [
+                {
+                    "id": claim,
+                    "text": claims[claim].claim,
+                    "verdict": claims[claim].verdict,
+                }
+                for claim in cell.tagged("claim-")
+                if claim in claims
+            ],
+        }
+        for cell in manuscript.read().pages[name].code_cells
+    ]
+    about = {
+        "cells": listed,
+        "exercises": answers.exercises(manuscript.read().pages[name]),
+        "engine": engine(),
+        "packs": PACKS,
+        "scripts": scripts(),
+    }
+    return json.dumps(about, ensure_ascii=False)
+
+
+@cache
+def scripts() -> list[str]:
+    """The explorers' scripts by their hashes, as a policy names them: no other runs."""
+    drawn = (getattr(explorers, name)()._repr_html_() for name in explorers.__all__)
+    texts = {re.findall("<script>(.*?)</script>", one, re.DOTALL)[0] for one in drawn}
+    hashed = (hashlib.sha256(text.encode()).digest() for text in texts)
+    return sorted(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashed)
+
+
+def stored(cell: manuscript.Cell) -> list[tuple[str, str]]:
+    """The outputs of a cell as the worker reports them: text, or a drawing's hash."""
+    found: list[tuple[str, str]] = []
+    for output in cell.outputs:
+        data = output.get("data", {})
+        for kind, mime in (("figure", "image/svg+xml"), ("html", "text/html")):
+            if mime in data:
+                found.append((kind, digest(_joined(data[mime]))))
+                break
+        else:
+            if output["output_type"] == "stream":
+                found.append(("text", _joined(output["text"])))
+            elif "text/plain" in data:
+                found.append(("value", _joined(data["text/plain"])))
+    return found
+
+
+def digest(text: str) -> str:
+    """As in ``website/live/inside.py``."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _joined(lines: str | list[str]) -> str:
+    return "".join(lines)
+
+
+def cells_file(name: str) -> str:
+    """The address of what `cells` says, inside `FOLDER`."""
+    plain = name.removeprefix("book/").replace("/", "-")
+    return f"cells/{plain}-{digest(cells(name))[:8]}.json"
+
+
+def wanted(name: str) -> list[str]:
+    """The files of the engine that a page fetches when its cells run as they are."""
+    text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
+    packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
+    return ["python", "library", "drawing", "book", *packs]
+
+
+def weight(name: str) -> int:
+    """What the first visit fetches, in bytes."""
+    return sum(engine()[key]["bytes"] for key in wanted(name))
+
+
+def start(name: str) -> str:
+    """The button above the first open cell."""
+    data = {
+        "page": name.removeprefix("book/"),
+        "cells": cells_file(name),
+        "version": version(),
+        "cache": f"live-{Path(engine()['python']['name']).stem.partition('.')[0]}",
+    }
+    attributes = " ".join(f'data-{k}="{html.escape(v)}"' for k, v in data.items())
+    megabytes = -(-weight(name) // 1_000_000)
+    return (
+        f'<div class="live-start" {attributes}>'
+        '<button class="live-button" type="button">Edit and run</button>'
+        f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
+        "browser, with other values, too.</p></div>\n"
+    )
+
+
+def why_not(name: str) -> str:
+    """The sentence on a page that cannot be run."""
+    here = os.path.dirname(name)  # noqa: PTH120 (a name, not a path)
+    address = os.path.relpath(editions.addresses(name)["student"], here)
+    return (
+        f'<div class="live-start"><p>Some cells need {html.escape(lacking(name))}, '
+        "which does not run in a browser. To run the page, take "
+        f'<a href="{address}" download>its notebook</a>, or the book, and there type '
+        "<code>make lab</code>.</p></div>\n"
+    )
+
+
+class Live(SphinxPostTransform):
+    """Number the cells of a page; the button is above the first code one sees.
+
+    Where all code is folded, above the first explorer, or the first figure.
+    """
+
+    default_priority = 950  # after the folds
+    formats = ("html",)
+
+    def run(self, **_options: Any) -> None:
+        """On the chapters, where there is an engine."""
+        name = self.env.docname
+        page = manuscript.read().pages.get(name)
+        if not engine() or page is None or not page.is_notebook:
+            return
+        places = {cell.id: number for number, cell in enumerate(page.code_cells)}
+        open_cells = [cell for section in page.main for cell in section.cells]
+        above = next(
+            cell.id
+            for role in ("idea", "explorer", "figure")
+            for cell in open_cells
+            if cell.role == role
+        )
+        for container in self.document.findall(nodes.container):
+            if container.get("nb_element") != "cell_code":
+                continue
+            cell = page.cells[container["cell_index"]]
+            container["classes"].append(f"c{places[cell.id]}")
+            if cell.id == above:
+                first = container
+        text = start(name) if runs(name) else why_not(name)
+        around = first.parent
+        around.insert(around.index(first), nodes.raw("", text, format="html"))
+
+
+def tell_the_page(
+    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Load the script of the button where there is one."""
+    if '<div class="live-start" data-' in context.get("body", ""):
+        app.add_js_file(f"live/{FIRST}", loading_method="defer")
+
+
+def say_so(_app: Sphinx) -> None:
+    """Say once that the button is missing."""
+    if not engine():
+        logger.info('no engine in %s: the site is built without "Edit and run"', ENGINE)
+
+
+def write_files(app: Sphinx, exception: Exception | None) -> None:
+    """Copy the engine into the site, and put the scripts under their version."""
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, FOLDER)
+    shutil.rmtree(folder, ignore_errors=True)  # also what an earlier build left
+    if not engine():
+        return
+    shutil.copytree(SCRIPTS, folder / version(), ignore=shutil.ignore_patterns(FIRST))
+    shutil.copy(SCRIPTS / FIRST, folder)
+    unlisted = shutil.ignore_patterns("engine.json")
+    shutil.copytree(ENGINE, folder / "engine", ignore=unlisted)
+    for key, data in made().items():
+        (folder / engine()[key]["name"]).write_bytes(data)
+    (folder / "cells").mkdir()
+    for name in filter(runs, app.env.found_docs):
+        (folder / cells_file(name)).write_text(cells(name), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx."""
+    app.add_post_transform(Live)
+    app.connect("builder-inited", say_so)
+    app.connect("html-page-context", tell_the_page)
+    app.connect("build-finished", write_files)

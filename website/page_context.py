@@ -1,0 +1,147 @@
+"""What the templates of ``website/theme`` need, and which files a page loads.
+
+Style sheets are the book's own and KaTeX's: what extensions bring is made for other
+themes. Scripts run after the first paint. Files that no page loads leave the site;
+what stays is as its authors wrote it.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from website import manuscript
+from website.katex_math import COLOURS
+
+STYLES = ("book.css", "katex.min.css", "quarter.css")
+UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
+GRID = re.compile(
+    r'<div class="output stream [^>]*><div class="highlight"><pre>'
+    r"\[(\[[^<\]]*\](?:\s*\[[^<\]]*\])*)\]\s*</pre></div>\s*</div>"
+)
+CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
+PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
+# In a bibliography, deprecated the one, without list items the other.
+REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
+# What no rule of book.css names: half of all elements, if they stayed.
+PLAIN = re.compile(
+    r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp|nf|nc)")'
+    r'(?:pre|sig-paren|default_value|[a-z]{1,2}\d?)">([^<]*)</span>'
+)
+REMOVED = (
+    "basic.css",
+    "copybutton.css",
+    "design-tabs.js",
+    "exercise.css",
+    "mystnb.*.css",
+    "pygments.css",
+    "sphinx-design.min.css",
+    "*.png.map",
+    "file.png",
+    "minus.png",
+    "plus.png",
+)
+
+
+def tell_the_page(
+    app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Name all parts of the book with their pages, and the part of this page."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    book = manuscript.read()
+    contents = book.contents
+    for name, part in contents.items():
+        if part and name in app.env.titles:
+            title = book.short.get(name) or app.env.titles[name].astext()
+            parts.setdefault(part, []).append((name, title))
+    context["parts"] = list(parts.items())
+    context["part"] = contents.get(pagename, "")
+    context["part_pages"] = parts.get(context["part"], [])
+    context["titles"] = app.env.titles
+    context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
+    styled = CODE.sub(as_styled, context.get("body", ""))
+    context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
+
+
+def as_styled(code: re.Match[str]) -> str:
+    """Sine and cosine have their colours; spans without a rule are gone."""
+    body = code[0]
+    for function, colour in COLOURS.items():
+        body = body.replace(
+            f'<span class="n">{function}</span>',
+            f'<span class="n {colour}">{function}</span>',
+        )
+    return PLAIN.sub(r"\1", PLAIN.sub(r"\1", body))  # in signatures one in another
+
+
+def as_table(printed: re.Match[str]) -> str:
+    """A printed matrix as a table: the larger a number, plus or minus, the more ink."""
+    rows = [row.split() for row in re.findall(r"[^\[\]]*[\d.]", printed[1])]
+    try:
+        largest = max(abs(float(number)) for row in rows for number in row) or 1
+    except ValueError:
+        return printed[0]
+    cells = [
+        "".join(
+            f'<td style="--v:{abs(float(number)) / largest:.2f}">'
+            f"{number.rstrip('.').replace('-', '−')}</td>"
+            for number in row
+        )
+        for row in rows
+    ]
+    table = f'<table class="grid"><tr>{"</tr><tr>".join(cells)}</tr></table>'
+    return f'<div class="scrolls">{table}</div>'
+
+
+def with_tables(body: str) -> str:
+    """Tables scroll in a box of their own; an empty corner is no heading."""
+    body = GRID.sub(as_table, body)
+    boxed = re.sub(
+        r'<table class="[^"]*docutils.*?</table>',
+        r'<div class="scrolls">\g<0></div>',
+        body,
+        flags=re.DOTALL,
+    )
+    return boxed.replace('<th class="head"><p></p></th>', "<td></td>")
+
+
+def unbroken(body: str) -> str:
+    """No line of the text ends between a number and its per cent; code stays."""
+    return PERCENT.sub(lambda found: found[1] or "\u00a0%", body)
+
+
+def choose_files(
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Load what the page uses, and run its scripts after its first paint."""
+    unused = UNUSED_SCRIPTS if pagename != "search" else UNUSED_SCRIPTS[:1]
+    context["css_files"][:] = [
+        file for file in context["css_files"] if _named(file).endswith(STYLES)
+    ]
+    context["script_files"][:] = [
+        file for file in context["script_files"] if not _named(file).endswith(unused)
+    ]
+    for script in context["script_files"]:
+        script.attributes.pop("async", None)
+        script.attributes["defer"] = "defer"
+
+
+def _named(file: Any) -> str:
+    return str(file.filename or "").partition("?")[0]
+
+
+def remove_files(app: Sphinx, exception: Exception | None) -> None:
+    """Remove what no page loads."""
+    if exception or app.builder.format != "html":
+        return
+    for pattern in REMOVED:
+        for path in Path(app.outdir, "_static").glob(pattern):
+            path.unlink()
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx, after the other extensions."""
+    app.connect("html-page-context", tell_the_page)
+    app.connect("html-page-context", choose_files, priority=900)
+    app.connect("build-finished", remove_files, priority=900)

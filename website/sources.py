@@ -1,0 +1,102 @@
+"""Links and citations that are whole wherever a notebook is opened.
+
+    cited("{cite}`vaswani2017`")      the authors and the year, with the paper's address
+    linked(text, page, pages)         links to what lies in the same folder; the words
+                                      alone of all others
+
+JupyterLab knows a heading by its words, with a hyphen for each space, and nothing else:
+a link to a figure, a claim or an exercise leads to the heading above it.
+"""
+
+import re
+from collections.abc import Collection
+from functools import cache
+from urllib.parse import quote
+
+from pybtex.database import Entry, parse_file  # type: ignore[import-untyped]
+from pybtex.richtext import Text  # type: ignore[import-untyped]
+
+from website import manuscript
+from website.manuscript import ROOT, Page
+
+CITE = re.compile(r"\{cite(:t)?\}`([^`]+)`")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)([^()\s]*)\)")
+
+
+@cache
+def bibliography() -> dict[str, Entry]:
+    """All entries, by their keys."""
+    return dict(parse_file(str(ROOT / "book/references.bib")).entries)
+
+
+def authors(key: str) -> tuple[str, str, str]:
+    """Who wrote it, the year, and its address if it has one."""
+    entry = bibliography()[key]
+    people = entry.persons.get("author") or entry.persons.get("editor") or []
+    names = [str(Text.from_latex(" ".join(one.last_names))) for one in people]
+    match names:
+        case [one, other]:
+            who = f"{one} and {other}"
+        case [one, _, *_]:
+            who = f"{one} et al."
+        case _:
+            who = "".join(names) or str(Text.from_latex(entry.fields["title"]))
+    return who, entry.fields.get("year", "no year"), entry.fields.get("url", "")
+
+
+def cited(text: str) -> str:
+    """Authors and year in the place of each key."""
+
+    def words(found: re.Match[str]) -> str:
+        keys = [key.strip() for key in found[2].split(",")]
+        links = []
+        for who, year, url in map(authors, keys):
+            label = f"{who} ({year})" if found[1] else f"{who}, {year}"
+            links.append(f"[{label}]({url})" if url else label)
+        return ", ".join(links) if found[1] else f"({'; '.join(links)})"
+
+    return CITE.sub(words, text)
+
+
+@cache
+def headings(page: Page) -> dict[str, str]:
+    """The title of the section in which each anchor of a page is."""
+    found: dict[str, str] = {}
+    for section in page.sections:
+        text = "\n".join(part.source for part in section.texts)
+        names = [section.anchor, *section.labels]
+        names += [label for _, label, _ in manuscript.EXERCISE.findall(text)]
+        for cell in section.cells:
+            names += [cell.figure.name] if cell.figure else []
+            names += [f"claim-{claim}" for claim in cell.tagged("claim-")]
+        found |= {name: section.title for name in names if name not in found}
+    return found
+
+
+def fragment(title: str) -> str:
+    """What stands behind # in a link to a heading in JupyterLab."""
+    words = re.sub(r"[*`]", "", manuscript.without_marks(title))
+    return quote(words.replace(" ", "-"), safe="-:,.?!'")
+
+
+def linked(text: str, page: Page, pages: Collection[Page] = ()) -> str:
+    """With links to itself and to the pages that lie beside it."""
+    others = {other.name: other for other in pages}
+
+    def link(found: re.Match[str]) -> str:
+        words, address = found.groups()
+        file, _, anchor = address.partition("#")
+        to = page
+        if file:
+            name = page.named(file.removesuffix(".ipynb"))
+            if not file.endswith(".ipynb") or name not in others:
+                return words
+            to = others[name]
+        if not anchor:
+            return f"[{words}]({file})"
+        title = headings(to).get(anchor)
+        if title is None:  # a claim that another page settles, a word of the glossary
+            return f"[{words}]({file})" if file else words
+        return f"[{words}]({file}#{fragment(title)})"
+
+    return LINK.sub(link, text)
