@@ -1,72 +1,82 @@
 """Test what differs from the last commit: `make check` runs it after the linters.
 
-Of the notebooks those that changed and those that import what changed; of the tests
-those that changed or import what changed; of the tests that read every page what they
-say of the pages that changed.
+Of the notebooks those that changed and those that rest on what changed; of the tests
+those that changed, that rest on what changed, or that name a script, a style or a plan
+that did; of the tests that read or open every page what they say of changed pages.
 """
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from tools.execute import ROOT, changed, differing, rests_on
+from tools.changes import ROOT, differing, rests_on, touched_notebooks, touching
 
-SITE = ("_ext", "_static", "_theme")
+READ = {*ROOT.glob("tests/book/test_*.py")}
+OPENED = {ROOT / "tests/website/test_site.py"}
+SAMPLE = ["book/index", "problem/order_blindness"]
+"""Where a change of style, scripts or templates is looked at; `make test` sees all."""
 
 
-def touched() -> tuple[list[str], list[str]]:
-    """What to hand to pytest: the tests of pages, with -k for these; all others."""
-    differ, pages = {path for path in differing() if path.exists()}, changed()
-    tests = [
+def touched() -> list[list[str]]:
+    """What to hand to pytest, run by run."""
+    differ, felt, notebooks = differing(), touching(), touched_notebooks()
+    scripts = {path.name for path in felt if path.suffix in (".js", ".css", ".html")}
+    plans = {*(ROOT / "course").glob("**/*.yml")} & differ
+    tests = {
         path
-        for path in sorted(ROOT.glob("tests/*/test_*.py"))
-        if path.parent.name != "site" and (path in differ or differ & rests_on(path))
-    ]
-    if any(
-        path.is_relative_to(ROOT / "book" / part) for path in differ for part in SITE
-    ):
-        tests.append(ROOT / "tests/website/test_site_extensions.py")
-    modules = [  # for their doctests
+        for path in ROOT.glob("tests/*/test_*.py")
+        if path in differ
+        or felt & rests_on(path)
+        or any(name in path.read_text(encoding="utf-8") for name in scripts)
+        or (plans and path.parent.name == "course")
+    }
+    documented = {
         path
-        for path in sorted(differ)
-        if path.is_relative_to(ROOT / "pe_lib") and path.suffix == ".py"
+        for path in differ & {*ROOT.glob("pe_lib/**/*.py")}
+        if path.exists()  # for its doctests
+    }
+    in_book = any(path.is_relative_to(ROOT / "book") for path in differ)
+    pages = [page_name(path) for path in (*notebooks, *written(differ))]
+    runs = [
+        paths(
+            (tests - OPENED - (READ if in_book else set())) | documented | {*notebooks}
+        )
     ]
-    names = [path.relative_to(ROOT).as_posix() for path in (*tests, *modules, *pages)]
-    readers: list[str] = []
-    if any(path.suffix in (".ipynb", ".md", ".yml", ".bib") for path in differ):
-        readers = [
-            path.relative_to(ROOT).as_posix()
-            for path in sorted(ROOT.glob("tests/book/test_*.py"))
-            if path not in tests
-        ]
-        these = [p.relative_to(ROOT / "book").with_suffix("") for p in pages]
-        texts = [path for path in differ if path.suffix == ".md"]
-        these += [p.relative_to(ROOT).with_suffix("") for p in texts]
-        chosen = [*(path.as_posix() for path in these), *exercises(differ, pages)]
-        readers += ["-k", " or ".join(["not /", *dict.fromkeys(chosen)])]
-    return readers, names
+    if in_book:
+        runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
+    if any(path.is_relative_to(ROOT / "website") for path in felt):
+        runs.append([*paths(OPENED), "-k", " or ".join([*SAMPLE, *pages])])
+    return [run for run in runs if run]
 
 
-def exercises(differ: set[Path], pages: list[Path]) -> list[str]:
-    """The chapters whose exercises changed, with their wrong answers."""
-    parts = {path.stem for path in differ if path.parent.name == "exercises"}
-    found = {*pages}.union(*(ROOT.glob(f"book/{part}/[a-z]*.ipynb") for part in parts))
-    return [
-        f"{path.parent.name}/{path.stem}"
-        for path in sorted(found)
-        if "{exercise}" in path.read_text(encoding="utf-8")
-    ]
+def written(differ: set[Path]) -> list[Path]:
+    """The pages of text, and the chapters whose exercises differ."""
+    parts = [path.stem for path in differ if path.parent.name == "exercises"]
+    chapters = [p for part in parts for p in ROOT.glob(f"book/{part}/[a-z]*.ipynb")]
+    exercising = [p for p in chapters if "{exercise}" in p.read_text(encoding="utf-8")]
+    texts = [path for path in differ if path.suffix == ".md" and path.exists()]
+    return sorted(exercising) + sorted(texts)
+
+
+def page_name(path: Path) -> str:
+    """As the tests of each page name it: failures/counting."""
+    return path.relative_to(ROOT).with_suffix("").as_posix().removeprefix("book/")
+
+
+def paths(files: Iterable[Path]) -> list[str]:
+    """Files as one types them."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)
 
 
 def main() -> int:
     """Run them."""
-    groups = [names for names in touched() if names]
-    if not groups:
+    if not (runs := touched()):
         print("Nothing that a test here looks at differs from the last commit.")
         return 0
     pytest = [sys.executable, "-m", "pytest", "-q"]
-    runs = [subprocess.run([*pytest, *n], cwd=ROOT, check=False) for n in groups]
-    return max(run.returncode for run in runs)
+    codes = [subprocess.run([*pytest, *r], cwd=ROOT, check=False) for r in runs]
+    return max(run.returncode for run in codes)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
 """Execute notebooks in place and keep only what is the same on every machine.
 
-    python tools/execute.py book/sinusoidal/formula.ipynb ...
-    python tools/execute.py --changed          those that the last commit has not
+    python -m tools.execute book/sinusoidal/formula.ipynb ...
+    python -m tools.execute --changed          those that a change touches
 
-A file is written only if it changes. A notebook that fails, or that prints a warning,
-stays as it was; beside it lies ``<name>.failed.ipynb`` with what its failed assertion
-compared. The figure of the cell tagged ``cover`` is also stored as
-website/static/cover.svg, for the README and the index.
+A file is written only if it changes. It prints which stored outputs changed; where the
+notebook's own source did not, they stay as they were unless the variable ACCEPT is 1.
+A notebook that fails, or that prints a warning, stays as it was; beside it lies
+``<name>.failed.ipynb`` with what its failed assertion compared.
+
+The figure of the cell tagged ``cover`` is also stored as website/static/cover.svg, for
+the README and the index.
 """
 
 import argparse
-import ast
 import os
-import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -22,10 +22,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).parents[1]
+from tools.changes import ROOT, git, touched_notebooks
+
 COVER = ROOT / "website/static/cover.svg"
-PATHS = ("", "book", "website", "tools", "course", "tests/lib", "tests/website")
-"""Where the modules are that notebooks and tests import."""
 SECONDS = 300
 CELL_METADATA = {"tags", "mystnb", "checked"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -82,6 +81,12 @@ def execute(path: Path) -> str:
         nbformat.write(notebook, failed)
         return failure
     nbformat.validate(notebook)
+    different = differing_outputs(nbformat.reads(old, as_version=4), notebook)
+    for number in different:
+        print(f"{path}: the output of its code cell {number} changed", flush=True)
+    if different and not is_edited(path, notebook) and os.environ.get("ACCEPT") != "1":
+        nbformat.write(notebook, failed)
+        return "its outputs changed, its source did not; to store them: ACCEPT=1"
     new = nbformat.writes(notebook) + "\n"
     if new != old:
         path.write_text(new, encoding="utf-8")
@@ -90,6 +95,26 @@ def execute(path: Path) -> str:
             COVER.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
     print(f"{path}: {'written' if new != old else 'unchanged'}", flush=True)
     return ""
+
+
+def differing_outputs(old: NotebookNode, new: NotebookNode) -> list[int]:
+    """The numbers of the code cells that give something else than is stored."""
+    stored = {c.id: c.outputs for c in old.cells if c.cell_type == "code"}
+    runs = [cell for cell in new.cells if cell.cell_type == "code"]
+    return [
+        number
+        for number, cell in enumerate(runs, 1)
+        if stored[cell.id] and stored[cell.id] != cell.outputs
+    ]
+
+
+def is_edited(path: Path, notebook: NotebookNode) -> bool:
+    """Whether its cells are others than at the last commit."""
+    name = Path(os.path.relpath(path, ROOT)).as_posix()
+    if name not in git("ls-tree", "-r", "--name-only", "HEAD").splitlines():
+        return True
+    committed = nbformat.reads(git("show", f"HEAD:{name}"), as_version=4)
+    return [c.source for c in committed.cells] != [c.source for c in notebook.cells]
 
 
 def compared(client: NotebookClient, cell: NotebookNode) -> str:
@@ -121,79 +146,13 @@ def warnings(notebook: NotebookNode) -> str:
     return "".join(o.text for o in outputs if o.get("name") == "stderr")
 
 
-def differing() -> set[Path]:
-    """The files that differ from HEAD, new ones too; scripts stand for their module."""
-    found = set[Path]()
-    for command in ("diff --name-only HEAD", "ls-files --others --exclude-standard"):
-        git = ["git", *command.split()]
-        done = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True)
-        found |= {ROOT / name for name in done.stdout.splitlines()}
-    for path in [path for path in found if path.suffix in (".js", ".css")]:
-        script = path.with_suffix(".py")  # of an explorer; else one that all share
-        found |= {script} if script.exists() else {*path.parent.glob("*.py")}
-    return found
-
-
-def changed() -> list[Path]:
-    """The notebooks that differ from HEAD, and those that import what differs."""
-    differ = differing()
-    pages = sorted(ROOT.glob("book/[a-z]*/[a-z]*.ipynb"))
-    pages = [path for path in pages if not path.name.endswith(".failed.ipynb")]
-    return [path for path in pages if path in differ or differ & rests_on(path)]
-
-
-def rests_on(path: Path) -> set[Path]:
-    """The files of the modules that a notebook imports, and that these import."""
-    found, waiting = set[Path](), imports(path)
-    while waiting:
-        found |= waiting
-        waiting = set().union(*map(imports, waiting)) - found
-    return found
-
-
-@cache
-def imports(path: Path) -> set[Path]:
-    """The files to which the import statements of a file lead."""
-    sources = [path.read_text(encoding="utf-8")]
-    if path.suffix == ".ipynb":
-        cells = nbformat.reads(sources[0], as_version=4).cells
-        sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    found: set[Path | None] = set()
-    for node in (node for source in sources for node in ast.walk(ast.parse(source))):
-        if isinstance(node, ast.Import):
-            found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {origin(node.module or "", alias.name) for alias in node.names}
-    return {file for file in found if file is not None}
-
-
-def module(name: str) -> Path | None:
-    """The file of a module of ours."""
-    stem = name.replace(".", "/")
-    ends = (".py", "/__init__.py")
-    files = [ROOT / path / f"{stem}{end}" for path in PATHS for end in ends]
-    return next((file for file in files if file.is_file()), None)
-
-
-def origin(package: str, name: str) -> Path | None:
-    """The file that defines a name: a package hands on what it imports."""
-    file = module(package)
-    if module(f"{package}.{name}") or file is None or file.name != "__init__.py":
-        return module(f"{package}.{name}") or file
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:  # noqa: SIM102
-            if any(name == (alias.asname or alias.name) for alias in node.names):
-                return origin(node.module, name)
-    return file
-
-
 def main() -> int:
     """Execute what is named; the others also if one fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--changed", action="store_true", help="since the last commit")
     options = parser.parse_args()
-    paths = options.notebooks + (changed() if options.changed else [])
+    paths = options.notebooks + (touched_notebooks() if options.changed else [])
     os.environ["OMP_NUM_THREADS"] = "1"
     failures = {path: failure for path in paths if (failure := execute(path))}
     for path, failure in failures.items():

@@ -6,9 +6,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tools import check
-from tools.execute import execute, rests_on
-from website.manuscript import ROOT
+from tools import changes, check
+from tools import execute as execution
+from tools.changes import ROOT, only_adds, rests_on
+from tools.execute import execute
 
 
 def stored(path: Path, *sources: str) -> Path:
@@ -49,12 +50,85 @@ def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
     assert "scorecards.py" not in names and "plotting.py" not in names
 
 
-def test_a_changed_page_runs_all_its_readers(
+BEFORE = """
+import math
+
+
+def half(x):
+    return x / 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "idle"),
+    [
+        ("return x / 2", "return x / 3", False),
+        ("return x / 2", '"""Half of it."""\n    # as it is\n    return x / 2', True),
+        ("def half(x)", "def half(x: float) -> float", True),
+        ("def half(x)", "def third(x):\n    return x / 3\n\n\ndef half(x)", True),
+        ("import math\n", "import math\nfrom os import path\n", True),
+        ("import math\n", "", False),
+        ("import math\n", "import math\n\nSIZE = 2\n", False),
+        ("import math\n", "import math\n\n\ndef half(x):\n    return 0\n", False),
+    ],
+)
+def test_what_only_adds_reruns_nothing(
+    old: str, new: str, idle: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Docstrings, comments, annotations and added definitions; nothing else."""
+    module = tmp_path / "module.py"
+    module.write_text(BEFORE.replace(old, new))
+    monkeypatch.setattr(changes, "ROOT", tmp_path)
+    monkeypatch.setattr(changes, "git", lambda *_: BEFORE)
+    assert only_adds(module) == idle
+
+
+def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row once vanished from a page because a module had changed, and was stored."""
+    value = tmp_path / "value.py"
+    value.write_text("SEEN = 3")
+    path = stored(tmp_path / "a.ipynb", "from value import SEEN\nprint(SEEN)")
+    assert execute(path) == ""
+    before = path.read_bytes()
+    value.write_text("SEEN = 4")
+    monkeypatch.setattr(execution, "is_edited", lambda *_: False)
+    assert "ACCEPT=1" in execute(path) and path.read_bytes() == before
+    assert "its code cell 1 changed" in capsys.readouterr().out
+    monkeypatch.setenv("ACCEPT", "1")
+    assert execute(path) == "" and "4" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("book/sinusoidal/rotation.ipynb", "tests/book/test_students.py"),
+        ("book/claims.yml", "tests/book/test_book.py"),
+        ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
+        ("pe_lib/explorers/dial.js", "tests/explorers/test_explorers.py"),
+        ("website/live/inside.py", "tests/live/test_live.py"),
+        ("website/static/quarter.js", "tests/website/test_quarter.py"),
+        ("website/static/book.css", "tests/website/test_site.py"),
+        ("course/plans/45.yml", "tests/course/test_slides.py"),
+    ],
+)
+def test_a_change_runs_the_tests_of_its_room(
+    changed: str, tests: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever room it is in."""
+    for name in ("differing", "touching"):
+        monkeypatch.setattr(check, name, lambda: {ROOT / changed})
+    monkeypatch.setattr(changes, "touching", lambda: {ROOT / changed})
+    assert any(tests in run for run in check.touched()), check.touched()
+
+
+def test_a_changed_page_runs_what_reads_every_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a file with tests of each page also those that read the whole book."""
     page = ROOT / "book/sinusoidal/rotation.ipynb"
-    monkeypatch.setattr(check, "differing", lambda: {page})
-    monkeypatch.setattr(check, "changed", lambda: [page])
-    files, pages = check.touched()[0], "not / or sinusoidal/rotation"
-    assert "tests/book/test_students.py" in files and files[-2:] == ["-k", pages]
+    for name in ("differing", "touching"):
+        monkeypatch.setattr(check, name, lambda: {page})
+    monkeypatch.setattr(changes, "touching", lambda: {page})
+    assert check.touched()[1][-2:] == ["-k", "not / or sinusoidal/rotation"]
