@@ -17,26 +17,13 @@ sys.dont_write_bytecode = False
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 
 
-LONGEST_FIRST = (
-    "tests/website/test_site.py",
-    "tests/book/test_students.py",
-    "tests/live/test_live.py",
-    "tests/explorers/test_explorers.py",
-    "book/experiments/opened_head.ipynb",
-    "tests/lib/test_machines.py",
-    "tests/lib/test_wheel.py",
-    "tests/lib/test_check.py",
-    "tests/lib/test_nn_sinusoidal.py",
-    "tests/course/test_attacks.py",
-    "tests/course/test_report.py",
-)
+LONGEST_FIRST = ("tests/website", "tests/book", "tests/live", "tests/explorers")
 """So that no process is left alone with one of them at the end."""
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """The files that take longest come first, the others in their order."""
-    place = {file: at for at, file in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+    """The rooms that take longest come first, the others in their order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST_FIRST))
 
 
 def pytest_addoption(parser: Any) -> None:
