@@ -29,6 +29,15 @@ NEED = {
 }
 
 
+# requirements-torch.txt has what the chapters import, and what runs them.
+FOR_CHAPTERS = {
+    line.partition("==")[0]
+    for name in ("numpy", "torch")
+    for line in (ROOT / f"requirements-{name}.txt").read_text().splitlines()
+    if "==" in line and not line.startswith(("#", "ipykernel"))
+} | {"mpmath"}
+
+
 def last_line(code, hidden):
     """What a fresh Python says last of `code`, in which a package is missing."""
     done = subprocess.run(
@@ -57,9 +66,11 @@ def test_the_one_function_of_geometry_that_needs_scipy():
 def test_every_extra_that_is_named_exists():
     extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
     named = {package for package, _ in NEED.values()}
+    book = {requirement.partition(">=")[0] for requirement in extras.pop("book")}
     assert set(extras) == named
     for name, (requirement,) in extras.items():
         assert re.match(rf"{name}>=", requirement)
+    assert book == FOR_CHAPTERS - {"numpy"}
 
 
 def test_another_missing_module_is_not_blamed_on_the_extra():

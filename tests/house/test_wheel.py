@@ -94,14 +94,13 @@ def typed(python, code, folder):
     return run(*mypy, "--cache-dir", cache, "user.py", cwd=folder)
 
 
-def test_the_wheel_holds_every_file_of_the_library_and_no_experiments(wheel):
+def test_the_wheel_holds_every_file_of_the_library(wheel):
     """And nothing else: a folder that pyproject.toml forgets would be missing."""
     kinds = {".py", ".js", ".css", ".json", ".md", ".txt", ".typed"}
     files = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "pe_lib").rglob("*")
-        if (path.suffix in kinds or path.name == "py.typed")
-        and "experiments" not in path.parts
+        if path.suffix in kinds or path.name == "py.typed"
     }
     held = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
     assert held == files

@@ -1,0 +1,69 @@
+"""What a room of the house may import: arrows go downwards, and none in a circle."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tools.changes import ROOT, module, origin
+
+LIBRARY = {"core", "beyond", "nn", "check"}
+MAY_USE = {
+    "core": set(),
+    "beyond": {"core"},
+    "nn": {"core", "beyond"},
+    "check": {"core", "beyond", "nn"},
+    "experiments": LIBRARY - {"check"},
+    "explorers": {"core", "beyond"},
+    "website": {*LIBRARY, "explorers"},
+    "course": {"website"},
+    "tools": {"website"},
+}
+"""Each also itself. Chapters may use all of pe_lib; nothing imports book or tests."""
+
+
+def room_of(path: Path) -> str:
+    """The room that a file is in."""
+    folder, *rest = path.relative_to(ROOT).parts
+    if folder != "pe_lib":
+        return folder
+    return "check" if rest[0] == "__main__.py" else rest[0] if rest[1:] else "core"
+
+
+def imported(path: Path) -> set[Path]:
+    """The files of ours that it imports anywhere, but for the packages around it."""
+    found: set[Path | None] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {module(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {origin(node.module or "", alias.name) for alias in node.names}
+    return {file for file in found if file} - {path}
+
+
+FILES = {
+    path: imported(path)
+    for folder in ("pe_lib", "website", "course", "tools")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+
+
+@pytest.mark.parametrize("room", MAY_USE)
+def test_a_room_uses_what_is_below_it(room: str) -> None:
+    """So that each can be read, and thrown away, without those above."""
+    inside = [path for path in FILES if room_of(path) == room]
+    assert inside, f"{room} has no file"
+    for path in inside:
+        wrong = {p for p in FILES[path] if room_of(p) not in {room, *MAY_USE[room]}}
+        assert not wrong, f"{path} imports {sorted(map(str, wrong))}"
+
+
+def test_every_room_is_named() -> None:
+    """A new folder says here what it may use."""
+    assert {room_of(path) for path in FILES} == set(MAY_USE)
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """A circle has no first page to read."""
+    assert list(TopologicalSorter(FILES).static_order())
