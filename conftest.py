@@ -27,8 +27,7 @@ LONGEST_FIRST = (
     "tests/lib/test_wheel.py",
     "tests/lib/test_check.py",
     "tests/lib/test_nn_sinusoidal.py",
-    "tests/course/test_attacks.py",
-    "tests/course/test_report.py",
+    "tests/course/test_handouts.py",
 )
 """So that no process is left alone with one of them at the end."""
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import wrong_answers
 from manuscript import Page
-from needs import rests_on
+from rests_on import rests_on
 from stubs import REPORTER
 
 BOOK = manuscript.read()

@@ -24,7 +24,7 @@ def test_every_chapter_can_be_printed(
 ) -> None:
     """In both editions, as parts of the whole book, too; and the page for the room."""
     monkeypatch.setattr(handouts, "SITE", built.folder)
-    page = browser.new_page(viewport=handouts.PAPER)
+    page = handouts.sheet(browser)
     articles = []
     for chapter in BOOK.notebooks:
         handouts.show(page, chapter, "student")

@@ -35,8 +35,7 @@ SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
 NEXT = {
-    "student": "Zip it and hand it out; its README says how to begin. Collect "
-    "notebooks in a folder, one a student: `make course-report FOLDER=...`",
+    "student": "Zip it and hand it out; its README says how to begin",
     "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
     "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
     "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "

@@ -32,8 +32,6 @@ SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LARGEST = 20_000_000
 MARGIN = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
-PAPER = {"width": 658, "height": 994}
-"""What A4 leaves between the margins, in pixels: captions are measured there."""
 FOOT = (
     '<div style="font-size:7pt; width:100%; padding:0 18mm; color:#555">'
     "Positional Encodings, Checked. CC BY 4.0."
@@ -133,8 +131,13 @@ def browser() -> Iterator[Any]:
                 "--host-resolver-rules=MAP * ~NOTFOUND",
             ],
         )
-        yield chromium.new_page(viewport=PAPER)
+        yield sheet(chromium)
         chromium.close()
+
+
+def sheet(chromium: Any) -> Any:
+    """A page as large as what A4 leaves between the margins: captions are measured."""
+    return chromium.new_page(viewport={"width": 658, "height": 994})
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:

@@ -105,12 +105,10 @@ def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
     return notebook | {"metadata": notebook["metadata"] | {"course": note}}
 
 
-def student(
-    page: Page, stored: Notebook | None = None, pages: Collection[Page] = ()
-) -> Notebook:
-    """The student's edition, for the kit, beside some pages; of another notebook."""
+def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
+    """The student's edition, for the kit, beside some pages."""
     folder = short(page).rpartition("/")[0] if page.reads else ""
-    notebook = editions.students(whole(stored or load(page), page, pages))
+    notebook = editions.students(whole(load(page), page, pages))
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -209,7 +207,7 @@ def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
         students = edition == "student"
-        made = student(page, pages=pages) if students else instructor(page, pages)
+        made = student(page, pages) if students else instructor(page, pages)
         write(made, folder / f"{short(page)}.ipynb")
     copy_library(folder)
     for page in pages:
