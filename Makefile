@@ -9,7 +9,7 @@ SITE := _build/html
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve lab outputs check test lint weekly models kept bench \
-	course course-variants course-report clean
+	course clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
@@ -41,12 +41,6 @@ course: book  ## write the course kit into _build/course/ (CHAPTERS="counting ro
 	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
 		--target .venv/pdf --requirement course/requirements-pdf.txt && touch .venv/pdf/.ready; }
 	PYTHONPATH=.venv/pdf $(BIN)/python -m course.build $(CHAPTERS)
-
-course-variants: $(READY)  ## numbers of their own for the students of CLASS=... (KEY=1: the key alone)
-	$(COURSE)/variants.py "$(CLASS)" $(CHAPTERS) $(if $(TERM_NAME),--term "$(TERM_NAME)") $(if $(KEY),--key)
-
-course-report: $(READY)  ## grade the notebooks in FOLDER=... (CLASS=... for variants)
-	$(COURSE)/report.py "$(FOLDER)" $(if $(CLASS),--class "$(CLASS)") $(CHAPTERS)
 
 weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
 	$(BIN)/python -m pytest --weekly tests

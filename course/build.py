@@ -1,6 +1,6 @@
-"""What ``make course`` does: write the course kit into course/, one folder a purpose.
+"""What ``make course`` does: write the course kit into _build/course, one folder a purpose.
 
-    python course/build.py [--parts PART,...] [--out FOLDER] [chapter ...]
+    python -m course.build [--parts PART,...] [--out FOLDER] [chapter ...]
 
 A chapter is named as in its address (counting) or by its part (failures); without one
 the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
@@ -14,9 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from course import graders
-from course import handouts
-from course import kit
+from course import graders, handouts, kit
 from website import manuscript
 from website.manuscript import ROOT, Page
 
@@ -35,8 +33,7 @@ SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
 NEXT = {
-    "student": "Zip it and hand it out; its README says how to begin. Collect "
-    "notebooks in a folder, one a student: `make course-report FOLDER=...`",
+    "student": "Zip it and hand it out; its README says how to begin",
     "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
     "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
     "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
@@ -88,6 +85,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the course kit.")
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--out", type=Path, default=ROOT / "course")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build/course")
     arguments = parser.parse_args()
     build(arguments.chapters, arguments.parts.split(","), arguments.out)

@@ -9,14 +9,12 @@ answer cell is the stub of the student's edition.
 """
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from website import editions
 from course import kit
-from website import stubs
-from website import wrong_answers
+from website import editions, stubs, wrong_answers
 from website.editions import Notebook
 from website.manuscript import Page
 
@@ -54,8 +52,8 @@ OTTER_ANSWER = """\
 class Exercises:
     """What a format needs of the exercises of one chapter."""
 
-    def __init__(self, page: Page, drawn: Collection[str] = ()) -> None:
-        cells, self.drawn = page.code_cells, drawn  # drawn: with numbers of their own
+    def __init__(self, page: Page) -> None:
+        cells = page.code_cells
         self.solutions = {n: c.source for c in cells for n in c.tagged("solution-")}
         self.checks = {n: c.source for c in cells for n in c.tagged("check-")}
         self.points = {e.label: stubs.points(e.title) for e in page.exercises}
@@ -66,8 +64,6 @@ class Exercises:
 
     def hidden(self, label: str) -> str:
         """The check with other inputs, or nothing."""
-        if label in self.drawn:
-            return ""
         found = wrong_answers.collected()[label].hidden_check(self.checks[label])
         return "" if found == self.checks[label] else found
 

@@ -21,12 +21,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from course import kit
-from website import manuscript
-from course import slides
-from website.manuscript import ROOT, Page
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
+
+from course import kit, slides
+from website import manuscript
+from website.manuscript import ROOT, Page
 
 SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -59,10 +59,11 @@ EXPLORERS = """
 """
 LAB = """() => document.querySelector('article').replaceChildren(
   document.querySelector('#lab-guide').closest('section'))"""
-# Captions that what follows is printed over.
+# Captions that the next thing is printed over; what print leaves out has no boxes.
 COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption => {
   const { bottom, height } = caption.getBoundingClientRect();
-  const after = caption.closest('.cell')?.nextElementSibling;
+  let after = caption.closest('.cell')?.nextElementSibling;
+  while (after && !after.getClientRects().length) after = after.nextElementSibling;
   return height && after && after.getBoundingClientRect().top < bottom - 1;
 }).map(caption => caption.innerText)"""
 # Parts of drawings that point to a shape which is not there.
@@ -130,9 +131,13 @@ def browser() -> Iterator[Any]:
                 "--host-resolver-rules=MAP * ~NOTFOUND",
             ],
         )
-        # As wide as what A4 leaves between the margins: captions are measured there.
-        yield chromium.new_page(viewport={"width": 658, "height": 994})
+        yield sheet(chromium)
         chromium.close()
+
+
+def sheet(chromium: Any) -> Any:
+    """A page as large as what A4 leaves between the margins: captions are measured."""
+    return chromium.new_page(viewport={"width": 658, "height": 994})
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
@@ -147,10 +152,7 @@ def write_handouts(pages: list[Page], folder: Path) -> None:
                 article = page.locator("article").inner_html()
                 articles.append([f"{chapter.name}.html", article])
                 to_pdf(page, folder / edition / f"{kit.short(chapter)}.pdf")
-            page.evaluate(JOIN, articles)
-            if lost := page.evaluate(LOST):
-                raise SystemExit(f"drawings of the whole book lack {lost[:3]}")
-            page.evaluate("document.title = 'Positional Encodings, Checked'")
+            join(page, articles)
             to_pdf(page, folder / edition / "book.pdf")
         write_lab(page, folder / "instructor/lab.pdf")
 
@@ -174,8 +176,21 @@ def show(page: Any, chapter: Page, edition: str) -> None:
     page.evaluate(TIDY, kit.short(chapter))  # nobody needs our folder's address
     if edition == "instructor":
         page.evaluate(OPEN_ALL)
+    refuse_covered(page)
+
+
+def refuse_covered(page: Any) -> None:
+    """No page that prints something over a caption."""
     if covered := page.evaluate(COVERED):
-        raise SystemExit(f"{chapter.name}: something is printed over {covered[0]!r}")
+        raise SystemExit(f"{page.url}: something is printed over {covered[0]!r}")
+
+
+def join(page: Any, articles: list[list[str]]) -> None:
+    """The whole book on one page, from the name and the inner HTML of each chapter."""
+    page.evaluate(JOIN, articles)
+    if lost := page.evaluate(LOST):
+        raise SystemExit(f"drawings of the whole book lack {lost[:3]}")
+    page.evaluate("document.title = 'Positional Encodings, Checked'")
 
 
 def to_pdf(page: Any, path: Path) -> None:

@@ -11,10 +11,9 @@ import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from website import editions
-from website import stubs
-from website import wrong_answers
 import yaml
+
+from website import editions, stubs, wrong_answers
 from website.editions import Notebook
 from website.manuscript import KEPT_FILE, ROOT, Page
 
@@ -105,12 +104,10 @@ def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
     return notebook | {"metadata": notebook["metadata"] | {"course": note}}
 
 
-def student(
-    page: Page, stored: Notebook | None = None, pages: Collection[Page] = ()
-) -> Notebook:
-    """The student's edition, for the kit, beside some pages; of another notebook."""
+def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
+    """The student's edition, for the kit, beside some pages."""
     folder = short(page).rpartition("/")[0] if page.reads else ""
-    notebook = editions.students(whole(stored or load(page), page, pages))
+    notebook = editions.students(whole(load(page), page, pages))
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -209,7 +206,7 @@ def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
         students = edition == "student"
-        made = student(page, pages=pages) if students else instructor(page, pages)
+        made = student(page, pages) if students else instructor(page, pages)
         write(made, folder / f"{short(page)}.ipynb")
     copy_library(folder)
     for page in pages:

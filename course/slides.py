@@ -18,7 +18,7 @@ turns the deck red. A figure that was drawn anew turns it red, too, until you ha
 checked whether sentence and note still fit it, and said so (it keeps in
 plans/drawn.json what was seen):
 
-    PYTHONPATH=website .venv/bin/python course/slides.py --looked
+    .venv/bin/python -m course.slides --looked
 
 Any chapter has a plan that is made from its page, with no word of its own.
 """
@@ -34,10 +34,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from website import katex_math
-from website import manuscript
-from website import sources
 import yaml
+
+from website import katex_math, manuscript, sources
 from website.manuscript import ROOT, Manuscript, Page
 
 HERE = Path(__file__).parent
@@ -219,8 +218,8 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
         ):
             found.append(
                 f"{where}: {slide.figure} was drawn anew; look whether what is said of "
-                "it is still right, then type PYTHONPATH=website .venv/bin/python "
-                "course/slides.py --looked"
+                "it is still right, then type .venv/bin/python -m course.slides "
+                "--looked"
             )
         if slide.claim and slide.claim not in book.claims:
             found.append(f"{where}: there is no claim {slide.claim!r}")

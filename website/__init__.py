@@ -7,7 +7,6 @@ from typing import Any
 
 EXTENSIONS = (
     "margin_notes",
-    "changes",
     "chapters",
     "claim_pages",
     "claims",

@@ -222,17 +222,11 @@ def write_editions(app: Sphinx, exception: Exception | None) -> None:
         return
     repository = app.config.html_theme_options.get("repository_url", "")
     pages = manuscript.read().pages
-    names = sorted(app.env.found_docs & set(pages))
-    write_all([pages[name] for name in names], Path(app.outdir), repository)
-
-
-def write_all(pages: list[manuscript.Page], out: Path, repository: str) -> None:
-    """Write the editions of some chapters to their addresses."""
-    for page in pages:
-        if not page.is_notebook:
+    for name in sorted(app.env.found_docs & set(pages)):
+        if not pages[name].is_notebook:
             continue
-        for edition, notebook in both(page, repository).items():
-            path = out / addresses(page.name)[edition]
+        for edition, notebook in both(pages[name], repository).items():
+            path = Path(app.outdir) / addresses(name)[edition]
             path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(notebook, indent=1, ensure_ascii=False)
             path.write_text(text + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from course.needs import rests_on
+from tests.book.rests_on import rests_on
 from website import editions, manuscript, wrong_answers
 from website.manuscript import Page
 from website.stubs import REPORTER

@@ -1,8 +1,9 @@
-"""On paper there is what the site shows, and the page for the room is one page."""
+"""On paper there is what the site shows, and nothing that stops `make course`."""
 
 from pathlib import Path
 
 import pytest
+from built_site import Build
 
 from course import handouts
 from pe_lib import explorers
@@ -12,6 +13,29 @@ BOOK = manuscript.read()
 PAGE = BOOK.pages["book/sinusoidal/rotation"]
 STYLE = (manuscript.ROOT / "website/static/book.css").read_text(encoding="utf-8")
 HTML = "<!doctype html><html><style>{}</style><article>{}</article></html>"
+
+
+CELL = "<div class='cell'><figure><figcaption>A caption.</figcaption></figure></div>"
+HIDDEN, ABOVE = "<p style='display: none'>Hidden.", "<p style='margin-top: -2em'>Above."
+
+
+def test_every_chapter_can_be_printed(
+    browser, built: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In both editions, as parts of the whole book, too; and the page for the room."""
+    monkeypatch.setattr(handouts, "SITE", built.folder)
+    page = handouts.sheet(browser)
+    articles = []
+    for chapter in BOOK.notebooks:
+        handouts.show(page, chapter, "student")
+        page.evaluate(handouts.OPEN_ALL)
+        handouts.refuse_covered(page)
+        article = page.locator("article").inner_html()
+        articles.append([f"{chapter.name}.html", article])
+    handouts.join(page, articles)
+    assert page.locator("article figcaption").count() >= len(BOOK.figures)
+    handouts.write_lab(page, tmp_path / "lab.pdf")
+    page.close()
 
 
 @pytest.fixture()
@@ -34,6 +58,28 @@ def test_an_explorer_is_a_figure_on_paper(page) -> None:
     assert not page.locator(".pe-explorer form").is_visible()
     content = "e => getComputedStyle(e, '::after').content"
     assert "as it begins" in page.locator(".pe-explorer .title").evaluate(content)
+
+
+@pytest.mark.parametrize(
+    ("after", "covered"),
+    [("<p>Below.", 0), (HIDDEN, 0), (f"{HIDDEN}{ABOVE}", 1), (ABOVE, 1)],
+)
+def test_what_is_printed_over_a_caption_is_refused(page, after, covered) -> None:
+    """By the next thing that is printed at all."""
+    page.set_content(CELL + after)
+    assert len(page.evaluate(handouts.COVERED)) == covered
+    if covered:
+        with pytest.raises(SystemExit, match="printed over 'A caption"):
+            handouts.refuse_covered(page)
+
+
+def test_a_lost_part_of_a_drawing_is_refused(page) -> None:
+    """One that points to a shape of another chapter, or to none."""
+    drawing = "<svg><path id='{}'/><use href='#{}'/></svg>".format
+    page.set_content("<article></article>")
+    handouts.join(page, [["a.html", drawing(1, 1)], ["b.html", drawing(1, 1)]])
+    with pytest.raises(SystemExit, match="drawings of the whole book lack"):
+        handouts.join(page, [["a.html", drawing(1, 1)], ["b.html", drawing(2, 1)]])
 
 
 def test_the_page_for_the_room_is_one_page(page, tmp_path: Path) -> None:

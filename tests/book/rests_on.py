@@ -2,8 +2,8 @@
 
     rests_on(above, below)    of the sources above those that the ones below need
 
-An exercise is graded, and tested, in a second this way, without the figures and the
-explorers of its chapter.
+So an exercise is tested in a second, without the figures and the explorers of its
+chapter.
 """
 
 import ast
