@@ -44,13 +44,15 @@ FIRST = "start.js"
 
 HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
 TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
+FIRST_FILES = ("python", "library", "drawing", "book")
+"""What worker.js fetches before the first cell."""
 PACKS = {
     "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
     "sympy": r"\bsympy\b",
     "mpmath": r"\b(mpmath|sympy)\b",
     "models": r"\b(minilm|smollm)",
 }
-"""What comes only where the text of a cell asks for it; page.js asks the same."""
+"""What comes when a cell whose text asks for it runs; page.js asks the same."""
 DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
 """What cells open; in the browser, too, they run in book/beyond."""
 OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
@@ -165,23 +167,12 @@ def runs(name: str) -> bool:
 @cache
 def cells(name: str) -> str:
     """What the script must know of a page: its cells and what they gave."""
-    claims = manuscript.read().claims
     listed = [
         {
             "id": cell.id,
             "source": cell.source,
             "outputs": stored(cell),
-            "parameters": "parameters" in cell.tagged(""),
-            "checked": cell.checked.replace("`", "").replace("$", ""),
-            "claims": [
-                {
-                    "id": claim,
-                    "text": claims[claim].claim,
-                    "verdict": claims[claim].verdict,
-                }
-                for claim in cell.tagged("claim-")
-                if claim in claims
-            ],
+            "checked": bool(cell.checked or cell.tagged("claim-")),
         }
         for cell in manuscript.read().pages[name].code_cells
     ]
@@ -236,16 +227,11 @@ def cells_file(name: str) -> str:
     return f"cells/{plain}-{digest(cells(name))[:8]}.json"
 
 
-def wanted(name: str) -> list[str]:
-    """The files of the engine that a page fetches when its cells run as they are."""
+def weight(name: str) -> int:
+    """What a first visit fetches when all cells run as they are, in bytes."""
     text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
     packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
-    return ["python", "library", "drawing", "book", *packs]
-
-
-def weight(name: str) -> int:
-    """What the first visit fetches, in bytes."""
-    return sum(engine()[key]["bytes"] for key in wanted(name))
+    return sum(engine()[key]["bytes"] for key in (*FIRST_FILES, *packs))
 
 
 def start(name: str) -> str:
@@ -262,7 +248,7 @@ def start(name: str) -> str:
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
         f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
-        "browser, with other values, too.</p></div>\n"
+        "browser, also as you change it.</p></div>\n"
     )
 
 

@@ -6,14 +6,12 @@ from types import SimpleNamespace
 
 import beside
 import chapters
-import claim_cards
 import folds
 import frame
 import katex_math
 import live
 import manuscript
 import pytest
-from claims import kind
 from docutils import nodes
 from docutils.utils import new_document
 from manuscript import ROOT
@@ -312,20 +310,3 @@ def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
         assert {"page.js", "worker.js"} <= {
             path.name for path in (folder / live.version()).iterdir()
         }
-
-
-def test_every_claim_has_a_card_that_holds_it():
-    """Verdict and sentence stay inside 1200 by 630; verdicts look different."""
-    claims = manuscript.read().claims.values()
-    cards = {kind(c.verdict): claim_cards.card(c, "A book") for c in claims}
-    assert all(card.size == (1200, 630) for card in cards.values())
-    assert len({card.tobytes() for card in cards.values()}) == len(cards) > 2
-    for claim in claims:
-        marks = {word.mark for word in claim_cards.sentence(claim)}
-        wanted = {"true if": {"", "ins"}, "not as stated": {"del", "ins"}}
-        assert marks == wanted.get(kind(claim.verdict), {""}), claim.id
-    for claim in claims:
-        pixels = claim_cards.card(claim, "A book").convert("L")
-        margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
-        for place in margins:
-            assert pixels.crop(place).getextrema()[0] > 200, claim.claim
