@@ -1,0 +1,1 @@
+"""The course kit: what ``make course`` writes into ``_build/course``."""

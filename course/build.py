@@ -1,4 +1,4 @@
-"""What ``make course`` does: write the course kit into _build/course, one folder a purpose.
+"""What ``make course`` does: write the course kit, one folder a purpose.
 
     python -m course.build [--parts PART,...] [--out FOLDER] [chapter ...]
 

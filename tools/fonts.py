@@ -2,10 +2,10 @@
 
     npm pack @fontsource-variable/source-serif-4@5.3.1 @fontsource/source-code-pro@5.3.1
     (unpack the two archives into folders named "serif" and "code")
-    python tools/fonts.py serif/package/files code/package/files
+    python -m tools.fonts serif/package/files code/package/files
 
-writes ``website/static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it) and
-brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.
+writes ``website/static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it)
+and brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.
 """
 
 import sys

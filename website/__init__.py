@@ -17,7 +17,6 @@ EXTENSIONS = (
     "glossary",
     "katex_math",
     "landing",
-    "misconceptions",
     "live.extension",
     "page_addresses",
     "quarter",

@@ -8,11 +8,13 @@ was thought there, and the figure that clears it up.
 """
 
 import os
+import re
 from typing import Any
 
-from website import manuscript, misconceptions, stubs, wrong_answers
+from website import manuscript, stubs, wrong_answers
 
 Hint = dict[str, Any]
+LEVEL = re.compile(r"(?<=[.?!]) (?:Predict|Modify|Build|Prove), \d+ minutes$")
 
 
 def exercises(page: manuscript.Page) -> list[dict[str, Any]]:
@@ -33,7 +35,7 @@ def exercises(page: manuscript.Page) -> list[dict[str, Any]]:
         listed.append(
             {
                 "label": label,
-                "title": manuscript.plain(misconceptions.LEVEL.sub("", exercise.title)),
+                "title": manuscript.plain(LEVEL.sub("", exercise.title)),
                 "solution": solution,
                 "check": check,
                 "stub": stubs.stub(label, *texts),

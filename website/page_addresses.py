@@ -41,8 +41,7 @@ def head(
             ("og:description", about),
         ]
         if context.get("pageurl"):
-            shared = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
-            card = context.get("card") or shared
+            card = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
             properties += [("og:url", context["pageurl"]), ("og:image", card)]
             names.append(("twitter:card", "summary_large_image"))
     else:

@@ -4,7 +4,7 @@
 printed; ``{still} spike`` puts one that never moves. Each is computed by ``pe_lib``,
 and says in one sentence what it shows.
 ``quarter.js`` moves it: it sets what has the attribute ``data-now``, in the order of
-the drawing, and for the same state it draws the same (``tests/website/test_quarter.py``).
+the drawing, and for the same state it draws the same (``test_quarter.py``).
 """
 
 import csv
@@ -791,11 +791,10 @@ def add_files(
 
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """A page for each panel; its card is in ``_static``."""
+    """A page for each panel."""
     doctree = app.env.get_and_resolve_doctree("book/quarter", app.builder)
     sections = [s for s in doctree.findall(nodes.section) if _law(s)]
     panels = [name for name in DRAWINGS if name != "hero"]
-    base = app.config.html_baseurl.rstrip("/")
     for i, (name, section) in enumerate(zip(panels, sections, strict=True)):
         fragment = app.builder.render_partial(section)["fragment"]  # type: ignore
         fragment = re.sub(" · <a [^>]*>Its own page</a>", "", fragment)
@@ -803,7 +802,6 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         context = {
             "title": section[0].astext(),
             "about": _law(section),
-            "card": f"{base}/_static/card-{name}.png" if base else "",
             "body": re.sub('href="(?!#)', 'href="../book/', fragment),
             "number": i,
             "panel": name,

@@ -3,7 +3,7 @@
 Each class draws its first state here, in HTML and SVG, from what ``pe_lib``
 computes; so it is true in print and without JavaScript. The script beside it,
 ``<name>.js``, moves the same drawing when a control is moved. What the scripts
-compute is tested against ``pe_lib`` in a real browser (tests/explorers/test_explorers.py).
+compute is tested against ``pe_lib`` in a real browser (tests/explorers).
 
 An explorer is shown as the last expression of a cell: ``LookBack()``. Its HTML
 has no ids and no global names, so several can stand on one page. Its colours are

@@ -60,7 +60,7 @@ def test_needs_exist_and_have_no_cycle() -> None:
 
 @each_notebook
 def test_figures_are_described(page: Page) -> None:
-    """Each has an alternative text, a caption, a name, and a bearable size.
+    """Each has an alternative text, a caption and a name.
 
     In a column of 358 pixels no letter is smaller than 12; none is an outline.
     """
@@ -74,7 +74,6 @@ def test_figures_are_described(page: Page) -> None:
             assert len(figure.caption) > 20, f"{name}: the caption says what one sees"
             assert len(figure.alt) > 40, f"{name}: the alt says what the figure shows"
             assert figure.alt != figure.caption, f"{name}: the alt is for who sees none"
-            assert len(svg) <= 150_000, f"{name}: fewer points, at most 150 kB"
             width = float(re.findall(r'viewBox="0 0 ([0-9.]+)', svg)[0])
             letters = [float(size) for size in re.findall(r"font-size: ([0-9.]+)", svg)]
             assert min(letters, default=12) * 358 / width >= 12, (
@@ -158,9 +157,6 @@ def test_outputs_are_fit_to_print(page: Page) -> None:
             assert set(output.get("data", {})) <= kinds, "text, SVG or HTML alone"
         for html in cell.tables:
             assert html.startswith(allowed), "our own tables and explorers alone"
-            limit = 20_480 if "pe-explorer" in html[:40] else 7168
-            limit += 16_500 if "pe-dial" in html[:40] else 0  # a model's weights
-            assert len(html.encode()) <= limit, f"{limit} bytes at most"
 
 
 @each_notebook

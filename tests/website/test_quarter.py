@@ -10,15 +10,12 @@ from math import pi
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from tests.website.site_checks import (
-    KB,
     ROOT,
     accessibility,
     broken_links,
     console,
-    first_load,
     overflow,
     script,
     visit,
@@ -222,22 +219,14 @@ def test_by_a_finger(phone):
 
 
 @pytest.mark.parametrize("name", [name for name in quarter.DRAWINGS if name != "hero"])
-def test_each_panel_has_a_page_and_a_card(browser, site, name):
-    """The drawing, which moves, its law, the next; and what other sites show."""
+def test_each_panel_has_a_page(browser, site, name):
+    """The drawing, which moves, its law, the next."""
     assert not broken_links(site, f"panel/{name}")
-    with Image.open(ROOT / f"website/static/card-{name}.png") as card:
-        assert card.size == (1200, 630)
     with visit(browser, site, site.url(f"panel/{name}"), 320) as seen:
         assert seen.page.locator("h1 ~ .panel .take[tabindex]").count()
         assert not [*console(seen), *overflow(seen)]
         if name == "heap":  # the page round a drawing is the same for all
             assert not accessibility(seen)
-
-
-def test_its_weight(browser, site):
-    """250 KB with everything that it loads."""
-    with visit(browser, site, site.url(PAGE)) as seen:
-        assert first_load(seen, 250 * KB) == []
 
 
 def test_without_a_script_and_on_paper(browser, site):

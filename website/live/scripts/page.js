@@ -3,7 +3,6 @@
 import { exercises } from "./answers.js";
 import { edit } from "./editor.js";
 import { fade } from "./numbers.js";
-import { changed, fields } from "./parameters.js";
 import { button, make, memory, plural } from "./parts.js";
 
 // What stands where a cell gave too much.
@@ -22,41 +21,10 @@ const SIGNS = {
   away: "cannot run here",
 };
 
-// What may have changed Python's modules, or its files, which outlive the cell.
-const WILD = new RegExp(
-  [
-    /setattr|exec|eval|__|globals|vars\(|builtins|ctypes|printoptions|seterr|seed|rcParams|style\./,
-    /\b(sys|os|gc|live|rc|next|simplefilter|filterwarnings|getcontext|open|write\w*)\b/,
-    /\brandom\.(?!default_rng\b|Generator\b)/,
-    /(^|;)[\s([]*[^=(#\n;]*\w\.\w[^=(\n;]*=(?!=)/, // a.b = 1, a.b += 1, a.b, c = 1, 2
-    /\b(for|as|del)\b((?!\bin\b)[\w, ])*\w\.\w/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
-  "m",
-);
-// The lines of a cell that are the reader's.
-const written = ({ text, source }) => {
-  const old = new Set(source.split("\n"));
-  return text
-    .split("\n")
-    .filter((line) => !old.has(line))
-    .join("\n");
-};
-
 // What leads away, and what another reading of the text would make of it.
 const LEADS =
   "meta, link, base, iframe, frame, frameset, object, embed, portal, fencedframe, template, noscript, noembed, noframes, xmp, plaintext, animate, set";
 const FETCHES = /^(srcset|srcdoc|data|poster|ping|action|formaction|background)$/i;
-
-// What a check or a claim is on this page, in the order of the bar.
-const PROVED = "as proved";
-const PASSES = "passes with other numbers";
-const QUOTED = "a quoted number changed";
-const FAILS = "fails for these values";
-const EDITED = "changed by you";
-const BROKEN = "could not run";
-const NOT_RUN = "not run";
 
 const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
@@ -98,12 +66,10 @@ export const begin = async (box, base, exercise = "") => {
   let worker = null;
   let ready = false;
   let ran = []; // the sources that Python has run, in order
-  const dirt = new Map(); // changed cells that Python has run, and whether modules may be changed, too
   let running = null; // the cell at work
   let wanted = -1; // run up to here
   const tries = []; // answers that wait for the cells above them
   let stopped = false;
-  let values = null; // the fields of the chapter's values
   let refused = false; // the browser keeps nothing
 
   // --- the bar at the foot of the page ---
@@ -113,11 +79,6 @@ export const begin = async (box, base, exercise = "") => {
   message.setAttribute("role", "status");
   const way = make("progress");
   way.setAttribute("aria-label", "Fetching Python");
-  const list = make("details", "live-list");
-  const sum = make("summary");
-  const inside = make("div");
-  list.append(sum, inside);
-  list.hidden = true;
   const all = button("Run all", () => want(total - 1, true));
   const stop = button("Stop", () => halt("Stopped. What ran before is gone: Python starts afresh at the next run."));
   const reset = button("Reset all", () => {
@@ -128,7 +89,7 @@ export const begin = async (box, base, exercise = "") => {
   });
   const buttons = make("div", "live-buttons");
   buttons.append(all, stop, reset);
-  bar.append(way, message, buttons, list);
+  bar.append(way, message, buttons);
   document.querySelector("main").append(bar);
 
   // --- cells ---
@@ -160,8 +121,6 @@ export const begin = async (box, base, exercise = "") => {
     }
     return cell;
   });
-
-  const dial = cells.find(({ parameters }) => parameters);
 
   const refuse = () => {
     if (refused) return;
@@ -212,8 +171,8 @@ export const begin = async (box, base, exercise = "") => {
     same: (cell) => {
       if (cell.edited) return "changed by you; the result is the same";
       if (cell.outputs.length) return "same as proved";
-      if (above(cell).length) return cell.checked ? PASSES : "ran";
-      return cell.checked || cell.claims.length ? "holds, as proved" : "ran, as proved";
+      if (above(cell).length) return cell.checked ? "passes with other numbers" : "ran";
+      return cell.checked ? "holds, as proved" : "ran, as proved";
     },
     other: (cell) => {
       if (cell.edited) return "changed by you; what was proved was another result";
@@ -223,7 +182,7 @@ export const begin = async (box, base, exercise = "") => {
     fails: (cell) => {
       const { name, message: words, line } = cell.error;
       if (name === "AssertionError") {
-        const head = cell.error.quoted ? QUOTED : FAILS;
+        const head = cell.error.quoted ? "a quoted number changed" : SIGNS.fails;
         return `${above(cell).length || cell.edited ? head : "does not hold"}: ${words || "an assertion"}`;
       }
       return `${name}${line ? ` in line ${line}` : ""}: ${words}`;
@@ -232,11 +191,11 @@ export const begin = async (box, base, exercise = "") => {
     lost: () => "not finished",
   };
 
-  // Without an output there are no numbers to compare, and a sentence may name the book's values.
-  const elsewhere = (cell) => above(cell).length && (!cell.outputs.length || (cell.checked && dial?.edited));
   const sign = (cell) => {
-    if (cell.edited && ended(cell)) return EDITED;
-    return cell.state === "same" && elsewhere(cell) ? "passes with your values" : (SIGNS[cell.state] ?? "");
+    if (cell.edited && ended(cell)) return "changed by you";
+    // Without an output there are no numbers to compare, and a sentence may name the book's values.
+    const elsewhere = above(cell).length && (cell.checked || !cell.outputs.length);
+    return cell.state === "same" && elsewhere ? "passes with your values" : (SIGNS[cell.state] ?? "");
   };
   const show = (cell) => {
     if (!cell.mark) return;
@@ -407,64 +366,24 @@ export const begin = async (box, base, exercise = "") => {
     if (fails.length) parts.push(`${plural(fails.length, "fails", "fail")}`);
     if (away.length) parts.push(`${plural(away.length, "needs", "need")} what a browser lacks`);
     if (done < total) parts.push(`${total - done} not run${edited ? " since your change" : ""}`);
-    const set = edited === 1 ? changed(cells.find((cell) => cell.edited)) : "";
-    return `${set && `With ${set}: `}${parts.join(", ")}.`;
+    return `${parts.join(", ")}.`;
   };
 
   const tally = () => {
-    values?.show();
-    const checks = cells.filter((cell) => cell.checked || cell.claims.length);
-    const isOf = (cell) => {
-      if (cell.edited) return EDITED;
-      if (!fresh(cell)) return NOT_RUN;
-      if (cell.state === "away") return BROKEN;
-      if (cell.state === "fails") {
-        if (cell.error.name !== "AssertionError") return BROKEN;
-        return cell.error.quoted ? QUOTED : FAILS;
-      }
-      return cell.state === "same" && !elsewhere(cell) ? PROVED : PASSES;
-    };
-    const found = checks.map((cell) => [cell, isOf(cell)]);
-    const number = (what) => found.filter(([, is]) => is === what).length;
-    const parts = [PROVED, PASSES, QUOTED, FAILS, EDITED, BROKEN, NOT_RUN]
-      .filter((is) => is === PROVED || number(is))
-      .map((is) => `${number(is)} ${is}`);
-    sum.textContent = `Checks and claims: ${parts.join(", ")}`;
-    list.hidden = !checks.length;
-    if (list.open) {
-      const rows = make("ul");
-      for (const [cell, is] of found) {
-        const row = make("li");
-        row.dataset.is = is;
-        const claims = cell.claims.map(({ text, verdict }) => `“${text}”: ${verdict}.`).join(" ");
-        const set = dial?.edited ? changed(dial) || "your values" : "";
-        const here = set ? `with ${set}, where the book says “${cell.checked}”` : cell.checked;
-        const link = make("a", "", claims || here);
-        link.href = `#${cell.claims[0] ? `claim-${cell.claims[0].id}` : cell.holder?.id}`;
-        row.append(make("b", "", `${is}: `), link);
-        rows.append(row);
-      }
-      inside.replaceChildren(rows);
-    }
     reset.textContent = cells.some((cell) => cell.edited) ? "Reset all" : "Restart Python";
     reset.hidden = !worker && reset.textContent !== "Reset all";
     stop.hidden = !worker || (ready && !running);
     all.hidden = !stop.hidden;
     all.textContent = firstStale() > 0 && firstStale() < total ? "Run the rest" : "Run all";
   };
-  list.addEventListener("toggle", tally);
 
   // --- running ---
-  const needs = (texts) => {
-    const text = texts.join("\n");
-    return Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(text));
-  };
+  const needs = (text) => Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(text));
 
   const raise = () => {
     worker?.terminate();
     ready = false;
     ran = [];
-    dirt.clear();
     worker = new Worker(new URL(`${box.dataset.version}/worker.js`, base), { type: "module" });
     worker.addEventListener("message", ({ data }) => hear(data));
     worker.addEventListener("error", (event) => {
@@ -478,7 +397,6 @@ export const begin = async (box, base, exercise = "") => {
       do: "start",
       base: base.href,
       all: about.engine,
-      wanted: needs(cells.map((cell) => cell.text)),
       cache: box.dataset.cache,
     });
   };
@@ -503,13 +421,11 @@ export const begin = async (box, base, exercise = "") => {
     const index = firstStale();
     const turn = tries.findIndex(({ solution }) => solution <= index);
     if (turn < 0 && (index > wanted || index >= total)) return rest();
-    if ([...dirt].some(([cell, wild]) => !cell.edited || (wild && cell.index >= index))) return raise();
     if (turn >= 0) return tryOut(tries.splice(turn, 1)[0]);
     ran.length = index;
     const cell = cells[index];
     running = cell;
     Object.assign(cell, { state: "runs", events: [], error: null, at: cell.text, basis: basis(cell) });
-    if (cell.edited) dirt.set(cell, dirt.get(cell) || WILD.test(written(cell)));
     clear(cell);
     show(cell);
     tally();
@@ -533,14 +449,13 @@ export const begin = async (box, base, exercise = "") => {
   const tryOut = (exercise) => {
     ran.length = exercise.solution;
     running = { exercise, part: "answer", index: exercise.solution, text: exercise.text, events: [], error: null };
-    if (WILD.test(exercise.text)) dirt.set(running, true);
     exercise.tell("runs", "Your answer runs …");
     say("Your answer runs …");
     tally();
     send(running, exercise.text);
   };
   const send = ({ index }, source, expected = []) =>
-    worker.postMessage({ do: "run", index, source, expected, needs: needs([source]), goes_on: !running.exercise });
+    worker.postMessage({ do: "run", index, source, expected, needs: needs(source), goes_on: !running.exercise });
   const tried = (it) => {
     const { exercise, part } = it;
     if (part === "answer" && !it.error) {
@@ -633,20 +548,6 @@ export const begin = async (box, base, exercise = "") => {
     document.documentElement.dataset.live = "halted";
   };
 
-  if (dial?.editor) {
-    values = fields(dial, {
-      write: (text) => {
-        dial.editor.set(text);
-        change(dial, text);
-      },
-      run: () => want(total - 1),
-      back: () => {
-        back(dial);
-        want(total - 1);
-      },
-    });
-    box.after(values.form);
-  }
   const answers = exercises(about.exercises, { page, root: new URL("../../", base), attempt, draw, refuse });
   bar.append(answers.list);
 

@@ -38,15 +38,4 @@ export const memory = {
       return false;
     }
   },
-  // Everything of a kind: [page, id, text].
-  all(kind) {
-    try {
-      return Object.entries(localStorage)
-        .map(([key, text]) => [...key.split(":"), text])
-        .filter(([first, , , text]) => first === kind && text !== undefined)
-        .map(([, page, id, text]) => [page, id, text]);
-    } catch {
-      return [];
-    }
-  },
 };

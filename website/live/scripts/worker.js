@@ -11,7 +11,7 @@ import {
 
 const LIBRARY = "python315.zip";
 const FOLDER = "/usr/local/lib";
-const packs = new Map();
+const packs = new Set(); // that came
 let engine;
 let store; // the browser's cache of this engine, or null
 let files; // where each file of the engine is, and how large
@@ -81,10 +81,10 @@ const fetchAll = async (names) => {
   return Object.fromEntries(wanted.map((name, at) => [name, streams[at]]));
 };
 
-// Packages that a cell asks for beyond those of its page.
+// Packages that the text of a cell asks for.
 const bring = async (names) => {
   for (const [name, stream] of Object.entries(await fetchAll(names))) {
-    packs.set(name, true);
+    packs.add(name);
     engine.packs.contents.set(`${name}.zip`, new File(await bytes(stream), { readonly: true }));
   }
 };
@@ -99,21 +99,17 @@ const textOf = (write) => {
   });
 };
 
-const start = async ({ base, all, wanted, cache }) => {
+const start = async ({ base, all, cache }) => {
   files = all;
   for (const file of Object.values(files)) file.url = new URL(file.name, base).href;
   await open(cache);
-  const streams = await fetchAll(["python", "library", "drawing", "book", ...wanted]);
+  const streams = await fetchAll(["python", "library", "drawing", "book"]);
   send("starting");
   const answer = new Response(streams.python, { headers: { "Content-Type": "application/wasm" } });
   const compiled = WebAssembly.compileStreaming(answer);
   compiled.catch(() => {}); // heard below
   const file = async (name) => new File(await bytes(streams[name]), { readonly: true });
   const packed = new Directory([]);
-  for (const name of wanted) {
-    packed.contents.set(`${name}.zip`, await file(name));
-    packs.set(name, true);
-  }
   const live = new Directory([
     ["packs", packed],
     ["book.zip", await file("book")],
@@ -170,7 +166,7 @@ const say = (source) => {
   }
 };
 
-const ask = (request) => say(`__import__('live').turn(${JSON.stringify(JSON.stringify(request))})`);
+const ask = (request) => say(`__import__('website.live.inside', fromlist=['inside']).handle_request(${JSON.stringify(JSON.stringify(request))})`);
 
 const does = {
   start,
