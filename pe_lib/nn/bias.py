@@ -10,7 +10,6 @@ from torch.nn import functional
 from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals, brief
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import as_offset, with_float64
-from pe_lib.nn._guests import as_leaf
 from pe_lib.nn._tables import WIDE
 
 
@@ -66,12 +65,6 @@ class _Bias(nn.Module):
             If a length is below 1, shapes do not fit, positions come with an offset,
             or keys have positions and queries have none.
         """
-        leaf = as_leaf(
-            self, length, key_length=key_length, offset=offset, positions=positions,
-            key_positions=key_positions, mask=mask,
-        )  # fmt: skip
-        if leaf is not None:
-            return leaf  # type: ignore[no-any-return]
         length = _as_length("length", length)
         keys = length if key_length is None else _as_length("key_length", key_length)
         hides = as_flag("mask", mask) and self.causal

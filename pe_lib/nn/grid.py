@@ -15,7 +15,6 @@ from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import with_float64
-from pe_lib.nn._guests import as_leaf, is_guest
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -122,10 +121,6 @@ class GridRotaryEmbedding(nn.Module):
         TypeError, ValueError
             If neither positions nor turns are given, or both; if shapes do not fit.
         """
-        if is_guest(queries) or is_guest(keys):
-            leaf = as_leaf(self, queries, keys, positions=positions, turns=turns)
-            if leaf is not None:
-                return leaf  # type: ignore[no-any-return]
         turns = self._turns(positions, turns, queries, keys)
         turned: tuple[Tensor, Tensor] = self.rotary(queries, keys, turns=turns)
         return turned
@@ -138,10 +133,6 @@ class GridRotaryEmbedding(nn.Module):
         turns: Tensor | None = None,
     ) -> Tensor:
         """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
-        if is_guest(x):
-            leaf = as_leaf(self, x, method="turn", positions=positions, turns=turns)
-            if leaf is not None:
-                return leaf  # type: ignore[no-any-return]
         return self.rotary.turn(x, turns=self._turns(positions, turns, x))
 
     def _turns(

@@ -14,7 +14,6 @@ from pe_lib.nn._arguments import (
     positions_of,
     refuse_integers,
 )
-from pe_lib.nn._guests import as_leaf, is_guest, on_jagged
 from pe_lib.table import sinusoidal_table
 
 INITS = ("normal", "sinusoidal")
@@ -100,8 +99,7 @@ class LearnedPositionalEmbedding(nn.Module):
         ----------
         x : tensor [..., length, d_model]
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False. A nested tensor of layout
-            torch.jagged has texts of different lengths, each counted from 0.
+            if the module was made with batch_first=False.
         positions : tensor [length], [1, length] or [batch, length]
             Integers; 0, ..., length - 1 if left out. For sentences padded on the
             left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
@@ -122,9 +120,6 @@ class LearnedPositionalEmbedding(nn.Module):
             outside 0, ..., max_length - 1. On other devices than the CPU, and in
             compiled code, PyTorch itself stops at such a `positions`.
         """
-        if is_guest(x):
-            leaf = as_leaf(self, x, positions=positions, offset=offset)
-            return on_jagged(self, x, positions, offset) if leaf is None else leaf
         length = length_of(x, self.d_model, self.batch_first)
         offset = as_offset(offset)
         refuse_integers(x)

@@ -1,6 +1,5 @@
 """Rotary positions as a PyTorch module."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
@@ -13,17 +12,8 @@ from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at
 from pe_lib.nn._arguments import as_offset, lined_up
 from pe_lib.nn._configs import rotary_arguments
-from pe_lib.nn._guests import as_leaf, is_guest
 from pe_lib.nn._tables import WIDE, Tabled
-from pe_lib.nn._turning import (
-    HALF_BYTES,
-    SMALL,
-    SMALL_TO_LEARN,
-    is_followed,
-    ready_for_small,
-    turn,
-    turn_small,
-)
+from pe_lib.nn._turning import turn
 
 
 class RotaryEmbedding(Tabled):
@@ -39,12 +29,6 @@ class RotaryEmbedding(Tabled):
     positions 0 to max_length - 1 ready. Others, and given positions, are computed
     in each call; where many layers need the same ones, :meth:`turns_at` computes
     them once.
-
-    On a processor it takes less time than transformers' `rotate_half`, but for two
-    cases: half-split pairs in bfloat16, eager, have 0.9 to 1.1 of its speed, and
-    interleaved ones in bfloat16, compiled, 0.8 to 0.9. The first is the price of
-    rounding once, the second of reading every second number. `benchmarks/rotary.txt`
-    has every size.
 
     Parameters
     ----------
@@ -221,12 +205,6 @@ class RotaryEmbedding(Tabled):
             Queries and keys of different lengths are at different positions: turn
             them apart, with :meth:`turn`.
         """
-        if is_guest(queries) or is_guest(keys):
-            leaf = as_leaf(
-                self, queries, keys, positions=positions, offset=offset, turns=turns
-            )
-            if leaf is not None:
-                return leaf  # type: ignore[no-any-return]
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)
         length, as_many = queries.shape[-2], keys.shape[-2]
@@ -234,14 +212,6 @@ class RotaryEmbedding(Tabled):
             raise ValueError(
                 f"keys must have the length of queries, {length}, got {as_many}; "
                 "turn() takes each with its own positions"
-            )
-        if turns is None and positions is None and self._is_small(queries, keys):
-            ready = self._rows_for_small(queries, offset)
-            turned = turn_small(queries, ready), turn_small(keys, ready)
-            if self.seq_dim == -2:
-                return turned
-            return tuple(  # type: ignore[return-value]
-                x.transpose(self.seq_dim, -2) for x in turned
             )
         of_queries = self._turns(queries, positions, offset, turns)
         alike = turns is not None or torch.float64 not in (queries.dtype, keys.dtype)
@@ -261,15 +231,8 @@ class RotaryEmbedding(Tabled):
         turns: Tensor | tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
         """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
-        given: dict[str, Any] = {
-            "positions": positions, "offset": offset, "turns": turns
-        }  # fmt: skip
-        if is_guest(x):
-            leaf = as_leaf(self, x, method="turn", **given)
-            if leaf is not None:
-                return leaf  # type: ignore[no-any-return]
         x = self._length_before_last("x", x)
-        return self._turn("x", x, self._turns(x, **given))
+        return self._turn("x", x, self._turns(x, positions, offset, turns))
 
     def turns_at(
         self,
@@ -309,7 +272,7 @@ class RotaryEmbedding(Tabled):
         >>> rotary.cos_sin(torch.tensor([1]))[0]
         tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
         """
-        if dtype not in (*WIDE, *HALF_BYTES):
+        if dtype not in (*WIDE, torch.bfloat16, torch.float16):
             raise TypeError(f"dtype must have 16 bits or more, got {dtype}")
         wide = dtype if dtype in WIDE else torch.float32
         packed = self.turns_at(position_ids, dtype=wide)
@@ -343,30 +306,6 @@ class RotaryEmbedding(Tabled):
     def _codes(self, positions: Tensor, offset: Any, dtype: torch.dtype) -> Tensor:
         codes = codes_at(positions, offset, self._columns, dtype)
         return codes if self.temperature == 1 else codes * self.temperature
-
-    def _is_small(self, queries: Tensor, keys: Tensor) -> bool:
-        """Whether both can be turned in the shortest way."""
-        learns = queries.requires_grad or keys.requires_grad
-        most = SMALL_TO_LEARN if learns and torch.is_grad_enabled() else SMALL
-        return (
-            not is_followed()
-            and queries.numel() + keys.numel() <= most
-            and queries.dtype == keys.dtype
-            and self.rotary_dim == self.head_dim
-        )
-
-    def _rows_for_small(self, x: Tensor, offset: Any) -> Sequence[Tensor]:
-        """What :func:`turn_small` takes, from what is ready if that has these rows."""
-        length, filled = x.shape[-2], self._filled
-        if (
-            type(offset) is int
-            and 0 <= offset <= self.max_length - length
-            and filled is not None
-            and filled.dtype == (x.dtype if x.dtype in WIDE else torch.float32)
-            and filled.device == x.device
-        ):
-            return [part[offset : offset + length] for part in self._small]
-        return ready_for_small(self._turns(x, None, offset), self.layout)
 
     def _turns(
         self, x: Tensor, positions: Tensor | None, offset: Any, turns: Any = None
@@ -413,11 +352,6 @@ class RotaryEmbedding(Tabled):
         """A view of queries or keys with axes [..., length, head_dim]."""
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
-        if x.is_nested:
-            raise TypeError(
-                f"{name} must be no nested tensor: turn its values() as one text, "
-                "with positions that begin anew in each"
-            )
         if not x.is_floating_point():
             raise TypeError(f"{name} must be floating-point numbers, got {x.dtype}")
         if x.ndim < -self.seq_dim or x.shape[-1] != self.head_dim:
@@ -431,8 +365,6 @@ class RotaryEmbedding(Tabled):
     def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
         table.copy_(self._codes(positions, 0, table.dtype))
-        if self.rotary_dim == self.head_dim:
-            self._small = ready_for_small(table, self.layout)
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)

@@ -20,19 +20,10 @@ from pe_lib.nn._arguments import (
     length_of,
     positions_of,
 )
-from pe_lib.nn._guests import as_leaf, is_guest, on_jagged
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
 
 SHORTER = (torch.bfloat16, torch.float16)
-
-
-def _added(x: Tensor, fresh: Tensor) -> Tensor:
-    """x + fresh, in the memory of `fresh`, which nothing else uses."""
-    try:
-        return fresh.add_(x)
-    except RuntimeError:  # vmap, where x has an axis more than it seems
-        return x + fresh
 
 
 class SinusoidalPositionalEncoding(Tabled):
@@ -52,7 +43,7 @@ class SinusoidalPositionalEncoding(Tabled):
     It keeps the rows of positions 0 to max_length - 1 ready, in its own dtype, and
     takes whole positions from them on the CPU. Other positions, and codes for an x
     of more bits than the module has, are computed in :meth:`forward`, which takes
-    longer and changes nothing. For torch.fx a call is one node.
+    longer and changes nothing.
 
     Parameters
     ----------
@@ -143,8 +134,7 @@ class SinusoidalPositionalEncoding(Tabled):
         ----------
         x : tensor [..., length, d_model]
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False. A nested tensor of layout
-            torch.jagged has texts of different lengths, each counted from 0.
+            if the module was made with batch_first=False.
         positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1
             if left out. The batch comes first here also with batch_first=False,
@@ -165,9 +155,6 @@ class SinusoidalPositionalEncoding(Tabled):
         ValueError
             If the shape of x or of positions does not fit.
         """
-        if is_guest(x):
-            leaf = as_leaf(self, x, positions=positions, offset=offset)
-            return on_jagged(self, x, positions, offset) if leaf is None else leaf
         length = length_of(x, self.d_model, self.batch_first)
         offset = as_offset(offset)
         end = offset + length
@@ -189,9 +176,6 @@ class SinusoidalPositionalEncoding(Tabled):
                 codes = codes_at(positions, offset, self._columns, x.dtype)
             else:
                 codes = functional.embedding(rows, table).to(x.dtype)
-                if codes.shape == x.shape and (self.batch_first or x.ndim == 2):
-                    x = _added(x, codes)
-                    return x if self.dropout is None else self.dropout(x)
         if not self.batch_first:
             codes = length_first(codes, x)
         x = x + codes

@@ -53,12 +53,11 @@ def test_rules_that_stretch(key):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("length", [3, 400])  # in the shortest way, and in blocks
-def test_temperature_multiplies_the_part_that_turns(layout, length):
+def test_temperature_multiplies_the_part_that_turns(layout):
     options = {"layout": layout, "rotary_dim": 16}
     plain = RotaryEmbedding(32, **options)
     hot = RotaryEmbedding(32, temperature=1.5, **options)
-    x = torch.randn(2, 4, length, 32, requires_grad=True)
+    x = torch.randn(2, 4, 3, 32, requires_grad=True)
     wanted = torch.cat([1.5 * plain.turn(x)[..., :16], x[..., 16:]], -1)
     torch.testing.assert_close(hot.turn(x), wanted)
     given = torch.autograd.grad(hot.turn(x).sin().sum(), x)[0]

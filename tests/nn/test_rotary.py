@@ -13,7 +13,6 @@ from torch.autograd import forward_ad
 from pe_lib import sinusoidal
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
 from pe_lib.nn import RotaryEmbedding
-from pe_lib.nn._turning import _in_the_open, turn
 
 LAYOUTS = ("interleaved", "half_split")
 EPSILON = {
@@ -253,18 +252,6 @@ def test_exported_with_any_length():
         torch.testing.assert_close(one, other)
 
 
-@on_each_layout
-def test_blocks_are_the_formula(layout, monkeypatch):
-    """Rows that do not fill the last block; a block of one row."""
-    turns = RotaryEmbedding(8, layout=layout, max_length=50).table
-    for block in (1, 50 * 8):
-        monkeypatch.setattr("pe_lib.nn._turning.BLOCK", block)
-        for dtype in (torch.float32, torch.bfloat16):
-            x = torch.randn(2, 50, 8).to(dtype)
-            expected = _in_the_open(x, turns, layout, 1)
-            torch.testing.assert_close(turn(x, turns, layout), expected)
-
-
 X = torch.zeros(2, 3, 5, 8)
 
 
@@ -319,16 +306,3 @@ def test_bad_arguments(arguments, error, message):
         "RotaryEmbedding(8, max_length=2048, base=10000, layout='interleaved', "
         "rotary_dim=4)"
     )
-
-
-@pytest.mark.parametrize("dtype", list(EPSILON))
-@on_each_layout
-def test_a_few_words_have_the_bits_of_a_long_text(layout, dtype):
-    """They are turned in another way; views and gradients too."""
-    module = RotaryEmbedding(64, layout=layout)
-    q, k = torch.randn(1, 300, 4, 64).to(dtype).transpose(1, 2).repeat(2, 1, 1, 1, 1)
-    whole = module(q, k)
-    for t in (0, 299):
-        few = [x[:, :, t : t + 1].detach().requires_grad_() for x in (q, k)]
-        for one, other in zip(module(*few, offset=t), whole, strict=True):
-            assert torch.equal(one, other[:, :, t : t + 1]) and one.requires_grad

@@ -3,7 +3,8 @@
 Above a chapter's first open cell stands a button; nothing is fetched before it is
 pressed. Then ``scripts/page.js`` takes over: it reads the chapter's cells
 with their stored outputs (``_static/live/cells/``) and starts Python in a worker. The
-engine comes from ``engine.py``, which `make book` runs; without it the site is built without the button, and says so once. A chapter that needs PyTorch says so.
+engine comes from ``engine.py``, which `make book` runs; without it the site is built
+without the button, and says so once. A chapter that needs PyTorch says so.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """What runs inside the reader's browser: the cells of a page, as Jupyter runs them.
 
-The page's worker calls :func:`handle_request` with a request in JSON and reads events from
-standard output, one JSON object a line:
+The page's worker calls :func:`handle_request` with a request in JSON, and reads events
+from standard output, one JSON object a line:
 
     {"kind": "text", "stream": "stdout", "text": ...}    printed
     {"kind": "value", "text": ...}                       the last expression
