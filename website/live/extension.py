@@ -34,7 +34,7 @@ from website import answers, editions, manuscript
 logger = logging.getLogger(__name__)
 
 ROOT = manuscript.ROOT
-SCRIPTS = Path(__file__).parents[1] / "_static/live"
+SCRIPTS = Path(__file__).with_name("scripts")
 ENGINE = Path(os.environ.get("LIVE_ENGINE", ROOT / ".venv/live"))
 FOLDER = "_static/live"
 FIRST = "start.js"
