@@ -395,7 +395,7 @@ def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     done, listed = [], []
     every = len(pages) == len(book.notebooks)
-    for plan in plans(book, book.spine if every else pages):
+    for plan in plans(book, book.path_pages if every else pages):
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)

@@ -1,9 +1,9 @@
 """What a page says about its place in the book, read from the chapters themselves.
 
 Every chapter opens with a block that names what one needs; its place in _toc.yml says
-whether it belongs to the hour, and its length how long it takes. From these come the
+whether it belongs to the path, and its length how long it takes. From these come the
 quiet line above a chapter for those whom a search brought there, and the stops of the
-hour with their questions.
+path with their questions.
 """
 
 import html
@@ -21,7 +21,7 @@ FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 class Stop(NamedTuple):
-    """A page of the hour, as the templates show it; texts are HTML."""
+    """A page of the path, as the templates show it; texts are HTML."""
 
     name: str
     title: str
@@ -54,27 +54,27 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
 
 
 @cache
-def hour() -> list[Stop]:
-    """The pages of the hour, in order."""
+def path_pages() -> list[Stop]:
+    """The pages of the path, in order."""
     return [
         Stop(page.name, text(page.title), text(page.question), page.minutes)
-        for page in manuscript.read().spine
+        for page in manuscript.read().path_pages
     ]
 
 
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
-    """Give the templates the line above the chapter, and the hour.
+    """Give the templates the line above the chapter, and the path.
 
-    ``hour`` is a list of stops, on every page; ``hour_index`` is the number of this
+    ``path_pages`` is a list of stops, on every page; ``path_index`` is the number of this
     page among them, or None.
     """
     context["where"] = where_am_i(pagename, context["pathto"])
-    context["hour"] = hour()
+    context["path_pages"] = path_pages()
     context["words_a_minute"] = manuscript.WORDS_A_MINUTE
-    names = [stop.name for stop in context["hour"]]
-    context["hour_index"] = names.index(pagename) if pagename in names else None
+    names = [stop.name for stop in context["path_pages"]]
+    context["path_index"] = names.index(pagename) if pagename in names else None
 
 
 def setup(app: Sphinx) -> None:

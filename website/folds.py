@@ -291,12 +291,12 @@ def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Whether the page has folds, which a button opens; in the hour the story alone.
+    """Whether the page has folds, which a button opens; in the path the story alone.
 
     There the contents leave out what is deeper.
     """
     context["has_folds"] = doctree is not None and any(doctree.findall(tag))
-    if pagename in {page.name for page in manuscript.read().spine}:
+    if pagename in {page.name for page in manuscript.read().path_pages}:
         context["toc"] = DEEPER_ENTRY.sub("", context.get("toc", ""))
 
 

@@ -1,6 +1,6 @@
 """What the landing page shows of the book: the path, the other chapters, the claims.
 
-``{the-hour}`` lists the hour with its minutes, ``{the-rest}`` all else by part.
+``{the-path}`` lists the path with its minutes, ``{the-rest}`` all else by part.
 ``{the-notebooks}`` lists every chapter's two editions.
 ``{guess}`` lets the reader choose among its lines, of which the last is right, and
 opens the fold below it; ``{claims}`` makes cards of the claims whose ids are its lines.
@@ -44,26 +44,26 @@ class OnThePage(SphinxDirective):
         return os.path.relpath(place, os.path.dirname(self.env.docname))  # noqa: PTH120
 
 
-class TheHour(OnThePage):
-    """The pages of the hour in order, each with its minutes."""
+class ThePath(OnThePage):
+    """The pages of the path in order, each with its minutes."""
 
     def html(self) -> str:
         """A numbered list."""
         items = (
             f'<li><a href="{self.address(stop.name)}">{stop.title}</a> '
             f'<span class="time">{stop.minutes} min</span></li>'
-            for stop in chapters.hour()
+            for stop in chapters.path_pages()
         )
-        return f'<ol class="the-hour">{"".join(items)}</ol>'
+        return f'<ol class="the-path">{"".join(items)}</ol>'
 
 
 class TheRest(OnThePage):
-    """All chapters beside the hour, by part."""
+    """All chapters beside the path, by part."""
 
     def html(self) -> str:
         """A line for each part."""
         book = manuscript.read()
-        rest = [page for page in book.notebooks if page not in book.spine]
+        rest = [page for page in book.notebooks if page not in book.path_pages]
         parts = (
             f"<p><b>{html.escape(part)}.</b> "
             + " · ".join(
@@ -134,7 +134,7 @@ class ClaimCards(OnThePage):
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
-    app.add_directive("the-hour", TheHour)
+    app.add_directive("the-path", ThePath)
     app.add_directive("the-rest", TheRest)
     app.add_directive("the-notebooks", TheNotebooks)
     app.add_directive("guess", Guess)

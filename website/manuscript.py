@@ -361,10 +361,10 @@ class Manuscript:
         return [page for page in self.pages.values() if page.is_notebook]
 
     @cached_property
-    def spine(self) -> list[Page]:
+    def path_pages(self) -> list[Page]:
         """The first part of _toc.yml that has chapters, in order: the path."""
-        hour = self.contents[self.notebooks[0].name]
-        return [p for p in self.notebooks if self.contents.get(p.name) == hour]
+        part = self.contents[self.notebooks[0].name]
+        return [p for p in self.notebooks if self.contents.get(p.name) == part]
 
     @cached_property
     def figures(self) -> dict[str, tuple[Page, Cell]]:

@@ -10,14 +10,14 @@ from website import manuscript
 from website.manuscript import Cell, Page
 
 BOOK = manuscript.read()
-FOLLOWING = dict(zip(BOOK.spine, BOOK.spine[1:], strict=False))
+FOLLOWING = dict(zip(BOOK.path_pages, BOOK.path_pages[1:], strict=False))
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_form(page: Page) -> None:
     """Each fault of a chapter, one a line, with its remedy."""
     faults = list(page_form.faults(page))
-    if page in BOOK.spine:
+    if page in BOOK.path_pages:
         faults += page_form.faults_of_the_path(page, FOLLOWING.get(page))
     if faults:
         pytest.fail("\n".join([page.name, *faults]), pytrace=False)
@@ -32,7 +32,7 @@ def test_words(name: str) -> None:
 
 def test_path() -> None:
     """The first part of _toc.yml in 100 minutes."""
-    minutes = sum(page.seconds for page in BOOK.spine) / 60
+    minutes = sum(page.seconds for page in BOOK.path_pages) / 60
     assert minutes <= 100, "the path is too long: move text into '## Deeper: ...'"
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from built_site import Build
+from tests.website.built_site import Build
 
 from course import handouts
 from pe_lib import explorers

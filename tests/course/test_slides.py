@@ -10,14 +10,14 @@ from course import handouts, slides
 from website import katex_math, manuscript
 
 BOOK = manuscript.read()
-PLANS = slides.plans(BOOK, BOOK.spine)
+PLANS = slides.plans(BOOK, BOOK.path_pages)
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
 
 
 def test_there_is_a_plan_for_each_lecture_and_each_chapter_of_the_hour() -> None:
     """Their minutes are those of the slides, and no slide lacks its note."""
     names = [plan.name for plan in PLANS]
-    assert names[:2] == ["45", "90"] and len(names) == 2 + len(BOOK.spine)
+    assert names[:2] == ["45", "90"] and len(names) == 2 + len(BOOK.path_pages)
     for plan in PLANS:
         assert plan.slides and all(slide.note for slide in plan.slides), plan.name
     assert [plan.minutes for plan in PLANS[:2]] == [45, 90]

@@ -140,9 +140,9 @@ def test_the_landing_page_lists_the_path(site: Site, browser: Any) -> None:
     """All its pages with their minutes, and three claims as cards."""
     with checks.visit(browser, site, site.url("book/index")) as seen:
         page = seen.page
-        assert page.locator(".the-hour li").count() == len(BOOK.spine)
-        minutes = page.locator(".the-hour .time").all_text_contents()
-        assert minutes == [f"{page.minutes} min" for page in BOOK.spine]
+        assert page.locator(".the-path li").count() == len(BOOK.path_pages)
+        minutes = page.locator(".the-path .time").all_text_contents()
+        assert minutes == [f"{page.minutes} min" for page in BOOK.path_pages]
         assert page.locator(".claim-card .badge").count() == 3
 
 

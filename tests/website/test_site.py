@@ -63,7 +63,7 @@ FOUND_FIRST = {
 # On a change axe, paper and the first stop of Tab are tried on these alone: what they
 # find is nearly always the same code on all pages. `make weekly` tries all.
 SAMPLE = (LANDING, "book/quarter", "book/failures/dials", "search")
-SPINE = {page.name for page in manuscript.read().spine}
+PATH = {page.name for page in manuscript.read().path_pages}
 AS_LOADED: list[checks.Check] = [
     checks.external_requests,
     checks.missing_files,
@@ -166,7 +166,7 @@ def test_page(at: Opener, name: str) -> None:
     """Opened once, on a phone; then the window gets other widths."""
     seen = at(name, width=checks.PHONE)
     faults = [*found(seen, AS_LOADED)]
-    if name in SPINE:
+    if name in PATH:
         faults += found(seen, [checks.picture_first])
         checks.resize(seen.page, checks.WIDE)
         faults += found(seen, OF_THE_PATH)
@@ -277,22 +277,24 @@ def test_light_or_dark(at: Opener, mode: str) -> None:
 
 def test_progress_through_the_hour(at: Opener) -> None:
     """A segment a page, as wide as its minutes; this one fills; below is a list."""
-    spine = manuscript.read().spine
-    names = [page.name for page in spine]
+    path_pages = manuscript.read().path_pages
+    names = [page.name for page in path_pages]
     page = at(CHAPTER, width=checks.PHONE).page
-    parts = page.locator(".hour .strip i")
+    parts = page.locator(".path-progress .strip i")
     widths = [part.bounding_box()["width"] for part in parts.all()]
-    each = [wide / chapter.minutes for wide, chapter in zip(widths, spine, strict=True)]
+    each = [
+        wide / chapter.minutes for wide, chapter in zip(widths, path_pages, strict=True)
+    ]
     assert max(each) < 1.2 * min(each)
     now = names.index(CHAPTER)
-    assert page.locator(".hour .strip .done").count() == now
-    minutes = "() => document.querySelector('.hour .read').textContent"
-    assert int(page.evaluate(minutes)) == sum(p.minutes for p in spine[:now])
+    assert page.locator(".path-progress .strip .done").count() == now
+    minutes = "() => document.querySelector('.path-progress .read').textContent"
+    assert int(page.evaluate(minutes)) == sum(p.minutes for p in path_pages[:now])
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    whole = str(sum(p.minutes for p in spine[: now + 1]))
+    whole = str(sum(p.minutes for p in path_pages[: now + 1]))
     page.wait_for_function(f"({minutes})() === '{whole}'")
-    page.locator(".hour summary").click()
-    links = page.locator(".hour li a").all()
+    page.locator(".path-progress summary").click()
+    links = page.locator(".path-progress li a").all()
     assert [link.evaluate("a => a.pathname") for link in links] == [
         f"/{name}.html" for name in names
     ]
@@ -300,9 +302,9 @@ def test_progress_through_the_hour(at: Opener) -> None:
 
 
 def test_the_hour_leads_on(site: Site) -> None:
-    """Each page of the hour ends with the question of the next."""
-    spine = manuscript.read().spine
-    for page, following in pairwise(spine):
+    """Each page of the path ends with the question of the next."""
+    path_pages = manuscript.read().path_pages
+    for page, following in pairwise(path_pages):
         text = site.path(site.url(page.name)).read_text(encoding="utf-8")
         block = text[text.index('<a class="next"') :].partition("</a>")[0]
         assert f"{following.name.rpartition('/')[2]}.html" in block

@@ -158,7 +158,7 @@ def test_katex_and_its_style_sheet_are_of_one_version():
 
 
 def hour_page(name, title):
-    """A page of a made-up hour: 130 words below its title cell, so a minute."""
+    """A page of a made-up path: 130 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
     cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 130}", {})
     return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
@@ -166,14 +166,14 @@ def hour_page(name, title):
 
 @pytest.fixture
 def book(monkeypatch):
-    """Two pages of an hour, a third chapter, and a page without code."""
+    """Two pages of a path, a third chapter, and a page without code."""
     pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
     parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More", "r/d": "Words"}
     made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
     monkeypatch.setattr(manuscript, "read", lambda: made)
-    chapters.hour.cache_clear()
+    chapters.path - progress.cache_clear()
     yield
-    chapters.hour.cache_clear()
+    chapters.path - progress.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
@@ -181,9 +181,9 @@ def book(monkeypatch):
 def test_the_hour_for_the_templates(name, index):
     context = {"pathto": str}
     chapters.tell_the_page(None, name, "", context, None)
-    assert context["hour_index"] == index
-    assert [stop.name for stop in context["hour"]] == ["p/a", "p/b"]
-    stop = context["hour"][1]
+    assert context["path_index"] == index
+    assert [stop.name for stop in context["path_pages"]] == ["p/a", "p/b"]
+    stop = context["path_pages"][1]
     assert (stop.title, stop.minutes) == ("p/b &amp; co", 1)
     assert stop.question.startswith("Who is <span class=")
     assert stop.question.endswith("&amp; why?") and "katex" in stop.question

@@ -47,7 +47,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "k" && (event.ctrlKey || event.metaKey)) ask(event);
   if (event.key === "/" && !writes) ask(event);
   if (event.key !== "Escape") return;
-  for (const open of document.querySelectorAll(".menu[open], .hour > [open]")) {
+  for (const open of document.querySelectorAll(".menu[open], .path-progress > [open]")) {
     open.open = false;
     open.firstElementChild.focus();
   }
@@ -60,16 +60,16 @@ addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: 
 const now = find(".rail .now");
 if (now) find(".rail").scrollTop = now.offsetTop - 150;
 
-const hour = find(".hour");
-if (hour) {
+const path = find(".path-progress");
+if (path) {
   const text = find("article");
-  const { before, minutes } = hour.dataset;
+  const { before, minutes } = path.dataset;
   const show = () => {
     const box = text.getBoundingClientRect();
     const way = Math.max(1, box.height - innerHeight);
     const part = Math.min(1, Math.max(0, -box.top / way));
-    hour.querySelector(".now").style.setProperty("--f", part.toFixed(3));
-    hour.querySelector(".read").textContent = +before + Math.round(minutes * part);
+    path.querySelector(".now").style.setProperty("--f", part.toFixed(3));
+    path.querySelector(".read").textContent = +before + Math.round(minutes * part);
   };
   addEventListener("scroll", show, { passive: true });
   show();

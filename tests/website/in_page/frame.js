@@ -1,6 +1,6 @@
 // What of the frame is missing, or too small for a finger.
 (least) => {
-  const controls = [...document.querySelectorAll(".bar :is(a, button, summary), .hour summary")]
+  const controls = [...document.querySelectorAll(".bar :is(a, button, summary), .path-progress summary")]
     .filter((e) => e.checkVisibility({ visibilityProperty: true }));
   const faults = controls
     .map((e) => [e, e.getBoundingClientRect()])
