@@ -67,7 +67,7 @@ def tell_the_page(
 ) -> None:
     """Give the templates the line above the chapter, and the path.
 
-    ``path_pages`` is a list of stops, on every page; ``path_index`` is the number of this
+    ``path_pages`` is a list of stops, on every page; ``path_index`` the number of this
     page among them, or None.
     """
     context["where"] = where_am_i(pagename, context["pathto"])

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.website.built_site import Build
 
 from course import handouts
 from pe_lib import explorers
+from tests.website.built_site import Build
 from website import manuscript
 
 BOOK = manuscript.read()
