@@ -400,8 +400,10 @@ def description(seen: Visit) -> list[str]:
 def printing(seen: Visit) -> list[str]:
     """What paper has no use for; and whether the text is still there."""
     seen.page.emulate_media(media="print")
-    unwanted = ".bar, .path-progress, .rail, .contents, .skip, .copybtn, .onward, .foot,"
+    unwanted = (
+        ".bar, .path-progress, .rail, .contents, .skip, .copybtn, .onward, .foot,"
         " .open-folds"
+    )
     faults = seen.page.evaluate(script("printing"), unwanted)
     seen.page.emulate_media(media="screen")
     return faults

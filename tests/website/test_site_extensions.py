@@ -171,9 +171,9 @@ def book(monkeypatch):
     parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More", "r/d": "Words"}
     made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
     monkeypatch.setattr(manuscript, "read", lambda: made)
-    chapters.path - progress.cache_clear()
+    chapters.path_pages.cache_clear()
     yield
-    chapters.path - progress.cache_clear()
+    chapters.path_pages.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
