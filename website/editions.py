@@ -7,14 +7,16 @@ and leaves the old one alone:
     findable(notebook, hint)    with a first cell that finds pe_lib, or says the hint
 
 The course kit (``course``) builds on these two. The site offers both editions of
-every chapter: ``notebooks/failures/counting.ipynb`` is the student's,
-``counting-author.ipynb`` the other. The templates know their addresses as
-``download_student`` and ``download_author``.
+every chapter, each as a zip with the data that the chapter reads and the licences:
+``notebooks/failures/counting.zip`` is the student's, ``counting-author.zip`` the other.
+The templates know their addresses as ``download_student`` and ``download_author``.
 """
 
 import copy
+import io
 import json
 import re
+import zipfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
 FOLDER = "notebooks"
+LICENCES = [manuscript.ROOT / name for name in ("LICENSE", "LICENSE-TEXT")]
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
 import sys
@@ -202,7 +205,40 @@ def hint(repository: str) -> str:
 def addresses(name: str) -> dict[str, str]:
     """Where the site keeps the two editions of a chapter."""
     place = f"{FOLDER}/{name.removeprefix('book/')}"
-    return {"student": f"{place}.ipynb", "author": f"{place}-author.ipynb"}
+    return {"student": f"{place}.zip", "author": f"{place}-author.zip"}
+
+
+def text_of(notebook: Notebook) -> str:
+    """A notebook as its file."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def archive(page: manuscript.Page, notebook: Notebook) -> bytes:
+    """A zip of it, where it lies in the book, with its data and the licences."""
+    files = {f"{page.name}.ipynb": text_of(notebook).encode()}
+    for path in (*LICENCES, *data_files(page)):
+        files[path.relative_to(manuscript.ROOT).as_posix()] = path.read_bytes()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in files.items():
+            target.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def data_files(page: manuscript.Page) -> list[Path]:
+    """The kept files that a chapter reads, and their licence.
+
+    A name in a cell may be the beginning of several.
+    """
+    found = {
+        path
+        for folder, name in page.reads
+        for start in (page.path.parent / folder).glob(f"{name or '*.'}*")
+        for path in ([*start.rglob("*")] if start.is_dir() else [start])
+        if path.suffix in (".csv", ".npz", ".txt")
+    }
+    found |= {licence for path in found for licence in path.parent.glob("LICENSE*")}
+    return sorted(path.resolve() for path in found)
 
 
 def both(page: manuscript.Page, repository: str = "") -> dict[str, Notebook]:
@@ -225,11 +261,13 @@ def write_editions(app: Sphinx, exception: Exception | None) -> None:
     for name in sorted(app.env.found_docs & set(pages)):
         if not pages[name].is_notebook:
             continue
-        for edition, notebook in both(pages[name], repository).items():
+        made = both(pages[name], repository)
+        for edition, notebook in made.items():
             path = Path(app.outdir) / addresses(name)[edition]
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(notebook, indent=1, ensure_ascii=False)
-            path.write_text(text + "\n", encoding="utf-8")
+            path.write_bytes(archive(pages[name], notebook))
+        alone = Path(app.outdir) / addresses(name)["student"]  # the page reads it
+        alone.with_suffix(".ipynb").write_text(text_of(made["student"]), "utf-8")
 
 
 def tell_the_page(

@@ -1,5 +1,7 @@
 """The wheel in an empty environment: complete, typed, and quiet about nothing."""
 
+import io
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pe_lib
+from website import editions, manuscript
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("pyproject.toml", "LICENSE", "pe_lib")
@@ -134,6 +137,44 @@ def test_control_a_wrong_call_is_an_error_there(empty, tmp_path):
     lines = [int(line.split(":")[1]) for line in done.stdout.splitlines()[:-1]]
     assert sorted(set(lines)) == [2, 3, 4], done.stdout
     assert "[arg-type]" in done.stdout and "[call-arg]" in done.stdout
+
+
+RUN = """
+import json, sys
+notebook = json.loads(open(sys.argv[1], encoding="utf-8").read())
+names = {"__name__": "__main__"}
+for cell in notebook["cells"]:
+    if cell["cell_type"] == "code":
+        exec("".join(cell["source"]), names)
+"""
+PAGES = (
+    "failures/counting",
+    "sinusoidal/rotation",
+    "experiments/learned_table",
+    "beyond/language_model",
+    "beyond/low_precision",
+)
+"""With NumPy alone, with SymPy, and with data of their own and of other folders."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_as_a_notebook_runs_beside_the_wheel(name, empty, tmp_path):
+    """Unpacked in an empty folder: its data and the licences are in the zip."""
+    page = manuscript.read().pages[f"book/{name}"]
+    packed = editions.archive(page, editions.both(page)["student"])
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    assert (tmp_path / "LICENSE").exists() and (tmp_path / "LICENSE-TEXT").exists()
+    path = tmp_path / f"book/{name}.ipynb"
+    done = subprocess.run(
+        [empty, "-c", RUN, path],
+        cwd=path.parent,
+        env={**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_the_checker_runs_from_the_wheel(empty, tmp_path):

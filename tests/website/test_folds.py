@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -42,14 +43,17 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
 def test_both_editions_are_there(site: Site) -> None:
     """The student's notebook and the author's, and whoever teaches has a list."""
     listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
-    assert listed.count('.ipynb" download>') == 2 * len(BOOK.notebooks)
+    assert listed.count('.zip" download>') == 2 * len(BOOK.notebooks)
     for page in BOOK.notebooks:
         place = site.folder / "notebooks" / page.name.removeprefix("book/")
-        student = place.with_suffix(".ipynb").read_text(encoding="utf-8")
-        author = place.with_name(f"{place.name}-author.ipynb")
+        author = place.with_name(f"{place.name}-author")
+        student, other = (
+            zipfile.ZipFile(path.with_suffix(".zip")).read(f"{page.name}.ipynb")
+            for path in (place, author)
+        )
+        assert place.with_suffix(".ipynb").read_bytes() == student
         assert json.loads(student)["cells"]
-        assert "solution-start" not in student
-        assert "solution-start" in author.read_text(encoding="utf-8")
+        assert b"solution-start" not in student and b"solution-start" in other
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_katex_and_its_style_sheet_are_of_one_version():
     assert f'content:"{version[1]}"' in sheet
 
 
-def hour_page(name, title):
+def a_page(name, title):
     """A page of a made-up path: 130 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
     cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 130}", {})
@@ -167,8 +167,8 @@ def hour_page(name, title):
 @pytest.fixture
 def book(monkeypatch):
     """Two pages of a path, a third chapter, and a page without code."""
-    pages = {name: hour_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
-    parts = {"index": "", "p/a": "Hour", "p/b": "Hour", "q/c": "More", "r/d": "Words"}
+    pages = {name: a_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
+    parts = {"index": "", "p/a": "Path", "p/b": "Path", "q/c": "More", "r/d": "Words"}
     made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
     monkeypatch.setattr(manuscript, "read", lambda: made)
     chapters.path_pages.cache_clear()
