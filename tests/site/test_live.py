@@ -506,7 +506,7 @@ SHOWN = """<img src="FAR/20.png">
 <script>fetch("FAR/23").catch(() => 0)</script>
 <script>new Image().src = "FAR/24"</script>
 <iframe src="FAR/25"></iframe>
-<form action="FAR/26"></form><script>document.forms[0]?.submit()</script>
+<form action="FAR/26"></form><script>[...document.forms].at(-1).submit()</script>
 <script>navigator.sendBeacon("FAR/27")</script>
 <video src="FAR/28" autoplay></video><object data="FAR/29"></object>
 <script>new WebSocket("FAR/30".replace("http", "ws"))</script>
