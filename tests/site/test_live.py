@@ -31,6 +31,7 @@ from site_checks import ROOT, Site, Visit
 PAGE = "book/beyond/relative"
 TORCH = "book/pytorch/module"
 POCKET, TERMS = 2, 5  # cells of PAGE: a small print, and one that others rest on
+CHECKED = 4  # a cell of PAGE in the fold of its check
 SIZES = 10  # a cell of PAGE that prints how many queries there are
 VALUE = re.compile(
     r"([A-Z][A-Z_]*) = ([\d_.]+)  # .+: ([\d_.]+) to ([\d_.]+)(?:, even)?"
@@ -361,6 +362,7 @@ def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     summary = steps.again(page, cell=SIZES)
     assert steps.mark(page, 1)[0] == "other"
     assert steps.mark(page, POCKET)[0] == "same"
+    assert steps.sign(page, CHECKED) == "another result than proved"
     state, words = steps.mark(page, SIZES)
     assert state == "other" and "no longer" in words
     cell = page.locator(f".cell.c{SIZES}")
