@@ -193,14 +193,13 @@ def test_a_sentence_is_proofread() -> None:
 
 
 def test_each_claim_has_a_page(site: Site) -> None:
-    """With its marks, its links, and the picture that other sites show."""
+    """With its marks, its links and its drawing."""
     pages = {path.stem for path in (site.folder / "claim").glob("*.html")}
     assert pages == set(BOOK.claims)
     for key, claim in BOOK.claims.items():
         page = f"claim/{key}"
         assert not checks.broken_links(site, page)
         text = (site.folder / f"{page}.html").read_text(encoding="utf-8")
-        assert (site.folder / f"{page}.png").is_file()
         assert ("<del>" in text.partition('class="onward"')[0]) is (
             claims.kind(claim.verdict) == "not as stated"
         )
