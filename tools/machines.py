@@ -133,16 +133,16 @@ def compared(rank: int, ranks: int) -> Iterator[list[str]]:
 
 def main() -> None:
     """One rank. The first keeps the rows, and those of other numbers of ranks."""
-    torch.set_num_threads(1)
     dist.init_process_group("gloo", timeout=timedelta(minutes=1))
     rank, ranks = dist.get_rank(), dist.get_world_size()
     rows = [COLUMNS, *compared(rank, ranks)]
     path = sys.argv[1]
     if rank == 0:
-        others = [row for row in kept.load_rows(path) if row["ranks"] != str(ranks)]
+        others = [r for r in kept.load_rows(path) if r["ranks"] != str(ranks)]
         rows += [list(row.values()) for row in others]
         command, spent = f"torchrun tools/machines.py {path}", time.process_time()
-        kept.save_rows(rows, path, command=command, made_from="-", seconds=spent)
+        told = {"text": {"documents": LENGTHS, "heads": HEADS, "width": WIDTH}}
+        kept.save_rows(rows, path, command=command, settings=told, seconds=spent)
     dist.destroy_process_group()
 
 

@@ -1,4 +1,4 @@
-"""Kept results and the code that made them belong together."""
+"""Kept results and the settings of the programs that make them belong together."""
 
 import importlib.util
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torch.nn.functional import cross_entropy
 
-from pe_lib.experiments import kept, minilm, smollm
+from pe_lib.experiments import kept, minilm, smollm, training
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -33,20 +33,18 @@ opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
 
 
 def stale(name: str) -> str:
-    """What to do about a kept file that does not belong to its code, or nothing."""
-    path = runs.path(name)
-    now = runs.made_from(name)
-    if path.exists() and kept.load_header(path).get("code and settings") == now:
-        return ""
-    return f"{path.name} was not made by this code. Make it again: {runs.command(name)}"
+    """What contradicts a kept file, and what to do about it; or nothing."""
+    command, now = runs.command(name), runs.settings_of(name, runs.runs_of(name))
+    found = kept.contradictions(runs.path(name), command, now)
+    return "\n".join([*found, f"Make it again: {command}"]) if found else ""
 
 
 RATES = [f"rates/{name}" for name in runs.GROUPS]
 
 
 @pytest.mark.parametrize("name", [*runs.RUNS, *RATES, *runs.TEXTS, *runs.WEIGHTS])
-def test_kept_results_belong_to_the_code(name: str) -> None:
-    """The code and the settings are those that made the file."""
+def test_kept_results_have_the_settings_of_now(name: str) -> None:
+    """Command, steps, rates, seeds and sizes are those that made the file."""
     assert not stale(name), stale(name)
 
 
@@ -82,18 +80,29 @@ def test_the_head_says_how_far_a_rerun_may_be_off(name: str) -> None:
     text = kept.load_header(runs.path(name))["tolerance"]
     assert tuple(float(x) for x in text.split() if x[0].isdigit()) == tolerance
     again = [r for r in kept.load_rows(runs.path("threads")) if r["file"] == name]
-    assert {row["code and settings"] for row in again} <= {runs.made_from(name)}
+    assert {row["rows of"] for row in again} <= {
+        kept.load_header(runs.path(name))["rows"]
+    }
     for row in again:
         found = [float(row[what]) for what in ("trained", "longer", "mean")]
         assert all(x <= most for x, most in zip(found, tolerance, strict=True)), row
 
 
 def test_another_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the message is the command."""
+    """Steps of a run, a rate of all; and the message ends with the command."""
     name = "start_token"
     changed = {run: s | {"steps": 601} for run, s in runs.RUNS[name].items()}
     monkeypatch.setitem(runs.RUNS, name, changed)
-    assert stale(name).endswith("python book/experiments/data/runs.py start_token")
+    *why, cure = stale(name).splitlines()
+    assert why == [f"{run}, steps: was 1200, is 601" for run in changed]
+    assert cure.endswith("python book/experiments/data/runs.py start_token")
+    changed = runs.RUNS["one_back"]["to_24"] | {"steps": 599}
+    monkeypatch.setitem(runs.RUNS["one_back"], "to_24", changed)
+    assert "to_24, steps: was 600, is 599" in stale("one_back")
+    monkeypatch.setattr(runs.training, "RATE", 0.02)
+    assert "constants, training.RATE: was 0.01, is 0.02" in stale("masked")
+    monkeypatch.setattr(runs.stretched, "STEPS", 501)
+    assert "constants, stretched.STEPS: was 500, is 501" in stale("stretched")
 
 
 @pytest.mark.parametrize("name", runs.GROUPS)
@@ -116,9 +125,11 @@ def test_a_stopped_run_goes_on_and_processes_share_the_work(
     todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
     monkeypatch.setattr(runs, "FOLDER", tmp_path)
     monkeypatch.setitem(runs.TOLERANCES, "small", (0.1, 0.1, 0.1))
-    monkeypatch.setattr(runs, "made_from", lambda _: "here")
+    monkeypatch.setitem(runs.RUNS, "small", todo)
     made = []
-    monkeypatch.setattr(runs, "train", lambda **s: made.append(s) or kept.train(**s))
+    monkeypatch.setattr(
+        runs, "train", lambda **s: made.append(s) or training.train(**s)
+    )
     monkeypatch.setattr(runs, "WORLD", 2)
     monkeypatch.setattr(runs, "RANK", 1)
 
@@ -165,26 +176,25 @@ def test_of_several_processes_one_makes_a_model(
     ("maker", "name"),
     [(maker, name) for maker in (opened, opened_controls) for name in maker.MADE],
 )
-def test_results_of_published_models_belong_to_the_code(
+def test_results_of_published_models_have_the_settings_of_now(
     maker: ModuleType, name: str
 ) -> None:
-    """The reader and the script are those that made them."""
-    header = kept.load_header(BEYOND / f"{name}.csv")
+    """The models and the texts are those that made them."""
+    path = BEYOND / f"{name}.csv"
     command = f"python book/beyond/data/{maker.__name__}.py {name}"
-    assert header["command"] == command
-    assert header["tolerance"] == maker.TOLERANCES[name]
-    assert header["code and settings"] == maker.made_from(), f"Again: {command}"
-    assert kept.load_rows(BEYOND / f"{name}.csv")
+    assert not kept.contradictions(path, command, maker.SETTINGS), f"Again: {command}"
+    assert kept.load_header(path)["tolerance"] == maker.TOLERANCES[name]
+    assert kept.load_rows(path)
 
 
-def test_results_of_a_long_text_belong_to_the_code() -> None:
+def test_results_of_a_long_text_have_the_settings_of_now() -> None:
     """The same, for each rule and block."""
-    header = kept.load_header(BEYOND / f"{opened_long.NAME}.csv")
+    path = BEYOND / f"{opened_long.NAME}.csv"
     command = "python book/beyond/data/opened_long.py"
-    assert header["command"] == command
-    assert header["tolerance"] == opened_long.TOLERANCE
-    assert header["code and settings"] == opened_long.made_from(), f"Again: {command}"
-    rows = kept.load_rows(BEYOND / f"{opened_long.NAME}.csv")
+    again = kept.contradictions(path, command, opened_long.SETTINGS)
+    assert not again, f"Again: {command}"
+    assert kept.load_header(path)["tolerance"] == opened_long.TOLERANCE
+    rows = kept.load_rows(path)
     firsts = range(0, opened_long.LENGTH, opened_long.BLOCK)
     expected = [(rule, str(first)) for rule in opened_long.RULES for first in firsts]
     assert [(row["rule"], row["first"]) for row in rows] == expected

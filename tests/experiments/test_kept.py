@@ -1,23 +1,25 @@
-"""Kept results: they survive a file, and say whether they still belong to the code."""
-
-import re
+"""Kept results: they survive a file, and say which settings made them."""
 
 import pytest
 
-from pe_lib.experiments import kept, model
 from pe_lib.experiments.kept import (
     by_scheme,
+    contradictions,
     largest_gap,
     load,
     load_header,
+    load_rows,
     save,
-    training_fingerprint,
+    save_rows,
 )
-from pe_lib.experiments.schemes import Scheme, scaled_sinusoid
 from pe_lib.experiments.training import Score
 
 ROWS = [Score("copy", "t5", 0, 16, 0.125), Score("copy", "a", 1, 8, 1.0)]
-MADE = {"command": "python make.py", "made_from": "abc", "seconds": 3.2}
+MADE = {
+    "command": "python make.py",
+    "settings": {"one": {"steps": 5, "lengths": (8, 16)}, "two: again": {"steps": 6}},
+    "seconds": 3.2,
+}
 
 
 def test_scores_survive_a_file(tmp_path):
@@ -30,14 +32,20 @@ def test_scores_survive_a_file(tmp_path):
         "made",
         "versions",
         "machine",
-        "code and settings",
+        "tolerance",
         "rows",
+        "settings",
     ]
     assert header["command"] == "python make.py"
-    assert header["code and settings"] == "abc"
+    assert header["settings"] == {
+        "one": {"steps": 5, "lengths": [8, 16]},
+        "two: again": {"steps": 6},
+    }
     assert header["made"].endswith("in 3 seconds")
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[6:8] == [
+    assert lines[6:10] == [
+        '# "one": {"steps": 5, "lengths": [8, 16]}',
+        '# "two: again": {"steps": 6}',
         "run,task,scheme,seed,length,accuracy",
         "one,copy,t5,0,16,0.1250",
     ]
@@ -47,8 +55,9 @@ def test_a_row_changed_by_hand_is_noticed(tmp_path):
     path = tmp_path / "a.csv"
     save({"one": ROWS}, path, **MADE)
     path.write_text(path.read_text().replace("0.1250", "0.9250"))
-    with pytest.raises(ValueError, match=r"path must hold the rows that were written"):
-        load(path)
+    for read in (load, load_rows, load_header):
+        with pytest.raises(ValueError, match=r"path must hold the rows that were writ"):
+            read(path)
 
 
 def test_by_scheme_keeps_seeds_in_order_and_refuses_an_unknown_length():
@@ -66,62 +75,38 @@ def test_the_largest_gap_is_row_by_row():
         largest_gap([Score("copy", "t5", 2, 16, 0.25)], ROWS)
 
 
-# The fingerprint
+# Whether a file is stale
 
-RUN = {"task": "copy", "schemes": ["sinusoid", "t5"], "steps": 5}
-
-
-def mark(**changes):
-    return training_fingerprint({"run": RUN | changes})
+RUN = {"task": "copy", "schemes": ["sinusoid", "t5"], "steps": 5, "rate": {"t5": 0.01}}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"task": "reverse"},
-        {"steps": 6},
-        {"seeds": 6},
-        {"layers": 2},
-        {"spread": 64},
-        {"token_std": 0.7},
-        {"test_lengths": (16, 32)},
-        {"train_lengths": (8, 23)},
-        {"schemes": ["t5", "sinusoid"]},
-        {"schemes": ["sinusoid", "alibi"]},
-        {"schemes": {"sinusoid": scaled_sinusoid(1.01), "t5": Scheme(bias="t5")}},
-        {"schemes": {"sinusoid": scaled_sinusoid(base=9_999), "t5": Scheme(bias="t5")}},
-        {"schemes": {"sinusoid": scaled_sinusoid(), "t5": Scheme(rotary=True)}},
-    ],
-    ids=lambda change: re.sub(r" at 0x[0-9a-f]+", "", str(change)),
-)
-def test_every_setting_counts(change):
-    assert mark(**change) != mark()
-
-
-def test_only_what_decides_counts():
-    named = {"sinusoid": scaled_sinusoid(), "t5": Scheme(bias="t5", label="T")}
-    assert mark(schemes=named, seeds=5) == mark() == mark()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "same"),
-    [
-        ("WIDER = 2", "WIDER = 3", False),
-        ("One transformer of many members", "One model of many members", True),
-        ("    codes: Tensor\n", "    codes: object  # by hand\n", True),
-        (") -> Tensor:", ") -> object:", True),
-        ("encoding must be finite", "encoding should be finite", True),
-        ("import math\n", "import cmath\n", True),
-    ],
-)
-def test_what_changes_a_row_counts_and_nothing_else_does(old, new, same, monkeypatch):
-    before, read = mark(), kept.inspect.getsource
-    assert old in read(model)
-    monkeypatch.setattr(
-        kept.inspect,
-        "getsource",
-        lambda module: (
-            read(module).replace(old, new) if module is model else read(module)
-        ),
+@pytest.fixture
+def path(tmp_path):
+    save_rows(
+        [["a"], ["1"]], made := tmp_path / "a.csv", **MADE | {"settings": {"r": RUN}}
     )
-    assert (mark() == before) == same
+    return made
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"task": "reverse"}, "r, task: was copy, is reverse"),
+        ({"steps": 6}, "r, steps: was 5, is 6"),
+        ({"seeds": 6}, "r, seeds: was None, is 6"),
+        ({"rate": {"t5": 0.02}}, "r, rate: was {'t5': 0.01}, is {'t5': 0.02}"),
+        ({"schemes": ["t5", "sinusoid"]}, "r, schemes: was"),
+    ],
+)
+def test_every_setting_counts(path, change, told):
+    (found,) = contradictions(path, MADE["command"], {"r": RUN | change})
+    assert found.startswith(told)
+
+
+def test_runs_and_the_command_count_and_nothing_else_does(path):
+    same = {"r": RUN | {"schemes": tuple(RUN["schemes"])}}
+    assert contradictions(path, MADE["command"], same) == []
+    (found,) = contradictions(path, "python other.py", same)
+    assert found == "made, command: was python make.py, is python other.py"
+    for runs in ({}, {"r": RUN, "s": {"steps": 1}}):
+        assert contradictions(path, MADE["command"], runs)

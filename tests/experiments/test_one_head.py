@@ -6,7 +6,8 @@ import torch
 
 from pe_lib import shift_matrix, sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import kept, one_head
+from pe_lib.experiments import one_head
+from pe_lib.experiments.matrices import load_matrices, save_matrices
 from pe_lib.experiments.one_head import OneHead, RotaryHead
 
 
@@ -111,15 +112,15 @@ def test_measure_refuses_an_unknown_scheme() -> None:
 def test_weights_are_kept_with_four_digits(tmp_path) -> None:
     """What comes back is what was written, and a changed digit is refused."""
     model, path = OneHead(generator()), tmp_path / "weights.csv"
-    origin = {"command": "none", "made_from": "none", "seconds": 0.0}
-    kept.save_weights(model.state_dict(), path, **origin)
-    again = kept.load_weights(path)
+    origin = {"command": "none", "settings": {}, "seconds": 0.0}
+    save_matrices(model.state_dict(), path, **origin)
+    again = load_matrices(path)
     assert list(again) == ["E", "Wq", "Wk", "U"]
     for name, value in model.state_dict().items():
         assert (again[name] - value).abs().max() < 0.00006
     model.load_state_dict(again)
     path.write_text(path.read_text().replace("0.1", "0.2", 1))
     with pytest.raises(ValueError, match="path must hold the rows"):
-        kept.load_weights(path)
-    with pytest.raises(ValueError, match="weights must be matrices"):
-        kept.save_weights({"b": torch.zeros(3)}, path, **origin)
+        load_matrices(path)
+    with pytest.raises(ValueError, match="matrices must have two axes, got b"):
+        save_matrices({"b": torch.zeros(3)}, path, **origin)

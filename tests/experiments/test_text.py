@@ -21,7 +21,7 @@ def test_it_learns_a_text_by_heart_and_is_kept(tmp_path):
     assert len(set(lines)) == 4
     path = tmp_path / "text.csv"
     rows = rows_of(found, schemes, [0.01, 0.02])
-    save_rows(rows, path, command="", made_from="", seconds=0)
+    save_rows(rows, path, command="", settings={}, seconds=0)
     rates, again = load_read(path)
     assert rates == {"none": 0.01, "rotary": 0.02}
     np.testing.assert_allclose(again.curves, found.curves, atol=1e-4)

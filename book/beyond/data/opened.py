@@ -44,6 +44,11 @@ KING = (
 )
 COUNT = " one two three four five six seven eight nine"
 SHAPE = smollm.Shape()
+TESTED = ((7, 12), (8, 12))
+"""Seed and number of the random texts that every share is measured on."""
+SETTINGS = {
+    "read": {"model": smollm.WHEEL.name, "words": WORDS, "tested on": TESTED},
+}
 EVERY = [(layer, head) for layer in range(SHAPE.layers) for head in range(SHAPE.heads)]
 
 
@@ -76,8 +81,8 @@ def natural_texts(texts: int, length: int, first: int = 500) -> Tensor:
 
 @cache
 def tested() -> Tensor:
-    """The 24 random texts that every share is measured on."""
-    return torch.cat([random_texts(7, 12), random_texts(8, 12)])
+    """The random texts that every share is measured on."""
+    return torch.cat([random_texts(seed, texts) for seed, texts in TESTED])
 
 
 def weights_at(tokens: Tensor, offsets: Sequence[int], first: int) -> Tensor:
@@ -469,11 +474,6 @@ MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
 }
 
 
-def made_from() -> str:
-    """The fingerprint of the programs that make the files."""
-    return kept.fingerprint({}, smollm, sys.modules[__name__])
-
-
 def make(maker: ModuleType, name: str) -> None:
     """Write one file of MADE of a module, below the lines that say what made it."""
     begin = time.process_time()
@@ -482,7 +482,7 @@ def make(maker: ModuleType, name: str) -> None:
         rows,
         HERE / f"{name}.csv",
         command=f"python book/beyond/data/{Path(maker.__file__).name} {name}",
-        made_from=maker.made_from(),
+        settings=maker.SETTINGS,
         seconds=time.process_time() - begin,
         tolerance=maker.TOLERANCES[name],
     )

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from pe_lib.experiments import kept, minilm, smollm
+from pe_lib.experiments import minilm, smollm
 
 HERE = Path(__file__).parent
 TOLERANCES = {
@@ -34,6 +34,10 @@ TOLERANCES = {
 WAVES = (6, 17, 52, 155, 470)
 FIRST, LAST = 130, 500
 """The rows that the page looks at."""
+SETTINGS = {
+    "smollm": opened.SETTINGS["read"],
+    "minilm": {"model": minilm.WHEEL.name, "waves": WAVES, "rows": (FIRST, LAST)},
+}
 
 Array = NDArray[np.float64]
 
@@ -278,11 +282,6 @@ MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
     "minilm_heads": minilm_heads,
     "minilm_tables": minilm_tables,
 }
-
-
-def made_from() -> str:
-    """The fingerprint of the programs that make the files."""
-    return kept.fingerprint({}, smollm, minilm, opened, sys.modules[__name__])
 
 
 if __name__ == "__main__":

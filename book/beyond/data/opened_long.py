@@ -7,7 +7,6 @@ SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,28
 this book's older pages, as trained and with four rules for its frequencies.
 """
 
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +37,11 @@ RULES = {
     "Llama 3.1": (scaling.llama3(OLD, FACTOR, CONTEXT), 1.0),
 }
 """For each rule the frequencies, and the factor of sines and cosines."""
+SETTINGS = {
+    rule: {"context": CONTEXT, "length": LENGTH, "block": BLOCK, "factor": FACTOR}
+    | {"model": smollm.WHEEL.name}
+    for rule in RULES
+}
 
 
 def text() -> Tensor:
@@ -102,11 +106,6 @@ def smollm_long() -> Iterator[list[str]]:
             ]
 
 
-def made_from() -> str:
-    """The fingerprint of the programs that make the file."""
-    return kept.fingerprint({}, smollm, scaling, sys.modules[__name__])
-
-
 if __name__ == "__main__":
     torch.set_num_threads(1)
     begin = time.process_time()
@@ -115,7 +114,7 @@ if __name__ == "__main__":
         rows,
         HERE / f"{NAME}.csv",
         command=f"python book/beyond/data/{Path(__file__).name}",
-        made_from=made_from(),
+        settings=SETTINGS,
         seconds=time.process_time() - begin,
         tolerance=TOLERANCE,
     )

@@ -6,9 +6,9 @@
 
 Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
 how far it is, and goes on where it was stopped: what is done lies in the folder
-`parts`. With torchrun the runs are dealt out to processes, or to machines that share
-the folder; a text or a model is made by one of them. Each takes one thread, so that
-no result depends on how many there are.
+`parts`; empty it after a change of the programs. With torchrun the runs are dealt out
+to processes, or to machines that share the folder; a text or a model is made by one
+of them. Each takes one thread, so that no result depends on how many there are.
 
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
@@ -18,11 +18,14 @@ and "varied" are the same with other seeds, other rates and a wider model; those
 "four_times" and "steps" are the same, trained longer.
 """
 
+import hashlib
+import inspect
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import asdict
+from functools import partial, wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,21 +46,21 @@ from pe_lib.experiments import (
 )
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
-    Settings,
-    fingerprint,
+    contradictions,
     load,
     load_header,
     save,
     save_rows,
-    save_weights,
-    training_fingerprint,
 )
+from pe_lib.experiments.matrices import save_matrices
 from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
-from pe_lib.experiments.tasks import TASKS, after_a_start
+from pe_lib.experiments.tasks import TASKS, Task, after_a_start
 from pe_lib.experiments.text import chosen_rates, read, rows_of
 from pe_lib.experiments.training import Score, train
 
+Settings = Mapping[str, Any]
+"""The arguments of what makes one run."""
 FOLDER = Path(__file__).parent
 RANK, WORLD = (
     int(os.environ.get(name, n)) for name, n in (("RANK", 0), ("WORLD_SIZE", 1))
@@ -403,6 +406,7 @@ RUNS["varied"]["wide at half the rate, dial"] = RUNS["varied"][
 ] | {"rate": 0.5}
 
 
+@wraps(train)
 def train_without_blocks(**settings: Any) -> list[Score]:
     """The rows of train but those of blocks of queries, for which nobody asks here."""
     return [row for row in train(**settings) if not row.queries[0].isdigit()]
@@ -474,7 +478,7 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
 RUNS.update(TWO_LAYERS)
 OPENED: dict[str, Settings] = {
     "dial_tables": {"seeds": 15, "model": {}},
-    "dial_weights": {"seed": 0},
+    "dial_weights": {"seed": 0, "settings": induction.Settings()},
 }
 """What is inside them: surgery.tables, and the parameters of one model."""
 WEIGHTS |= OPENED
@@ -539,29 +543,53 @@ MADE_BY: dict[str, tuple[ModuleType, ...]] = {
 """The modules that make the rows of a name; of all others, those of training."""
 
 
-def digest(name: str, runs: Mapping[str, Settings]) -> str:
-    """The fingerprint of some runs of one name."""
-    if name in MADE_BY:
-        return fingerprint(runs, *MADE_BY[name])
-    of_positions = (randomised,) if name.endswith("randomised") else ()
-    return training_fingerprint(runs, *of_positions)
-
-
-def made_from(name: str) -> str:
-    """The fingerprint of what decides the rows of one name."""
-    if name in TEXTS:
-        return digest(name, {name: TEXTS[name] | {"text": words()}})
-    if name in WEIGHTS:
-        return digest(name, {name: WEIGHTS[name]})
+def runs_of(name: str) -> Mapping[str, Settings]:
+    """The runs of one file; a text or a model is one run of its own name."""
+    if name in TEXTS or name in WEIGHTS:
+        return {name: (TEXTS | WEIGHTS)[name]}
     group = name.removeprefix("rates/")
-    return digest(name, RUNS[name] if name == group else rate_runs(group))
+    return RUNS[name] if name == group else rate_runs(group)
+
+
+def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
+    """What decides the rows of some runs of one name, as the kept file says it.
+
+    The arguments of each run, also those that are left out; a task, a scheme and a
+    text by name. Under "constants" the numbers that the modules name in capitals.
+    """
+    constants = {
+        f"{module.__name__.rpartition('.')[2]}.{constant}": value
+        for module in MADE_BY.get(name, (model, training))
+        for constant, value in vars(module).items()
+        if constant.isupper() and isinstance(value, int | float)
+    }
+    told = {run: arguments(maker(name), settings) for run, settings in runs.items()}
+    if name in TEXTS:
+        digest = hashlib.sha256(words().encode()).hexdigest()[:16]
+        told[name] |= {"text": digest, "rates": RATES, "choosing": CHOOSING}
+    return {"constants": constants, **told}
+
+
+def arguments(run_of: Callable[..., Any], settings: Settings) -> dict[str, Any]:
+    """All arguments of a call, by their names and as JSON can hold them."""
+    bound = inspect.signature(run_of).bind_partial(**settings)
+    bound.apply_defaults()
+    told = {x: value for x, value in bound.arguments.items() if x != "folder"}
+    if "settings" in told:
+        told["settings"] = asdict(told["settings"])
+    if isinstance(told.get("task"), Task):
+        told["task"] = told["task"].name
+    if "schemes" in told:
+        told["schemes"] = list(told["schemes"])
+    if "model" in told and not isinstance(told["model"], str):
+        told["model"] = asdict(induction.Settings(**told["model"] or {}))
+    return told
 
 
 def is_made(name: str) -> bool:
-    """Whether the kept file is there and belongs to its code."""
-    file = path(name)
-    return file.exists() and (
-        load_header(file).get("code and settings") == made_from(name)
+    """Whether the kept file is there and was made with these settings."""
+    return path(name).exists() and not contradictions(
+        path(name), command(name), settings_of(name, runs_of(name))
     )
 
 
@@ -578,7 +606,7 @@ def make(name: str) -> None:
     elif single.index(name) % WORLD == RANK:  # no parts to share: one makes it all
         begin = time.process_time()
         made = text_rows(name) if name in TEXTS else weights_of(name)
-        write = save_rows if name in TEXTS else save_weights
+        write = save_rows if name in TEXTS else save_matrices
         write(made, path(name), **origin(name, time.process_time() - begin))
 
 
@@ -595,7 +623,7 @@ def weights_of(name: str, models: Path = MODELS) -> Mapping[str, torch.Tensor]:
     if name == "dial_tables":
         return surgery.tables(**OPENED[name], folder=models)
     if name == "dial_weights":
-        return surgery.course(0, induction.Settings(), models)[-1]
+        return surgery.course(**OPENED[name], folder=models)[-1]
     if name in STRETCHED:
         return STRETCHED[name](**WEIGHTS[name])
     return trained(**WEIGHTS[name]).state_dict()
@@ -611,18 +639,22 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
     row, later, mean = TOLERANCES[name]
     return {
         "command": command(name),
-        "made_from": made_from(name),
+        "settings": settings_of(name, runs_of(name)),
         "seconds": seconds,
         "tolerance": f"{row} a row, {later} a row on longer texts, {mean} a mean",
     }
 
 
-def maker(name: str) -> Callable[..., list[Score]]:
+def maker(name: str) -> Callable[..., Any]:
     """What makes the rows of a name."""
-    makers = {
+    makers: dict[str, Callable[..., Any]] = {
         **dict.fromkeys(TWO_LAYERS, partial(surgery.measure, folder=MODELS)),
+        **dict.fromkeys(TEXTS, read),
         **STRETCHED,
         "one_back": measure,
+        "one_back_weights": trained,
+        "dial_tables": surgery.tables,
+        "dial_weights": surgery.course,
         "randomised": randomised.measure,
         "varied": varied.measure,
         "changed": train_without_blocks,
@@ -635,24 +667,27 @@ def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     """Make the runs of one file that are not there yet, and join them."""
     (FOLDER / "parts").mkdir(exist_ok=True)
     run_of = maker(name)
-    parts = {
-        run: FOLDER / "parts" / f"{digest(name, {run: settings})}.csv"
-        for run, settings in runs.items()
-    }
+    parts = {run: part_of(FOLDER / "parts", name, run) for run in runs}
+    told = {run: settings_of(name, {run: settings}) for run, settings in runs.items()}
+
+    def is_done(run: str) -> bool:
+        part = parts[run]
+        return part.exists() and not contradictions(part, command(name), told[run])
+
     begin = time.monotonic()
     for number, (run, settings) in enumerate(runs.items()):
-        if number % WORLD == RANK and not parts[run].exists():
-            show(name, sum(part.exists() for part in parts.values()), len(runs), begin)
+        if number % WORLD == RANK and not is_done(run):
+            show(name, sum(map(is_done, runs)), len(runs), begin)
             began = time.process_time()
             rows = run_of(**settings)
             save(
                 {run: rows},
                 parts[run],
                 command=command(name),
-                made_from=parts[run].stem,
+                settings=told[run],
                 seconds=time.process_time() - began,
             )
-    while not all(part.exists() for part in parts.values()):
+    while not all(map(is_done, runs)):
         time.sleep(1)  # other processes are still at it
     show(name, len(runs), len(runs), begin)
     print(flush=True)
@@ -664,6 +699,12 @@ def make_file(name: str, runs: Mapping[str, Settings]) -> None:
             seconds += seconds_of(part)
         path(name).parent.mkdir(exist_ok=True)
         save(found, path(name), **origin(name, seconds))
+
+
+def part_of(folder: Path, name: str, run: str) -> Path:
+    """Where one run is put until all of its file are done."""
+    letters = "".join(c if c.isalnum() else "-" for c in f"{name}--{run}")
+    return folder / f"{letters}.csv"
 
 
 def show(name: str, done: int, total: int, begin: float) -> None:

@@ -20,7 +20,6 @@ threads do not burn the time of a busy machine while they wait for each other.
 """
 
 import argparse
-import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +31,7 @@ import torch
 from numpy.typing import NDArray
 
 from pe_lib.experiments import induction, kept, one_head, stretched, surgery, text
+from pe_lib.experiments.matrices import load_matrices, save_matrices
 from pe_lib.experiments.training import Score
 
 KEPT = runs.FOLDER / "threads.csv"
@@ -108,11 +108,9 @@ def beyond(gap: Gap) -> list[str]:
 
 
 def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
-    """The runs of one file; of a text or a model one, without settings."""
-    if name.startswith("rates/"):
-        return runs.rate_runs(name.removeprefix("rates/"))
-    of_name = runs.RUNS.get(name, {name: {}})
+    """The runs of one file that are made again."""
     # Readers are trained together: a sample of them would be others.
+    of_name = runs.runs_of(name)
     return {run: s for run, s in of_name.items() if s.get("model") != "readers"}
 
 
@@ -123,7 +121,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     if name in runs.TEXTS:
         kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
-        kept.save_weights(runs.weights_of(name, models), path, **origin)
+        save_matrices(runs.weights_of(name, models), path, **origin)
     else:
         run_of = runs.maker(name)
         more: dict[str, Any] = {}
@@ -152,7 +150,7 @@ def read(name: str, path: Path) -> dict[str, list[Score]]:
         }
     if name not in runs.WEIGHTS:
         return kept.load(path)
-    weights = kept.load_weights(path)
+    weights = load_matrices(path)
     if name == "dial_tables":
         return {name: list(of_tables(weights))}
     return {name: list(of_model(name, weights))}
@@ -221,7 +219,7 @@ def compare(name: str, folder: Path) -> list[Gap]:
     old = read(name, runs.path(name))
     found: list[Gap] = []
     for run, settings in runs_of(name).items():
-        new = read(name, part_of(folder, name, run))[run]
+        new = read(name, runs.part_of(folder, name, run))[run]
         kind = f"varied, {settings['model']}" if name == "varied" else name
         trained = TRAINED_TO.get(kind, settings.get("train_lengths", (8, 24))[1])
         trained = settings.get("longest", trained)
@@ -229,15 +227,9 @@ def compare(name: str, folder: Path) -> list[Gap]:
     return found
 
 
-def part_of(folder: Path, name: str, run: str) -> Path:
-    """Where one run is put that was made again."""
-    letters = "".join(c if c.isalnum() else "-" for c in f"{name}--{run}")
-    return folder / f"{letters}.csv"
-
-
 def keep(found: Iterable[Gap]) -> None:
-    """Write the differences, and which code made the files; rows of others stay."""
-    marks = {name: runs.made_from(name) for name in names()}
+    """Write the differences, and to which rows; those of other files stay."""
+    marks = {name: kept.load_header(runs.path(name))["rows"] for name in names()}
     rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in marks}
     for gap in found:
         rows[gap.file].append((*map(str, gap), marks[gap.file]))
@@ -247,10 +239,10 @@ def keep(found: Iterable[Gap]) -> None:
             rows[row["file"]].append(tuple(row.values()))
     seconds = runs.seconds_of(KEPT) if KEPT.exists() else 0.0
     kept.save_rows(
-        [(*Gap._fields, "code and settings"), *(r for of in rows.values() for r in of)],
+        [(*Gap._fields, "rows of"), *(r for of in rows.values() for r in of)],
         KEPT,
         command=f"python book/experiments/data/{Path(__file__).name}",
-        made_from=hashlib.sha256(" ".join(marks.values()).encode()).hexdigest()[:16],
+        settings={"threads": {"threads": torch.get_num_threads(), "seeds": SAMPLED}},
         seconds=seconds + time.process_time(),
     )
 
@@ -268,7 +260,7 @@ def main() -> None:
     begin = time.monotonic()
     for name in asked.names or names():
         for run, settings in runs_of(name).items():
-            part = part_of(folder, name, run)
+            part = runs.part_of(folder, name, run)
             if part.exists():
                 continue
             if time.monotonic() - begin > 60 * asked.minutes:
