@@ -8,8 +8,6 @@ import sys
 import pytest
 from optional import needs
 
-import pe_lib
-
 IMPORT = """
 import sys
 before = set(sys.modules)
@@ -65,10 +63,3 @@ def test_no_public_name_shadows_a_module():
         package = importlib.import_module(f"pe_lib.{folder}".rstrip("."))
         modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
         assert not modules & set(getattr(package, "__all__", ())), package
-
-
-def test_two_modules_have_their_old_names_for_one_release_more():
-    from pe_lib.scorecard import scorecard
-    from pe_lib.sinusoidal import sinusoidal
-
-    assert (sinusoidal, scorecard) == (pe_lib.sinusoidal, pe_lib.scorecard)
