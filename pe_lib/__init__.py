@@ -5,9 +5,6 @@ Importing ``pe_lib`` loads NumPy and nothing else. Figures need
 are imported by name.
 """
 
-import sys
-
-from pe_lib import encoding, scorecards
 from pe_lib.encoding import sinusoidal
 from pe_lib.frequencies import angular_frequencies, wavelengths
 from pe_lib.rotation import apply_shift, fit_shift, shift_matrix
@@ -15,9 +12,6 @@ from pe_lib.scorecards import scorecard
 from pe_lib.table import sinusoidal_table
 
 __version__ = "2.0.0"
-
-# The names that these modules had until 2.0.0, for one release more.
-sys.modules |= {"pe_lib.sinusoidal": encoding, "pe_lib.scorecard": scorecards}
 
 __all__ = [
     "angular_frequencies",

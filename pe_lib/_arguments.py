@@ -47,7 +47,7 @@ def as_integers(
     name: str, value: ArrayLike, *, at_least: int | None = None
 ) -> NDArray[np.integer[Any]]:
     """Return `value` as an array of integers; booleans and floats are a TypeError."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
     if at_least is not None and (array < at_least).any():
@@ -94,9 +94,9 @@ def as_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def as_positions(value: ArrayLike) -> NDArray[np.float64]:
-    """Return `positions` as float64, every one finite and within 2**31."""
-    return _reals_within_limit("positions", value)
+def as_positions(value: ArrayLike, name: str = "positions") -> NDArray[np.float64]:
+    """Return `value` as float64, every one finite and within 2**31."""
+    return _reals_within_limit(name, value)
 
 
 def as_offset(value: Any) -> float:
@@ -141,7 +141,7 @@ def as_rotary_dim(rotary_dim: Any, head_dim: int) -> int:
 
 def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """Return `value` as an array of one of the dtypes that pe_lib rounds to."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.dtype.name not in FLOAT_DTYPES:
         raise TypeError(
             f"{name} must have dtype {', '.join(FLOAT_DTYPES)}; got {array.dtype}"
@@ -188,7 +188,7 @@ def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return `dtype` as one of the dtypes that pe_lib rounds to."""
     try:
         found = None if dtype is None else np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is None or found.name not in FLOAT_DTYPES:
         raise TypeError(
@@ -211,7 +211,8 @@ def first_rounding(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray
     return values.astype(np.float32) if dtype.itemsize < 4 else values
 
 
-def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
+def as_array(name: str, value: ArrayLike) -> NDArray[Any]:
+    """Return `value` as an array, if its rows have one length and none is masked."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} must have no masked entries, got {brief(value)}")
     try:
@@ -225,7 +226,7 @@ def _as_array(name: str, value: ArrayLike) -> NDArray[Any]:
 
 def as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return `value` as float64, if it holds real numbers and no booleans."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.dtype == object and {type(item) for item in array.flat} == {int}:
         # NumPy keeps Python's integers as objects where 64 bits do not hold them.
         try:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._arguments import as_choice, as_integer, as_rotary_dim
+from pe_lib._arguments import as_array, as_choice, as_integer, as_rotary_dim
 from pe_lib._convention_formulas import FORMULAS
 from pe_lib._decimals import decimal_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
@@ -271,7 +271,7 @@ def convert_rotary_weight(
     num_heads = as_integer("num_heads", num_heads, at_least=1)
     source = as_choice("source", source, LAYOUTS)
     target = as_choice("target", target, LAYOUTS)
-    given = weight if hasattr(weight, "shape") else np.asarray(weight)
+    given = weight if hasattr(weight, "shape") else as_array("weight", weight)
     rows = given.shape[0] if len(given.shape) else 0
     head_dim, beyond = divmod(rows, num_heads)
     if not rows or beyond or (rotary_dim is None and head_dim % 2):

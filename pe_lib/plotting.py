@@ -39,7 +39,7 @@ GREY = "#7a7f87"
 RED = "#cf3b3b"
 SINE, COSINE, TARGET = BLUE, ORANGE, PURPLE
 
-MAGNITUDE = SIGNED = "house-ink"
+MAGNITUDE = "house-ink"
 """Colours of a map: more ink is more. Blue is a sine's, and orange a cosine's."""
 FAINT = 0.06
 """Opacity of the lowest square of a code's map, so that its place is seen."""

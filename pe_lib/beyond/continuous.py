@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pe_lib._arguments import as_flag, as_integer, as_reals, brief
+from pe_lib._arguments import as_flag, as_integer, as_positions, as_reals, brief
 from pe_lib.encoding import sinusoidal
 
 MOST_OCTAVES = 52  # a float has no more binary digits behind the point
@@ -77,7 +77,7 @@ def time_embedding(
         raise ValueError(f"d_model must be even, got {width}")
     first = as_flag("cosine_first", cosine_first)
     code = sinusoidal(
-        times,
+        as_positions(times, "times"),
         width,
         base=base,
         spacing="endpoint" if shift else "paper",
@@ -146,7 +146,7 @@ def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.floa
             )
         angles = given[..., np.newaxis] * 2.0 ** np.arange(octaves)
     both = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-    return both.reshape(*given.shape[:-1], -1)
+    return both.reshape(*given.shape[:-1], 2 * octaves * given.shape[-1])
 
 
 def fourier_features(points: ArrayLike, directions: ArrayLike) -> NDArray[np.float64]:

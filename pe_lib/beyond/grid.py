@@ -16,9 +16,11 @@ from pe_lib._arguments import (
     as_flag,
     as_float_array,
     as_integer,
+    as_integers,
     as_positions,
     as_reals,
     as_rotary_dim,
+    brief,
     round_once,
 )
 from pe_lib.beyond.rotary import BASE, apply_rotary
@@ -190,10 +192,10 @@ def section_frequencies(
     """
     head_dim = as_integer("head_dim", head_dim, at_least=2)
     pairs = as_rotary_dim(None, head_dim) // 2
-    sizes = [as_integer("sections", size, at_least=0) for size in sections]
-    if sum(sizes) != pairs:
+    sizes = as_integers("sections", sections, at_least=0)
+    if sizes.ndim != 1 or sizes.sum() != pairs:
         raise ValueError(
-            f"sections must add up to head_dim / 2 = {pairs}, got {list(sizes)}"
+            f"sections must add up to head_dim / 2 = {pairs}, got {brief(sections)}"
         )
     owner = np.repeat(np.arange(len(sizes)), sizes)
     if as_flag("interleave", interleave):
@@ -280,7 +282,7 @@ def rotate_grid(
             given.shape[-1], sections, interleave=interleave, base=base
         )
     else:
-        if as_flag("interleave", interleave) or base != BASE:
+        if as_flag("interleave", interleave) or as_base(base) != BASE:
             raise ValueError(
                 "interleave and base must be left out where frequencies are given"
             )
@@ -292,7 +294,9 @@ def rotate_grid(
             f"positions with {wanted[0]} axes, got {speeds.shape}"
         )
     if not (np.abs(speeds) <= np.pi).all():
-        raise ValueError("frequencies must lie within -pi and pi")
+        raise ValueError(
+            f"frequencies must lie within -pi and pi, got {brief(frequencies)}"
+        )
     turned = given.astype(np.float64)
     for places, row in zip(np.moveaxis(coordinates, -1, 0), speeds, strict=True):
         # A rotation for each axis and sense; they commute.

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, as_integers
+from pe_lib._arguments import (
+    as_array,
+    as_choice,
+    as_flag,
+    as_integer,
+    as_integers,
+    brief,
+)
 
 ORDERS = ("contiguous", "zigzag")
 
@@ -86,7 +93,7 @@ def from_mask(mask: ArrayLike) -> NDArray[np.int64]:
     array([[0, 0, 0, 1, 2],
            [0, 1, 2, 3, 3]])
     """
-    array = np.asarray(mask)
+    array = as_array("mask", mask)
     if array.dtype != bool:
         array = as_integers("mask", array)
     if not array.ndim:
@@ -262,9 +269,13 @@ def check_shards(
     from 0: add the place of its first token.
     """
     relative = as_flag("relative", relative)
-    pairs = [_as_shard(*shard) for shard in shards]
-    if not pairs:
+    try:
+        both = [(tokens, positions) for tokens, positions in shards]
+    except (TypeError, ValueError):
+        raise TypeError(f"shards must be pairs, got {brief(shards)}") from None
+    if not both:
         raise ValueError("shards must have at least one pair, got none")
+    pairs = [_as_shard(*shard) for shard in both]
     tokens, given = (np.concatenate(part) for part in zip(*pairs, strict=True))
     n = len(tokens)
     document = document_of([n] if lengths is None else lengths)

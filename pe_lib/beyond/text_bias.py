@@ -99,7 +99,7 @@ def cope_counts(gates: ArrayLike) -> NDArray[np.float64]:
             f"gates must have shape [..., length, length], got {opened.shape}"
         )
     if not ((opened >= 0) & (opened <= 1)).all():
-        raise ValueError("gates must lie within 0 and 1")
+        raise ValueError(f"gates must lie within 0 and 1, got {brief(gates)}")
     sums = opened.cumsum(axis=-1)
     here = np.arange(opened.shape[-1])
     to_query = sums[..., here, here][..., np.newaxis]

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_float_array, as_positions, as_positive, round_once
+from pe_lib._arguments import (
+    as_flag,
+    as_float_array,
+    as_integer,
+    as_positions,
+    as_positive,
+    as_rotary_dim,
+    round_once,
+)
 from pe_lib.beyond.rotary import BASE, apply_rotary
 from pe_lib.layouts import layout_columns
 
@@ -34,17 +42,16 @@ def xpos_fading(head_dim: int) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
-        If `head_dim` is odd or below 2.
+    TypeError, ValueError
+        If `head_dim` is not an integer, is odd or below 2.
 
     Examples
     --------
     >>> xpos_fading(8).round(3)
     array([0.286, 0.464, 0.643, 0.821])
     """
-    if head_dim < 2 or head_dim % 2:
-        raise ValueError(f"head_dim must be even and at least 2, got {head_dim}")
-    pairs = np.arange(head_dim // 2)
+    head_dim = as_integer("head_dim", head_dim, at_least=2)
+    pairs = np.arange(as_rotary_dim(None, head_dim) // 2)
     return np.asarray((2 * pairs / head_dim + GAMMA) / (1 + GAMMA))
 
 
@@ -99,7 +106,9 @@ def apply_xpos(
     turned = apply_rotary(given.astype(np.float64), positions, base=base, layout=layout)
     scale_base = as_positive("scale_base", scale_base)
     powers = as_positions(positions)[..., np.newaxis] / scale_base
-    powers = np.log(xpos_fading(given.shape[-1])) * (-powers if keys else powers)
+    powers = np.log(xpos_fading(given.shape[-1])) * (
+        -powers if as_flag("keys", keys) else powers
+    )
     largest = powers.max(initial=0.0)
     if largest > np.log(_largest(given.dtype)):
         raise ValueError(

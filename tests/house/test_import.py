@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-import pe_lib
 from tests.core.optional import needs
 
 IMPORT = """
@@ -65,10 +64,3 @@ def test_no_public_name_shadows_a_module():
         package = importlib.import_module(f"pe_lib.{folder}".rstrip("."))
         modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
         assert not modules & set(getattr(package, "__all__", ())), package
-
-
-def test_two_modules_have_their_old_names_for_one_release_more():
-    from pe_lib.scorecard import scorecard
-    from pe_lib.sinusoidal import sinusoidal
-
-    assert (sinusoidal, scorecard) == (pe_lib.sinusoidal, pe_lib.scorecard)
