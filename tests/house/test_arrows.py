@@ -18,7 +18,7 @@ MAY_USE = {
     "explorers": {"core", "beyond"},
     "website": {*LIBRARY, "explorers"},
     "course": {"website"},
-    "tools": {"website", "course"},
+    "tools": {*LIBRARY, "experiments", "website", "course"},
 }
 """Each also itself. Chapters may use all of pe_lib; nothing imports book or tests."""
 

@@ -16,11 +16,11 @@ from website.manuscript import ROOT
 
 SITE = "https://example.org/book/"
 EXTENSIONS = [
-    "chapters",
-    "figures",
-    "frame",
-    "katex_math",
-    "page_addresses",
+    "website.chapters",
+    "website.figures",
+    "website.page_context",
+    "website.katex_math",
+    "website.page_addresses",
 ]
 
 
@@ -44,8 +44,8 @@ def build(folder, extensions, page, **config):
             confoverrides={
                 "extensions": extensions,
                 "html_title": "A & B",
-                "html_theme_path": [str(ROOT / "book")],
-                "html_theme": "_theme",
+                "html_theme_path": [str(ROOT / "website")],
+                "html_theme": "theme",
                 "html_static_path": [str(ROOT / "website/static")],
                 **config,
             },
