@@ -584,9 +584,12 @@ def test_nothing_leaves_the_page(
         steps.begin(page)
         steps.rest(page)
         drawing = f"<svg role='img'><path d='M0 0h9v9z'/>{leading}{drawn}</svg>"
-        lines = ["import live", f"live.Room.tell('figure', 'x', {drawing!r})"]
+        lines = [
+            "from website.live import inside",
+            f"inside.Room.tell('figure', 'x', {drawing!r})",
+        ]
         for number, one in enumerate(shown.splitlines()):
-            lines.append(f"live.Room.tell('html', 'x{number}', {one!r})")
+            lines.append(f"inside.Room.tell('html', 'x{number}', {one!r})")
         write(page, POCKET, "\n".join(lines))
         steps.again(page, cell=POCKET)
         result = page.locator(f".cell.c{POCKET} .live-result")

@@ -96,7 +96,9 @@ def test_a_repository_is_offered_where_there_is_one(tmp_path, url):
     """Links to Binder, to the source and to a form for mistakes; without one, none."""
     out, log = build(
         tmp_path,
-        [name for name in EXTENSIONS if name != "page_addresses"],  # keeps the page
+        [
+            name for name in EXTENSIONS if name != "website.page_addresses"
+        ],  # keeps the page
         PAGE,
         html_math_renderer="katex",
         html_theme_options={
