@@ -150,6 +150,13 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
     ("call", "message"),
     [
         (lambda: rotary.rotary_frequencies(0), "head_dim must be at least 1, got 0"),
+        *(
+            (
+                lambda n=n: rotary.rotary_frequencies(8, rotary_dim=n),
+                f"rotary_dim .*{n}",
+            )
+            for n in (0, 3, 10)
+        ),
         (
             lambda: rotary.apply_rotary(TABLE[:1, :2], [0], frequencies=[4.0]),
             "frequencies must lie within 0 and pi, got 4",
