@@ -161,6 +161,11 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
             lambda: rotary.apply_rotary(TABLE[:1, :2], [0], frequencies=[4.0]),
             "frequencies must lie within 0 and pi, got 4",
         ),
+        (lambda: bias.alibi_bias(0, 6), "length must be at least 1, got 0"),
+        (
+            lambda: attention.attention(np.full((9, 4), NAN), TABLE, TABLE),
+            "queries must be finite, got NaN or infinity",
+        ),
         (lambda: bias.t5_buckets([1, 1.5]), "offsets must be whole numbers, got 1.5"),
         (
             lambda: bias.t5_buckets([1], max_distance=LIMIT + 1),
