@@ -16,11 +16,9 @@ from numpy.typing import ArrayLike
 
 from pe_lib._arguments import brief
 from pe_lib.attention import softmax
-from pe_lib.beyond.ways import CLIP, COUNTS, ROWS, WAYS, WIDTH, Array, Positions, Way
+from pe_lib.beyond.ways import WAYS, WIDTH, Array, Positions, Way
 from pe_lib.properties import Verdict
 from pe_lib.scorecards import Scorecard
-
-__all__ = ["CLIP", "COUNTS", "FARTHEST", "ROWS", "WAYS", "Way", "guarantees"]
 
 LENGTHS = (16, 200, 800)
 FARTHEST = 40  # how far back is asked for

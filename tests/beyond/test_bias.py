@@ -122,9 +122,7 @@ def test_kerples_kernels():
     ("wrong", "message"),
     [
         ({"r1": 0, "r2": 1}, "r1 must be a positive number, got 0"),
-        ({"r1": 1, "r2": np.inf}, "r2 must be a positive number, got inf"),
         ({"r1": 1, "r2": 2.5, "kernel": "power"}, "r2 must be at most 2 for the power"),
-        ({"r1": 1, "r2": 1, "kernel": "log"}, "kernel must be"),
     ],
 )
 def test_kerple_refuses(wrong, message):

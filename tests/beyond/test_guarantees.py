@@ -5,8 +5,9 @@ import pytest
 
 from pe_lib import sinusoidal
 from pe_lib.beyond.bias import kerple_bias
-from pe_lib.beyond.guarantees import GUARANTEES, WAYS, Way, guarantees
+from pe_lib.beyond.guarantees import GUARANTEES, guarantees
 from pe_lib.beyond.relative import xl_terms
+from pe_lib.beyond.ways import WAYS, Way
 from pe_lib.scorecards import Scorecard
 
 EXPECTED = {

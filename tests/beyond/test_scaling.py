@@ -128,15 +128,12 @@ def test_lengths_beyond_every_threshold():
         (lambda: scaling.interpolate([-1.0], 2), "frequencies must be finite"),
         (lambda: scaling.interpolate([math.inf], 2), "frequencies must be finite"),
         (lambda: scaling.interpolate(OLD, 0.5), "factor must be .*got 0.5"),
-        (lambda: scaling.interpolate(OLD, [2]), "factor must be a single number"),
         (lambda: scaling.ntk([1.0], 2), "at least 2 of them"),
         (lambda: scaling.dynamic_factor(0, L), "length must be at least 1"),
         (lambda: scaling.dynamic_factor(9, 0), "trained_length must be at least 1"),
         (lambda: scaling.dynamic_factor(9, L, factor=0), "factor must be"),
         (lambda: scaling.by_parts(OLD, 2, L, slow=32), "slow and fast must be"),
         (lambda: scaling.by_parts(OLD, 2, L, slow=0), "slow and fast must be"),
-        (lambda: scaling.by_parts(OLD, 2, L, ramp="x"), "ramp must be"),
-        (lambda: scaling.by_parts(OLD, 2, 4.5), "trained_length must be an integer"),
         (lambda: scaling.by_parts([1.0], 2, L, ramp="index"), "must fall from 1"),
         (lambda: scaling.by_parts(OLD / 2, 2, L, ramp="index"), "must fall from 1"),
         (
@@ -147,9 +144,8 @@ def test_lengths_beyond_every_threshold():
         (lambda: scaling.longrope([1, 1], [1, 0]), "factors must be finite"),
         (lambda: scaling.unseen_angles(OLD, [1], 9, 9), "new must have"),
         (lambda: scaling.unseen_angles([0], [1], 9, 9), "new must be 0"),
-        (lambda: scaling.temperature("8"), "factor must be"),
     ],
 )
 def test_wrong_arguments_are_refused(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises(ValueError, match=message):
         call()

@@ -20,13 +20,19 @@ import pe_lib
 from pe_lib import (
     angular_frequencies,
     apply_shift,
+    attention,
     beyond,
+    conversions,
     fit_shift,
     geometry,
+    layouts,
+    naive,
+    properties,
     shift_matrix,
     sinusoidal,
     sinusoidal_table,
 )
+from pe_lib.beyond import bias, rotary
 from tests.core.optional import BFLOAT16
 
 NAN, INF = float("nan"), float("inf")
@@ -138,6 +144,66 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
                 assert named != argument, answer
             else:
                 assert named != argument, (argument, bad, "was accepted")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rotary.rotary_frequencies(0), "head_dim must be at least 1, got 0"),
+        *(
+            (
+                lambda n=n: rotary.rotary_frequencies(8, rotary_dim=n),
+                f"rotary_dim .*{n}",
+            )
+            for n in (0, 3, 10)
+        ),
+        (
+            lambda: rotary.apply_rotary(TABLE[:1, :2], [0], frequencies=[4.0]),
+            "frequencies must lie within 0 and pi, got 4",
+        ),
+        (lambda: bias.alibi_bias(0, 6), "length must be at least 1, got 0"),
+        (
+            lambda: attention.attention(np.full((9, 4), NAN), TABLE, TABLE),
+            "queries must be finite, got NaN or infinity",
+        ),
+        (lambda: bias.t5_buckets([1, 1.5]), "offsets must be whole numbers, got 1.5"),
+        (
+            lambda: bias.t5_buckets([1], max_distance=LIMIT + 1),
+            r"max_distance must be at most 2\*\*31, got 2147483649",
+        ),
+        (
+            lambda: properties.unique(naive.counting, 3),
+            "length must be at least 4, got 3",
+        ),
+        (
+            lambda: attention.attention(TABLE, TABLE[1:], TABLE[1:], causal=True),
+            "causal attention must have as many keys as queries",
+        ),
+        (lambda: naive.binary(-1, 2), "positions must be whole numbers from 0 on, got"),
+        (lambda: naive.gray([1, 1.5], 2), "positions must be whole .* on, got 1.5"),
+        (lambda: naive.normalized(3, 3), "positions must lie within 0 and .*, got 3"),
+        (
+            lambda: sinusoidal_table(2, 4, start=LIMIT),
+            r"start and start \+ length - 1 must lie within -2\*\*31",
+        ),
+        (lambda: layouts.layout_columns(0, "half_split"), "d_model must be at least 1"),
+        (
+            lambda: geometry.nearest_other(4, within=LIMIT + 1),
+            r"within must be at most 2\*\*31, got 2147483649",
+        ),
+        (
+            lambda: conversions.convert([[0.0, NAN]], "paper", "kernes"),
+            "table must be finite, got NaN or infinity",
+        ),
+        (
+            lambda: conversions.convert(TABLE, "paper", "denk"),
+            "target must have the frequencies of 'paper', got 'denk'",
+        ),
+    ],
+)
+def test_ranges_that_no_neighbour_of_an_example_reaches(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @pytest.mark.parametrize("d_model", [1, 3, 65])

@@ -92,3 +92,8 @@ def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fin
     else:
         with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
             fit_head(CODES["counting"], look_back(1))
+
+
+def test_a_start_must_be_square():
+    with pytest.raises(ValueError, match=r"start must have shape \[2, 2\], got \(2, 3"):
+        fit_head(CODES["counting"], look_back(3), start=np.ones((2, 3)))
