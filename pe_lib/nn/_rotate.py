@@ -6,6 +6,8 @@ from torch import Tensor
 from pe_lib._arguments import as_choice
 from pe_lib.layouts import LAYOUTS
 
+BLOCK = 2**17  # numbers of 16 bits that are rotated together
+
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     r"""Rotate pairs of numbers by the angles whose cosines and sines are given.
@@ -51,15 +53,33 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     if width < x.shape[-1]:
         rotated = rotate(x[..., :width], cos, sin, layout)
         return torch.cat([rotated, x[..., width:]], -1)
-    wide = x.to(cos.dtype)
-    if as_choice("layout", layout, LAYOUTS) == "half_split":
-        a, b = wide.chunk(2, -1)
+    if x.dtype != cos.dtype:
+        return _rounded(x, cos, sin, layout)
+    if layout == "half_split":
+        a, b = x.chunk(2, -1)
         ahead = torch.addcmul(a * cos, b, sin, value=-1), torch.addcmul(b * cos, a, sin)
-        return torch.cat(ahead, -1).to(x.dtype)
+        return torch.cat(ahead, -1)
+    as_choice("layout", layout, LAYOUTS)
     if torch.compiler.is_compiling():  # which makes no code for complex numbers
-        a, b = wide[..., 0::2], wide[..., 1::2]
-        ahead = a * cos - b * sin, b * cos + a * sin
-        return torch.stack(ahead, -1).flatten(-2).to(x.dtype)
-    pairs = wide.reshape(*x.shape[:-1], width // 2, 2).contiguous()
-    product = torch.view_as_complex(pairs) * torch.complex(cos, sin)
-    return torch.view_as_real(product).flatten(-2).to(x.dtype)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], width // 2, 2).contiguous())
+    return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
+
+
+def _rounded(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+    """The same where x has another dtype than cos.
+
+    A block of rows at a time, so that a processor's cache holds what is wider than x.
+    """
+    if (
+        torch.compiler.is_compiling()
+        or x.numel() <= BLOCK
+        or x.device.type != "cpu"
+        or cos.shape[-2:-1] != x.shape[-2:-1]
+    ):
+        return rotate(x.to(cos.dtype), cos, sin, layout).to(x.dtype)
+    rows = max(1, BLOCK * x.shape[-2] // x.numel())
+    parts = zip(*(part.split(rows, -2) for part in (x, cos, sin)), strict=True)
+    blocks = [rotate(a.to(cos.dtype), *b, layout).to(x.dtype) for a, *b in parts]
+    return torch.cat(blocks, -2)

@@ -213,11 +213,15 @@ class RotaryEmbedding(Tabled):
                 f"keys must have the length of queries, {length}, got {as_many}; "
                 "rotate() takes each with its own positions"
             )
-        angles = self._angles(queries, positions, offset, cos_sin)
-        rotated = self._rotated("queries", queries, angles)
-        if keys.dtype != queries.dtype:
-            angles = self._angles(keys, positions, offset, cos_sin)
-        return rotated, self._rotated("keys", keys, angles)
+        given = positions, offset, cos_sin
+        cos, sin = self._angles("queries", queries, *given)
+        rotated = rotate(queries, cos, sin, self.layout)
+        if positions is not None or cos_sin is not None or keys.dtype != queries.dtype:
+            cos, sin = self._angles("keys", keys, *given)
+        both = rotated, rotate(keys, cos, sin, self.layout)
+        if self.seq_dim == -2:
+            return both
+        return both[0].transpose(self.seq_dim, -2), both[1].transpose(self.seq_dim, -2)
 
     def rotate(
         self,
@@ -229,7 +233,9 @@ class RotaryEmbedding(Tabled):
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        return self._rotated("x", x, self._angles(x, positions, offset, cos_sin))
+        cos, sin = self._angles("x", x, positions, offset, cos_sin)
+        rotated = rotate(x, cos, sin, self.layout)
+        return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
 
     def cos_sin(
         self,
@@ -268,6 +274,7 @@ class RotaryEmbedding(Tabled):
 
     def _angles(
         self,
+        name: str,
         x: Tensor,
         positions: Tensor | None,
         offset: Any,
@@ -281,11 +288,12 @@ class RotaryEmbedding(Tabled):
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-            return cos_sin
+            return self._fitting(name, x, cos_sin)
         offset, length = as_offset(offset), x.shape[-2]
         dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if positions is not None:
-            return self.cos_sin(positions, offset=offset, dtype=dtype)
+            found = self.cos_sin(positions, offset=offset, dtype=dtype)
+            return self._fitting(name, x, found)
         table = self._ready()
         inside = offset >= 0 and offset + length <= self.max_length
         fits = table is not None and table.dtype == dtype and table.device == x.device
@@ -294,27 +302,27 @@ class RotaryEmbedding(Tabled):
         positions = torch.arange(length, device=x.device)
         return _split(self._codes(positions, offset, dtype))
 
-    def _rotated(self, name: str, x: Tensor, angles: tuple[Tensor, Tensor]) -> Tensor:
-        cos, sin = (self._fitting(name, x, part) for part in angles)
-        rotated = rotate(x, cos, sin, self.layout)
-        return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
-
-    def _fitting(self, name: str, x: Tensor, part: Tensor) -> Tensor:
-        """Cosines or sines, with the axes of x."""
-        if part.dtype not in WIDE or (x.dtype, part.dtype) == WIDE[::-1]:
-            raise TypeError(
-                f"cos_sin must be float64 for float64 {name}, and float32 at least, "
-                f"got {part.dtype}"
-            )
-        if part.shape[-1] != self.rotary_dim // 2:
-            raise ValueError(
-                f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, got "
-                f"{part.shape[-1]}"
-            )
-        length = x.shape[-2]
+    def _fitting(
+        self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines with the axes of x."""
+        length, found = x.shape[-2], []
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
-        part = lined_up(name, part, length, rows, columns=1).to(x.device)
-        return part[(slice(None), *[None] * (x.ndim - 3))] if part.ndim == 3 else part
+        for part in cos_sin:
+            if part.dtype not in WIDE or (x.dtype, part.dtype) == WIDE[::-1]:
+                raise TypeError(
+                    f"cos_sin must be float64 for float64 {name}, and float32 at "
+                    f"least, got {part.dtype}"
+                )
+            if part.shape[-1] != self.rotary_dim // 2:
+                raise ValueError(
+                    f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, "
+                    f"got {part.shape[-1]}"
+                )
+            part = lined_up(name, part, length, rows, columns=1).to(x.device)
+            heads = (slice(None), *[None] * (x.ndim - 3))
+            found.append(part[heads] if part.ndim == 3 else part)
+        return found[0], found[1]
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
