@@ -41,8 +41,7 @@ def pe_lib(dtype: torch.dtype) -> Turns:
     module = RotaryEmbedding(WIDTH, max_length=0).to(dtype)
 
     def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        found = module.turns_at(positions)
-        return both(found[:, 0::2], found[:, 1::2])
+        return both(*module.cos_sin(positions))
 
     return turns
 

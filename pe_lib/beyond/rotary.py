@@ -198,14 +198,39 @@ def apply_rotary(
     hands = phasors_of(
         integers.astype(np.int64), steps, speeds, fractions if fractions.any() else None
     )
-    sin, cos = hands.real, hands.imag
-    turned = given.astype(np.float64)
-    turning = turned[..., : 2 * len(speeds)]
-    ends = layout_columns(2 * len(speeds), layout)
-    first, second = (turning[..., columns].copy() for columns in ends)
-    turning[..., ends[0]] = first * cos - second * sin
-    turning[..., ends[1]] = first * sin + second * cos
-    return round_once(turned, given.dtype)
+    rotated = rotate(given, hands.imag, hands.real, layout)
+    return round_once(rotated, given.dtype)
+
+
+def rotate(
+    x: ArrayLike, cos: ArrayLike, sin: ArrayLike, layout: str
+) -> NDArray[np.float64]:
+    r"""Rotate pairs of numbers by the angles whose cosines and sines are given.
+
+    .. math:: (a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta)
+
+    x is [..., head_dim], cos and sin are [..., K] of axes that broadcast with its;
+    its first 2 K numbers are pairs in the `layout` of :func:`apply_rotary`, the others
+    stay. The same for tensors is :func:`pe_lib.nn.rotate`. Returns float64.
+
+    Raises ValueError if the layout is unknown, or x has fewer than 2 K numbers.
+
+    >>> rotate([1.0, 2.0, 3.0, 4.0], [0.0, 1.0], [1.0, 0.0], "half_split")
+    array([-3.,  2.,  1.,  4.])
+    """
+    cos, sin = np.asarray(cos), np.asarray(sin)
+    rotated = np.array(x, dtype=np.float64)
+    width = 2 * cos.shape[-1]
+    if width > rotated.shape[-1]:
+        raise ValueError(
+            f"x must have {width} numbers or more, got {rotated.shape[-1]}"
+        )
+    pairs = rotated[..., :width]
+    columns = layout_columns(width, layout)
+    first, second = (pairs[..., part].copy() for part in columns)
+    pairs[..., columns[0]] = first * cos - second * sin
+    pairs[..., columns[1]] = first * sin + second * cos
+    return rotated
 
 
 def _pair_speeds(

@@ -140,8 +140,8 @@ def by_parts(
     the authors' program and transformers compute: linear in the number of the pair,
     from that of `fast` turns rounded down to that of `slow` turns rounded up.
 
-    YaRN is this and :func:`temperature`. With ``fast=4`` and "turns" it is the rule
-    of Llama 3.1, without a temperature.
+    YaRN is this and :func:`attention_factor`. With ``fast=4`` and "turns", and without
+    a factor, it is the rule of Llama 3.1.
 
     Returns an array [pairs] of float64. Raises what :func:`interpolate` raises, and
     the same if the other arguments are not as above.
@@ -239,15 +239,17 @@ def longrope(frequencies: ArrayLike, factors: ArrayLike) -> NDArray[np.float64]:
     return old / divisors
 
 
-def temperature(factor: float) -> float:
+def attention_factor(factor: float) -> float:
     r"""By how much YaRN multiplies queries and keys, so scores by its square.
 
-    .. math:: 0.1 \ln s + 1
+    .. math:: 1/\sqrt t = 0.1 \ln s + 1
 
-    Peng et al. (2023), section 3.4, for Llama models; programs multiply cosines
-    and sines by it. A partial rotary multiplies so only the share that turns.
+    with the temperature t of Peng et al. (2023), section 3.4, for Llama models;
+    programs multiply cosines and sines by it, and transformers calls it so. A partial
+    rotary multiplies only the share that turns.
 
-    >>> temperature(1), round(temperature(16), 4), round(temperature(16) ** 2, 2)
+    >>> one, more = attention_factor(1), attention_factor(16)
+    >>> one, round(more, 4), round(more**2, 2)
     (1.0, 1.2773, 1.63)
 
     Raises TypeError or ValueError if `factor` is not a number of at least 1.

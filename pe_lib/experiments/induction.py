@@ -21,7 +21,8 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.encoding import sinusoidal
-from pe_lib.experiments.one_head import turned
+from pe_lib.experiments.one_head import angles
+from pe_lib.nn import rotate
 
 WORDS, LENGTH, BATCH = 128, 32, 32
 SHORTEST, LONGEST = 4, 12
@@ -200,7 +201,8 @@ class TwoLayers(nn.Module):
         if self.settings.places == "rotary_biased":
             query, key = query + self.maps[f"bq{layer}"], key + self.maps[f"bk{layer}"]
         if self.settings.places.startswith("rotary"):
-            query, key = turned(query), turned(key)
+            cos, sin = angles(*query.shape[-2:])
+            query, key = (rotate(y, cos, sin, "interleaved") for y in (query, key))
         query, key = self._heads(query), self._heads(key)
         scores = query @ key.mT / math.sqrt(query.shape[-1])
         if head is not None and codes is not None:

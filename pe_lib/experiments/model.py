@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pe_lib import sinusoidal
 from pe_lib._arguments import as_reals
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.experiments.schemes import WIDTH, Context, Scheme, rotations
+from pe_lib.experiments.schemes import WIDTH, Context, Scheme
 from pe_lib.experiments.tasks import Task
+from pe_lib.nn import rotate
 
 HEADS = 2
 WIDER = 2
@@ -35,7 +37,7 @@ BUCKETS = 32
 
 
 class PositionTerms(NamedTuple):
-    """What every member adds or turns, at one length.
+    """What every member adds or rotates by, at one length.
 
     Attributes
     ----------
@@ -43,8 +45,8 @@ class PositionTerms(NamedTuple):
         Added to the tokens; 0 where the codes are learned.
     is_learned : Tensor [members, 1, 1]
         1 where the rows of the member's own table are added, else 0.
-    turns : Tensor [members, 1, length, 1, head_dim / 2]
-        Complex numbers of size 1, by which pairs of query and key are multiplied.
+    cos, sin : Tensor [members, 1, length, 1, head_dim / 2]
+        Of the angles by which pairs of query and key are rotated.
     bias : Tensor [members, HEADS, length, length]
         Added to the scores; minus infinity where a token must not look.
     t5_scale : Tensor [members, 1, 1]
@@ -56,7 +58,8 @@ class PositionTerms(NamedTuple):
 
     codes: Tensor
     is_learned: Tensor
-    turns: Tensor
+    cos: Tensor
+    sin: Tensor
     bias: Tensor
     t5_scale: Tensor
     bucket_one_hot: Tensor
@@ -87,9 +90,9 @@ def position_terms(
         for scheme in schemes
         for context in contexts
     ]
-    turns = torch.tensor(rotations(length, width // HEADS))
-    is_rotary = members([scheme.rotary for scheme in schemes])
-    turns = torch.where(is_rotary > 0, turns, torch.ones_like(turns))
+    codes_of_head = sinusoidal(np.arange(length), width // HEADS, layout="half_split")
+    sin, cos = torch.from_numpy(codes_of_head)[:, None].chunk(2, -1)
+    is_rotary = members([scheme.rotary for scheme in schemes])[..., None, None] > 0
     bias = torch.stack([_bias(scheme, length) for scheme in schemes])
     bias = bias.repeat_interleave(len(contexts), 0)
     if causal:
@@ -101,7 +104,8 @@ def position_terms(
     return PositionTerms(
         codes=torch.stack(codes),
         is_learned=members([scheme.learned for scheme in schemes]),
-        turns=turns[:, None, :, None].to(torch.complex64),
+        cos=torch.where(is_rotary, cos, 1.0).float(),
+        sin=torch.where(is_rotary, sin, 0.0).float(),
         bias=bias.float(),
         t5_scale=members([s.t5_scale * (s.bias == "t5") for s in schemes]),
         bucket_one_hot=functional.one_hot(buckets.flatten(), BUCKETS).T.float(),
@@ -232,9 +236,13 @@ class Ensemble(nn.Module):
         bias = (terms.bias + learned.view_as(terms.bias))[:, None]
         for layer in range(self.layers):
             y = functional.layer_norm(x, (width,))
-            query = _turned(self._affine("query", layer, y).view(heads), terms.turns)
-            key = _turned(self._affine("key", layer, y).view(heads), terms.turns)
-            value = self._affine("value", layer, y).view(heads)
+            query, key, value = (
+                self._affine(name, layer, y).view(heads)
+                for name in ("query", "key", "value")
+            )
+            query, key = (
+                rotate(z, terms.cos, terms.sin, "interleaved") for z in (query, key)
+            )
             query, key, value = (z.transpose(2, 3) for z in (query, key, value))
             scores = query @ key.transpose(-1, -2) / math.sqrt(head_dim) + bias
             seen = (torch.softmax(scores, -1) @ value).transpose(2, 3).reshape(joined)
@@ -262,12 +270,6 @@ def _bias(scheme: Scheme, length: int) -> Tensor:
     distance = np.abs(t[:, np.newaxis] - t)
     used = np.asarray(slopes) * (scheme.bias == "alibi")
     return torch.tensor(-used[:, np.newaxis, np.newaxis] * distance)
-
-
-def _turned(vectors: Tensor, turns: Tensor) -> Tensor:
-    """Rotary: a pair of numbers is a complex number, and a turn is a product."""
-    pairs = torch.view_as_complex(vectors.view(*vectors.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * turns).flatten(-2)
 
 
 def _unit(vector: Tensor) -> NDArray[np.float64]:

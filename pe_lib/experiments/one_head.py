@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
-from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.encoding import sinusoidal
 from pe_lib.experiments.training import Score
+from pe_lib.nn import rotate
 from pe_lib.rotation import shift_matrix
 
 WORDS, WIDTH = 16, 32
@@ -74,7 +74,10 @@ class RotaryHead(OneHead):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        query, key = turned(x @ self.Wq), turned(x @ self.Wk)
+        cos, sin = angles(x.shape[-2], self.width)
+        query, key = (
+            rotate(x @ W, cos, sin, "interleaved") for W in (self.Wq, self.Wk)
+        )
         scores: Tensor = query @ key.mT / self.width**0.5
         return scores
 
@@ -84,14 +87,11 @@ def _codes(n: int, width: int) -> Tensor:
     return torch.from_numpy(sinusoidal(np.arange(n), width, dtype=np.float32))
 
 
-def turned(x: Tensor) -> Tensor:
-    """Rows of x [..., n, width], each turned by its position, as rotary turns them."""
-    unit = np.zeros(x.shape[-2:])
-    unit[:, 0::2] = 1
-    tips = torch.from_numpy(apply_rotary(unit, np.arange(len(unit)))).to(x.dtype)
-    cos, sin = tips[:, 0::2], tips[:, 1::2]
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack([cos * a - sin * b, sin * a + cos * b], -1).flatten(-2)
+def angles(n: int, width: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of rotary at the first n positions, [n, width / 2] each."""
+    codes = sinusoidal(np.arange(n), width, layout="half_split", dtype=np.float32)
+    sin, cos = torch.from_numpy(codes).chunk(2, -1)
+    return cos, sin
 
 
 def train_head(

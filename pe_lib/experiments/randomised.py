@@ -46,7 +46,8 @@ class RandomPositions(Ensemble):
         self._terms[length] = PositionTerms(
             codes=codes[:, at],
             is_learned=torch.zeros_like(all_terms.is_learned),
-            turns=all_terms.turns[:, :, at],
+            cos=all_terms.cos[:, :, at],
+            sin=all_terms.sin[:, :, at],
             bias=all_terms.bias[:, :, at][..., at],
             t5_scale=all_terms.t5_scale,
             bucket_one_hot=buckets[:, at][..., at].flatten(1),

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_lib import naive
-from pe_lib.encoding import sinusoidal
 from pe_lib.table import sinusoidal_table
 
 WIDTH = 32
@@ -107,13 +106,6 @@ def labelled(values: Mapping[str, _Value]) -> dict[str, _Value]:
         (key in SCHEMES and SCHEMES[key].label) or key: value
         for key, value in values.items()
     }
-
-
-def rotations(length: int, head_dim: int) -> NDArray[np.complex128]:
-    """By what rotary turns each pair: [length, head_dim / 2], numbers of size 1."""
-    angles = sinusoidal(np.arange(length), head_dim)
-    turns: NDArray[np.complex128] = angles[:, 1::2] + 1j * angles[:, 0::2]
-    return turns
 
 
 def _counting_raw(length: int, context: Context) -> ArrayLike:

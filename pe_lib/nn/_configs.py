@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pe_lib.beyond.rotary import BASE
-from pe_lib.beyond.scaling import by_parts, interpolate, llama3, temperature
+from pe_lib.beyond.scaling import attention_factor, by_parts, interpolate, llama3
 from pe_lib.frequencies import angular_frequencies
 
 # Read in the models of transformers 5.23.0: what each calls to swap the two of a pair.
@@ -85,8 +85,8 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
         )
     slow, fast = rope.get("beta_slow") or 1, rope.get("beta_fast") or 32
     parts = by_parts(speeds, factor, trained, slow=slow, fast=fast, ramp="index")
-    heat = _yarn_temperature(rope, factor)
-    return {**given, "frequencies": parts, "temperature": heat}
+    more = _yarn_factor(rope, factor)
+    return {**given, "frequencies": parts, "attention_factor": more}
 
 
 def _rope_parameters(config: Any) -> Mapping[str, Any]:
@@ -110,14 +110,14 @@ def _layout(config: Any) -> str:
     )
 
 
-def _yarn_temperature(rope: Mapping[str, Any], factor: float) -> float:
+def _yarn_factor(rope: Mapping[str, Any], factor: float) -> float:
     if rope.get("attention_factor") is not None:
         return float(rope["attention_factor"])
     one, every = rope.get("mscale"), rope.get("mscale_all_dim")
     if one and every:
         grown = 0.1 * math.log(factor)
         return float((one * grown + 1) / (every * grown + 1))
-    return temperature(factor)
+    return attention_factor(factor)
 
 
 def _first(config: Any, *names: str) -> Any:

@@ -19,7 +19,7 @@ from pe_lib.nn.rotary import RotaryEmbedding
 
 
 class GridRotaryEmbedding(nn.Module):
-    r"""Turns queries and keys by their coordinates, as Qwen2-VL's M-RoPE does.
+    r"""Rotates queries and keys by their coordinates, as Qwen2-VL's M-RoPE does.
 
     .. math:: \theta_j = \sum_a \omega_{a,j}\, p_a
 
@@ -51,9 +51,9 @@ class GridRotaryEmbedding(nn.Module):
     >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
     >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
     >>> word = torch.arange(5)[:, None].expand(5, 3)  # the same on all axes
-    >>> turned, _ = rotary(queries, keys, positions=word)
+    >>> rotated, _ = rotary(queries, keys, positions=word)
     >>> usual, _ = RotaryEmbedding(12, layout="half_split")(queries, keys)
-    >>> torch.allclose(turned, usual, atol=1e-6)
+    >>> torch.allclose(rotated, usual, atol=1e-6)
     True
     """
 
@@ -89,7 +89,7 @@ class GridRotaryEmbedding(nn.Module):
         if not (np.abs(speeds) <= np.pi).all():
             raise ValueError("frequencies must lie within -pi and pi")
         self.frequencies = tuple(map(tuple, speeds.tolist()))
-        cosines, sines = layout_columns(head_dim, layout)
+        cosines, sines = layout_columns(head_dim, "half_split")
         self._axes = [
             make_columns(head_dim, sines, cosines, frequencies_in_units(tuple(row)))
             for row in np.abs(speeds).tolist()
@@ -98,58 +98,33 @@ class GridRotaryEmbedding(nn.Module):
         self._move()
 
     def forward(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        *,
-        positions: Tensor | None = None,
-        turns: Tensor | None = None,
+        self, queries: Tensor, keys: Tensor, *, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys, turned to their positions.
+        """Return queries and keys, rotated by their positions.
 
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
             As in :class:`RotaryEmbedding`.
         positions : tensor [length, axes] or [batch, length, axes]
-            Real numbers.
-        turns : tensor
-            What :meth:`turns_at` returned, in the place of positions.
+            Real numbers. Where many layers need the same ones, give what
+            :meth:`cos_sin` returns to ``module.rotary(queries, keys, cos_sin=...)``.
 
         Raises
         ------
         TypeError, ValueError
-            If neither positions nor turns are given, or both; if shapes do not fit.
+            If positions are no real numbers, or shapes do not fit.
         """
-        turns = self._turns(positions, turns, queries, keys)
-        turned: tuple[Tensor, Tensor] = self.rotary(queries, keys, turns=turns)
-        return turned
-
-    def turn(
-        self,
-        x: Tensor,
-        *,
-        positions: Tensor | None = None,
-        turns: Tensor | None = None,
-    ) -> Tensor:
-        """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
-        return self.rotary.turn(x, turns=self._turns(positions, turns, x))
-
-    def _turns(
-        self, positions: Tensor | None, turns: Tensor | None, *turned: Tensor
-    ) -> Tensor:
-        if (positions is None) == (turns is None):
-            raise ValueError("positions or turns must be given, and not both")
-        if turns is not None:
-            return turns
-        wide = torch.float64 in [x.dtype for x in turned]
+        wide = torch.float64 in (queries.dtype, keys.dtype)
         dtype = torch.float64 if wide else torch.float32
-        return self.turns_at(positions, dtype=dtype)  # type: ignore[arg-type]
+        angles = self.cos_sin(positions, dtype=dtype)
+        rotated: tuple[Tensor, Tensor] = self.rotary(queries, keys, cos_sin=angles)
+        return rotated
 
-    def turns_at(
+    def cos_sin(
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32
-    ) -> Tensor:
-        """Cosines and sines of positions [..., axes]: [..., head_dim]."""
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of positions [..., axes]: two [..., head_dim / 2]."""
         if not isinstance(positions, Tensor):
             raise TypeError(
                 f"positions must be a tensor, got {type(positions).__name__}"
@@ -161,18 +136,15 @@ class GridRotaryEmbedding(nn.Module):
                 f"positions must have shape [..., {len(self._axes)}], one number for "
                 f"each axis, got {list(positions.shape)}"
             )
-        first, second = layout_columns(self.rotary.head_dim, self.rotary.layout)
         at = positions.to(with_float64(positions.device))
         signs = self._signs.to(at.device)
         cos, sin = torch.ones_like(signs[0]), torch.zeros_like(signs[0])
         for axis, columns in enumerate(self._axes):
             codes = codes_at(at[..., axis], 0, columns, torch.float64)
-            c, s = codes[..., first], codes[..., second] * signs[axis]
+            c, s = codes.chunk(2, -1)
+            s = s * signs[axis]
             cos, sin = cos * c - sin * s, cos * s + sin * c
-        shape = *positions.shape[:-1], self.rotary.head_dim
-        turns = torch.empty(shape, dtype=dtype, device=at.device)
-        turns[..., first], turns[..., second] = cos, sin
-        return turns.to(positions.device)
+        return tuple(part.to(positions.device, dtype) for part in (cos, sin))  # type: ignore[return-value]
 
     def _move(self) -> None:
         """Take the angles to the device, so that no call has to."""

@@ -12,23 +12,23 @@ from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at
 from pe_lib.nn._arguments import as_offset, lined_up
 from pe_lib.nn._configs import rotary_arguments
+from pe_lib.nn._rotate import rotate
 from pe_lib.nn._tables import WIDE, Tabled
-from pe_lib.nn._turning import turn
 
 
 class RotaryEmbedding(Tabled):
-    r"""Turns queries and keys by the angles of their positions, as Su et al. (2021).
+    r"""Rotates queries and keys by the angles of their positions, as Su et al. (2021).
 
     What :func:`pe_lib.beyond.rotary.apply_rotary` computes, for tensors: cosines and
     sines are that function's, rounded once to float32 (to float64 for float64
-    queries), whatever the dtype of the module; the turn is computed in float32 and
-    rounded once to the dtype of what is turned, under autocast too.
+    queries), whatever the dtype of the module; the rotation is computed in float32
+    and rounded once to the dtype of what is rotated, under autocast too.
 
     The module has no parameters, saves nothing, and remembers nothing: what it has
-    turned before, and how long that was, changes no number. It keeps the turns of
-    positions 0 to max_length - 1 ready. Others, and given positions, are computed
-    in each call; where many layers need the same ones, :meth:`turns_at` computes
-    them once.
+    rotated before, and how long that was, changes no number. It keeps cosines and
+    sines of positions 0 to max_length - 1 ready. Others, and those of given positions,
+    are computed in each call; where many layers need the same ones, :meth:`cos_sin`
+    computes them once.
 
     Parameters
     ----------
@@ -43,8 +43,10 @@ class RotaryEmbedding(Tabled):
         the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
         transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
         Llama files. :meth:`from_config` knows it.
-    temperature : float
-        Multiplies what is turned, and so scores by its square, as YaRN does; above 0.
+    attention_factor : float
+        Multiplies what is rotated, and so scores by its square; above 0. The word is
+        that of transformers. YaRN's paper divides scores by a temperature t instead,
+        and the factor is its 1 / sqrt(t).
     seq_dim : int
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
@@ -66,12 +68,12 @@ class RotaryEmbedding(Tabled):
     >>> RotaryEmbedding.from_config(llama).layout
     'half_split'
 
-    Eight query heads share two key heads; the same turn serves both:
+    Eight query heads share two key heads; the same angles serve both:
 
     >>> rotary = RotaryEmbedding(64)
     >>> queries, keys = torch.randn(1, 8, 10, 64), torch.randn(1, 2, 10, 64)
-    >>> turned = rotary(queries, keys)
-    >>> [list(part.shape) for part in turned]
+    >>> rotated = rotary(queries, keys)
+    >>> [list(part.shape) for part in rotated]
     [[1, 8, 10, 64], [1, 2, 10, 64]]
 
     The next word, with ten in the cache, is at position 10:
@@ -81,9 +83,9 @@ class RotaryEmbedding(Tabled):
     Two documents in one text, each counted from 0, and angles computed once for all
     layers:
 
-    >>> turns = rotary.turns_at(torch.tensor([0, 1, 2, 3, 4, 5, 0, 1, 2, 3]))
-    >>> again, _ = rotary(queries, keys, turns=turns)
-    >>> torch.allclose(again[..., :6, :], turned[0][..., :6, :], atol=1e-6)
+    >>> cos_sin = rotary.cos_sin(torch.tensor([0, 1, 2, 3, 4, 5, 0, 1, 2, 3]))
+    >>> again, _ = rotary(queries, keys, cos_sin=cos_sin)
+    >>> torch.allclose(again[..., :6, :], rotated[0][..., :6, :], atol=1e-6)
     True
     """
 
@@ -98,7 +100,7 @@ class RotaryEmbedding(Tabled):
         layout: str = "interleaved",
         rotary_dim: int | None = None,
         frequencies: ArrayLike | None = None,
-        temperature: float = 1.0,
+        attention_factor: float = 1.0,
         seq_dim: int = -2,
         device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
@@ -111,15 +113,14 @@ class RotaryEmbedding(Tabled):
         self._given = frequencies is not None
         speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
         self.rotary_dim, self._speeds = 2 * len(speeds), tuple(speeds.tolist())
-        self.temperature = as_positive("temperature", temperature)
+        self.attention_factor = as_positive("attention_factor", attention_factor)
         self.seq_dim = as_integer("seq_dim", seq_dim)
         if self.seq_dim > -2:
             raise ValueError(
                 "seq_dim must be counted from the end, -2 or -3 as a rule, got "
                 f"{self.seq_dim}"
             )
-        # Cosines stand where the first numbers of the pairs stand, sines second.
-        cosines, sines = layout_columns(self.rotary_dim, self.layout)
+        cosines, sines = layout_columns(self.rotary_dim, "half_split")
         self._make_table(self.rotary_dim, (sines, cosines, steps), device, dtype)
 
     @classmethod
@@ -169,9 +170,9 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        turns: Tensor | tuple[Tensor, Tensor] | None = None,
+        cos_sin: tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys, turned to their positions.
+        """Return queries and keys, rotated by their positions.
 
         Parameters
         ----------
@@ -186,9 +187,8 @@ class RotaryEmbedding(Tabled):
             Positions that are learned get their gradient.
         offset : int
             Is added to every position.
-        turns : tensor, or tuple of two
-            What :meth:`turns_at` or :meth:`cos_sin` returned, in the place of
-            positions and offset.
+        cos_sin : tuple of two tensors
+            What :meth:`cos_sin` returned, in the place of positions and offset.
 
         Returns
         -------
@@ -199,11 +199,11 @@ class RotaryEmbedding(Tabled):
         ------
         TypeError
             If queries or keys are no floating-point numbers, positions no real
-            numbers, or offset no integer.
+            numbers, offset no integer, or cosines and sines have too few bits.
         ValueError
-            If shapes do not fit, or `turns` come with positions or an offset.
-            Queries and keys of different lengths are at different positions: turn
-            them apart, with :meth:`turn`.
+            If shapes do not fit, or `cos_sin` comes with positions or an offset.
+            Queries and keys of different lengths are at different positions: rotate
+            them apart, with :meth:`rotate`.
         """
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)
@@ -211,40 +211,48 @@ class RotaryEmbedding(Tabled):
         if length != as_many:
             raise ValueError(
                 f"keys must have the length of queries, {length}, got {as_many}; "
-                "turn() takes each with its own positions"
+                "rotate() takes each with its own positions"
             )
-        of_queries = self._turns(queries, positions, offset, turns)
-        alike = turns is not None or torch.float64 not in (queries.dtype, keys.dtype)
-        alike = alike or queries.dtype == keys.dtype
-        of_keys = of_queries if alike else self._turns(keys, positions, offset)
-        return (
-            self._turn("queries", queries, of_queries),
-            self._turn("keys", keys, of_keys),
-        )
+        given = positions, offset, cos_sin
+        cos, sin = self._angles("queries", queries, *given)
+        rotated = rotate(queries, cos, sin, self.layout)
+        if positions is not None or cos_sin is not None or keys.dtype != queries.dtype:
+            cos, sin = self._angles("keys", keys, *given)
+        both = rotated, rotate(keys, cos, sin, self.layout)
+        if self.seq_dim == -2:
+            return both
+        return both[0].transpose(self.seq_dim, -2), both[1].transpose(self.seq_dim, -2)
 
-    def turn(
+    def rotate(
         self,
         x: Tensor,
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        turns: Tensor | tuple[Tensor, Tensor] | None = None,
+        cos_sin: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
-        """Turn queries alone, or keys alone; otherwise as :meth:`forward`."""
+        """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        return self._turn("x", x, self._turns(x, positions, offset, turns))
+        cos, sin = self._angles("x", x, positions, offset, cos_sin)
+        rotated = rotate(x, cos, sin, self.layout)
+        return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
 
-    def turns_at(
+    def cos_sin(
         self,
         positions: Tensor,
         *,
         offset: int = 0,
         dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Cosines and sines of positions [...]: [..., rotary_dim], for :meth:`forward`.
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of positions [...]: two [..., rotary_dim / 2].
 
-        float32, or float64 for float64 queries; in the columns of the layout, the
-        cosine where the first number of a pair is.
+        One number a pair, float32, or float64 for float64 queries, times
+        `attention_factor`. Models of transformers keep each twice:
+
+        >>> rotary = RotaryEmbedding(4, layout="half_split")
+        >>> cos, sin = rotary.cos_sin(torch.tensor([1]))
+        >>> torch.cat([cos, cos], -1)
+        tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
         """
         if not isinstance(positions, Tensor):
             raise TypeError(
@@ -252,101 +260,69 @@ class RotaryEmbedding(Tabled):
             )
         if positions.dtype == torch.bool or positions.is_complex():
             raise TypeError(f"positions must be real numbers, got {positions.dtype}")
-        if dtype not in (torch.float32, torch.float64):
+        if dtype not in WIDE:
             raise TypeError(
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "
                 "of fewer bits confuse positions"
             )
-        return self._codes(positions, as_offset(offset), dtype)
-
-    def cos_sin(
-        self, position_ids: Tensor, *, dtype: torch.dtype = torch.float32
-    ) -> tuple[Tensor, Tensor]:
-        """Cosines and sines [..., rotary_dim], each twice, as transformers keeps them.
-
-        Both numbers of a pair get the cosine of their angle, and its sine. What
-        ``model.rotary_emb`` returns there, given the dtype of the model, to which they
-        are rounded last. :meth:`forward` takes them as `turns` if they have 32 bits.
-
-        >>> rotary = RotaryEmbedding(4, layout="half_split")
-        >>> rotary.cos_sin(torch.tensor([1]))[0]
-        tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
-        """
-        if dtype not in (*WIDE, torch.bfloat16, torch.float16):
-            raise TypeError(f"dtype must have 16 bits or more, got {dtype}")
-        wide = dtype if dtype in WIDE else torch.float32
-        packed = self.turns_at(position_ids, dtype=wide)
-        columns = layout_columns(self.rotary_dim, self.layout)
-        cos, sin = torch.empty_like(packed), torch.empty_like(packed)
-        for both, found in ((cos, columns[0]), (sin, columns[1])):
-            for place in columns:
-                both[..., place] = packed[..., found]
-        return cos.to(dtype), sin.to(dtype)
-
-    def _packed(self, turns: tuple[Tensor, Tensor]) -> Tensor:
-        """Cosines and sines of :meth:`cos_sin` in the columns of :meth:`turns_at`."""
-        if len(turns) != 2 or turns[0].shape != turns[1].shape:
-            shapes = [list(part.shape) for part in turns]
-            raise ValueError(
-                "turns must be a tensor, or cosines and sines of one shape, "
-                f"got {shapes}"
-            )
-        cos, sin = turns
-        for name, part in (("cos", cos), ("sin", sin)):
-            if part.dtype not in WIDE:
-                raise TypeError(
-                    f"{name} must be float32 or float64, got {part.dtype}: rounded "
-                    "angles confuse positions"
-                )
-        first, second = layout_columns(cos.shape[-1], self.layout)
-        packed = torch.empty_like(cos)
-        packed[..., first], packed[..., second] = cos[..., first], sin[..., second]
-        return packed
+        return _split(self._codes(positions, as_offset(offset), dtype))
 
     def _codes(self, positions: Tensor, offset: Any, dtype: torch.dtype) -> Tensor:
+        """Cosines, then sines: [..., rotary_dim]."""
         codes = codes_at(positions, offset, self._columns, dtype)
-        return codes if self.temperature == 1 else codes * self.temperature
+        return codes if self.attention_factor == 1 else codes * self.attention_factor
 
-    def _turns(
-        self, x: Tensor, positions: Tensor | None, offset: Any, turns: Any = None
-    ) -> Tensor:
-        """The turns given, or of positions + offset, from the table if it has them."""
-        if turns is not None:
+    def _angles(
+        self,
+        name: str,
+        x: Tensor,
+        positions: Tensor | None,
+        offset: Any,
+        cos_sin: tuple[Tensor, Tensor] | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines given, or of positions + offset, if it has them ready."""
+        if cos_sin is not None:
             if positions is not None or type(offset) is not int or offset:
                 raise ValueError(
-                    "turns must come without positions and offset, which they hold, "
+                    "cos_sin must come without positions and offset, which it holds, "
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-            return turns if isinstance(turns, Tensor) else self._packed(turns)
-        length, offset = x.shape[-2], as_offset(offset)
+            return self._fitting(name, x, cos_sin)
+        offset, length = as_offset(offset), x.shape[-2]
         dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if positions is not None:
-            return self.turns_at(positions, offset=offset, dtype=dtype)
+            found = self.cos_sin(positions, offset=offset, dtype=dtype)
+            return self._fitting(name, x, found)
         table = self._ready()
         inside = offset >= 0 and offset + length <= self.max_length
         fits = table is not None and table.dtype == dtype and table.device == x.device
         if inside and fits:
-            return table[offset : offset + length]  # type: ignore[index]
+            return _split(table[offset : offset + length])  # type: ignore[index]
         positions = torch.arange(length, device=x.device)
-        return self._codes(positions, offset, dtype)
+        return _split(self._codes(positions, offset, dtype))
 
-    def _turn(self, name: str, x: Tensor, turns: Tensor) -> Tensor:
-        length = x.shape[-2]
+    def _fitting(
+        self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Cosines and sines with the axes of x."""
+        length, found = x.shape[-2], []
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
-        turns = lined_up(name, turns, length, rows, columns=1)
-        if turns.shape[-1] != self.rotary_dim:
-            raise ValueError(
-                f"turns must have {self.rotary_dim} columns, got {turns.shape[-1]}"
-            )
-        if x.dtype == torch.float64 and turns.dtype != torch.float64:
-            raise TypeError(
-                f"turns must be float64 for float64 {name}, got {turns.dtype}"
-            )
-        if turns.ndim == 3:
-            turns = turns[(slice(None), *[None] * (x.ndim - 3))]
-        turned = turn(x, turns.to(x.device), self.layout)
-        return turned if self.seq_dim == -2 else turned.transpose(self.seq_dim, -2)
+        for part in cos_sin:
+            if part.dtype not in WIDE or (x.dtype, part.dtype) == WIDE[::-1]:
+                raise TypeError(
+                    f"cos_sin must be float64 for float64 {name}, and float32 at "
+                    f"least, got {part.dtype}"
+                )
+            if part.shape[-1] != self.rotary_dim // 2:
+                raise ValueError(
+                    f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, "
+                    f"got {part.shape[-1]}"
+                )
+            part = lined_up(name, part, length, rows, columns=1).to(x.device)
+            heads = (slice(None), *[None] * (x.ndim - 3))
+            found.append(part[heads] if part.ndim == 3 else part)
+        return found[0], found[1]
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
@@ -372,8 +348,14 @@ class RotaryEmbedding(Tabled):
     def extra_repr(self) -> str:
         """What print(module) shows."""
         speeds = "frequencies given" if self._given else f"base={self.base:g}"
-        heat = "" if self.temperature == 1 else f", temperature={self.temperature:.4g}"
+        factor = self.attention_factor
+        more = "" if factor == 1 else f", attention_factor={factor:.4g}"
         return (
             f"{self.head_dim}, max_length={self.max_length}, {speeds}, "
-            f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{heat}"
+            f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{more}"
         )
+
+
+def _split(codes: Tensor) -> tuple[Tensor, Tensor]:
+    cos, sin = codes.chunk(2, -1)
+    return cos, sin

@@ -108,8 +108,8 @@ def test_what_stands_still_stays_and_factor_one_changes_nothing():
         np.testing.assert_array_equal(rule(old, 1), old)
     assert scaling.by_parts(old, 3, L)[-1] == 0
     np.testing.assert_allclose(scaling.by_parts(OLD, 1, L, ramp="index"), OLD, 1e-15)
-    assert scaling.temperature(1) == 1
-    assert math.isclose(scaling.temperature(math.e), 1.1)
+    assert scaling.attention_factor(1) == 1
+    assert math.isclose(scaling.attention_factor(math.e), 1.1)
 
 
 def test_lengths_beyond_every_threshold():

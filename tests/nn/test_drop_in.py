@@ -10,7 +10,7 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
 from pe_lib.beyond.grid import rotate_grid
-from pe_lib.beyond.scaling import by_parts, llama3, temperature
+from pe_lib.beyond.scaling import attention_factor, by_parts, llama3
 from pe_lib.nn import (
     AlibiBias,
     GridRotaryEmbedding,
@@ -47,20 +47,20 @@ def test_rules_that_stretch(key):
     made = from_config(**{key: {**parts, "rope_type": "yarn"}})
     wanted = by_parts(plain, 8, 8192, ramp="index")
     np.testing.assert_array_equal(made.frequencies, wanted)
-    assert made.temperature == temperature(8)
+    assert made.attention_factor == attention_factor(8)
     made = from_config(**{key: {**parts, "rope_type": "linear"}})
     np.testing.assert_array_equal(made.frequencies, plain / 8)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_temperature_multiplies_the_part_that_turns(layout):
+def test_the_attention_factor_multiplies_what_is_rotated(layout):
     options = {"layout": layout, "rotary_dim": 16}
     plain = RotaryEmbedding(32, **options)
-    hot = RotaryEmbedding(32, temperature=1.5, **options)
+    hot = RotaryEmbedding(32, attention_factor=1.5, **options)
     x = torch.randn(2, 4, 3, 32, requires_grad=True)
-    wanted = torch.cat([1.5 * plain.turn(x)[..., :16], x[..., 16:]], -1)
-    torch.testing.assert_close(hot.turn(x), wanted)
-    given = torch.autograd.grad(hot.turn(x).sin().sum(), x)[0]
+    wanted = torch.cat([1.5 * plain.rotate(x)[..., :16], x[..., 16:]], -1)
+    torch.testing.assert_close(hot.rotate(x), wanted)
+    given = torch.autograd.grad(hot.rotate(x).sin().sum(), x)[0]
     torch.testing.assert_close(given, torch.autograd.grad(wanted.sin().sum(), x)[0])
 
 
@@ -86,8 +86,8 @@ def test_what_a_configuration_cannot_say(more, message):
 def test_a_configuration_without_a_width():
     with pytest.raises(ValueError, match="config must have head_dim"):
         RotaryEmbedding.from_config({"model_type": "llama"})
-    with pytest.raises(ValueError, match="temperature must be"):
-        RotaryEmbedding(8, temperature=0)
+    with pytest.raises(ValueError, match="attention_factor must be"):
+        RotaryEmbedding(8, attention_factor=0)
 
 
 def test_the_older_names_of_a_configuration():
@@ -103,29 +103,20 @@ def test_the_older_names_of_a_configuration():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_cos_sin_turn_as_the_popular_form(layout):
+def test_cosines_and_sines_taken_twice_are_the_popular_form(layout):
     rotary = RotaryEmbedding(8, layout=layout)
     ids = torch.tensor([[5, 0, 3]])
-    cos, sin = rotary.cos_sin(ids)
-    low = rotary.cos_sin(ids, dtype=torch.bfloat16)  # rounded once, from float32
-    assert torch.equal(low[0], cos.bfloat16()) and torch.equal(low[1], sin.bfloat16())
-    with pytest.raises(TypeError, match="dtype must have 16 bits or more"):
-        rotary.cos_sin(ids, dtype=torch.int8)
     x = torch.randn(1, 2, 3, 8)
     if layout == "half_split":
+        cos, sin = (torch.cat([part, part], -1) for part in rotary.cos_sin(ids))
         swapped = torch.cat([-x[..., 4:], x[..., :4]], -1)
     else:
+        cos, sin = (part.repeat_interleave(2, -1) for part in rotary.cos_sin(ids))
         swapped = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
     wanted = x * cos[:, None] + swapped * sin[:, None]
-    torch.testing.assert_close(rotary.turn(x, positions=ids), wanted)
-    q, k = rotary(x, x, turns=(cos, sin))
-    torch.testing.assert_close(q, wanted)
-    torch.testing.assert_close(k, wanted)
-    with pytest.raises(TypeError, match="cos must be float32 or float64"):
-        rotary(x, x, turns=(cos.bfloat16(), sin.bfloat16()))
-    for wrong in ((cos, sin[..., :4]), (cos, sin, sin), (cos[:, :1], sin)):
-        with pytest.raises(ValueError, match="cosines and sines of one shape, got"):
-            rotary(x, x, turns=wrong)
+    torch.testing.assert_close(rotary.rotate(x, positions=ids), wanted)
+    for found in rotary(x, x, cos_sin=rotary.cos_sin(ids)):
+        torch.testing.assert_close(found, wanted)
 
 
 def swapped_model(transformers, name, **more):
@@ -144,7 +135,7 @@ def swapped_model(transformers, name, **more):
         inner = next(model.children())
         if name == "gptj":
             cos, sin = rotary.cos_sin(torch.arange(256))
-            table = torch.cat([sin[:, ::2], cos[:, ::2]], -1)[None]
+            table = torch.cat([sin, cos], -1)[None]
             for layer in inner.h:
                 layer.attn._get_embed_positions = lambda _: table
         else:
@@ -152,7 +143,7 @@ def swapped_model(transformers, name, **more):
                 position_ids
             )
             modeling.apply_rotary_pos_emb = lambda q, k, cos, sin: rotary(
-                q, k, turns=(cos, sin)
+                q, k, cos_sin=(cos, sin)
             )
         return before, model(ids).logits
 
@@ -207,10 +198,8 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
     assert torch.equal(q, k)
     low, _ = rotary(x.float(), x.float(), positions=at)
     np.testing.assert_allclose(low, wanted, atol=2e-6)
-    ready = rotary.turns_at(at, dtype=torch.float64)
-    assert torch.equal(rotary(x, x, turns=ready)[0], q)
-    assert torch.equal(rotary.turn(x, positions=at), q)
-    assert torch.equal(rotary.turn(x, turns=ready), q)
+    ready = rotary.cos_sin(at, dtype=torch.float64)
+    assert torch.equal(rotary.rotary(x, x, cos_sin=ready)[0], q)
     assert not rotary.state_dict()
     half = rotary.bfloat16()(x.float(), x.float(), positions=at)[0]
     assert torch.equal(half, low)
@@ -225,8 +214,6 @@ def test_what_the_grid_module_refuses():
         GridRotaryEmbedding(12, frequencies=4 * np.ones((2, 6)))
     rotary = GridRotaryEmbedding(12, sections=(3, 3))
     x = torch.randn(1, 5, 12)
-    with pytest.raises(ValueError, match="positions or turns must be given"):
-        rotary(x, x)
     with pytest.raises(ValueError, match=r"positions must have shape \[..., 2\]"):
         rotary(x, x, positions=torch.zeros(5, 3))
     with pytest.raises(TypeError, match="positions must be a tensor"):

@@ -39,15 +39,15 @@ class Model(nn.Module):
 
     def forward(self, x):
         x = self.linear(x)
-        return self.inner(x, x)[0] if self.turns else self.inner(x)
+        return self.inner(x, x)[0] if self.rotates else self.inner(x)
 
     @property
-    def turns(self):
+    def rotates(self):
         return isinstance(self.inner, RotaryEmbedding)
 
 
 def on(module, x):
-    return module.turn(x) if isinstance(module, RotaryEmbedding) else module(x)
+    return module.rotate(x) if isinstance(module, RotaryEmbedding) else module(x)
 
 
 # the length first
@@ -168,7 +168,7 @@ def test_a_loader_that_puts_garbage_in_the_place_of_buffers(make, on_meta, put):
             continue
         x = torch.randn(2, 4, 8)
         assert torch.equal(on(loaded, x), on(usual, x))
-        call = loaded.turn if isinstance(loaded, RotaryEmbedding) else loaded
+        call = loaded.rotate if isinstance(loaded, RotaryEmbedding) else loaded
         whole = torch.compile(call, fullgraph=True, backend="eager")
         torch.testing.assert_close(whole(x), on(usual, x))
         assert torch.equal(call(x, positions=ids)[:, 0], on(usual, x)[:, 0])
@@ -305,7 +305,7 @@ def test_exported_with_positions_of_one_axis(make, strict):
 
         def forward(self, x, at):
             if isinstance(self.inner, RotaryEmbedding):
-                return self.inner.turn(x, positions=at)
+                return self.inner.rotate(x, positions=at)
             return self.inner(x, positions=at)
 
     n = torch.export.Dim("n", max=100)
@@ -327,7 +327,7 @@ class Parts(nn.Module):
 
     def forward(self, x):
         adds, rotary, alibi, t5 = self.parts
-        q = rotary.turn(adds(self.linear(x)))
+        q = rotary.rotate(adds(self.linear(x)))
         return q @ q.mT + (alibi(x.shape[1]) + t5(x.shape[1])).sum(0)
 
 

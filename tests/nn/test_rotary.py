@@ -11,8 +11,9 @@ from torch import nn
 from torch.autograd import forward_ad
 
 from pe_lib import sinusoidal
+from pe_lib.beyond import rotary
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
-from pe_lib.nn import RotaryEmbedding
+from pe_lib.nn import RotaryEmbedding, rotate
 
 LAYOUTS = ("interleaved", "half_split")
 EPSILON = {
@@ -51,27 +52,22 @@ def test_it_turns_as_the_function(layout, dtype):
         module = RotaryEmbedding(8, max_length=40, **choices)
         for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 5000, 8), (0, 5, 8), (3, 0, 8)):
             x = torch.randn(shape).to(dtype)
-            assert_close(module.turn(x), x, exact(x, np.arange(shape[-2]), **choices))
+            assert_close(module.rotate(x), x, exact(x, np.arange(shape[-2]), **choices))
         x = torch.randn(2, 3, 5, 8).to(dtype)
         expected = exact(x, far.numpy(), **choices)
-        assert_close(module.turn(x, positions=far), x, expected)
+        assert_close(module.rotate(x, positions=far), x, expected)
         expected = exact(x, np.arange(38, 43), **choices)
-        assert_close(module.turn(x, offset=38), x, expected)
+        assert_close(module.rotate(x, offset=38), x, expected)
 
 
-@on_each_layout
-def test_angles_are_the_cores_to_the_last_bit(layout):
+def test_angles_are_the_cores_to_the_last_bit():
     positions = [0, 1, 2047, 2048, 355, 10**6, 2**31, -(2**31), 1 / 3, 1e7 + 0.5]
-    turns = RotaryEmbedding(64, layout=layout).turns_at(
-        torch.tensor(positions, dtype=torch.float64)
-    )
-    code = sinusoidal(positions, 64, layout=layout, dtype=np.float32)
-    half = {"interleaved": code.reshape(-1, 32, 2)[..., ::-1].reshape(-1, 64)}
-    expected = half.get(layout, np.roll(code, 32, axis=-1))  # the cosine first
-    np.testing.assert_array_equal(turns.numpy(), expected)
-    ready = RotaryEmbedding(64, layout=layout, max_length=2100).table
-    beyond = RotaryEmbedding(64, layout=layout, max_length=0)
-    assert torch.equal(ready, beyond.turns_at(torch.arange(2100)))
+    cos, sin = RotaryEmbedding(64).cos_sin(torch.tensor(positions, dtype=torch.float64))
+    expected = sinusoidal(positions, 64, layout="half_split", dtype=np.float32)
+    np.testing.assert_array_equal(torch.cat([sin, cos], -1).numpy(), expected)
+    ready = RotaryEmbedding(64, max_length=2100).table
+    beyond = RotaryEmbedding(64, max_length=0).cos_sin(torch.arange(2100))
+    assert torch.equal(ready, torch.cat(beyond, -1))
 
 
 @on_each_layout
@@ -80,9 +76,9 @@ def test_given_frequencies_and_pairs_that_stand_still(layout):
     module = RotaryEmbedding(8, layout=layout, frequencies=frequencies)
     x = torch.randn(2, 50, 8)
     expected = exact(x, np.arange(50), layout=layout, frequencies=frequencies)
-    assert_close(module.turn(x), x, expected)
+    assert_close(module.rotate(x), x, expected)
     still = slice(4, 8) if layout == "interleaved" else [2, 3, 6, 7]
-    assert torch.equal(module.turn(x)[..., still], x[..., still])
+    assert torch.equal(module.rotate(x)[..., still], x[..., still])
 
 
 @on_each_layout
@@ -90,9 +86,9 @@ def test_nothing_that_came_before_changes_a_number(layout):
     """A long text, other dtypes, casts there and back, copies, the meta device."""
     module = RotaryEmbedding(8, max_length=16, layout=layout)
     x = torch.randn(2, 12, 8)
-    before = module.turn(x)
-    module.turn(torch.randn(1, 5000, 8).bfloat16())
-    assert torch.equal(module.turn(x), before)
+    before = module.rotate(x)
+    module.rotate(torch.randn(1, 5000, 8).bfloat16())
+    assert torch.equal(module.rotate(x), before)
     torch.save(module, file := io.BytesIO())
     for changed in (
         torch.load(io.BytesIO(file.getvalue()), weights_only=False),
@@ -102,15 +98,15 @@ def test_nothing_that_came_before_changes_a_number(layout):
         copy.deepcopy(module),
         copy.deepcopy(module).to("meta").to_empty(device="cpu"),
     ):
-        assert torch.equal(changed.turn(x), before)
+        assert torch.equal(changed.rotate(x), before)
         assert changed.table.dtype in (torch.float32, torch.float64)
     assert not module.state_dict() and not list(module.parameters())
     with torch.device("meta"):
         model = nn.Sequential(RotaryEmbedding(8, max_length=16, layout=layout))
-    assert torch.equal(model[0].turn(x), before)  # computed, as nothing is ready
+    assert torch.equal(model[0].rotate(x), before)  # computed, as nothing is ready
     model.to_empty(device="cpu")
     assert torch.equal(model[0].table, module.float().table)
-    assert module.turn(x.to("meta")).shape == x.shape
+    assert module.rotate(x.to("meta")).shape == x.shape
 
 
 @on_each_layout
@@ -121,11 +117,11 @@ def test_documents_padding_and_one_turn_for_all_layers(layout):
     turned = module(q, k, positions=positions)
     close = partial(torch.testing.assert_close, atol=1e-6, rtol=0)
     for x, y in zip((q, k), turned, strict=True):
-        close(y[0, :, :3], module.turn(x[0, :, :3]))
-        close(y[0, :, 3:], module.turn(x[0, :, 3:]))
-        close(y[1, :, 2:], module.turn(x[1, :, 2:]))
-    turns = module.turns_at(positions)
-    for one, other in zip(module(q, k, turns=turns), turned, strict=True):
+        close(y[0, :, :3], module.rotate(x[0, :, :3]))
+        close(y[0, :, 3:], module.rotate(x[0, :, 3:]))
+        close(y[1, :, 2:], module.rotate(x[1, :, 2:]))
+    cos_sin = module.cos_sin(positions)
+    for one, other in zip(module(q, k, cos_sin=cos_sin), turned, strict=True):
         assert torch.equal(one, other)
 
 
@@ -141,8 +137,8 @@ def test_views_of_a_larger_tensor(layout):
         torch.randn(9, 8).expand(2, 9, 8),
         torch.randn(9, 8, 1).permute(2, 0, 1),  # an odd stride of a single row
     ):
-        expected = module.turn(x.clone(memory_format=torch.contiguous_format))
-        for turned in (module.turn(x), *module(x, x)):
+        expected = module.rotate(x.clone(memory_format=torch.contiguous_format))
+        for turned in (module.rotate(x), *module(x, x)):
             torch.testing.assert_close(turned, expected, atol=1e-6, rtol=0)
 
 
@@ -151,10 +147,10 @@ def test_views_of_a_larger_tensor(layout):
 def test_the_gradient_is_turned_back(layout, rotary_dim):
     module = RotaryEmbedding(8, layout=layout, rotary_dim=rotary_dim)
     x = torch.randn(2, 5, 8, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(module.turn, x)
-    assert torch.autograd.gradgradcheck(module.turn, x)
+    assert torch.autograd.gradcheck(module.rotate, x)
+    assert torch.autograd.gradgradcheck(module.rotate, x)
     x = torch.randn(2, 50, 8).bfloat16().requires_grad_()
-    y = module.turn(x)
+    y = module.rotate(x)
     (gradient,) = torch.autograd.grad(y, x, y)
     assert (gradient - x).abs().max() < 0.04
 
@@ -164,8 +160,8 @@ def test_the_gradient_is_turned_back(layout, rotary_dim):
 def test_a_gradient_changes_no_number(layout, dtype):
     module = RotaryEmbedding(8, layout=layout)
     x, positions = torch.randn(2, 5, 8).to(dtype), torch.rand(5)
-    plain = module.turn(x, positions=positions)
-    trained = module.turn(x.clone().requires_grad_(), positions=positions)
+    plain = module.rotate(x, positions=positions)
+    trained = module.rotate(x.clone().requires_grad_(), positions=positions)
     assert torch.equal(plain, trained)
     assert trained.requires_grad and not plain.requires_grad
 
@@ -175,7 +171,9 @@ def test_learned_positions_get_their_gradient(layout):
     module = RotaryEmbedding(8, layout=layout)
     x = torch.randn(2, 5, 8, dtype=torch.float64)
     positions = torch.rand(5, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda at: module.turn(x, positions=at), positions)
+    assert torch.autograd.gradcheck(
+        lambda at: module.rotate(x, positions=at), positions
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
@@ -184,13 +182,13 @@ def test_forward_derivatives(layout):
     """A turn is linear: its derivative along v is the turn of v."""
     module = RotaryEmbedding(8, layout=layout)
     x, v = torch.randn(2, 5, 8), torch.randn(2, 5, 8)
-    _, along = torch.func.jvp(module.turn, (x,), (v,))
-    torch.testing.assert_close(along, module.turn(v))
+    _, along = torch.func.jvp(module.rotate, (x,), (v,))
+    torch.testing.assert_close(along, module.rotate(v))
     with forward_ad.dual_level():
-        turned = module.turn(forward_ad.make_dual(x, v))
+        turned = module.rotate(forward_ad.make_dual(x, v))
         along = forward_ad.unpack_dual(turned).tangent
-    torch.testing.assert_close(along, module.turn(v))
-    hessian = torch.func.hessian(lambda x: (module.turn(x) ** 2).sum() / 2)(x[0])
+    torch.testing.assert_close(along, module.rotate(v))
+    hessian = torch.func.hessian(lambda x: (module.rotate(x) ** 2).sum() / 2)(x[0])
     torch.testing.assert_close(hessian.reshape(40, 40), torch.eye(40))
 
 
@@ -199,11 +197,11 @@ def test_under_vmap(layout):
     module = RotaryEmbedding(8, layout=layout)
     x = torch.randn(3, 4, 5, 8)
     close = torch.testing.assert_close
-    close(torch.func.vmap(module.turn)(x), module.turn(x))
-    close(torch.func.vmap(module.turn, 1, 1)(x), module.turn(x))
+    close(torch.func.vmap(module.rotate)(x), module.rotate(x))
+    close(torch.func.vmap(module.rotate, 1, 1)(x), module.rotate(x))
     positions = torch.arange(15.0).reshape(3, 5)
-    each = torch.func.vmap(lambda x, at: module.turn(x, positions=at))
-    close(each(x, positions), module.turn(x, positions=positions))
+    each = torch.func.vmap(lambda x, at: module.rotate(x, positions=at))
+    close(each(x, positions), module.rotate(x, positions=positions))
 
 
 def test_the_length_before_the_heads():
@@ -215,17 +213,17 @@ def test_the_length_before_the_heads():
         right = usual(q.transpose(1, 2), k.transpose(1, 2), positions=positions)
         for one, other in zip(turned, right, strict=True):
             assert torch.equal(one, other.transpose(1, 2))
-    assert torch.equal(module.turn(q), module(q, k)[0])
+    assert torch.equal(module.rotate(q), module(q, k)[0])
     with pytest.raises(ValueError, match=r"\[..., length, heads, head_dim\] with head"):
-        module.turn(q[0, 0])
+        module.rotate(q[0, 0])
 
 
 def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
     q, k, module = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8), RotaryEmbedding(8)
     for one, other in ((q.double(), k), (q, k.double()), (q.bfloat16(), k.double())):
         turned = module(one, other, positions=torch.arange(5)[None])
-        assert torch.equal(turned[0], module.turn(one))
-        assert torch.equal(turned[1], module.turn(other))
+        assert torch.equal(turned[0], module.rotate(one))
+        assert torch.equal(turned[1], module.rotate(other))
 
 
 @on_each_layout
@@ -261,7 +259,7 @@ X = torch.zeros(2, 3, 5, 8)
         ({"queries": X.long()}, TypeError, "queries must be floating-point numbers"),
         ({"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
         ({"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 5, 4\]"),
-        ({"queries": X[:, :, :1]}, ValueError, "length of queries, 1, got 5; turn"),
+        ({"queries": X[:, :, :1]}, ValueError, "length of queries, 1, got 5; rotate"),
         ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
         ({"positions": [0, 1]}, TypeError, "positions must be a tensor, got list"),
         (
@@ -271,18 +269,20 @@ X = torch.zeros(2, 3, 5, 8)
         ),
         ({"positions": torch.ones(4)}, ValueError, r"\[5\] or \[2, 5\], .* got \[4\]"),
         ({"positions": torch.ones(3, 5)}, ValueError, r"got \[3, 5\]"),
-        ({"turns": torch.ones(5, 6)}, ValueError, "turns must have 8 columns, got 6"),
-        ({"turns": torch.ones(5, 8), "offset": 1}, ValueError, "got .* offset 1"),
-        ({"queries": X.double(), "turns": torch.ones(5, 8)}, TypeError, "float64"),
+        ({"cos_sin": torch.ones(2, 5, 6)}, ValueError, "must have 4 columns, .* got 6"),
+        ({"cos_sin": torch.ones(2, 3, 4)}, ValueError, r"\[5\] or \[2, 5\], .* \[3\]"),
+        ({"cos_sin": torch.ones(2, 5, 4), "offset": 1}, ValueError, "got .* offset 1"),
+        ({"cos_sin": torch.ones(2, 5, 4).half()}, TypeError, "and float32 at least"),
+        ({"queries": X.double(), "cos_sin": torch.ones(2, 5, 4)}, TypeError, "float64"),
     ],
 )
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         RotaryEmbedding(8)(**{"queries": X, "keys": X} | call)
     with pytest.raises(ValueError, match=r"must have shape \[5\], .* got \[5, 5\]"):
-        RotaryEmbedding(8).turn(X[0, 0], positions=torch.ones(5, 5))
+        RotaryEmbedding(8).rotate(X[0, 0], positions=torch.ones(5, 5))
     with pytest.raises(TypeError, match="dtype must be"):
-        RotaryEmbedding(8).turns_at(torch.arange(3), dtype=torch.bfloat16)
+        RotaryEmbedding(8).cos_sin(torch.arange(3), dtype=torch.bfloat16)
 
 
 @pytest.mark.parametrize(
@@ -306,3 +306,22 @@ def test_bad_arguments(arguments, error, message):
         "RotaryEmbedding(8, max_length=2048, base=10000, layout='interleaved', "
         "rotary_dim=4)"
     )
+
+
+@on_each_layout
+def test_rotate_is_numpys(layout):
+    """Of pairs in front; axes that broadcast; a dtype that is rounded once."""
+    x, angles = torch.randn(2, 5, 8), torch.randn(5, 3).double()
+    cos, sin = angles.cos(), angles.sin()
+    expected = rotary.rotate(x.numpy(), cos.numpy(), sin.numpy(), layout)
+    found = rotate(x.double(), cos, sin, layout)
+    torch.testing.assert_close(found, torch.from_numpy(expected))
+    assert torch.equal(rotate(x, cos, sin, layout), torch.from_numpy(expected).float())
+    low = rotate(x.bfloat16(), cos.float(), sin.float(), layout)
+    wide = rotate(x.bfloat16().float(), cos.float(), sin.float(), layout)
+    assert torch.equal(low, wide.bfloat16())
+    for of, given in ((rotate, x), (rotary.rotate, x.numpy())):
+        with pytest.raises(ValueError, match="x must have 6 numbers or more, got 4"):
+            of(given[..., :4], cos, sin, layout)
+        with pytest.raises(ValueError, match="layout must be"):
+            of(given, cos, sin, "halves")

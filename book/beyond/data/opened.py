@@ -24,6 +24,7 @@ from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import kept, minilm, smollm
 from pe_lib.experiments.smollm import Head
+from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
 TEXT = HERE.parents[1] / "experiments/data/text.txt"
@@ -140,7 +141,8 @@ def explained(tokens: Tensor, products: Tensor) -> list[float]:
     found: list[float] = []
 
     def listen(layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> None:
-        scores = smollm.turned(q, cos, sin) @ smollm.turned(k, cos, sin).mT
+        q, k = (rotate(y, cos, sin, "interleaved") for y in (q, k))
+        scores = q @ k.mT
         scores = scores / SHAPE.size**0.5
         for head in range(SHAPE.heads):
             left = total = 0.0

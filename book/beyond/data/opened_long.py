@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention, sil
 
 from pe_lib.beyond import scaling
 from pe_lib.experiments import kept, smollm
+from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
 TEXT = HERE.parents[1] / "experiments/data/text.txt"
@@ -32,7 +33,7 @@ RULES = {
     "NTK-aware": (scaling.ntk(OLD, FACTOR), 1.0),
     "YaRN": (
         scaling.by_parts(OLD, FACTOR, CONTEXT, ramp="index"),
-        scaling.temperature(FACTOR),
+        scaling.attention_factor(FACTOR),
     ),
     "Llama 3.1": (scaling.llama3(OLD, FACTOR, CONTEXT), 1.0),
 }
@@ -52,12 +53,12 @@ def text() -> Tensor:
 
 
 @torch.no_grad()
-def losses(tokens: Tensor, frequencies: Tensor, temperature: float = 1.0) -> Tensor:
+def losses(tokens: Tensor, frequencies: Tensor, factor: float = 1.0) -> Tensor:
     """The loss of each next token; `smollm.forward` without its square of scores."""
     model, count = smollm.load(), len(tokens) - 1
     weights, shape = model.weights, model.shape
     angles = torch.arange(count).double()[:, None] * frequencies
-    cos, sin = ((f(angles) * temperature).float() for f in (torch.cos, torch.sin))
+    cos, sin = ((f(angles) * factor).float() for f in (torch.cos, torch.sin))
     x = weights["token_embd.weight"][tokens[:count]]
     for layer in range(shape.layers):
         own = {
@@ -68,7 +69,7 @@ def losses(tokens: Tensor, frequencies: Tensor, temperature: float = 1.0) -> Ten
         h = smollm.normed(x, own["attn_norm"])
         q, k, v = (h @ own[f"attn_{name}"].T for name in "qkv")
         q, k, v = (y.reshape(count, -1, shape.size).transpose(0, 1) for y in (q, k, v))
-        q, k = (smollm.turned(y, cos, sin) for y in (q, k))
+        q, k = (rotate(y, cos, sin, "interleaved") for y in (q, k))
         k, v = (y.repeat_interleave(shape.heads // shape.key_heads, 0) for y in (k, v))
         mixed = scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)
         x = x + mixed[0].transpose(0, 1).flatten(1) @ own["attn_output"].T
@@ -90,8 +91,8 @@ def smollm_long() -> Iterator[list[str]]:
     """Losses by block, and how far a rule is above the model as trained."""
     yield ["rule", "first", "last", "loss", "above", "error"]
     tokens, trained = text(), torch.zeros(0)
-    for rule, (frequencies, temperature) in RULES.items():
-        each = losses(tokens, torch.from_numpy(np.array(frequencies)), temperature)
+    for rule, (frequencies, factor) in RULES.items():
+        each = losses(tokens, torch.from_numpy(np.array(frequencies)), factor)
         trained = each if rule == "as trained" else trained
         for first in range(0, LENGTH, BLOCK):
             own = each[first : first + BLOCK]
