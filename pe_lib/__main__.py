@@ -58,14 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--axes", metavar="AXES", help="those of x, as a report has them"
     )
     check.add_argument("--json", action="store_true", help="print JSON")
-    check.add_argument("--sarif", action="store_true", help="print SARIF")
     check.add_argument("--quiet", action="store_true", help="print what is wrong alone")
-    check.add_argument(
-        "--list", action="store_true", help="name the checks that apply, and run none"
-    )
     given = parser.parse_args(arguments)
     try:
-        from pe_lib.check.conformance import Options, check_encoding, names_of_checks
+        from pe_lib.check.conformance import Options, check_encoding
 
         build = _with_arguments(_load(given.target), given.arg)
         options: Options = {
@@ -75,19 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "offset": given.offset,
             "axes": given.axes,
         }
-        if given.list:
-            print("\n".join(names_of_checks(build, **options)))
-            return 0
         report = check_encoding(build, **options)
     except Exception as error:
         print(f"could not run: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     if given.json:
         print(json.dumps(report.as_dict(), indent=2))
-    elif given.sarif:
-        from pe_lib.check.sarif import as_sarif
-
-        print(json.dumps(as_sarif(report, build), indent=2))
     elif given.quiet:
         for found in report.wrong:
             print(found.as_text(WIDTH))

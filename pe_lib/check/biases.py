@@ -16,7 +16,7 @@ from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check import state
 from pe_lib.check.kinds import BiasCall
 from pe_lib.check.longest import first_repeat
-from pe_lib.check.offsets import ends_by_offset, picture_width, spread_by_offset
+from pe_lib.check.offsets import ends_by_offset, spread_by_offset
 from pe_lib.check.probe import Asked
 from pe_lib.check.report import Finding, Findings
 from pe_lib.check.tensors import as_numpy, close
@@ -124,14 +124,6 @@ def offset(bias: Bias) -> Findings:
             "All queries get the same row, up to a number of their own.",
             "The softmax cannot see that number: as good as the offset alone under a "
             "causal mask, where keys are before the query.",
-        )
-    elif n := picture_width(bias.values, enough):
-        values = ends_by_offset(bias.values, n)[0].T
-        values = np.round(values[np.isfinite(values[:, 0])], 6)
-        yield Finding.fact(
-            f"The bias depends on the offset in a picture {n} wide. Of {len(values)} "
-            f"offsets {len(np.unique(values, axis=0))} have values of their own.",
-            "Offsets that share a value the model cannot tell apart.",
         )
     elif bias.free:
         yield Finding.fact(

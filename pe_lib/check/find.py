@@ -113,7 +113,6 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         p for p in named.values() if p.default is p.empty and p.kind not in several
     ]
     names = [p.name for p in needed] or [*named][: _is_of_words(next(iter(named), ""))]
-    ids = next((name for name in POSITIONS if name in named), "")
 
     def by_name(module: nn.Module, *x: Tensor, **more: Any) -> Any:
         return module(**dict(zip(names, x, strict=True)), **more)
@@ -128,28 +127,11 @@ def _forms(probe: Probe) -> list[tuple[Give, int]]:
         shape = len(x), x.shape[1] + past
         return module(torch.full(shape, 1 if mask else 2, device=x.device), **more)
 
-    def flat(module: nn.Module, q: Tensor, k: Tensor, **more: Any) -> Any:
-        at = more.pop(ids, torch.arange(q.shape[2], device=q.device))
-        words = [x.transpose(1, 2) for x in (q, k)]
-        at = at.expand(words[0].shape[:2]).flatten()
-        turned = module(at, *(x.reshape(len(at), -1) for x in words))
-        pairs = zip(turned, words, strict=True)
-        return tuple(y.reshape(x.shape).transpose(1, 2) for y, x in pairs)
-
-    def on_axes(module: nn.Module, *x: Tensor, n: int, last: bool, **more: Any) -> Any:
-        at = more.pop(ids, torch.arange(x[0].shape[-2], device=x[0].device))
-        at = at if at.ndim > 1 else at[None]
-        at = at if at.ndim > 2 else at.expand(n, -1, -1)
-        return module(*x, **{ids: at.movedim(0, -1) if last else at}, **more)
-
     if needed and all(p.kind is p.KEYWORD_ONLY for p in needed):
         return [(by_name, 0)]
     if len(names) == 1 and ("qkv" in names[0] or _is_of_words(names[0])):
         return [(packed if "qkv" in names[0] else alike, 0)]
-    if ids and len(names) == 3 and names[0] == ids:
-        return [(flat, 0)]
-    ways = ((3, False), (2, True), (3, True)) if ids and len(names) in (2, 3) else ()
-    return [(partial(on_axes, n=n, last=last), n) for n, last in ways]
+    return []
 
 
 def _is_of_words(name: str) -> bool:
@@ -158,13 +140,12 @@ def _is_of_words(name: str) -> bool:
 
 
 def _images(probe: Probe) -> Kind | None:
-    """One that takes images [batch, dim, rows, columns], dim last, a mask, or sizes."""
+    """One that takes images [batch, dim, rows, columns], dim last, or sizes."""
 
     def picture(
-        axis: int, module: Any, x: Tensor, *, mask: Any, columns: int = 5
+        axis: int, module: Any, x: Tensor, *, columns: int = 5, **_: Any
     ) -> Any:
         grid = x.reshape(len(x), -1, columns, x.shape[-1]).movedim(-1, axis)
-        grid = torch.zeros_like(grid[:, 0], dtype=torch.bool) if mask else grid
         return module(grid).movedim(axis, -1).flatten(1, 2)
 
     def sizes(pair: int, module: Any, x: Tensor, *, mask: Any, columns: int = 5) -> Any:
@@ -178,7 +159,7 @@ def _images(probe: Probe) -> Kind | None:
         return output.reshape(-1, *x.shape[1:]).expand_as(x)
 
     for give, way, mask in (
-        (picture, 1, False), (picture, -1, False), (picture, 1, True),
+        (picture, 1, False), (picture, -1, False),
         (sizes, 0, False), (sizes, 1, False), (sizes, 0, True), (sizes, 1, True),
     ):  # fmt: skip
         with contextlib.suppress(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.probe import FEW, Probe, lengths_in, noise, parameters_of
+from pe_lib.check.probe import Probe, lengths_in, noise, parameters_of
 from pe_lib.check.tables import Tables, tables_in, turned_by
 from pe_lib.check.tensors import close, differ
 from pe_lib.check.undisturbed import seed_all
@@ -215,8 +215,6 @@ def returns_bias(probe: Probe) -> Kind | None:
             torch.zeros(1, probe.d_model, queries, keys, device=device),
         ),
         lambda _, keys, device: (torch.ones(1, keys, dtype=torch.long, device=device),),
-        lambda queries, *_: (queries // FEW, FEW),  # rows and columns
-        lambda *_: (),  # a window that it knows
     )
     constant = None
     for form in forms:
@@ -227,9 +225,7 @@ def returns_bias(probe: Probe) -> Kind | None:
             continue
         if not isinstance(output, Tensor) or output.ndim < 2:
             continue
-        if output.shape[-2] not in (1, output.shape[-1]) or (
-            given and output.shape[-1] != probe.few
-        ):
+        if output.shape[-2] not in (1, probe.few) or output.shape[-1] != probe.few:
             continue
 
         def call(

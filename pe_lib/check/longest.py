@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from typing import Any
 
 import numpy as np
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pe_lib.check.report import first_line
 from pe_lib.check.tensors import as_numpy
@@ -13,7 +14,7 @@ from pe_lib.check.tensors import as_numpy
 ROWS = 64  # of a table; enough to tell conventions apart
 LONG = (1_000, 10_000, 100_000, 1_000_000)
 LARGEST = 2**24  # numbers in an input, 64 MiB
-PATIENCE = 10.0  # seconds that a call may be expected to take
+MOST = 2**28  # numbers that one call may be expected to write
 
 
 @dataclass(frozen=True)
@@ -36,24 +37,24 @@ def find_longest(
     ends: dict[int, Tensor] = {}
     repeats = None
     refusal, refused = "", 0
-    longest, before = shortest, 0.0
+    longest, before = shortest, 0
     for length in LONG:
         if length * d_model > LARGEST:
             break
-        begin = perf_counter()
+        written = _Written()  # type: ignore[no-untyped-call]
         try:
-            rows = codes(length)
+            with written:
+                rows = codes(length)
         except Exception as error:
             refusal, refused = first_line(error), length
             break
-        seconds = perf_counter() - begin
         longest, ends[length] = length, rows[-ROWS:].clone()
         if repeats is None and length <= 100_000:
             repeats = first_repeat(rows)
-        growth = max(10.0, seconds / before) if before else 10.0
-        if growth * seconds > PATIENCE:  # 100 times, say, where all pairs are looked at
+        growth = max(10, written.numbers // before) if before else 10
+        if growth * written.numbers > MOST:  # 100 times where all pairs are looked at
             break
-        before = max(seconds, 1e-3)
+        before = max(written.numbers, 1)
     if refusal:
         while refused - longest > 1:
             middle = (longest + refused) // 2
@@ -66,6 +67,19 @@ def find_longest(
         ends[longest] = rows[-ROWS:].clone()
         repeats = repeats or first_repeat(rows)
     return LongestInput(longest, refusal, ends, repeats)
+
+
+class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the numbers in all that PyTorch writes: the same on each machine."""
+
+    numbers = 0
+
+    def __torch_dispatch__(
+        self, function: Any, _types: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        output = function(*arguments, **(named or {}))
+        self.numbers += output.numel() if isinstance(output, Tensor) else 0
+        return output
 
 
 def first_repeat(codes: Tensor) -> tuple[int, int] | None:

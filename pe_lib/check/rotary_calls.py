@@ -1,7 +1,5 @@
 """The checks of how a rotary module may be called: where, with what, for a gradient."""
 
-from typing import Any
-
 import torch
 
 from pe_lib.check.probe import noise
@@ -52,25 +50,6 @@ def positions(turner: Turner) -> Findings:
                 "turned to its own.",
                 "Packed and left-padded batches differ from sequence to sequence.",
                 "Index the angles by all positions, not by those of row 0.",
-            )
-            return
-    first: Any = turner.probe.first
-    usual = turner.turn(rows)
-    for axis in range(getattr(first, "axes", 0)):
-        ids = torch.arange(turner.count).expand(first.axes, 1, -1).clone()
-        ids[axis] += 3
-        turned = turner.turn(rows, at=ids)
-        if close(turned, usual):
-            yield Finding.wrong(
-                f"Axis {axis} of the positions turns nothing.",
-                "What differs along it alone, the model cannot tell apart.",
-            )
-            return
-        if not close(turned.norm(dim=-1), usual.norm(dim=-1)):
-            yield Finding.wrong(
-                f"Where axis {axis} of the positions is another, norms change.",
-                "The two numbers of a pair take their angles from two axes, and scores "
-                "depend on more than offsets.",
             )
             return
     yield Finding.fact(

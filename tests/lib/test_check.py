@@ -16,7 +16,7 @@ from torch.nn import functional
 from pe_lib import conventions, sinusoidal
 from pe_lib.beyond.rotary import rotary_frequencies
 from pe_lib.beyond.scaling import by_parts, interpolate, llama3, longrope, ntk
-from pe_lib.check import check_encoding, longest
+from pe_lib.check import check_encoding
 from pe_lib.check.conformance import CHECKS
 from pe_lib.check.find import find_kind
 from pe_lib.check.probe import AXES, Probe
@@ -25,7 +25,6 @@ from pe_lib.check.report import Finding, Report
 from pe_lib.check.undisturbed import undisturbed
 from pe_lib.nn import (
     AlibiBias,
-    GridRotaryEmbedding,
     LearnedPositionalEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
@@ -895,8 +894,6 @@ OURS = {
        for layout in ("interleaved", "half_split") for name, speeds in RULES.items()},
     "LearnedPositionalEmbedding": functools.partial(
         LearnedPositionalEmbedding, max_length=300),
-    "GridRotaryEmbedding": functools.partial(
-        GridRotaryEmbedding, sections=(4, 6, 6)),
     "AlibiBias": AlibiBias,
     "T5Bias": T5Bias,
 }  # fmt: skip
@@ -942,7 +939,6 @@ def test_the_longest_input_is_a_fact(build, words):
 
 
 def test_a_million_positions_are_tried(monkeypatch):
-    monkeypatch.setattr(longest, "PATIENCE", 600)
     monkeypatch.setattr("pe_lib.check.longest.LARGEST", 2**24)
     found = check_encoding(Sound).findings
     assert "It took 1,000,000 positions." in [f.what for f in found]

@@ -382,33 +382,6 @@ class KeysIgnoreIds(Ids):
         return super().forward(q, k, position_ids)[0], super().forward(q, k)[1]
 
 
-class OnThreeAxes(Ids):
-    """M-RoPE: time, row and column turn a third each."""
-
-    axes = others = 0, 1, 2
-
-    def forward(self, q, k, position_ids):
-        by_axis = angles(position_ids.to(q.device), self.dim)
-        angle = [
-            by_axis[axes[j % 3], ..., j]
-            for axes in (self.axes, self.others)
-            for j in range(self.dim // 2)
-        ]
-        angle = torch.stack(angle, -1)[:, None]
-        cos, sin = angle.cos().to(q), angle.sin().to(q)
-        return q * cos + in_halves(q) * sin, k * cos + in_halves(k) * sin
-
-
-class RowTwice(OnThreeAxes):
-    axes = others = 0, 1, 1
-
-
-class HalvesOfTwoAxes(OnThreeAxes):
-    """The two numbers of a pair take the angles of rows and of columns."""
-
-    others = 1, 2, 0
-
-
 class GivenIdsInHalf(Cached):
     def at(self, x, positions):
         return super().at(x, positions.to(x.dtype))
@@ -437,22 +410,6 @@ class Packed(HeadsLast):
     def forward(self, qkv):
         q, k, v = qkv.unbind(2)
         return torch.stack([*super().forward(q, k), v], 2)
-
-
-class Flat(Rotary):
-    """As vLLM: positions first, all words in one axis, heads in the other."""
-
-    def forward(self, positions, query, key):
-        angle = angles(positions, self.dim).repeat(1, 2)[:, None]
-        heads = (x.unflatten(-1, (-1, self.dim)) for x in (query, key))
-        turns = angle.cos().float(), angle.sin().float()
-        turned = (x * turns[0] + in_halves(x) * turns[1] for x in heads)
-        return tuple(x.flatten(-2).to(query) for x in turned)
-
-
-class FlatFromZero(Flat):
-    def forward(self, positions, query, key):
-        return super().forward(positions - positions[0], query, key)
 
 
 class ForgetsThePast(Rotary):
@@ -506,14 +463,6 @@ class Image(nn.Module):
 
     def forward(self, x):
         return x + self.code(*x.shape[-2:]).to(x)
-
-
-class ImageMask(Image):
-    """As DETR: the encoding alone, from the mask [b, h, w]."""
-
-    def forward(self, mask):
-        code = self.code(*(~mask).shape[-2:]).to(mask.device)
-        return code.float().expand(len(mask), -1, -1, -1)
 
 
 class ImageOfRows(Image):
@@ -611,11 +560,8 @@ ROTARY_FAULTS = [
         "The values are turned as well",
     ),
     ("frequencies", lambda d: Stretched(d, lambda old: 0 * old + 1), "at one speed, 1"),
-    ("positions", FlatFromZero, "the queries are not turned as usual"),
     ("positions", KeysIgnoreIds, "the keys are not turned as usual"),
-    ("positions", RowTwice, "Axis 2 of the positions turns nothing"),
     ("cache", ForgetsThePast, "with past_length = 1, the queries are not turned"),
-    ("positions", HalvesOfTwoAxes, "is another, norms change"),
     ("pairing", Swapped, "cosine and sine are swapped"),
     ("half", GivenIdsInHalf, "positions past 256 that it is given"),
     ("grid", LearnedFlattened, "Cells of 7 rows and 5 columns"),
@@ -662,14 +608,11 @@ ROTARY_SOUND = {
     "sines first": SinesFirst,
     "with a cache": Cached,
     "ids with a batch": Ids,
-    "three axes": OnThreeAxes,
     "ids alone": FromIdsAlone,
     "by name": ByName,
     "packed": Packed,
     "images": Image,
     "tokens": Tokens,
-    "flat": Flat,
-    "mask of an image": ImageMask,
     "size of an image": ImageOfSizes,
     "tokens counted": TokensCounted,
     "tokens padded": TokensPadded,
@@ -718,28 +661,6 @@ class T5(nn.Module):
 
 class T5Causal(T5):
     causal = True
-
-
-class Window(nn.Module):
-    """As Swin: a value for each offset of rows and columns, in a window of its own."""
-
-    def __init__(self, heads, rows=4, columns=3):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(heads, 2 * rows - 1, 2 * columns - 1))
-        self.size = rows, columns
-
-    def forward(self):
-        row, column = np.divmod(np.arange(self.size[0] * self.size[1]), self.size[1])
-        return self.table[:, row[:, None] - row, column[:, None] - column]
-
-
-class OfRowsAndColumns(Window):
-    def __init__(self, heads):
-        super().__init__(heads, 70, 20)
-
-    def forward(self, rows, columns):
-        self.size = rows, columns
-        return super().forward()
 
 
 class ShareOfTheDistance(nn.Module):
@@ -890,8 +811,7 @@ BIAS_FAULTS = [
 ]
 BIAS_SOUND = {
     "alibi": Alibi, "on scores": AlibiOnScores, "rows": AlibiRows, "t5": T5,
-    "t5 causal": T5Causal, "masked": MaskedScores, "window": Window,
-    "rows and columns": OfRowsAndColumns, "share": ShareOfTheDistance,
+    "t5 causal": T5Causal, "masked": MaskedScores, "share": ShareOfTheDistance,
     "windows": WindowsWithAMask,
 }  # fmt: skip
 
@@ -958,7 +878,6 @@ def facts(build, check):
         (Alibi, "slopes", "as in Press et al. (2022)"),
         (AlibiRows, "offset", "All queries get the same row"),
         (AlibiRows, "slopes", "as in Press et al. (2022)"),
-        (Window, "offset", "in a picture 3 wide. Of 35 offsets 35 have values"),
         (HeadsLastOnly, "axes", "it counts along axis 1"),
         (T5, "buckets", "T5's 32 buckets up to distance 128, for both directions."),
         (

@@ -6,10 +6,8 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 import torch
@@ -18,12 +16,7 @@ from torch import nn
 
 from pe_lib.__main__ import main
 from pe_lib.check import check_encoding
-from pe_lib.check.report import SCHEMA, Finding, Report
-from pe_lib.conventions import CONVENTIONS
 from pe_lib.nn import SinusoidalPositionalEncoding
-
-RULES = json.loads(files("pe_lib.check").joinpath("report.schema.json").read_text())
-VALID = jsonschema.Draft202012Validator(RULES)
 
 
 @pytest.fixture(autouse=True)
@@ -92,28 +85,8 @@ def test_any_module_gets_a_report(odd):
     kind = torch.get_default_dtype()
     report = check_encoding(lambda width: Adds(width, odd), d_model=6)
     assert torch.get_default_dtype() == kind
-    VALID.validate(json.loads(json.dumps(report.as_dict())))
+    json.dumps(report.as_dict())
     assert report.as_text(40)
-
-
-def test_the_schema_is_of_this_version_and_refuses_others():
-    jsonschema.Draft202012Validator.check_schema(RULES)
-    assert RULES["properties"]["schema"] == {"const": SCHEMA, **_words(RULES)}
-    for convention in CONVENTIONS.values():
-        found = Finding("axes", "fact", "a", "b"), Finding("meta", "wrong", "a", "b")
-        VALID.validate(Report("M", 4, "", convention, found).as_dict())
-    data = check_encoding(SinusoidalPositionalEncoding, d_model=8).as_dict()
-    VALID.validate(data)
-    for name in data:
-        with pytest.raises(jsonschema.ValidationError):
-            VALID.validate({key: value for key, value in data.items() if key != name})
-    for change in ({"ok": 1}, {"schema": 2}, {"findings": [{"check": "axes"}]}):
-        with pytest.raises(jsonschema.ValidationError):
-            VALID.validate(data | change)
-
-
-def _words(rules):
-    return {"description": rules["properties"]["schema"]["description"]}
 
 
 class Loud(SinusoidalPositionalEncoding):
