@@ -69,6 +69,8 @@ def axes(rows: Rows) -> Findings:
 def x(rows: Rows) -> Findings:
     """Is what comes back x plus an encoding?"""
     scale, root = rows.scale, rows.d_model**0.5
+    if not np.isfinite(rows.table).all():
+        return
     if rows.is_sum:
         of = " (the root of d_model)" if abs(scale / root - 1) < COARSE else ""
         if abs(scale - 1) > COARSE:
@@ -155,7 +157,12 @@ def spoilt(rows: Rows) -> Findings:
 def columns(rows: Rows) -> Findings:
     """Are there columns that are 0, constant, or there twice?"""
     table = rows.table
-    if not rows.is_told or len(table) < 8 or (rows.fit and not rows.is_trained):
+    if (
+        not rows.is_told
+        or rows.way.columns
+        or len(table) < 8
+        or (rows.fit and not rows.is_trained)
+    ):
         return
     size = float(np.abs(table).max())
     zero = np.flatnonzero(np.abs(table).max(axis=0) < 1e-9 * size).tolist()
@@ -191,7 +198,7 @@ def distinct(rows: Rows) -> Findings:
 @applies_to("added", "table")
 def prefix(rows: Rows) -> Findings:
     """Do the first positions get the same encodings in a shorter input?"""
-    if rows.fixed or rows.way.columns or not rows.tells_positions:
+    if rows.fixed or not rows.tells_positions:
         return
     whole = rows.table
     for n in (1, 2, 7, len(whole) // 2 + 1):
@@ -358,7 +365,7 @@ def gradient(rows: Rows) -> Findings:
         try:
             with foreign():
                 if output.requires_grad:
-                    (output * weights[: len(output)]).sum().backward()
+                    torch.autograd.backward((output * weights[: len(output)]).sum())
         except ForeignError as refusal:
             yield error(
                 f"A second backward pass raises {refusal}.",
@@ -394,9 +401,9 @@ def training(rows: Rows) -> Findings:
     """In training mode: the same encodings, but for dropout?"""
     if not rows.is_told:
         return
-    usual, module, drawn = rows.codes(rows.fresh()), rows.fresh().train(), []
+    usual, drawn = rows.codes(rows.fresh()), []
     for rows.seed in (3, 4, 5):
-        drawn.append(rows.codes(module))
+        drawn.append(rows.codes(rows.fresh().train()))
     rows.seed = 1
     own = rows.scale * rows.level if rows.kind == "added" else 0.0
     large = np.abs(usual) > 0.05 * np.abs(usual).max()

@@ -55,7 +55,10 @@ def slopes(bias: Bias) -> Findings:
     """Straight lines: which slopes, and of which sign?"""
     found, told = bias.slopes, bias.recognised
     if found is None:
-        flat = np.ptp(np.nan_to_num(bias.past), axis=1).max() < 1e-6 * bias.size
+        seen = np.isfinite(bias.past).all()
+        flat = (
+            seen and np.ptp(np.nan_to_num(bias.past), axis=1).max() < 1e-6 * bias.size
+        )
         if flat and np.nanmax(np.abs(bias.ahead)) > 1e-6 * bias.size:
             yield error("All keys before the query get one number: swapped.", OFFSET)
         return

@@ -151,6 +151,7 @@ class Subject:
             *plain_tensors(self.first).values(),
         ]
         sizes = {size for tensor in held for size in tensor.shape}
+        sizes |= {size - 1 for size in sizes}  # after a token of its own
         fitting = {n for n in sizes if 1 < n <= 4096}
         return sorted(fitting, key=lambda n: (n == self.d_model, n))
 
@@ -164,11 +165,19 @@ class Subject:
 
 
 def fill_trained(module: nn.Module) -> None:
-    """Put random numbers into the parameters that training changes; frozen ones stay."""
+    """Draw the parameters that training changes at random; frozen ones stay."""
     with torch.no_grad():
         for seed, parameter in enumerate(module.parameters()):
             if parameter.requires_grad and not parameter.is_meta:
                 parameter.copy_(noise(*parameter.shape, seed=seed))
+
+
+def adapter(name: str, inputs: str) -> str:
+    """The lines that would make a module callable."""
+    return (
+        f"check an adapter: class Adapter({name}): def forward(self, {inputs}): "
+        "return super().forward(...)"
+    )
 
 
 def plain_tensors(module: nn.Module) -> dict[str, Tensor]:

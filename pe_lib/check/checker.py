@@ -100,11 +100,8 @@ def check(
     with isolated_rng():
         try:
             subject = SUBJECTS[kind](maker, d_model, kind, axes, positions)
-            findings = tuple(
-                found
-                for check_name in chosen
-                if not (there and check_name == "widths")
-                for found in _run(check_name, CHECKS[kind][check_name], subject)
+            findings = _run_all(
+                [n for n in chosen if not (there and n == "widths")], subject
             )
             return Report(
                 subject.name,
@@ -126,6 +123,16 @@ def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
     for name in ignore:
         as_choice("ignore", name, known)
     return [name for name in CHECKS[kind] if name not in ignore]
+
+
+def _run_all(names: list[str], subject: Any) -> tuple[Finding, ...]:
+    """What the checks find; of what is random, that alone: all else would follow."""
+    checks = CHECKS[subject.kind]
+    if "random" in names:
+        found = _run("random", checks["random"], subject)
+        if found:
+            return tuple(found)
+    return tuple(f for name in names for f in _run(name, checks[name], subject))
 
 
 def _run(name: str, run: Callable[[Any], Any], subject: Any) -> list[Finding]:
@@ -155,7 +162,8 @@ def _not_called(error: Exception, d_model: int) -> Finding:
         text = f"make({d_model}) raised {error}."
         missing = text.partition("required positional argument")[2].split("'")
         if len(missing) > 1:
-            fix = f"Say --arg {missing[1]}=VALUE, or make=lambda d: Class(d, {missing[1]}=...)."
+            name = missing[1]
+            fix = f"Say --arg {name}=VALUE, or make=lambda d: Class(d, {name}=VALUE)."
     return Finding("call", ERROR, text, fix)
 
 

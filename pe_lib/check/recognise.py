@@ -6,7 +6,7 @@ is not known of it, the base, is fitted. A wrong table is thereby told by its fo
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,8 @@ SINE, COSINE, ZERO = 0, 1, 2
 MATCH = 2**-7  # bfloat16 rounds 1 to within 2**-9; a table of it is nearer than this
 EXACT = 1e-4  # float32 angles are nearer than this over the first positions
 SCREENED = 40  # positions on which all formulas are tried
+MORE = 0.02  # of the numbers must agree with a fitted base than with a usual one
+CHANCE = 0.02  # of the numbers of any table agree with some formula
 ENOUGH = 0.7  # of the numbers: then the others are named, by row or by column
 
 
@@ -52,6 +54,7 @@ PAIRS = (
         "endpoint_from_1", "exponent (j+1)/(d/2-1)", first=2, endpoint=True, fault=False
     ),
 )
+ONE_STEP = "one step further on than its sine's"
 FAULTS = (
     Exponents(
         "exponent_2i_of_column",
@@ -66,17 +69,18 @@ FAULTS = (
         pair=2, cosine=1,
     ),
     Exponents(
-        "cosine_one_step_on", "the cosine's exponent one step further on than its sine's",
+        "cosine_one_step_on", f"the cosine's exponent {ONE_STEP}",
         pair=2, cosine=2,
     ),
     Exponents(
-        "cosine_one_step_on_i", "the cosine's exponent one step further on than its sine's",
+        "cosine_one_step_on_i", f"the cosine's exponent {ONE_STEP}, and half of both",
         pair=1, cosine=1,
     ),
 )  # fmt: skip
 UNITS = {
     1.0: ("", ""),
     math.pi / 180: ("degrees", "the angles in degrees where radians are meant"),
+    180 / math.pi: ("degrees", "the angles converted to degrees"),
     2 * math.pi: ("turns", "the angles multiplied by 2 pi"),
 }
 WAVES = {
@@ -148,7 +152,7 @@ class Candidate:
         wrong = self.exponents.fault or WAVES[self.waves][0] in FAULTY_WAVES
         return wrong or self.unit != 1 or self.divided
 
-    def angles(self, positions: Array, d_model: int) -> Array:
+    def angles(self, positions: NDArray[Any], d_model: int) -> Array:
         """[positions, pairs, 2], in float64."""
         sign = 1.0 if self.divided else -1.0
         frequencies = self.unit * self.base ** (
@@ -161,7 +165,7 @@ class Candidate:
         turned = pairs.swapaxes(1, 2) if self.layout == "half_split" else pairs
         return turned.reshape(len(pairs), -1)[:, :d_model]
 
-    def table(self, positions: Array, d_model: int) -> Array:
+    def table(self, positions: NDArray[Any], d_model: int) -> Array:
         """[positions, d_model], in float64."""
         angles, functions = (
             self.angles(positions, d_model),
@@ -179,7 +183,6 @@ class Fit:
     scale: float
     agrees: NDArray[np.bool_]  # [positions, columns]
     gap: float  # the largest difference where it agrees, as a part of the scale
-    exact: float = 0.0  # the share of numbers that agree as well as float32 can
 
     @property
     def share(self) -> float:
@@ -212,7 +215,7 @@ def fit(codes: Array, candidate: Candidate) -> Fit:
     off = np.abs(codes - scale * ideal) / size
     agrees = off < MATCH + float32 if size < math.inf else np.zeros(codes.shape, bool)
     gap = float(off[agrees].max()) if agrees.any() else math.inf
-    return Fit(candidate, scale, agrees, gap, float((off < EXACT).mean()))
+    return Fit(candidate, scale, agrees, gap)
 
 
 def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:
@@ -222,13 +225,13 @@ def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:
     """
     few = codes[:SCREENED]
     bases = dict.fromkeys([10_000.0, *known])
-    fits = [fit(few, c) for base in bases for c in _candidates(base, codes.shape[1])]
-    best = max(fits, key=_quality, default=None)
-    if best is None or best.exact < ENOUGH or (best.share == 1 and best.gap > EXACT):
-        fitted = max(
-            (_with_base(few, c) for c in _with_any_base(codes.shape[1])), key=_quality
-        )
-        if best is None or (fitted.share, -3 * fitted.gap) > (best.share, -best.gap):
+    d_model = codes.shape[1]
+    fits = (fit(few, c) for base in bases for c in _candidates(base, d_model))
+    best = max(fits, key=_quality)
+    if CHANCE < best.share < 1 or best.gap > EXACT:
+        fitted = max((_with_base(few, c) for c in _with_any_base()), key=_quality)
+        nearer = best.share == fitted.share == 1 and 3 * fitted.gap < best.gap
+        if fitted.share > best.share + MORE or nearer:
             best = fitted
     if best.share < ENOUGH:
         return None
@@ -256,7 +259,7 @@ def _candidates(base: float, d_model: int) -> Iterator[Candidate]:
             yield found
 
 
-def _with_any_base(d_model: int) -> Iterator[Candidate]:
+def _with_any_base() -> Iterator[Candidate]:
     for exponents, waves, layout in product(
         (*PAIRS[:3], *FAULTS), list(WAVES)[:4], ("interleaved", "half_split")
     ):
@@ -265,33 +268,26 @@ def _with_any_base(d_model: int) -> Iterator[Candidate]:
 
 def _with_base(codes: Array, candidate: Candidate) -> Fit:
     """The same with the base that agrees best."""
-    d_model = codes.shape[1]
-    slow = codes[:24]
+    slow, at = codes[:24], np.arange(24)[: len(codes)]
 
     def error(log_base: float) -> float:
-        made = _replaced(candidate, math.exp(log_base)).table(
-            np.arange(len(slow)), d_model
-        )
+        made = replace(candidate, base=math.exp(log_base)).table(at, codes.shape[1])
         scale = float((slow * made).sum() / max((made * made).sum(), 1e-9))
         return float(np.abs(slow - scale * made).mean())
 
     grid = np.linspace(0.7, 28, 120)
     errors = [error(x) for x in grid]
-    at = int(np.argmin(errors))
-    low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+    best = int(np.argmin(errors))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     if min(errors) > 0.2 * float(np.abs(slow).mean()):
-        return fit(codes, _replaced(candidate, math.exp(grid[at])))
+        return fit(codes, replace(candidate, base=math.exp(grid[best])))
     base = math.exp(_lowest(error, low, high))
-    found = fit(codes, _replaced(candidate, base))
+    found = fit(codes, replace(candidate, base=base))
     for figures in range(1, 7):
-        rounder = fit(codes, _replaced(candidate, float(f"{base:.{figures}g}")))
+        rounder = fit(codes, replace(candidate, base=float(f"{base:.{figures}g}")))
         if rounder.share >= found.share and rounder.gap <= 1.5 * found.gap + 1e-7:
             return rounder
     return found
-
-
-def _replaced(candidate: Candidate, base: float) -> Candidate:
-    return Candidate(candidate.exponents, candidate.waves, candidate.layout, base=base)
 
 
 def _lowest(function: Any, low: float, high: float) -> float:

@@ -1,4 +1,4 @@
-"""What the checker answers: findings at three levels, and the report that prints them."""
+"""What the checker answers: findings at three levels, and a report."""
 
 import textwrap
 from collections.abc import Iterator

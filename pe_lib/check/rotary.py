@@ -67,9 +67,10 @@ def linear(turns: Turns) -> Findings:
 def pairs(turns: Turns) -> Findings:
     """Are columns rotated in pairs, by one angle each?"""
     if turns.is_told and turns.pairs is None:
+        turns.misshapen = True
         yield error(
             "More than two columns are mixed: these are no rotations of pairs.",
-            "Pair column 2j with 2j + 1, or j with j + d/2, in angles and columns alike.",
+            "Pair column 2j with 2j + 1, or j with j + d/2, in angles as in columns.",
         )
     if not turns.is_told or not turns.pairs:
         return
@@ -79,19 +80,22 @@ def pairs(turns: Turns) -> Findings:
     norms = cosines[0] ** 2 + sines[0] ** 2
     alike = np.abs(cosines[0] - cosines[1]).max() < CLOSE
     alike &= np.abs(np.abs(sines[0]) - np.abs(sines[1])).max() < CLOSE
+    turns.misshapen = not alike
     if not alike:
         yield error(
             "The two columns of a pair take different angles: the angles are laid out "
             "for halves and the columns paired as neighbours, or the other way round.",
-            "Repeat angles in the order of the pairs: repeat_interleave for neighbours, "
+            "Repeat angles as columns are paired: repeat_interleave for neighbours, "
             "cat for halves.",
         )
     elif np.abs(sines[0] - sines[1]).max() < CLOSE < np.abs(sines[0]).max():
+        turns.misshapen = True
         yield error(
             "The minus sign of one sine is missing: these are no rotations.",
             "x1 cos - x2 sin, and x1 sin + x2 cos.",
         )
     elif np.ptp(norms, axis=0).max() > CLOSE and len(turns.names) == 1:
+        turns.misshapen = True
         yield error(
             "The norm of a vector changes from position to position.",
             "cos**2 + sin**2 must be 1 for each pair.",
@@ -105,7 +109,7 @@ def pairs(turns: Turns) -> Findings:
 @applies_to("rotary")
 def relative(turns: Turns) -> Findings:
     """Do scores depend on the offset alone?"""
-    if not turns.is_told:
+    if not turns.is_told or turns.misshapen:  # then scores cannot but differ
         return
     if turns.grid:
         last, width = turns.matrices[0][::-1], turns.grid
@@ -129,7 +133,7 @@ def relative(turns: Turns) -> Findings:
         what = "queries and keys are rotated by different angles"
         if close(m[0], m[1].transpose(0, 2, 1)):
             what = "the keys are rotated the other way"
-    elif turns.fit is not None and off < 0.3:
+    elif turns.fit is not None and off < 0.3 and not turns.fit.candidate.fault:
         what = "the angles, or the cosines and sines, are rounded to 16 bits"
     what = f": {what}" if what else ""
     yield error(f"Scores of one offset differ by up to {off:.2g}{what}.", words)
@@ -195,7 +199,7 @@ def batch(turns: Turns) -> Findings:
 def prefix(turns: Turns) -> Findings:
     """Are the first positions rotated alike in a shorter, and in a longer input?"""
     longest = turns.limit[0]
-    if turns.fixed or turns.way.columns:
+    if turns.fixed:
         return
     n = min(longest, 64)
     usual = turns.answer(turns.fresh(), n)
@@ -207,7 +211,7 @@ def prefix(turns: Turns) -> Findings:
             return
         if not near(found, usual[:, :short]):
             yield error(
-                f"In an input of length {short} the first vectors are rotated otherwise.",
+                f"In an input of length {short} the first angles are others.",
                 "Compute the angles from the position, counted from 0.",
             )
             return
@@ -224,7 +228,7 @@ def prefix(turns: Turns) -> Findings:
 @applies_to("rotary")
 def distinct(turns: Turns) -> Findings:
     """Is a position rotated as position 0 is?"""
-    if not turns.is_told or not turns.pairs:
+    if not turns.is_told or not turns.pairs or turns.grid:
         return
     m = turns.matrices[0]
     again = np.flatnonzero(np.abs(m - m[:1]).reshape(len(m), -1).max(axis=1) < 1e-5)
@@ -262,8 +266,8 @@ def positions(turns: Turns) -> Findings:
             for part, got, wanted in zip(turns.names, found, usual, strict=False):
                 if not near(got[1].flip(0), wanted[1]):
                     yield error(
-                        f"{name} [batch, length]: the {part} of the second sequence are "
-                        "not rotated to its own.",
+                        f"{name} [batch, length]: the {part} of each sequence are "
+                        "rotated to those of the first.",
                         "Take the angles of each sequence, not those of row 0.",
                     )
                     return
@@ -319,9 +323,9 @@ def gradient(turns: Turns) -> Findings:
 @applies_to("rotary")
 def training(turns: Turns) -> Findings:
     """In training mode: the same rotations?"""
-    usual, module, drawn = turns.answer(turns.fresh()), turns.fresh().train(), []
+    usual, drawn = turns.answer(turns.fresh()), []
     for turns.seed in (3, 4):
-        drawn.append(turns.answer(module))
+        drawn.append(turns.answer(turns.fresh().train()))
     turns.seed = 1
     if not near(drawn[0], drawn[1]):
         yield error("In training mode rotations are random.", "No dropout on angles.")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject
+from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject, adapter
 from pe_lib.check.recognise import Array, Recognised
 
 READ = 300  # positions: past T5's largest distance, 128, and what bfloat16 counts
@@ -31,7 +31,6 @@ class Bias(Subject):
         super().__init__(make, d_model)
         if self.trained:
             self.fill()  # as they begin they may all be 0
-        self.fixed = 0
         self.way = self._find()
         self.recognised = self._recognise()
 
@@ -57,9 +56,8 @@ class Bias(Subject):
                 continue
             return way
         raise CannotCallError(
-            f"forward was given lengths, positions and scores [1, {self.d_model}, {SHORT}, "
-            f"{SHORT}] and raised {refusal}. Check an adapter: class Adapter({self.name}): "
-            "def forward(self, queries, keys): return super().forward(...)"
+            f"forward was given lengths, positions and scores and raised {refusal}. "
+            f"Say --kind, or {adapter(self.name, 'queries, keys')}"
         )
 
     @property
@@ -82,7 +80,7 @@ class Bias(Subject):
         def zeros(*shape: int) -> Tensor:
             return torch.zeros(shape, device=device, dtype=dtype)
 
-        inputs: list[Any] = {
+        inputs: dict[str, list[Any]] = {
             "nothing": [],
             "length": [keys],
             "two lengths": [queries, keys],
@@ -90,8 +88,8 @@ class Bias(Subject):
             "two positions": [q + keys - queries, k],
             "scores": [zeros(1, self.d_model, queries, keys)],
             "x": [zeros(1, keys, self.d_model)],
-        }[self.way]
-        output = self.run(module, inputs)
+        }
+        output = self.run(module, inputs[self.way])
         what = f"for {queries} queries and {keys} keys it returned "
         if not isinstance(output, Tensor) or output.ndim < 2:
             raise ForeignError(TypeError(f"{what}{type(output).__name__}"))
@@ -157,7 +155,7 @@ class Bias(Subject):
 
     @cached_property
     def buckets(self) -> tuple[int, int, bool, bool] | None:
-        """T5's number of buckets, distance, causal; whether queries and keys are swapped."""
+        """T5's number of buckets, distance, causal; whether the offset is reversed."""
         n = self.values.shape[-1]
         line = np.concatenate([self.values[:, -1], self.values[:, 0, 1:]], 1)
         seen, offsets = np.isfinite(line).all(axis=0), np.arange(1 - n, n)

@@ -1,4 +1,4 @@
-"""Checks of what any module does besides: memory, randomness, dtypes, devices, saving."""
+"""Checks of all kinds: memory, randomness, dtypes, devices, saving."""
 
 import contextlib
 import copy
@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.call import ForeignError, foreign, noise, plain_tensors
 from pe_lib.check.registry import KINDS, applies_to
@@ -13,12 +15,18 @@ from pe_lib.check.report import Findings, error, note, warning
 
 VECTORS = "added", "table", "rotary"
 COARSE = 2.0**-6  # of the largest number: bfloat16 rounds to within 2**-9
+MAY_MIX = (
+    "copy_",
+    "_to_copy",
+    "index",
+    "index_put_",
+)  # what takes tensors of two devices
 LONG = 1500  # positions: past what bfloat16 counts, and past most short tables
 
 
 def alike(left: Tensor, right: Tensor) -> bool:
     """Equal but for the last digits of float32."""
-    if left.shape != right.shape:
+    if left.shape != right.shape or left.device != right.device:
         return False
     left, right = left.double(), right.double()
     atol = 1e-4 * max(1e-3, float(right.nan_to_num(0, 0, 0).abs().max()))
@@ -36,6 +44,8 @@ def answer(
 
 def show_a_long_input(subject: Any, module: nn.Module) -> None:
     """Let a module see a long input, if it takes one."""
+    if subject.fixed:
+        return
     for length in (LONG, 200, 40):
         with contextlib.suppress(ForeignError):
             answer(subject, module, length)
@@ -69,9 +79,10 @@ def state(subject: Any) -> Findings:
             "Count from 0 in each call, or from an argument.",
         )
         return
+    n = subject.length if subject.fixed else 2
     calls = {
         "a longer input": lambda m: show_a_long_input(subject, m),
-        "a shorter input": lambda m: answer(subject, m, 2),
+        "a shorter input": lambda m: answer(subject, m, n),
         "an input in bfloat16": lambda m: answer(subject, m, dtype=torch.bfloat16),
         "a different batch": lambda m: answer(subject, m, batch=5),
     }
@@ -85,7 +96,8 @@ def state(subject: Any) -> Findings:
         except ForeignError as refusal:
             same, words = False, f"raises {refusal}"
         if not same:
-            yield error(
+            level = warning if "bfloat16" in what else error
+            yield level(
                 f"After {what} the usual input {words}.",
                 "Keep nothing from call to call, or under a key of all that counts.",
             )
@@ -164,12 +176,28 @@ def half(subject: Any) -> Findings:
                 )
                 at = int(bad[0])
                 yield warning(
-                    f"{after} position {at:,} is off by {float(off[at]):.2g}: positions, "
-                    "frequencies or angles are rounded to 16 bits.",
+                    f"{after} position {at:,} is off by {float(off[at]):.2g}: "
+                    "positions, frequencies or angles are rounded to 16 bits.",
                     "Compute angles in float32, from numbers that no cast rounds; "
                     "convert the result last.",
                 )
                 return
+
+
+class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses tensors of two devices in one operation, as a GPU does."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        name = function.overloadpacket.__name__
+        given = [x for x in tree_leaves((arguments, named)) if isinstance(x, Tensor)]
+        devices = {x.device.type for x in given if x.ndim}
+        if len(devices) > 1 and name not in MAY_MIX:
+            raise RuntimeError(
+                f"tensors on devices {' and '.join(sorted(devices))} in {name}"
+            )
+        return function(*arguments, **(named or {}))
 
 
 @applies_to(*KINDS)
@@ -180,7 +208,10 @@ def device(subject: Any) -> Findings:
     try:
         with foreign():
             module.to("meta")
-        answer(subject, module, device="meta")
+        with OneDevice():  # type: ignore[no-untyped-call]
+            found = answer(subject, module, device="meta")
+        if not found.is_meta and (plain or [*module.parameters(), *module.buffers()]):
+            raise ForeignError(RuntimeError("what comes back is on another device"))
     except ForeignError as refusal:
         if "device" in str(refusal) or "meta" in str(refusal):
             held = f" ({', '.join(plain)})" if plain else ""
@@ -216,8 +247,8 @@ def meta(subject: Any) -> Findings:
         lost = [n for n, _ in source.named_buffers() if n not in source.state_dict()]
         what = f"{lost[0]} is in no checkpoint" if lost else "something was not filled"
         yield warning(
-            f"Built on meta and filled from a checkpoint the encodings are lost: {what}.",
-            "Compute it again after to_empty (override _apply), or in forward; or save it.",
+            f"Built on meta, filled from a checkpoint, it is lost: {what}.",
+            "Compute it again after to_empty (override _apply), or in forward.",
         )
 
 

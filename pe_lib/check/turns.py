@@ -34,9 +34,10 @@ class Turns(OfVectors):
     """A module that rotates queries and keys, or gives the cosines and sines."""
 
     kind = "rotary"
+    misshapen = False  # set by the check of pairs
 
     def __init__(
-        self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
+        self, make: Make, d_model: int, _: str, axes: str | None, named: str | None
     ) -> None:
         super().__init__(make, d_model, named)
         self.said = axes
@@ -136,8 +137,7 @@ class Turns(OfVectors):
     @cached_property
     def matrices(self) -> list[Array]:
         """[length, dim, dim] by which queries and keys are multiplied."""
-        alone = self.fixed or self.way.columns
-        n, d = self.length if alone else min(self.limit[0], READ), self.d_model
+        n, d = self.length if self.fixed else min(self.limit[0], READ), self.d_model
         basis = torch.eye(d)[:, None].expand(-1, n, -1)
         with torch.no_grad():
             if "batch" in self.way.layout.axes:
@@ -198,7 +198,10 @@ class Turns(OfVectors):
 
     @cached_property
     def grid(self) -> int:
-        """The columns of a grid on which scores depend on offsets; 0 if there is none."""
+        """The columns of a grid on which scores depend on offsets; 0 if there is none.
+
+        Tokens before those of the grid are passed over.
+        """
         if self.way.columns:
             return self.way.columns
         sizes = (

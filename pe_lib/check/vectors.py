@@ -1,15 +1,16 @@
 """Modules that take vectors: the order of their axes, positions, and lengths."""
 
+import contextlib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject
+from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject, adapter
 
 POSITIONS = (
     "positions", "position_ids", "pos", "position", "cache_position", "input_pos",
@@ -57,7 +58,7 @@ class Layout:
     def lay(self, x: Tensor, heads: int, columns: int) -> Tensor:
         """Vectors [batch, length, dim] as the module takes them."""
         named = ["batch", "rows", "columns"] if self.is_grid else ["batch", "length"]
-        x = x.unflatten(1, (-1, columns)) if self.is_grid else x
+        x = x.reshape(len(x), -1, columns, x.shape[-1]) if self.is_grid else x
         if "heads" in self.axes:
             x = x.unsqueeze(-2).expand(*x.shape[:-1], heads, x.shape[-1])
             named.append("heads")
@@ -125,7 +126,7 @@ class OfVectors(Subject):
         lengths = [few, *(n for n in self.lengths() if n != few)]
         for length in lengths:
             for way in ways:
-                for placing in (1, 2) if self.positions_argument else (1,):
+                for placing in (1, 2) if self.needs_positions else (1,):
                     n, columns = length, 0
                     if way.layout.is_grid:
                         n = ROWS * COLUMNS if length == few else length
@@ -133,9 +134,10 @@ class OfVectors(Subject):
                         if n % columns:
                             continue
                     self.way = Way(way.layout, way.form, placing, n, columns)
-                    self.fixed = length != few
+                    self.fixed = length != few or columns > 0
                     try:
                         if self.tells_positions:
+                            self._place()
                             return
                     except ForeignError as error:
                         refusal = refusal or error
@@ -144,13 +146,24 @@ class OfVectors(Subject):
             if fallback:
                 break
         if fallback is None:
-            hint = "" if said else "Say --axes or --kind, or check"
+            hint = "" if said else "Say --axes or --kind, or "
+            lines = adapter(self.name, ", ".join(self.inputs))
             raise CannotCallError(
                 f"forward was given {self.tried} of width {self.d_model} and raised "
-                f"{refusal}. {hint or 'Check'} an adapter: class Adapter({self.name}): "
-                f"def forward(self, {', '.join(self.inputs)}): return super().forward(...)"
+                f"{refusal}. {hint}{lines}"
             )
         self.way, self.fixed = fallback
+
+    def _place(self) -> None:
+        """Whether the argument for positions is [length] or [batch, length]."""
+        placings = (
+            (1, 2) if self.positions_argument and not self.needs_positions else ()
+        )
+        for placing in placings:
+            self.way = replace(self.way, placing=placing)
+            with contextlib.suppress(ForeignError), torch.no_grad():
+                self.answer(self.fresh(), at=torch.arange(self.length))
+                return
 
     def refuse_more_than(self, count: int) -> None:
         """Say what would help where forward needs more arguments."""
@@ -158,8 +171,7 @@ class OfVectors(Subject):
             more = " and ".join(self.inputs[count:])
             raise CannotCallError(
                 f"forward needs {more} besides {', '.join(self.inputs[:count])}: say "
-                f"--positions NAME if it is positions, or check an adapter: class "
-                f"Adapter({self.name}): def forward(self, x): return super().forward(...)"
+                f"--positions NAME if it is positions, or {adapter(self.name, 'x')}"
             )
 
     @property
@@ -189,7 +201,7 @@ class OfVectors(Subject):
         self, module: nn.Module, x: Tensor, *, at: Tensor | None = None, heads: int = 2,
         **named: Any,
     ) -> list[Tensor]:  # fmt: skip
-        """What comes back for x [batch, length, dim], each in the same order of axes."""
+        """What comes back for x [batch, length, dim], in the same order of axes."""
         way, n = self.way, x.shape[1]
         where = torch.arange(n, device=x.device) if at is None else at
         inputs = self.laid_out(way.layout.lay(x, heads, way.columns), x)
@@ -238,7 +250,7 @@ class OfVectors(Subject):
     def limit(self) -> tuple[int, str]:
         """The longest input that it takes, and what a longer one raises."""
         known, refusal, module = self.length, "", self.fresh()
-        if self.fixed or self.way.columns:
+        if self.fixed:
             return known, "it takes one length"
 
         def refuses(length: int) -> str:

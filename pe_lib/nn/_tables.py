@@ -116,8 +116,8 @@ class Tabled(nn.Module):
                 row = int(wrong[0])
                 more[-1].append(
                     f"{name} {list(table.shape)} is another encoding than this "
-                    f"module's: row {row} differs by {float(off[row]):.2g}"
-                    f"{_described(rows, width)}. A table of this module's own base "
+                    f"module's: row {row} differs by {float(off[row]):.2g}. "
+                    "A table of this module's own base "
                     "and layout is left out."
                 )
             del state_dict[name]
@@ -126,13 +126,3 @@ class Tabled(nn.Module):
 
 def _is_below(name: str, prefix: str) -> bool:
     return name.startswith(prefix) and "." not in name[len(prefix) :]
-
-
-def _described(rows: Tensor, width: int) -> str:
-    """What encoding a table is, where that is known."""
-    from pe_lib.check.recognition import describe, recognize
-
-    if len(rows) < 8 or width % 2 or not torch.isfinite(rows).all():
-        return ""
-    found = recognize(rows[:64].double().cpu().numpy()).convention
-    return f"; it is sinusoidal, {describe(found)}" if found else ""
