@@ -403,7 +403,7 @@ def training(rows: Rows) -> Findings:
         return
     usual, drawn = rows.codes(rows.fresh()), []
     for rows.seed in (3, 4, 5):
-        drawn.append(rows.codes(rows.fresh().train()))
+        drawn.append(rows.codes(rows.in_training()))
     rows.seed = 1
     own = rows.scale * rows.level if rows.kind == "added" else 0.0
     large = np.abs(usual) > 0.05 * np.abs(usual).max()

@@ -167,9 +167,8 @@ def gradient(bias: Bias) -> Findings:
     output = bias.answer(module)
     with foreign():
         if output.requires_grad:
-            (
-                output * torch.linspace(0, 1, output.numel()).view_as(output)
-            ).sum().backward()
+            ramp = torch.linspace(0, 1, output.numel()).view_as(output)
+            torch.autograd.backward((output * ramp).sum())
     named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
     if named and not any(p.grad is not None and p.grad.any() for _, p in named):
         yield error(

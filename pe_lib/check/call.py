@@ -27,6 +27,9 @@ THEIRS = (
 )
 
 
+SMALLEST_BASE = 90  # that is looked for among attributes
+
+
 class ForeignError(Exception):
     """The module raised; the message says what, and in which file and line."""
 
@@ -97,6 +100,7 @@ class Subject:
         self.make, self.d_model = make, d_model
         self.filled = False  # trained numbers are drawn at random
         self.seed = 1  # of the random numbers in each call
+        self.watching: Callable[[], Any] = contextlib.nullcontext  # around each call
         self.first = self.build()
         self.name = type(self.first).__name__
         try:
@@ -133,6 +137,11 @@ class Subject:
         except ForeignError:  # not everything can be copied
             return self.build()
 
+    def in_training(self) -> nn.Module:
+        """An unused module in training mode."""
+        with foreign():
+            return self.fresh().train()
+
     def fill(self) -> None:
         """Draw trained numbers at random: as they begin they may all be alike."""
         self.filled = True
@@ -160,7 +169,7 @@ class Subject:
     ) -> Any:
         """Forward's answer; its random numbers are the same each time."""
         _seed_all(self.seed)
-        with foreign():
+        with foreign(), self.watching():
             return module(*inputs, **(named or {}))
 
 
@@ -204,13 +213,13 @@ def plain_tensors(module: nn.Module) -> dict[str, Tensor]:
 
 
 def numbers_of(module: nn.Module) -> list[float]:
-    """The numbers that it keeps as attributes; its base may be one of them."""
+    """Large numbers that it keeps as attributes; its base may be one of them."""
     return sorted(
         {
             float(value)
             for part in module.modules()
             for value in vars(part).values()
-            if type(value) in (int, float) and 1 < value < 1e12
+            if type(value) in (int, float) and SMALLEST_BASE < value < 1e12
         }
     )
 

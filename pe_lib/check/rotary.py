@@ -1,6 +1,7 @@
 """Checks of rotary modules."""
 
 import contextlib
+from typing import Any
 
 import numpy as np
 import torch
@@ -283,7 +284,8 @@ def offset(turns: Turns) -> Findings:
     usual = turns.parts(turns.fresh(), x)
     for step, start in ((s, t) for s in (1, 2) for t in range(0, WORDS, s)):
         try:
-            found = turns.parts(module, x[:, start : start + step], **{name: start})
+            given: Any = {name: start}
+            found = turns.parts(module, x[:, start : start + step], **given)
         except ForeignError as refusal:
             yield error(f"{name} = {start} with {step} positions raises {refusal}.")
             return
@@ -325,7 +327,7 @@ def training(turns: Turns) -> Findings:
     """In training mode: the same rotations?"""
     usual, drawn = turns.answer(turns.fresh()), []
     for turns.seed in (3, 4):
-        drawn.append(turns.answer(turns.fresh().train()))
+        drawn.append(turns.answer(turns.in_training()))
     turns.seed = 1
     if not near(drawn[0], drawn[1]):
         yield error("In training mode rotations are random.", "No dropout on angles.")

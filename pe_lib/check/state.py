@@ -89,7 +89,7 @@ def state(subject: Any) -> Findings:
     for what, call in calls.items():
         module = subject.fresh()
         with contextlib.suppress(ForeignError):
-            call(module)
+            call(module)  # type: ignore[no-untyped-call]
         try:
             same = alike(answer(subject, module), usual)
             words = "gets other encodings"
@@ -208,8 +208,8 @@ def device(subject: Any) -> Findings:
     try:
         with foreign():
             module.to("meta")
-        with OneDevice():  # type: ignore[no-untyped-call]
-            found = answer(subject, module, device="meta")
+        subject.watching = OneDevice
+        found = answer(subject, module, device="meta")
         if not found.is_meta and (plain or [*module.parameters(), *module.buffers()]):
             raise ForeignError(RuntimeError("what comes back is on another device"))
     except ForeignError as refusal:
@@ -220,6 +220,8 @@ def device(subject: Any) -> Findings:
                 'register_buffer("pe", table); device=x.device where tensors are made.',
             )
             return
+    finally:
+        subject.watching = contextlib.nullcontext
     if plain:
         yield note(f"Tensors that .to() does not move: {', '.join(plain)}.")
 

@@ -123,6 +123,7 @@ class Turns(OfVectors):
             if float(cos[0].abs().max()) < 0.1:
                 cos, sin = sin, cos  # sines first
             self.tables = self.tables or _lie(cos, dim)
+        x = x.to(cos.device)
         if self.tables == "pairs":
             cos, sin = torch.cat([cos, cos], -1), torch.cat([sin, sin], -1)
         turning, rest = x[..., : cos.shape[-1]], x[..., cos.shape[-1] :]
@@ -214,14 +215,16 @@ class Turns(OfVectors):
             for before in BEFORE:
                 inner = [s[before:, before:] for s in scores]
                 for width in range(2, len(inner[0]) // 2 + 1):
-                    if all(spread(s, width) < CLOSE for s in inner):
+                    steps = inner[0][0, 0] - inner[0][0, [1, width]]
+                    used = np.abs(steps).min() > CLOSE  # rows and columns
+                    if used and all(spread(s, width) < CLOSE for s in inner):
                         return width
         return 0
 
     @cached_property
     def fit(self) -> Fit | None:
         """The formula that the angles follow."""
-        if not self.pairs or not self.is_told or self.grid:
+        if not self.pairs or not self.is_told or self.misshapen or self.grid:
             return None
         codes = np.stack([self.hands.imag, self.hands.real], 2)
         fit = best_fit(codes.reshape(len(codes), -1), numbers_of(self.first))
@@ -230,7 +233,7 @@ class Turns(OfVectors):
     @cached_property
     def recognised(self) -> Recognised | None:
         """The frequencies and the pairs, in words."""
-        if not self.is_told or not self.pairs:
+        if not self.is_told or not self.pairs or self.misshapen:
             return None
         width, d, layout = 2 * len(self.pairs), self.d_model, self.layout
         facts = [layout.replace("_", "-")] if layout else []

@@ -143,8 +143,6 @@ class OfVectors(Subject):
                         refusal = refusal or error
                         continue
                     fallback = fallback or (self.way, self.fixed)
-            if fallback:
-                break
         if fallback is None:
             hint = "" if said else "Say --axes or --kind, or "
             lines = adapter(self.name, ", ".join(self.inputs))
@@ -156,14 +154,15 @@ class OfVectors(Subject):
 
     def _place(self) -> None:
         """Whether the argument for positions is [length] or [batch, length]."""
-        placings = (
-            (1, 2) if self.positions_argument and not self.needs_positions else ()
-        )
-        for placing in placings:
+        if not self.positions_argument or self.needs_positions:
+            return
+        usual, taken = self.answer(self.fresh()), []
+        for placing in (1, 2):
             self.way = replace(self.way, placing=placing)
-            with contextlib.suppress(ForeignError), torch.no_grad():
-                self.answer(self.fresh(), at=torch.arange(self.length))
-                return
+            with contextlib.suppress(ForeignError):
+                found = self.answer(self.fresh(), at=torch.arange(self.length))
+                taken.append((not torch.allclose(found, usual, atol=1e-4), placing))
+        self.way = replace(self.way, placing=min(taken, default=(True, 1))[1])
 
     def refuse_more_than(self, count: int) -> None:
         """Say what would help where forward needs more arguments."""
