@@ -332,26 +332,27 @@ def widths(rows: Rows) -> Findings:
     if rows.way.columns:
         return
     order = " ".join(rows.way.layout.axes) if rows.way.form == "x" else None
+    accidents, undefined = [], []
     for width in (1, 2, 3, 7):
         try:
             other = Rows(rows.make, width, rows.kind, order, rows.named)
-            codes = other.codes(other.fresh())
+            if not np.isfinite(other.codes(other.fresh())).all():
+                undefined.append(width)
         except CannotCallError:
             continue
         except ForeignError as refusal:
             if not str(refusal).startswith(REFUSALS):
-                yield warning(
-                    f"d_model = {width} fails by accident: {refusal}.",
-                    "Cut the cosines to d_model // 2 columns, or refuse the width.",
-                )
-                return
-            continue
-        if not np.isfinite(codes).all():
-            yield warning(
-                f"NaN or infinity at d_model = {width}.",
-                "Divide by max(d_model // 2 - 1, 1).",
-            )
-            return
+                accidents.append(f"d_model = {width} fails by accident: {refusal}.")
+    if undefined:
+        yield warning(
+            f"NaN or infinity at d_model = {undefined[0]}.",
+            "Divide by max(d_model // 2 - 1, 1).",
+        )
+    if accidents:
+        yield warning(
+            accidents[0],
+            "Cut the cosines to d_model // 2 columns, or refuse the width.",
+        )
 
 
 @applies_to("added", "table")

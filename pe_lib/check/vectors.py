@@ -125,6 +125,8 @@ class OfVectors(Subject):
         few = FEW + (self.d_model == FEW)
         lengths = [few, *(n for n in self.lengths() if n != few)]
         for length in lengths:
+            if fallback and length == self.d_model:
+                continue  # whatever fits then may fit by accident
             for way in ways:
                 for placing in (1, 2) if self.needs_positions else (1,):
                     n, columns = length, 0
