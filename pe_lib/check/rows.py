@@ -83,7 +83,8 @@ class Rows(OfVectors):
             rows = layout.back(output)
             own = rows.shape[1] - asked[1]
             batch = asked[0] if "batch" in layout.axes else 1
-            if (*rows.shape[::2],) == (batch, asked[2]) and 0 <= own <= OWN:
+            more = OWN if layout.axes[-1] == "dim" else 0
+            if (*rows.shape[::2],) == (batch, asked[2]) and 0 <= own <= more:
                 return [rows[:, own:]]
         if self.kind == "table" and output.shape[-1:] == asked[2:]:
             rows = output.squeeze()
