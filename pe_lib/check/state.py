@@ -46,7 +46,7 @@ def show_a_long_input(subject: Any, module: nn.Module) -> None:
     """Let a module see a long input, if it takes one."""
     if subject.fixed:
         return
-    for length in (LONG, 200, 40):
+    for length in (min(20_000, 2**21 // subject.d_model), LONG, 200, 40):
         with contextlib.suppress(ForeignError):
             answer(subject, module, length)
             return

@@ -12,7 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 NEEDS = {
-    "torch": ("check*", "experiments*", "extras", "import", "machines", "main", "nn*"),
+    "torch": ("experiments*", "extras", "import", "machines", "nn*"),
     "scipy": ("fit",),
     "matplotlib": ("plotting",),
     "playwright": ("explorers",),

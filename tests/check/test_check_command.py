@@ -6,8 +6,8 @@ import sys
 import textwrap
 
 import pytest
-from helpers import report_of
-from modules import Added, Rotary
+from check_helpers import report_of
+from check_modules import Added, Rotary
 
 from pe_lib.__main__ import main
 from pe_lib.check import check

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from helpers import assert_found, make_class, report_of
-from modules import Added, Rotary, table
+from check_helpers import assert_found, make_class, report_of
+from check_modules import Added, Rotary, table
 from torch import nn
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-from helpers import assert_found, assert_sound, make_class, report_of
-from modules import Added, table
+from check_helpers import assert_found, assert_sound, make_class, report_of
+from check_modules import Added, table
 from torch import nn
 
 

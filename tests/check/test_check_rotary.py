@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-from helpers import assert_found, assert_sound, make_class, report_of
-from modules import Rotary, in_halves, in_neighbours
+from check_helpers import assert_found, assert_sound, make_class, report_of
+from check_modules import Rotary, in_halves, in_neighbours
 from torch import nn
 from torch.nn import functional
 

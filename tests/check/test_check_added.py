@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-from helpers import assert_found, assert_sound, found, make_class, report_of
-from modules import Added, of_table, table
+from check_helpers import assert_found, assert_sound, found, make_class, report_of
+from check_modules import Added, of_table, table
 from torch import nn
 from torch.nn import functional
 

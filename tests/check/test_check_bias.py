@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from helpers import assert_found, assert_sound, make_class, report_of
-from modules import T5, Alibi
+from check_helpers import assert_found, assert_sound, make_class, report_of
+from check_modules import T5, Alibi
 from torch import nn
 from torch.nn import functional
 
