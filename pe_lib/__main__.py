@@ -1,8 +1,7 @@
 """The command line: ``python -m pe_lib check package.module:Class``, or a file.
 
-Prints a report about a positional encoding module. The exit status is 0
-if nothing is wrong, 1 if something is, 2 if the module could not be run or is of a
-kind that is not checked.
+Prints a report about a positional encoding module. The exit status is 0 if there is no
+error, 1 if there is one (or, with ``--strict``, a warning), 2 if nothing was checked.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from typing import Any
 
 from pe_lib import __version__
 
-WIDTH = 72  # of the printed report
+NOT_RUN = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,88 +27,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Instead of those of the process.
     """
+    given = _parser().parse_args(arguments)
+    from pe_lib.check import check
+    from pe_lib.check.call import ExitCalledError, ForeignError, foreign
+
+    theirs, sys.argv = sys.argv, [given.target]  # a file may read them
+    try:
+        with foreign():
+            make = _load(given.target)
+        report = check(
+            _with_arguments(make, given.arg),
+            d_model=given.d_model,
+            kind=given.kind,
+            axes=given.axes,
+            positions=given.positions,
+            ignore=given.ignore,
+        )
+    except (ForeignError, ExitCalledError, ValueError, TypeError) as error:
+        print(f"could not run: {error}", file=sys.stderr)
+        return NOT_RUN
+    finally:
+        sys.argv = theirs
+    if given.json:
+        print(json.dumps(report.as_dict(), indent=2))
+    else:
+        print(report.as_text(verbose=given.verbose))
+    wrong = report.errors or (given.strict and report.warnings)
+    return int(bool(wrong)) if report.ran else NOT_RUN
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m pe_lib",
         description="Check a positional encoding written for PyTorch.",
-        epilog="Exit status: 0 nothing wrong, 1 something is, 2 nothing was checked.",
+        epilog="Exit status: 0 no error, 1 an error, 2 nothing was checked.",
     )
     parser.add_argument("--version", action="version", version=f"pe_lib {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="run a module through all checks")
-    check.add_argument(
-        "target",
-        metavar="package.module:Class",
-        help="what makes the module from d_model alone; or path/to/file.py:Class",
+    check = commands.add_parser("check", help="run a module through the checks")
+    add = check.add_argument
+    add("target", metavar="MODULE_OR_FILE:CLASS", help="what makes it from its width")
+    add(
+        "--d-model", type=int, default=64, metavar="D", help="width, or heads of a bias"
     )
-    check.add_argument("--d-model", type=int, default=64, help="width (64)")
-    check.add_argument(
-        "--arg",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="an argument for the class; VALUE as Python writes it, or a word",
+    add("--kind", choices=("added", "table", "rotary", "bias"), default="added")
+    add("--axes", help='the axes of x, "batch length dim" for instance')
+    add("--positions", metavar="NAME", help="forward's argument for positions")
+    add(
+        "--arg", metavar="NAME=VALUE", action="append", default=[], help="for the class"
     )
-    check.add_argument("--ignore", metavar="CHECK", action="append", default=[])
-    check.add_argument(
-        "--positions", metavar="NAME", help="forward's argument for them"
-    )
-    check.add_argument("--offset", metavar="NAME", help="forward's first position")
-    check.add_argument(
-        "--axes", metavar="AXES", help="those of x, as a report has them"
-    )
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.add_argument("--sarif", action="store_true", help="print SARIF")
-    check.add_argument("--quiet", action="store_true", help="print what is wrong alone")
-    check.add_argument(
-        "--list", action="store_true", help="name the checks that apply, and run none"
-    )
-    given = parser.parse_args(arguments)
-    try:
-        from pe_lib.check.conformance import Options, check_encoding, names_of_checks
-
-        build = _with_arguments(_load(given.target), given.arg)
-        options: Options = {
-            "d_model": given.d_model,
-            "ignore": given.ignore,
-            "positions": given.positions,
-            "offset": given.offset,
-            "axes": given.axes,
-        }
-        if given.list:
-            print("\n".join(names_of_checks(build, **options)))
-            return 0
-        report = check_encoding(build, **options)
-    except Exception as error:
-        print(f"could not run: {type(error).__name__}: {error}", file=sys.stderr)
-        return 2
-    if given.json:
-        print(json.dumps(report.as_dict(), indent=2))
-    elif given.sarif:
-        from pe_lib.check.sarif import as_sarif
-
-        print(json.dumps(as_sarif(report, build), indent=2))
-    elif given.quiet:
-        for found in report.wrong:
-            print(found.as_text(WIDTH))
-    else:
-        print(report.as_text(WIDTH))
-    return 2 if not report.ran else int(not report.ok)
+    add("--ignore", metavar="CHECK", action="append", default=[], help="leave it out")
+    add("--strict", action="store_true", help="a warning is status 1 too")
+    add("--json", action="store_true", help="print JSON")
+    add("-v", "--verbose", action="store_true", help="print notes too")
+    return parser
 
 
 def _load(target: str) -> Any:
     """The object that ``package.module:name`` or ``path/to/file.py:name`` names."""
     module, _, name = target.rpartition(":")
     if not module or not name:
-        raise ValueError(
-            f"target must be package.module:Class or file.py:Class, got {target!r}"
-        )
-    found: Any
+        raise ValueError(f"target must be MODULE_OR_FILE:CLASS, got {target!r}")
     if module.endswith(".py"):
         path = Path(module).resolve()
         sys.path.insert(0, str(path.parent))  # its siblings, as when Python runs it
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None  # of any name in .py
-        found = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+        found: Any = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = found
         spec.loader.exec_module(found)
     else:
         found = importlib.import_module(module)
@@ -118,7 +103,7 @@ def _load(target: str) -> Any:
     return found
 
 
-def _with_arguments(build: Any, given: Sequence[str]) -> Any:
+def _with_arguments(make: Any, given: Sequence[str]) -> Any:
     """The object, called with these arguments besides the width."""
     arguments = {}
     for text in given:
@@ -129,7 +114,7 @@ def _with_arguments(build: Any, given: Sequence[str]) -> Any:
             arguments[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):  # a word
             arguments[name] = value
-    return functools.partial(build, **arguments) if arguments else build
+    return functools.partial(make, **arguments) if arguments else make
 
 
 if __name__ == "__main__":

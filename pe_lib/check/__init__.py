@@ -1,12 +1,13 @@
-"""Checks of a positional encoding module: what it is, and what is wrong.
+"""Checks of a positional encoding module: whether it is what it is said to be.
 
-``check_encoding(build)`` here, ``python -m pe_lib check package.module:Class``
-from the shell. This loads torch.
+``check(make, d_model=64)`` here, ``python -m pe_lib check module:Class`` in a shell.
+This loads torch.
 """
 
 from pe_lib._extras import needs
 
 with needs("torch", by="pe_lib.check"):
-    from pe_lib.check.conformance import check_encoding
+    from pe_lib.check.checker import check
+    from pe_lib.check.report import Finding, Report
 
-__all__ = ["check_encoding"]
+__all__ = ["Finding", "Report", "check"]

@@ -12,12 +12,12 @@ gives ``test_positions[axes]``, ``test_positions[prefix]`` and so on. This needs
 
 import functools
 from collections.abc import Callable
-from typing import Unpack
+from typing import Any
 
 from pe_lib._extras import needs
-from pe_lib.check.conformance import Options, check_encoding, names_of_checks
-from pe_lib.check.report import Report
-from pe_lib.check.wrapped import Build
+from pe_lib.check.call import Make
+from pe_lib.check.checker import check, names_of_checks
+from pe_lib.check.report import ERROR, WARNING, Report
 
 with needs("pytest", by="pe_lib.check.pytest"):
     import pytest
@@ -25,42 +25,39 @@ with needs("pytest", by="pe_lib.check.pytest"):
 __all__ = ["encoding_tests"]
 
 
-def encoding_tests(build: Build, **options: Unpack[Options]) -> Callable[[str], None]:
-    """A test for pytest, parametrised over the checks that apply to a module.
+def encoding_tests(
+    make: Make, *, strict: bool = False, **options: Any
+) -> Callable[[str], None]:
+    """A test for pytest, parametrised over the checks of a kind of module.
 
-    What the module is is found out at once, as pytest collects; it is checked once,
-    when the first of the tests runs. A test fails with what is wrong, why it matters,
-    and how to fix it. Where nothing can be checked there is one test, ``call``, that
-    fails with the reason, or is skipped with it for a kind that is out of scope.
+    The module is checked once, when the first of the tests runs. A test fails with the
+    errors of its check; all fail where the module cannot be called.
 
     Parameters
     ----------
-    build
-        As in :func:`pe_lib.nn.check_encoding`.
-    **options
-        Its d_model, ignore, positions and offset; it also says what they raise.
+    make, **options
+        As in :func:`pe_lib.check.check`, which also says what they raise.
+    strict : bool
+        Whether a warning fails as well.
 
     Returns
     -------
     function
         To be bound to a name that begins with ``test``.
     """
-    names = names_of_checks(build, **options)
+    names = names_of_checks(options.get("kind", "added"), options.get("ignore", ()))
+    levels = (ERROR, WARNING) if strict else (ERROR,)
 
     @functools.cache
     def report() -> Report:
-        return check_encoding(build, **options)
+        return check(make, **options)
 
-    @pytest.mark.parametrize("check", names or ["call"])
-    def test(check: str) -> None:
+    @pytest.mark.parametrize("name", names)
+    def test(name: str) -> None:
         found = report()
-        for finding in found.findings:
-            if finding.check == "scope":
-                pytest.skip(f"It {found.kind}. {finding.what}")
-        wrong = [
-            finding.as_text(72) for finding in found.wrong if finding.check == check
-        ]
+        wrong = [f for f in found.findings if f.check in (name, "call")]
+        wrong = [f for f in wrong if f.level in levels]
         if wrong:
-            pytest.fail("\n".join(wrong), pytrace=False)
+            pytest.fail("\n".join(f.as_text(72) for f in wrong), pytrace=False)
 
     return test

@@ -1,162 +1,143 @@
-"""What the checker answers: findings, and the report that prints them."""
+"""What the checker answers: findings at three levels, and a report."""
 
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pe_lib.conventions import Convention
+from pe_lib.check.recognise import Recognised
 
-# What is right where it is used as it is, and wrong once it is moved, saved or far out.
-LATER = "accuracy", "device", "dtype", "half", "meta", "state_dict", "widths"
-LATER_WORDS = "Wrong once moved, cast, saved, of another width or far out:"
+ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that one check found out.
+    """One thing that one check found.
 
     Attributes
     ----------
     check : str
-        The check's name, a key of ``pe_lib.check.conformance.CHECKS``.
-    severity : "wrong" or "fact"
-        A fact is how this module does it, where sound modules differ.
-    what, why, fix : str
-        What happened, why it matters, and how to fix it; a fact needs no fix, and
-        where the cause is not proved there is none.
+        The name of the check, which ``ignore`` takes.
+    level : "error", "warning" or "note"
+        Wrong in plain use; wrong once moved, cast, saved, built on meta, of another
+        width or far out; a fact.
+    what, fix : str
+        What happened, in a sentence; what mends it, where the cause is known.
     """
 
     check: str
-    severity: str
+    level: str
     what: str
-    why: str
     fix: str = ""
 
-    @classmethod
-    def wrong(cls, what: str, why: str, fix: str = "") -> "Finding":
-        """Something that needs a fix; whoever runs the check adds its name."""
-        return cls("", "wrong", what, why, fix)
-
-    @classmethod
-    def fact(cls, what: str, why: str) -> "Finding":
-        """How this module does it."""
-        return cls("", "fact", what, why)
-
-    @property
-    def later(self) -> bool:
-        """Whether plain use is right, and what is moved, saved or far out is wrong."""
-        return self.severity == "wrong" and self.check in LATER
-
-    def as_text(self, width: int = 40) -> str:
-        """The finding in lines of at most `width` characters."""
-        if self.severity == "fact":
-            parts = [f"fact: {self.check}", f"{self.what} {self.why}"]
-        else:
-            parts = [
-                f"WRONG: {self.check}",
-                self.what,
-                f"Why: {self.why}",
-                *([f"Fix: {self.fix}"] if self.fix else []),
-            ]
-        head, *rest = parts
-        return "\n".join([head, *(_wrapped(part, width, "  ") for part in rest)])
+    def as_text(self, width: int = 88, *, verbose: bool = True) -> str:
+        """In lines of at most `width` characters; the fix of a warning if `verbose`."""
+        fix = self.fix if verbose or self.level == ERROR else ""
+        text = f"{self.level} {self.check}: {self.what} {fix}".rstrip()
+        return textwrap.fill(text, width, subsequent_indent="  ")
 
     def __str__(self) -> str:
         return self.as_text()
 
 
-Findings = Iterator[Finding]
+Found = tuple[str, str, str]
+Findings = Iterator[Found]
+"""What a check yields; whoever runs it adds its name."""
 
-SCHEMA = 1  # what as_dict() promises; report.schema.json has the same number
+
+def error(what: str, fix: str = "") -> Found:
+    """Wrong in plain use."""
+    return ERROR, what, fix
+
+
+def warning(what: str, fix: str = "") -> Found:
+    """Wrong once moved, cast, saved, built on meta, of another width or far out."""
+    return WARNING, what, fix
+
+
+def note(what: str) -> Found:
+    """A fact."""
+    return NOTE, what, ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`pe_lib.nn.check_encoding` found out about a module.
+    """What :func:`pe_lib.check.check` found out about a module.
 
     Attributes
     ----------
     name : str
-        The module's class.
-    d_model : int
-        The width at which it was checked; some checks also take others.
-    kind : str
-        What it does, "adds the encoding to x" for instance; empty if it is unknown.
-    convention : Convention or None
-        The published convention that it implements.
+        Its class.
+    kind, d_model
+        As they were given.
+    called : str
+        How it was called, in words; empty if that failed.
+    recognised : Recognised or None
+        The formula that it follows.
     findings : tuple of Finding
         In the order of the checks.
     """
 
     name: str
-    d_model: int
     kind: str
-    convention: Convention | None
+    d_model: int
+    called: str
+    recognised: Recognised | None
     findings: tuple[Finding, ...]
 
     @property
-    def wrong(self) -> tuple[Finding, ...]:
-        """The findings that need a fix."""
-        return tuple(found for found in self.findings if found.severity == "wrong")
+    def errors(self) -> tuple[Finding, ...]:
+        """What is wrong in plain use."""
+        return self._at(ERROR)
 
     @property
-    def ok(self) -> bool:
-        """Whether nothing wrong was found."""
-        return not self.wrong
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is wrong once moved, cast, saved, of another width or far out."""
+        return self._at(WARNING)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """Facts."""
+        return self._at(NOTE)
+
+    def _at(self, level: str) -> tuple[Finding, ...]:
+        return tuple(found for found in self.findings if found.level == level)
 
     @property
     def ran(self) -> bool:
-        """Whether it could be built and called, and is in scope."""
-        return all(found.check not in ("call", "scope") for found in self.findings)
+        """Whether it could be built and called."""
+        return bool(self.called)
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ran, and has no error."""
+        return self.ran and not self.errors
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has: see `report.schema.json` in this folder.
+        """Everything, in types that JSON has."""
+        return asdict(self) | {"ok": self.ok, "ran": self.ran}
 
-        Within one number of `schema` nothing is renamed and nothing goes away.
-        """
-        convention = self.convention
-        return {
-            "schema": SCHEMA,
-            "name": self.name,
-            "d_model": self.d_model,
-            "kind": self.kind,
-            "ok": self.ok,
-            "ran": self.ran,
-            "convention": None if convention is None else asdict(convention),
-            "findings": [asdict(f) | {"later": f.later} for f in self.findings],
-        }
+    @property
+    def verdict(self) -> str:
+        """The first line of the text."""
+        if not self.ran:
+            return f"{self.name}: nothing was checked"
+        counts = [
+            f"{len(found) or 'no'} {level}{'s' * (len(found) != 1)}"
+            for level, found in ((ERROR, self.errors), (WARNING, self.warnings))
+            if found or level == ERROR
+        ]
+        told = f"; {self.recognised}" if self.recognised else ""
+        return f"{self.name}: {', '.join(counts)}{told}"
 
-    def as_text(self, width: int = 40) -> str:
-        """The report in lines of at most `width` characters, what is wrong first."""
-        facts = [found for found in self.findings if found.severity == "fact"]
-        later = [found for found in self.wrong if found.later]
-        share = f" ({len(later)} later)" if later else ""
-        count = f"{len(self.wrong)} wrong{share}, {len(facts)} facts"
+    def as_text(self, width: int = 88, *, verbose: bool = False) -> str:
+        """The verdict, what is wrong, and with `verbose` the notes."""
+        shown = (*self.errors, *self.warnings, *(self.notes if verbose else ()))
+        called = [f"  {self.called}"] if self.called else []
         return "\n".join(
-            [
-                _wrapped(f"{self.name}, d_model = {self.d_model}", width),
-                *([_wrapped(f"It {self.kind}.", width)] if self.kind else []),
-                *(f.as_text(width) for f in self.wrong if not f.later),
-                *([_wrapped(LATER_WORDS, width)] if later else []),
-                *(f.as_text(width) for f in (*later, *facts)),
-                count,
-            ]
-        )
+            textwrap.fill(line, width, subsequent_indent="  ")
+            for line in [self.verdict, *called]
+        ) + "".join(f"\n{found.as_text(width, verbose=verbose)}" for found in shown)
 
     def __str__(self) -> str:
         return self.as_text()
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> str:
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
-
-
-def first_line(error: BaseException) -> str:
-    """An exception in one line of bearable length."""
-    try:
-        text = str(error).strip().encode("utf-8", "replace").decode()
-    except Exception:  # not even that
-        text = ""
-    line = (text or "no message").splitlines()[0]
-    return textwrap.shorten(f"{type(error).__name__}: {line}", 110, placeholder=" ...")

@@ -1,282 +1,276 @@
-"""The checks of how a module behaves: moved, saved, called again."""
+"""Checks of all kinds: memory, randomness, dtypes, devices, saving."""
 
+import contextlib
 import copy
-import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from pe_lib.check.probe import Probe
-from pe_lib.check.report import Finding, Findings, first_line
-from pe_lib.check.tensors import close, plain_tensors
-from pe_lib.check.undisturbed import seed_all
-from pe_lib.check.wrapped import inner_name
+from pe_lib.check.call import ForeignError, foreign, noise, plain_tensors
+from pe_lib.check.registry import KINDS, applies_to
+from pe_lib.check.report import Findings, error, note, warning
 
-LOOKUPS = torch.ops.aten.embedding.default, torch.ops.aten.index_select.default
+VECTORS = "added", "table", "rotary"
+COARSE = 2.0**-6  # of the largest number: bfloat16 rounds to within 2**-9
+MAY_MIX = (
+    "copy_",
+    "_to_copy",
+    "index",
+    "index_put_",
+)  # what takes tensors of two devices
+LONG = 1500  # positions: past what bfloat16 counts, and past most short tables
 
 
-Subject = Any  # a Probe, a Turner or a Bias
+def alike(left: Tensor, right: Tensor) -> bool:
+    """Equal but for the last digits of float32."""
+    if left.shape != right.shape or left.device != right.device:
+        return False
+    left, right = left.double(), right.double()
+    atol = 1e-4 * max(1e-3, float(right.nan_to_num(0, 0, 0).abs().max()))
+    return torch.allclose(left, right, rtol=0, atol=atol, equal_nan=True)
 
 
-def device(probe: Subject) -> Findings:
-    """Do its tensors go where the module goes?"""
-    plain = plain_tensors(probe.make())
-    names = ", ".join(sorted(plain)) or "none"
-    devices = ["meta"] + (["cuda"] if torch.cuda.is_available() else [])
-    stays: list[str] = []
-    untried: list[str] = []
-    nowhere = False
-    for device in devices:
+def answer(
+    subject: Any, module: nn.Module, length: int | None = None, **given: Any
+) -> Tensor:
+    """What a kind of module answers to its usual input, without a gradient."""
+    with torch.no_grad():
+        found: Tensor = subject.answer(module, length, **given)
+    return found.detach()
+
+
+def show_a_long_input(subject: Any, module: nn.Module) -> None:
+    """Let a module see a long input, if it takes one."""
+    if subject.fixed:
+        return
+    for length in (min(20_000, 2**21 // subject.d_model), LONG, 200, 40):
+        with contextlib.suppress(ForeignError):
+            answer(subject, module, length)
+            return
+
+
+@applies_to(*KINDS)
+def random(subject: Any) -> Findings:
+    """In evaluation mode: the same for other random numbers?"""
+    usual = answer(subject, subject.fresh())
+    subject.seed = 7
+    other = answer(subject, subject.fresh())
+    subject.seed = 1
+    if not alike(other, usual):
+        yield error(
+            "The encodings are random, in evaluation mode too.",
+            "Give functional.dropout training=self.training; keep what is drawn once "
+            "in a buffer.",
+        )
+
+
+@applies_to(*KINDS)
+def state(subject: Any) -> Findings:
+    """Does an answer depend on the calls before it?"""
+    module, usual = subject.fresh(), answer(subject, subject.fresh())
+    answer(subject, module)
+    if not alike(answer(subject, module), usual):
+        yield error(
+            "It counts on from call to call and nothing resets it: the same input gets "
+            "other encodings the second time.",
+            "Count from 0 in each call, or from an argument.",
+        )
+        return
+    n = subject.length if subject.fixed else 2
+    calls = {
+        "a longer input": lambda m: show_a_long_input(subject, m),
+        "a shorter input": lambda m: answer(subject, m, n),
+        "an input in bfloat16": lambda m: answer(subject, m, dtype=torch.bfloat16),
+        "a different batch": lambda m: answer(subject, m, batch=5),
+    }
+    for what, call in calls.items():
+        module = subject.fresh()
+        with contextlib.suppress(ForeignError):
+            call(module)  # type: ignore[no-untyped-call]
         try:
-            module = probe.make().to(device)
-            with _Lookups():  # type: ignore[no-untyped-call]
-                output = probe.on(module, device)
-            if output is None:
-                nowhere = True
-            elif output.device.type != device:
-                stays.append(f"the output is on {output.device.type}")
-            elif device == "cuda" and not close(
-                output.cpu(), probe.on(probe.make(), "cpu")
-            ):
-                stays.append("other values on cuda")
-        except Exception as error:
-            known = (plain or "device" in str(error)) and not _asks_for_numbers(error)
-            (stays if known else untried).append(first_line(error))
-    if stays:
-        yield Finding.wrong(
-            f"After .to(device) something stays behind (plain attributes: {names}): "
-            f"{stays[0]}",
-            "Module.to moves parameters and buffers, nothing else; the first batch on "
-            "a GPU fails.",
-            'self.register_buffer("pe", table, persistent=False).'
-            if plain
-            else "Say where: torch.arange(length, device=x.device).",
-        )
-    elif nowhere:
-        yield Finding.fact(
-            "Nothing is registered, so it cannot know where it is.",
-            "What it returns has to be moved.",
-        )
-    elif plain:
-        yield Finding.fact(
-            f"{names}: a plain attribute, copied to the device of x in each call.",
-            "The copies cost time, and .half() does not reach it; a buffer moves once.",
-        )
-    else:
-        what = f"not tried on meta: {untried[0]}" if untried else "it moves as a whole"
-        tried = " and ".join(devices)
-        yield Finding.fact(f"Tried {tried}: {what}.", "Nothing is left behind.")
+            same = alike(answer(subject, module), usual)
+            words = "gets other encodings"
+        except ForeignError as refusal:
+            same, words = False, f"raises {refusal}"
+        if not same:
+            level = warning if "bfloat16" in what else error
+            yield level(
+                f"After {what} the usual input {words}.",
+                "Keep nothing from call to call, or under a key of all that counts.",
+            )
+            return
 
 
-class _Lookups(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses rows of one device at places on another: a GPU does, meta does not."""
+@applies_to(*VECTORS)
+def writes(subject: Any) -> Findings:
+    """Does it write into what it is given?"""
+    changed: list[bool] = []
+    run = subject.run
+
+    def watched(module: nn.Module, inputs: list[Any], named: Any = None) -> Any:
+        tensors = [x for x in inputs if isinstance(x, Tensor)]
+        before = [x.clone() for x in tensors]
+        output = run(module, inputs, named)
+        changed.extend(
+            not torch.equal(*both) for both in zip(before, tensors, strict=True)
+        )
+        return output
+
+    subject.run = watched
+    answer(subject, subject.fresh(), x=noise(3, subject.length, subject.d_model))
+    del subject.run
+    if any(changed):
+        yield error(
+            "It writes into the tensor that it is given.", "x = x + ..., no +=."
+        )
+
+
+@applies_to(*VECTORS)
+def dtype(subject: Any) -> Findings:
+    """Does what comes back have the dtype of x?"""
+    if subject.way.form != "x" or getattr(subject, "tables", ""):
+        return
+    for cast in (True, False):
+        for kind in (torch.float64, torch.bfloat16, torch.float16):
+            module = subject.fresh()
+            with contextlib.suppress(ForeignError):  # a refusal says so itself
+                with foreign():
+                    module = module.to(kind) if cast else module
+                found = answer(subject, module, dtype=kind).dtype
+                if found == kind:
+                    continue
+                after = f"After .to({_name(kind)}) x" if cast else "x"
+                what = f"{after} of {_name(kind)} comes back as {_name(found)}."
+                fix = "Convert the encoding last: encoding.to(x.dtype)."
+                yield warning(what, fix) if cast else note(what)
+                return
+
+
+def _name(kind: torch.dtype) -> str:
+    return str(kind).removeprefix("torch.")
+
+
+@applies_to(*VECTORS)
+def half(subject: Any) -> Findings:
+    """In 16 bits: the encodings of float32, rounded?"""
+    n = min(subject.limit[0], LONG)
+    for kind in (torch.bfloat16, torch.float16):
+        for cast in (True, False):
+            module = subject.fresh()
+            with contextlib.suppress(ForeignError):  # a refusal says so itself
+                with foreign():
+                    module = module.to(kind) if cast else module
+                usual = answer(subject, subject.fresh(), n, batch=1)[0].double()
+                found = answer(subject, module, n, batch=1, dtype=kind)[0].double()
+                off = (found - usual).abs().amax(1) / max(
+                    float(usual.abs().max()), 1e-9
+                )
+                bad = torch.nonzero(~(off < COARSE))
+                if not len(bad):
+                    continue
+                after = (
+                    f"After .to({_name(kind)})" if cast else f"With x of {_name(kind)}"
+                )
+                at = int(bad[0])
+                yield warning(
+                    f"{after} position {at:,} is off by {float(off[at]):.2g}: "
+                    "positions, frequencies or angles are rounded to 16 bits.",
+                    "Compute angles in float32, from numbers that no cast rounds; "
+                    "convert the result last.",
+                )
+                return
+
+
+class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses tensors of two devices in one operation, as a GPU does."""
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        self, function: Any, types: Any, arguments: Any = (), named: Any = None
     ) -> Any:
-        devices = {x.device.type for x in args if isinstance(x, Tensor)}
-        if func in LOOKUPS and len(devices) > 1:
-            raise RuntimeError(f"rows are on device {args[0].device}, places elsewhere")
-        return func(*args, **(kwargs or {}))
+        name = function.overloadpacket.__name__
+        given = [x for x in tree_leaves((arguments, named)) if isinstance(x, Tensor)]
+        devices = {x.device.type for x in given if x.ndim}
+        if len(devices) > 1 and name not in MAY_MIX:
+            raise RuntimeError(
+                f"tensors on devices {' and '.join(sorted(devices))} in {name}"
+            )
+        return function(*arguments, **(named or {}))
 
 
-def _asks_for_numbers(error: Exception) -> bool:
-    """Whether all that is wrong is that tensors on meta hold no numbers."""
-    text = str(error)
-    return any(words in text for words in ("item()", "out of meta", "data-dependent"))
-
-
-def meta(probe: Subject) -> Findings:
-    """Built on the meta device, given memory, loaded from a checkpoint: still right?"""
-    source = probe.make()
-    usual = probe.codes(source)
+@applies_to(*KINDS)
+def device(subject: Any) -> Findings:
+    """Does all of it move with .to(device)?"""
+    plain = [n for n, t in plain_tensors(subject.first).items() if t.numel() > 1]
+    module = subject.fresh()
     try:
-        with torch.device("meta"):
-            module = probe.build_anew()
-    except Exception as error:
-        yield Finding.fact(
-            f"It cannot be built on meta: {first_line(error)}",
-            "Large models are built there; this one says at once that it is not.",
-        )
-        return
-    try:
-        # What to_empty does, with NaN for whatever the memory happens to hold.
-        module._apply(_unknown)
-        module.load_state_dict(source.state_dict())
-        codes = probe.codes(module).cpu()
-        right = close(codes, usual)
-        what = "the encodings are whatever the memory held"
-    except Exception as error:
-        right, what = False, first_line(error)
-    if not right:
-        yield Finding.wrong(
-            f"Built on meta, then to_empty, then the checkpoint: {what}.",
-            "Large models are built this way. A non-persistent buffer is in no "
-            "checkpoint, so nothing puts its values back.",
-            "Compute the table again when it has been moved (override _apply), or from "
-            "constants in forward.",
-        )
-    else:
-        held = "the checkpoint" if source.state_dict() else "the module itself"
-        yield Finding.fact(
-            f"Survives meta and to_empty, by {held}.", "Large models need it."
-        )
-
-
-def _unknown(tensor: Tensor) -> Tensor:
-    """Memory with nothing sensible in it."""
-    if tensor.is_floating_point() or tensor.is_complex():
-        return torch.full(tensor.shape, math.nan, dtype=tensor.dtype)
-    largest = 1 if tensor.dtype == torch.bool else torch.iinfo(tensor.dtype).max
-    return torch.full(tensor.shape, largest, dtype=tensor.dtype)
-
-
-def state_dict(probe: Subject) -> Findings:
-    """What is in a checkpoint, and does it load again?"""
-    module = probe.make()
-    usual = probe.codes(module)
-    probe.lengthen(module)
-    state = module.state_dict()
-    fresh = probe.build_anew(seed=1)
-    try:
-        fresh.load_state_dict(state)
-        right = close(probe.codes(fresh), usual)
-        what = "the encodings have changed"
-    except RuntimeError as error:
-        right, what = False, str(error).strip().splitlines()[-1].strip()[:120]
-    if not right:
-        yield Finding.wrong(
-            f"A used module's checkpoint does not load into a new one: {what}",
-            "A model that has seen a long input cannot be loaded any more.",
-            "Register what can be computed again with persistent=False.",
-        )
-    elif state:
-        tensors = {k: v for k, v in state.items() if isinstance(v, Tensor)}
-        entries = ", ".join(
-            f"{inner_name(module, name)} {list(v.shape)}" for name, v in tensors.items()
-        )
-        held = sum(v.numel() for v in tensors.values())
-        yield Finding.fact(
-            f"Saved: {entries}.",
-            "A table in the checkpoint fixes its length: another one does not load."
-            if held >= 2 * probe.d_model
-            else "Small enough to do no harm.",
-        )
-    else:
-        yield Finding.fact("Empty.", "Checkpoints load with any length.")
-
-
-def determinism(probe: Subject) -> Findings:
-    """The same twice? And without dropout in eval mode?"""
-    module = probe.make()
-    if not close(probe.codes(module), probe.codes(module)):
-        seed_all(0)
-        seeded = probe.codes(module)
-        seed_all(0)
-        why, fix = "Something is kept from call to call.", ""
-        if close(probe.codes(module), seeded):
-            why = "Validation and inference get noise."
-            fix = "Use nn.Dropout, or F.dropout with training=self.training."
-        yield Finding.wrong(
-            "In eval mode two calls give different encodings.", why, fix
-        )
-        return
-    other = probe.codes(probe.build_anew(seed=1))
-    kind = "fixed" if close(other, probe.codes(module)) else "random at first"
-    yield Finding.fact(
-        f"Two calls agree; the encodings are {kind}.",
-        "Random encodings must be saved with the model; fixed ones need not be.",
-    )
-
-
-def counted_in_half(at: Callable[[torch.dtype], Tensor]) -> Findings:
-    """Are positions past 256 that it is given counted in the dtype of x?"""
-    try:
-        exact, rounded = (at(k).float() for k in (torch.float32, torch.bfloat16))
-    except Exception:  # it takes no positions, or none so far out
-        return
-    off = float((rounded - exact).abs().max() / exact.abs().max())
-    if not off < 4 * torch.finfo(torch.bfloat16).eps:
-        yield Finding.wrong(
-            f"With x in bfloat16, positions past 256 that it is given are off by "
-            f"{off:.2g}.",
-            "They are counted in the dtype of x, which has only 8 bits for them.",
-            "Leave positions as integers until they are multiplied in float32.",
-        )
-
-
-def history(subject: Subject) -> Findings:
-    """Does an answer depend on earlier calls?"""
-    usual, calls = subject.codes(subject.make()), subject.other_calls()
-    for words, call in calls.items():
-        module = subject.make()
-        try:
-            call(module)
-        except Exception:  # other checks are about this
-            continue
-        codes = subject.codes(module)
-        if codes.dtype != usual.dtype or not close(codes, usual):
-            off = float((codes.float() - usual.float()).abs().max())
-            yield Finding.wrong(
-                f"After {words} the usual input gives other numbers, off by {off:.2g}.",
-                "Results depend on what the module has seen before.",
-                "Compute it in the call, or make all that it depends on the key of a "
-                "cache: length, offset, dtype, device.",
+        with foreign():
+            module.to("meta")
+        subject.watching = OneDevice
+        found = answer(subject, module, device="meta")
+        if not found.is_meta and (plain or [*module.parameters(), *module.buffers()]):
+            raise ForeignError(RuntimeError("what comes back is on another device"))
+    except ForeignError as refusal:
+        if "device" in str(refusal) or "meta" in str(refusal):
+            held = f" ({', '.join(plain)})" if plain else ""
+            yield warning(
+                f"After .to(device) something stays behind{held}: {refusal}.",
+                'register_buffer("pe", table); device=x.device where tensors are made.',
             )
             return
-    yield Finding.fact(
-        "It does not depend on earlier calls.", f"Tried: {', '.join(calls)}."
-    )
+    finally:
+        subject.watching = contextlib.nullcontext
+    if plain:
+        yield note(f"Tensors that .to() does not move: {', '.join(plain)}.")
 
 
-def input_(subject: Any) -> Findings:
-    """Is the input left as it was?"""
-    given = subject.inputs()
-    before = copy.deepcopy(given)
-    with torch.no_grad():
-        subject.make()(*given)
-    if not any(
-        torch.as_tensor(x != y).any() for x, y in zip(given, before, strict=True)
-    ):
-        yield Finding.fact("Its input is left unchanged.", "It may be used again.")
-    else:
-        yield Finding.wrong(
-            "It writes into the tensors that it is given.",
-            "A second call does it twice; a residual branch sees the change.",
-            "Write x = x + ..., not x += ... nor x[..., :half] = ...",
+@applies_to(*KINDS)
+def meta(subject: Any) -> Findings:
+    """Built on meta, given memory, filled from a checkpoint: the same encodings?"""
+    source, usual = subject.fresh(), answer(subject, subject.fresh())
+    strict = torch.are_deterministic_algorithms_enabled()
+    try:
+        with foreign(), torch.device("meta"):
+            module = subject.make(subject.d_model).eval()
+        torch.use_deterministic_algorithms(True)  # memory without content is NaN then
+        with foreign():
+            module.to_empty(device="cpu")
+            module.load_state_dict(source.state_dict())
+        torch.use_deterministic_algorithms(strict)
+        found = answer(subject, module)
+    except ForeignError as refusal:
+        yield warning(f"Built on meta, then filled, it raises {refusal}.")
+        return
+    finally:
+        torch.use_deterministic_algorithms(strict)
+    if not alike(found, usual):
+        lost = [n for n, _ in source.named_buffers() if n not in source.state_dict()]
+        what = f"{lost[0]} is in no checkpoint" if lost else "something was not filled"
+        yield warning(
+            f"Built on meta, filled from a checkpoint, it is lost: {what}.",
+            "Compute it again after to_empty (override _apply), or in forward.",
         )
 
 
-def gradient(probe: Probe) -> Findings:
-    """Does the gradient reach x? What is trained?"""
-    module = probe.make()
-    if probe.gain != 0:
-        x = probe.blank(probe.length).requires_grad_()
-        output = module(x)
-        if output.requires_grad:
-            output.sum().backward()
-        reached = x.grad is not None and bool(x.grad.abs().sum() > 0)
-        if reached and probe.gain is not None:
-            assert x.grad is not None
-            reached = bool((x.grad - probe.gain).abs().max() < 1e-3)
-        if not reached:
-            yield Finding.wrong(
-                "The gradient does not reach x as it should.",
-                "The embeddings below are not trained, and no error says so.",
-                "Do not use x.data or x.detach(), nor no_grad around the sum.",
+@applies_to(*KINDS)
+def state_dict(subject: Any) -> Findings:
+    """Does its checkpoint load, also after a long input?"""
+    module, usual = subject.fresh(), answer(subject, subject.fresh())
+    show_a_long_input(subject, module)
+    try:
+        with foreign():
+            saved = copy.deepcopy(module.state_dict())
+            new = subject.build(seed=5)
+            new.load_state_dict(saved)
+        if not alike(answer(subject, new), usual):
+            yield warning(
+                "Loaded into a new module its checkpoint gives other encodings.",
+                "Save what is drawn at random: in a buffer, not in an attribute.",
             )
-            return
-    trained = sum(p.numel() for p in module.parameters() if p.requires_grad)
-    yield Finding.fact(
-        f"Numbers to be trained: {trained:,}."
-        if trained
-        else "The gradient reaches x; nothing is trained."
-        if probe.gain != 0
-        else "Nothing is trained.",
-        "A learned table needs this; a fixed one should have no parameters."
-        if trained
-        else "As it should for a fixed encoding.",
-    )
+    except ForeignError as refusal:
+        yield warning(
+            f"After a long input its checkpoint does not load: {refusal}.",
+            "persistent=False for a table that grows.",
+        )

@@ -1,9 +1,8 @@
-"""Positional encodings as PyTorch modules, and their checker. This loads torch."""
+"""Positional encodings as PyTorch modules. This loads torch."""
 
 from pe_lib._extras import needs
 
 with needs("torch", by="pe_lib.nn"):
-    from pe_lib.check import check_encoding
     from pe_lib.nn._rotate import rotate
     from pe_lib.nn.bias import AlibiBias, T5Bias
     from pe_lib.nn.grid import GridRotaryEmbedding
@@ -18,6 +17,5 @@ __all__ = [
     "RotaryEmbedding",
     "SinusoidalPositionalEncoding",
     "T5Bias",
-    "check_encoding",
     "rotate",
 ]

@@ -181,9 +181,9 @@ def test_the_checker_runs_from_the_wheel(empty, tmp_path):
     """On a user's file, with the torch of this environment."""
     pytest.importorskip("torch")
     (tmp_path / "mine.py").write_text("from torch.nn import Identity as PE\n")
-    done = run(empty, "-m", "pe_lib", "check", "mine.py:PE", "--quiet", cwd=tmp_path)
+    done = run(empty, "-m", "pe_lib", "check", "mine.py:PE", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("WRONG: axes")
+    assert "error axes" in done.stdout
     where = run(
         empty, "-c", "import pe_lib.check as c; print(c.__file__)", cwd=tmp_path
     )
