@@ -181,6 +181,10 @@ class AlibiBias(_Bias):
     In 16 bits a bias of this form keeps its relative precision, so that near words
     stay apart; what it loses is the sum of score and bias. Add it in float32.
 
+    ``nn.TransformerEncoder`` in eval under ``no_grad`` takes a fast path that turns a
+    mask of numbers into booleans: each token then sees only itself, and no error is
+    raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
+
     Parameters
     ----------
     num_heads : int
