@@ -80,6 +80,6 @@ def _rounded(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     ):
         return rotate(x.to(cos.dtype), cos, sin, layout).to(x.dtype)
     rows = max(1, BLOCK * x.shape[-2] // x.numel())
-    parts = zip(*(part.split(rows, -2) for part in (x, cos, sin)), strict=True)
-    blocks = [rotate(a.to(cos.dtype), *b, layout).to(x.dtype) for a, *b in parts]
+    parts = zip(*(torch.split(part, rows, -2) for part in (x, cos, sin)), strict=True)
+    blocks = [rotate(a.to(c.dtype), c, s, layout).to(x.dtype) for a, c, s in parts]
     return torch.cat(blocks, -2)

@@ -270,24 +270,3 @@ def test_padding_has_a_row_of_zeros_that_stays():
     compiled = torch.compile(embed, fullgraph=True, backend="eager")
     with pytest.raises(IndexError):
         compiled(torch.zeros(2, 4), positions=torch.tensor([-2, 0]))
-
-
-@pytest.mark.parametrize("padding_idx", [None, 1])
-def test_a_table_that_grows_and_shrinks_keeps_its_rows(padding_idx):
-    embed = LearnedPositionalEmbedding(
-        4, max_length=5, init="sinusoidal", padding_idx=padding_idx
-    )
-    with torch.no_grad():
-        embed.weight.add_(1)
-    before = embed.weight.detach().clone()
-    embed.resize(8)
-    assert torch.equal(embed.weight[: len(before)], before)
-    fresh = LearnedPositionalEmbedding(
-        4, max_length=8, init="sinusoidal", padding_idx=padding_idx
-    )
-    assert torch.equal(embed.weight[len(before) :], fresh.weight[len(before) :])
-    assert embed.weight.requires_grad
-    embed.resize(2)
-    assert torch.equal(embed.weight, before[: len(embed.weight)])
-    with pytest.raises(ValueError, match="max_length = 2"):
-        embed(torch.zeros(1, 3, 4))
