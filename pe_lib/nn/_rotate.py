@@ -6,7 +6,7 @@ from torch import Tensor
 from pe_lib._arguments import as_choice
 from pe_lib.layouts import LAYOUTS
 
-BLOCK = 2**17  # numbers of 16 bits that are rotated together
+BLOCK = 2**16  # numbers of 16 bits that are rotated together
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
@@ -59,7 +59,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
         a, b = x.chunk(2, -1)
         ahead = torch.addcmul(a * cos, b, sin, value=-1), torch.addcmul(b * cos, a, sin)
         return torch.cat(ahead, -1)
-    as_choice("layout", layout, LAYOUTS)
+    if layout != "interleaved":
+        as_choice("layout", layout, LAYOUTS)
     if torch.compiler.is_compiling():  # which makes no code for complex numbers
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
@@ -80,6 +81,6 @@ def _rounded(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     ):
         return rotate(x.to(cos.dtype), cos, sin, layout).to(x.dtype)
     rows = max(1, BLOCK * x.shape[-2] // x.numel())
-    parts = zip(*(part.split(rows, -2) for part in (x, cos, sin)), strict=True)
-    blocks = [rotate(a.to(cos.dtype), *b, layout).to(x.dtype) for a, *b in parts]
+    parts = zip(*(torch.split(part, rows, -2) for part in (x, cos, sin)), strict=True)
+    blocks = [rotate(a.to(c.dtype), c, s, layout).to(x.dtype) for a, c, s in parts]
     return torch.cat(blocks, -2)

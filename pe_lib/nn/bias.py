@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals, brief
+from pe_lib._arguments import as_choice, as_flag, as_integer, brief
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
-from pe_lib.nn._arguments import as_offset, with_float64
+from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, with_float64
 from pe_lib.nn._tables import WIDE
 
 
@@ -138,16 +138,13 @@ class _Bias(nn.Module):
         return others.unsqueeze(-2) - queries.unsqueeze(-1)
 
     def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
-        if value.dtype == torch.bool or value.is_complex():
-            raise TypeError(f"{name} must be real numbers, got {value.dtype}")
-        if value.ndim not in (1, 2) or value.shape[-1] != length:
+        given = as_real_tensor(name, value)
+        if given.ndim not in (1, 2) or given.shape[-1] != length:
             raise ValueError(
                 f"{name} must have shape [{length}] or [batch, {length}], got "
-                f"{list(value.shape)}"
+                f"{list(given.shape)}"
             )
-        return value.double() if value.is_floating_point() else value.long()
+        return given.double() if given.is_floating_point() else given.long()
 
     def _device(self) -> torch.device:
         raise NotImplementedError
@@ -180,6 +177,10 @@ class AlibiBias(_Bias):
 
     In 16 bits a bias of this form keeps its relative precision, so that near words
     stay apart; what it loses is the sum of score and bias. Add it in float32.
+
+    ``nn.TransformerEncoder`` in eval under ``no_grad`` takes a fast path that turns a
+    mask of numbers into booleans: each token then sees only itself, and no error is
+    raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
 
     Parameters
     ----------
@@ -328,7 +329,7 @@ class T5Bias(_Bias):
         self.causal = as_flag("causal", causal)
         starts = _bucket_starts(num_buckets, max_distance, self.causal)
         self.num_buckets, self.max_distance = int(num_buckets), int(max_distance)
-        self.init_std = _as_deviation(init_std)
+        self.init_std = as_number("init_std", init_std)
         self._starts = torch.from_numpy(starts)
         shape = self.num_buckets, self.num_heads
         self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
@@ -403,12 +404,3 @@ def _as_length(name: str, value: Any) -> Any:
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {brief(value)}")
     return value
-
-
-def _as_deviation(value: Any) -> float:
-    number = as_reals("init_std", value)
-    if number.ndim:
-        raise TypeError(f"init_std must be a single number, got shape {number.shape}")
-    if not 0 <= number < float("inf"):
-        raise ValueError(f"init_std must be finite and at least 0, got {brief(value)}")
-    return float(number)

@@ -14,7 +14,7 @@ from pe_lib.beyond.grid import section_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import with_float64
+from pe_lib.nn._arguments import as_real_tensor, with_float64
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -125,12 +125,7 @@ class GridRotaryEmbedding(nn.Module):
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32
     ) -> tuple[Tensor, Tensor]:
         """Cosines and sines of positions [..., axes]: two [..., head_dim / 2]."""
-        if not isinstance(positions, Tensor):
-            raise TypeError(
-                f"positions must be a tensor, got {type(positions).__name__}"
-            )
-        if positions.dtype == torch.bool or positions.is_complex():
-            raise TypeError(f"positions must be real numbers, got {positions.dtype}")
+        positions = as_real_tensor("positions", positions)
         if not positions.ndim or positions.shape[-1] != len(self._axes):
             raise ValueError(
                 f"positions must have shape [..., {len(self._axes)}], one number for "

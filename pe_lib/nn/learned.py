@@ -1,25 +1,20 @@
 """A learned embedding of positions, as a PyTorch module."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer
-from pe_lib.nn._arguments import (
-    as_offset,
-    as_probability,
-    ends_of,
-    length_first,
-    length_of,
-    positions_of,
-    refuse_integers,
-)
+from pe_lib._arguments import as_choice, as_integer
+from pe_lib.nn._added import Added
+from pe_lib.nn._arguments import ends_of
 from pe_lib.table import sinusoidal_table
 
 INITS = ("normal", "sinusoidal")
 
 
-class LearnedPositionalEmbedding(nn.Module):
+class LearnedPositionalEmbedding(Added):
     r"""Adds a learned vector for each position to x.
 
     .. math:: y_t = x_t + W_t
@@ -27,6 +22,8 @@ class LearnedPositionalEmbedding(nn.Module):
     with one row of weights W a position, as Gehring et al. (2017), BERT and GPT-2
     have it. There are no rows past `max_length` and none between two positions, so
     that both are an error here. The result has the dtype of x, under autocast too.
+    For sentences padded on the left positions are
+    ``(mask.cumsum(-1) - 1).clamp(min=0)``.
 
     Parameters
     ----------
@@ -75,73 +72,32 @@ class LearnedPositionalEmbedding(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.d_model = as_integer("d_model", d_model, at_least=1)
+        self._take(d_model, dropout, batch_first)
         self.max_length = as_integer("max_length", max_length, at_least=1)
         self.init = as_choice("init", init, INITS)
-        self.batch_first = as_flag("batch_first", batch_first)
         self.padding_idx = padding_idx
         if padding_idx is not None:
             self.padding_idx = as_integer("padding_idx", padding_idx, at_least=0)
         self._first = 0 if self.padding_idx is None else self.padding_idx + 1
-        share = as_probability("dropout", dropout)
-        self.dropout = nn.Dropout(share) if share else None
         with torch.inference_mode(mode=False):  # wherever it is made, it can be trained
             shape = self._first + self.max_length, self.d_model
             self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.reset_parameters()
 
-    def forward(
-        self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
-    ) -> Tensor:
-        """Return x plus the vectors of its positions.
+    def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:  # noqa: ARG002
+        if offset < 0:
+            raise ValueError(f"offset must be at least 0, got {offset}")
+        if offset + length > self.max_length:
+            raise ValueError(
+                f"offset + length must be at most max_length = {self.max_length}, "
+                f"got {offset} + {length}"
+            )
+        first = self._first + offset
+        return self.weight[first : first + length]
 
-        Parameters
-        ----------
-        x : tensor [..., length, d_model]
-            Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False.
-        positions : tensor [length], [1, length] or [batch, length]
-            Integers; 0, ..., length - 1 if left out. For sentences padded on the
-            left ``(mask.cumsum(-1) - 1).clamp(min=0)``.
-        offset : int
-            Is added to every position, but for padding.
-
-        Returns
-        -------
-        tensor of the shape and dtype of x
-
-        Raises
-        ------
-        TypeError
-            If x has no floating-point numbers, positions no integers, or offset
-            is no integer.
-        ValueError
-            If the shape of x or of positions does not fit, or a position lies
-            outside 0, ..., max_length - 1. On other devices than the CPU, and in
-            compiled code, PyTorch itself stops at such a `positions`.
-        """
-        length = length_of(x, self.d_model, self.batch_first)
-        offset = as_offset(offset)
-        refuse_integers(x)
-        if positions is None:
-            if offset < 0:
-                raise ValueError(f"offset must be at least 0, got {offset}")
-            if offset + length > self.max_length:
-                raise ValueError(
-                    f"offset + length must be at most max_length = {self.max_length}, "
-                    f"got {offset} + {length}"
-                )
-            first = self._first + offset
-            rows = self.weight[first : first + length]
-        else:
-            positions = positions_of(x, length, self.batch_first, positions)
-            known = self._known(positions, offset) + self._first
-            rows = functional.embedding(known, self.weight, self.padding_idx)
-        rows = rows.to(x.dtype)
-        if not self.batch_first:
-            rows = length_first(rows, x)
-        x = x + rows
-        return x if self.dropout is None else self.dropout(x)
+    def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:  # noqa: ARG002
+        known = self._known(positions, offset) + self._first
+        return functional.embedding(known, self.weight, self.padding_idx)
 
     def _known(self, positions: Tensor, offset: int) -> Tensor:
         """Return positions + offset if there are vectors for them."""
@@ -172,27 +128,6 @@ class LearnedPositionalEmbedding(nn.Module):
                 self.weight[self._first :] = torch.from_numpy(table)
             if self.padding_idx is not None:
                 self.weight[: self._first] = 0
-
-    def resize(self, max_length: int) -> None:
-        """Keep the rows of the first positions, and begin anew with further ones.
-
-        The weight is a new parameter: make the optimiser after this. New rows begin
-        as `init` says; nothing has trained them.
-
-        >>> embed = LearnedPositionalEmbedding(4, max_length=2)
-        >>> before = embed.weight.detach().clone()
-        >>> embed.resize(3)
-        >>> embed.weight.shape, torch.equal(embed.weight[:2], before)
-        (torch.Size([3, 4]), True)
-        """
-        self.max_length = as_integer("max_length", max_length, at_least=1)
-        kept = self.weight.detach()[: self._first + self.max_length]
-        with torch.inference_mode(mode=False):
-            rows = kept.new_empty(self._first + self.max_length, self.d_model)
-            self.weight = nn.Parameter(rows, requires_grad=self.weight.requires_grad)
-        self.reset_parameters()
-        with torch.no_grad():
-            self.weight[: len(kept)] = kept
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -10,7 +10,7 @@ from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
 from pe_lib.beyond.rotary import BASE, _pair_speeds
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at
-from pe_lib.nn._arguments import as_offset, lined_up
+from pe_lib.nn._arguments import as_offset, as_real_tensor, lined_up
 from pe_lib.nn._configs import rotary_arguments
 from pe_lib.nn._rotate import rotate
 from pe_lib.nn._tables import WIDE, Tabled
@@ -254,12 +254,7 @@ class RotaryEmbedding(Tabled):
         >>> torch.cat([cos, cos], -1)
         tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
         """
-        if not isinstance(positions, Tensor):
-            raise TypeError(
-                f"positions must be a tensor, got {type(positions).__name__}"
-            )
-        if positions.dtype == torch.bool or positions.is_complex():
-            raise TypeError(f"positions must be real numbers, got {positions.dtype}")
+        positions = as_real_tensor("positions", positions)
         if dtype not in WIDE:
             raise TypeError(
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "

@@ -4,29 +4,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_base, as_choice, as_flag, as_integer
+from pe_lib._arguments import as_base, as_choice, as_integer
 from pe_lib._phasors import steps_in_units
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.nn._added import Added
 from pe_lib.nn._angles import codes_at
-from pe_lib.nn._arguments import (
-    as_offset,
-    as_probability,
-    ends_of,
-    length_first,
-    length_of,
-    positions_of,
-)
+from pe_lib.nn._arguments import ends_of
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
 
 SHORTER = (torch.bfloat16, torch.float16)
 
 
-class SinusoidalPositionalEncoding(Tabled):
+class SinusoidalPositionalEncoding(Added, Tabled):
     r"""Adds the sinusoidal encoding of Vaswani et al. (2017), section 3.5, to x.
 
     .. math:: y_t = x_t + P_t
@@ -113,73 +107,37 @@ class SinusoidalPositionalEncoding(Tabled):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.d_model = as_integer("d_model", d_model, at_least=1)
+        self._take(d_model, dropout, batch_first)
         self.max_length = as_integer("max_length", max_length, at_least=0)
         self.base = as_base(base)
         self.spacing = as_choice("spacing", spacing, SPACINGS)
         self.layout = as_choice("layout", layout, LAYOUTS)
-        self.batch_first = as_flag("batch_first", batch_first)
-        share = as_probability("dropout", dropout)
-        self.dropout = nn.Dropout(share) if share else None
         steps = steps_in_units(self.d_model, self.base, self.spacing)
         sines, cosines = layout_columns(self.d_model, self.layout)
         self._make_table(self.d_model, (sines, cosines, steps), device, dtype)
 
-    def forward(
-        self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
-    ) -> Tensor:
-        """Return x plus the codes of its positions.
-
-        Parameters
-        ----------
-        x : tensor [..., length, d_model]
-            Floating-point numbers; [length, batch, d_model] or [length, d_model]
-            if the module was made with batch_first=False.
-        positions : tensor [length], [1, length] or [batch, length]
-            Real numbers, negative and fractional ones too; 0, ..., length - 1
-            if left out. The batch comes first here also with batch_first=False,
-            as it does in PyTorch's padding masks. Their values are not checked:
-            exact up to 2**31, NaN gives NaN.
-        offset : int
-            Is added to every position.
-
-        Returns
-        -------
-        tensor of the shape and dtype of x
-
-        Raises
-        ------
-        TypeError
-            If x has no floating-point numbers, positions is no tensor of real
-            numbers, or offset is no integer.
-        ValueError
-            If the shape of x or of positions does not fit.
-        """
-        length = length_of(x, self.d_model, self.batch_first)
-        offset = as_offset(offset)
-        end = offset + length
+    def _ready_for(self, x: Tensor) -> Tensor | None:
+        """The table, if its rows are right for x."""
         table = self._ready()
-        if table is not None:
-            dtype = table.dtype
-            fits = dtype == x.dtype or (dtype == torch.float32 and x.dtype in SHORTER)
-            table = table if fits and table.device == x.device else None
-        inside = offset >= 0 and end <= self.max_length
-        if positions is None and table is not None and inside:
-            codes = table[offset:end]
-            codes = codes if dtype == x.dtype else codes.to(x.dtype)
-        else:
-            given = positions is not None
-            positions = positions_of(x, length, self.batch_first, positions)
-            known = given and table is not None
-            rows = self._rows(positions, offset) if known else None
-            if rows is None or table is None:
-                codes = codes_at(positions, offset, self._columns, x.dtype)
-            else:
-                codes = functional.embedding(rows, table).to(x.dtype)
-        if not self.batch_first:
-            codes = length_first(codes, x)
-        x = x + codes
-        return x if self.dropout is None else self.dropout(x)
+        if table is None or table.device != x.device:
+            return None
+        fits = table.dtype == x.dtype
+        shorter = table.dtype == torch.float32 and x.dtype in SHORTER
+        return table if fits or shorter else None
+
+    def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:
+        table, end = self._ready_for(x), offset + length
+        if table is not None and offset >= 0 and end <= self.max_length:
+            return table[offset:end]
+        positions = torch.arange(length, device=x.device)
+        return codes_at(positions, offset, self._columns, x.dtype)
+
+    def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
+        table = self._ready_for(x)
+        rows = None if table is None else self._rows(positions, offset)
+        if table is None or rows is None:
+            return codes_at(positions, offset, self._columns, x.dtype)
+        return functional.embedding(rows, table)
 
     def _rows(self, positions: Tensor, offset: Any) -> Tensor | None:
         """The rows of the table that positions + offset are; None if not all are."""

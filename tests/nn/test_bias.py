@@ -262,3 +262,26 @@ def test_bad_arguments(kind, arguments, error, message):
     assert repr(T5Bias(8)) == (
         "T5Bias(8, num_buckets=32, max_distance=128, causal=False)"
     )
+
+
+@pytest.fixture
+def _fast_path():
+    """Whatever a test switches, the next one finds it on."""
+    yield
+    torch.backends.mha.set_fastpath_enabled(True)
+
+
+@pytest.mark.usefixtures("_fast_path")
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_fast_path_of_pytorchs_encoder_and_its_cure(causal):
+    """As the docstring says: each token sees only itself; red when PyTorch mends it."""
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+    stack = nn.TransformerEncoder(layer, 2).eval()
+    x, bias = torch.randn(1, 6, 32), AlibiBias(4, causal=causal)(6)
+    right, alone = stack(x, mask=bias), stack(x, mask=~torch.eye(6, dtype=torch.bool))
+    with torch.no_grad():
+        torch.testing.assert_close(stack(x, mask=bias), alone)
+        assert (stack(x, mask=bias) - right).abs().max() > 1
+        torch.backends.mha.set_fastpath_enabled(False)
+        torch.testing.assert_close(stack(x, mask=bias), right)
