@@ -92,16 +92,6 @@ def test_the_frequencies_in_common_are_counted(source, target, d_model):
     assert reason == f"{common} of {d_model // 2} frequencies in common"
 
 
-@pytest.mark.parametrize(("source", "target"), UNMAPPED)
-def test_convert_refuses_where_there_is_no_map(source, target):
-    message = (
-        f"target must have the frequencies of '{source}', got '{target}': "
-        r"\d+ of 4 frequencies in common, entries differ by up to \d"
-    )
-    with pytest.raises(ValueError, match=message):
-        convert(convention_table(source, 30, 8), source, target)
-
-
 @pytest.mark.parametrize("key", ["tensor2tensor", "fairseq"])
 @pytest.mark.parametrize("d_model", [5, 7, 33])
 def test_an_odd_width_gets_a_column_of_zeros(key, d_model):

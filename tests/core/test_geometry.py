@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pe_lib import sinusoidal, sinusoidal_table
+from pe_lib import sinusoidal_table
 from pe_lib.geometry import (
     decay_law,
     distance,
     distance_map,
-    first_rise,
     nearest_other,
     similarity,
 )
@@ -29,8 +28,6 @@ CHOICES = [
     for spacing in ("paper", "endpoint")
 ]
 WIDTHS = (2, 6, 64)
-STARTS = (0, 7, -1000.25, 4096)
-OFFSETS = np.array([-5000, -2.5, -1, 0, 0.125, 1, 3, 1000, 123_456])
 
 widths = st.integers(1, 16).map(lambda pairs: 2 * pairs)
 choices = st.sampled_from(CHOICES)
@@ -53,24 +50,6 @@ def exact(name, offset, d_model, base=10_000, spacing="paper"):
 
 
 # Both are about the codes
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("d_model", WIDTHS)
-@pytest.mark.parametrize("start", STARTS)
-def test_the_same_from_every_position(start, d_model, choice):
-    one = sinusoidal(start, d_model, **choice)
-    other = sinusoidal(start + OFFSETS, d_model, **choice)
-    error = d_model * (np.abs(OFFSETS).max() + abs(start)) * 2**-52
-    np.testing.assert_allclose(
-        similarity(OFFSETS, d_model, **choice), other @ one, atol=error, rtol=0
-    )
-    np.testing.assert_allclose(
-        distance(OFFSETS, d_model, **choice),
-        np.linalg.norm(other - one, axis=1),
-        atol=error,
-        rtol=0,
-    )
 
 
 @settings(derandomize=True, deadline=None)
@@ -169,15 +148,6 @@ def test_one_clock_against_the_continued_fraction(within):
 
 
 # The first rise
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("d_model", [2, 4, 64, 200, 512])
-def test_first_rise_against_a_loop(d_model, choice):
-    k = 0
-    while similarity(k + 1, d_model, **choice) <= similarity(k, d_model, **choice):
-        k += 1
-    assert first_rise(d_model, **choice) == k
 
 
 # The law

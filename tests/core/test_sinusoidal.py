@@ -147,16 +147,6 @@ def test_16_bits_are_the_float32_value_rounded_once(dtype):
     np.testing.assert_array_equal(half, single.astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
-@pytest.mark.parametrize("start", [32_768, 262_144])
-def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
-    """transformers#29285, vllm#863: angles in 16 bits give neighbours one code."""
-    positions = np.arange(start, start + 200)
-    assert (
-        len(np.unique(sinusoidal(positions, 64, dtype=dtype).tolist(), axis=0)) == 200
-    )
-
-
 @settings(derandomize=True, deadline=None)
 @given(positions=some_positions, d_model=st.integers(1, 40))
 def test_any_code_depends_on_its_position_alone(positions, d_model):
