@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pe_lib.beyond.positions import (
-    ORDERS,
     check_shards,
     document_of,
     from_mask,
@@ -42,18 +41,6 @@ def test_a_window_keeps_the_first_and_the_last():
         kept = windowed(length, 4, sinks=1)
         assert len(kept) == min(length, 4) and kept[0] == 0
         assert kept[-1] == length - 1 and (np.diff(kept) > 0).all()
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("ranks", [1, 2, 3, 8])
-def test_shards_are_a_partition_and_check_themselves(order, ranks):
-    n = 2 * ranks * 3
-    parts = [sharded(n, ranks, r, order=order) for r in range(ranks)]
-    same(np.sort(np.concatenate(parts)), np.arange(n))
-    assert {len(part) for part in parts} == {n // ranks}
-    check_shards([(part, part) for part in parts])
-    seen = [sum(part + 1) for part in parts]  # keys of all queries under a mask
-    assert (len(set(seen)) == 1) == (order == "zigzag" or ranks == 1)
 
 
 def shards(order, number, n=16, ranks=2):

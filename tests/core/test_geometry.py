@@ -1,8 +1,7 @@
 """Distances and similarities depend on the offset alone, and are what they should be.
 
 The truth comes from elsewhere: from the codes themselves, subtracted; from mpmath with
-fifty digits; from the continued fraction of pi; from an integral. Each property is
-followed by a control that must fail it.
+fifty digits; from an integral.
 """
 
 import mpmath
@@ -120,31 +119,6 @@ def test_nearest_other_against_all_codes(within, d_model, choice):
     assert offset == away.argmin() + 1
     assert abs(apart - away.min()) < 1e-10
     assert type(offset) is int and type(apart) is float
-
-
-def best_turns(within):
-    """Whole positions nearest to whole turns: from the continued fraction of 2 pi."""
-    with mpmath.workdps(50):
-        rest, terms = 2 * mpmath.pi, []
-        for _ in range(20):
-            terms.append(int(rest))
-            rest = 1 / (rest - terms[-1])
-    before, fraction = (0, 1), (1, 0)
-    found = []
-    for term in terms:
-        before, fraction = (
-            fraction,
-            tuple(term * new + old for new, old in zip(fraction, before, strict=True)),
-        )
-        found.append(fraction[0])
-    return max(number for number in found if number <= within)
-
-
-@pytest.mark.parametrize("within", [6, 50, 709, 710, 100_000, 312_688, 10**6])
-def test_one_clock_against_the_continued_fraction(within):
-    offset, apart = nearest_other(2, within=within)
-    assert offset == best_turns(within)
-    np.testing.assert_allclose(apart, exact("distance", offset, 2), rtol=1e-9)
 
 
 # The first rise
