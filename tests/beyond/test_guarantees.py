@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
-from pe_lib.beyond.bias import kerple_bias
 from pe_lib.beyond.guarantees import guarantees
 from pe_lib.beyond.relative import xl_terms
 from pe_lib.beyond.ways import WAYS, Way
@@ -79,21 +78,6 @@ def test_ways_that_are_broken_lose_what_they_guaranteed():
     assert crowd["offset alone"].evidence.endswith("by those between")
     added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
     assert added["equal words"].holds
-
-
-def test_a_new_way():
-    """KERPLE's logarithm keeps the weight with r2 = 1/400, not with 1/10 or 1."""
-    for r2, keeps in ((1 / 400, True), (1 / 10, False), (1, False)):
-
-        def looking(_, positions, r2=r2):
-            return kerple_bias(-np.subtract.outer(positions, positions), r1=1, r2=r2)
-
-        card = changed(
-            "ALiBi",
-            looking=looking,
-            scores=lambda q, k, p, looking=looking: q @ k.T + looking(1, p),
-        )
-        assert card["offset alone"].holds and card["keeps weight"].holds == keeps
 
 
 def test_every_query_counts():

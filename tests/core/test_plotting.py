@@ -176,22 +176,3 @@ def test_house_style_outside_a_notebook_starts_no_shell():
     InteractiveShell.clear_instance()
     plotting.use_house_style()
     assert not InteractiveShell.initialized()
-
-
-@pytest.mark.parametrize("angle", [0, 1, 2.5, -2, np.pi / 2])
-def test_the_hand_of_a_dial_ends_where_it_points(angle):
-    plotting.use_house_style()
-    figure, axes = plt.subplots(figsize=(3, 3))
-    plotting.dial(axes, (np.cos(angle), np.sin(angle)), color=plotting.GREEN, alpha=0.4)
-    (hand,), (face,) = axes.texts, axes.patches
-    assert hand.xy == (np.cos(angle), np.sin(angle))
-    assert hand.arrow_patch.get_alpha() == 0.4
-    assert to_hex(hand.arrow_patch.get_edgecolor()) == plotting.GREEN
-    assert [(face.center, face.radius)] == [((0, 0), 1)]
-    assert axes.get_aspect() == 1
-    figure.canvas.draw()  # gives the arrow its place on the canvas, in pixels
-    drawn = hand.arrow_patch.get_path().vertices
-    centre, tip = axes.transData.transform([(0, 0), hand.xy])
-    assert np.linalg.norm(drawn - centre, axis=1).min() < 0.1
-    # The head ends a mitre before its point: 1.1 times the line's two pixels.
-    assert np.linalg.norm(drawn - tip, axis=1).min() < 2.5

@@ -874,17 +874,6 @@ def test_switches_everywhere(play):
     assert best == 2 and page.locator("dd").last.text_content() == "2"
 
 
-def test_switches_a_full_matrix_gets_three():
-    """Three of the four, and for no matrix of small integers 3 and 4 together."""
-    P = binary(np.arange(5), 3, centered=True)
-    rng, most = np.random.default_rng(0), 0
-    for _ in range(20_000):
-        looks, right = served(P @ rng.integers(-4, 5, (3, 3)) @ P.T)
-        most = max(most, right)
-        assert not (looks[2] == [2] and looks[3] == [3])
-    assert most == 3
-
-
 def test_two_hands_everywhere(play):
     """All 99 speeds: the nearest position, its distance, the whole curve."""
     page = play(explorers.TwoHands())
