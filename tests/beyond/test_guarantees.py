@@ -4,28 +4,10 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
-from pe_lib.beyond.bias import kerple_bias
-from pe_lib.beyond.guarantees import GUARANTEES, guarantees
+from pe_lib.beyond.guarantees import guarantees
 from pe_lib.beyond.relative import xl_terms
 from pe_lib.beyond.ways import WAYS, Way
-from pe_lib.scorecards import Scorecard
 
-EXPECTED = {
-    # any length, offset alone, one back, any lag, before and after, equal words,
-    # between, keeps weight
-    "none": "++------",
-    "sinusoid": "+-+++++-",
-    "learned": "----++--",
-    "Shaw": "+++-++--",
-    "XL": "+++++-+-",
-    "T5": "+++-+---",
-    "ALiBi": "++----++",
-    "KERPLE": "++----++",
-    "FIRE": "+-++--+-",
-    "CoPE": "+-++----",
-    "rotary": "+++++-+-",
-    "xPos": "+++++-+-",
-}
 EVIDENCE = {
     ("learned", "any length"): "there is no row for position 512",
     ("Shaw", "any lag"): "16 back of 200 tokens: a draw of 184",
@@ -54,24 +36,9 @@ def card():
     return guarantees()
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_the_card(card, name):
-    row = card[name]
-    assert "".join("+" if v.holds else "-" for v in row.values()) == EXPECTED[name]
-    assert list(card) == list(WAYS) == list(EXPECTED)
-    assert list(row) == list(GUARANTEES)
-
-
 @pytest.mark.parametrize("place", EVIDENCE, ids=str)
 def test_the_evidence(card, place):
     assert card[place[0]][place[1]].evidence == EVIDENCE[place]
-
-
-def test_it_prints_its_titles(card):
-    assert isinstance(card, Scorecard)
-    assert str(card).startswith("1 any length\n2 offset alone\n")
-    assert card._repr_html_().count('<th scope="col">') == 1 + len(GUARANTEES)
-    assert str(Scorecard({})).startswith("1 unique")
 
 
 def changed(name, **parts):
@@ -113,21 +80,6 @@ def test_ways_that_are_broken_lose_what_they_guaranteed():
     assert added["equal words"].holds
 
 
-def test_a_new_way():
-    """KERPLE's logarithm keeps the weight with r2 = 1/400, not with 1/10 or 1."""
-    for r2, keeps in ((1 / 400, True), (1 / 10, False), (1, False)):
-
-        def looking(_, positions, r2=r2):
-            return kerple_bias(-np.subtract.outer(positions, positions), r1=1, r2=r2)
-
-        card = changed(
-            "ALiBi",
-            looking=looking,
-            scores=lambda q, k, p, looking=looking: q @ k.T + looking(1, p),
-        )
-        assert card["offset alone"].holds and card["keeps weight"].holds == keeps
-
-
 def test_every_query_counts():
     """A head that is right for the last query alone does not look one back."""
     rotary = WAYS["rotary"]
@@ -139,12 +91,6 @@ def test_every_query_counts():
 
     row = changed("rotary", looking=looking)
     assert row["one back"].evidence == "1 back of 14 tokens: looks at 2 back"
-
-
-def test_the_rows_name_their_constants(card):
-    assert card.notes["KERPLE"] == "r2 = 1/400" and "rotary" not in card.notes
-    assert "KERPLE    + + - - - - + +  r2 = 1/400\n" in str(card)
-    assert "<br><small>clip 16</small></th>" in card._repr_html_()
 
 
 def test_a_head_of_transformer_xl():

@@ -27,8 +27,6 @@ def test_fire_one_by_one(c, threshold):
     [
         ([[0, 1]], {}, r"positions must be numbers \[length\] from 0 on"),
         ([-1, 1], {}, r"positions must be numbers \[length\] from 0 on"),
-        ([0, 1], {"c": 0}, "c must be a positive number, got 0"),
-        ([0, 1], {"threshold": -3}, "threshold must be a positive number, got -3"),
     ],
 )
 def test_fire_refuses(places, given, message):

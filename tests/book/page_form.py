@@ -15,12 +15,6 @@ from website.manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
 WORDS, LINES, MINUTES, RESULT = 800, 45, 13, 30
 TITLE, OPENING, CHECK = 60, 100, 6
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
-# Pictures that once stood for the field's terms, and the pages that may have one.
-PICTURES = {
-    r"coats?": {"book/failures/criteria", "book/reference/glossary"},
-    r"debris": {"book/reference/glossary"},
-    r"deaf|lamps?|shout\w*|sees? double|comes? home": set(),
-}
 AND_NOW = "**And now?**"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing on the whole path, seen where they are easily misused.
@@ -56,23 +50,14 @@ def in_the_fields_words(page: Page) -> Iterator[str]:
         yield f"a title of {len(page.title)} characters, at most {TITLE}"
     if not page.description.endswith("."):
         yield "no description: one sentence, what one finds on the page"
-    figures = [cell.figure.caption for cell in page.cells if cell.figure]
-    checks = [cell.checked for cell in page.cells]
-    texts = [
-        plain(re.sub(r"^(```+).*?^\1|`[^`]*`", "", text, flags=re.DOTALL | re.M))
-        for text in (page.text, *figures, *checks)
-    ]
-    if page.is_notebook and not TERM.search(" ".join(texts[0].split()[:OPENING])):
+    text = plain(
+        re.sub(r"^(```+).*?^\1|`[^`]*`", "", page.text, flags=re.DOTALL | re.M)
+    )
+    if page.is_notebook and not TERM.search(" ".join(text.split()[:OPENING])):
         yield f"the first {OPENING} words do not say 'positional encoding', or 'rotary'"
-    for check in checks:
+    for check in (cell.checked for cell in page.cells):
         if len(check.split()) > CHECK:
             yield f"{check!r}: the line of a check has {CHECK} words at most"
-    for pattern, pages in PICTURES.items():
-        found = re.findall(
-            rf"(?<![\w-])(?:{pattern})(?![\w-])", "\n".join(texts), re.IGNORECASE
-        )
-        if found and page.name not in pages:
-            yield f"{sorted({*found})}: say it in the field's words (docs/style.md)"
 
 
 def faults_of_the_path(page: Page, following: Page | None) -> Iterator[str]:

@@ -221,27 +221,6 @@ def test_claim_is_complete(claim: Claim) -> None:
     assert not precise, "no shares or decimals in a claim: they belong into its `why`"
 
 
-# The questions (their form: test_questions.py)
-
-
-def test_nn_transformer_adds_no_positions() -> None:
-    """What the FAQ says: no table, and no reaction to the order of the source."""
-    import torch
-
-    torch.manual_seed(0)
-    model = torch.nn.Transformer(16, 2, 2, 2, 32, dropout=0.0, batch_first=True)
-    assert not list(model.buffers())
-    assert not [name for name, _ in model.named_parameters() if "pos" in name]
-    source, target = torch.randn(1, 7, 16), torch.randn(1, 5, 16)
-    code = torch.linspace(0, 1, 7)[:, None]
-    with torch.no_grad():
-        output = model(source, target)
-        shuffled = model(source.flip(1), target)
-        coded = model(source + code, target) - model(source.flip(1) + code, target)
-    assert (output - shuffled).abs().max() < 1e-5
-    assert coded.abs().max() > 1e-3
-
-
 # Exercises
 
 

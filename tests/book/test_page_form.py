@@ -25,7 +25,7 @@ def test_form(page: Page) -> None:
 
 @pytest.mark.parametrize("name", BOOK.listed)
 def test_words(name: str) -> None:
-    """Title, description, first words, lines of checks, pictures that went."""
+    """Title, description, first words, lines of checks."""
     if faults := list(page_form.in_the_fields_words(BOOK.pages[name])):
         pytest.fail("\n".join([name, *faults]), pytrace=False)
 
@@ -97,8 +97,6 @@ def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
         ({"title": "# " + "long " * 13}, "a title of"),
         ({"opening": "Positional encodings are not named."}, ""),
         ({"opening": "Nothing is named."}, "the first 100 words"),
-        ({"recall": "## Do you remember?\n\nThe debris."}, "'debris'"),
-        ({"recall": "## Do you remember?\n\n`debris` in code."}, ""),
         ({"check": Cell("a", "code", "assert x", {"checked": "w " * 7})}, "6 words"),
     ],
 )

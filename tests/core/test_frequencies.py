@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from pe_lib import angular_frequencies, wavelengths
+from pe_lib import angular_frequencies
 
 SPACINGS = ("paper", "endpoint")
 WIDTHS = (1, 2, 3, 4, 7, 8, 33, 64, 512)
@@ -31,15 +31,3 @@ def test_equals_the_truth_to_fifty_digits(d_model, base, spacing):
         for k, frequency in enumerate(frequencies):
             truth = mpf(base) ** (-k / steps)
             assert abs(mpf(float(frequency)) / truth - 1) <= bound
-
-
-@pytest.mark.parametrize("d_model", (8, 32, 64, 128, 512, 1024))
-def test_longest_wavelength_is_2_pi_10000_only_for_endpoint(d_model):
-    # "from 2 pi to 10000 * 2 pi": Vaswani et al. (2017), section 3.5. Their printed
-    # formula stops short of it, here by the exponent (d - 2)/d worked out by hand;
-    # tensor2tensor's get_timing_signal_1d gets there.
-    printed = {8: 6_283, 32: 35_333, 64: 47_117, 128: 54_410, 512: 60_611, 1024: 61_712}
-    assert round(wavelengths(d_model)[-1]) == printed[d_model]
-    assert round(wavelengths(d_model, spacing="endpoint")[-1]) == 62_832
-    turns = wavelengths(d_model, base=77.7) * angular_frequencies(d_model, base=77.7)
-    np.testing.assert_allclose(turns, 2 * np.pi, rtol=2**-51)

@@ -29,13 +29,6 @@ def test_a_last_axis_is_added(encode, width, shape):
         np.testing.assert_array_equal(codes[index], encode(int(positions[index])))
 
 
-@pytest.mark.parametrize("length", [2, 3, 10, 1000])
-def test_normalized_goes_from_0_to_1_in_equal_steps(length):
-    codes = normalized(np.arange(length), length)[:, 0]
-    assert (codes[0], codes[-1]) == (0, 1)
-    np.testing.assert_allclose(np.diff(codes), 1 / (length - 1), rtol=1e-12)
-
-
 @pytest.mark.parametrize("position", [0, 1, 6, 511, 512, 1000, 1023])
 def test_binary_is_what_python_writes_backwards(position):
     written = [int(digit) for digit in reversed(f"{position:010b}")]

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal
@@ -14,9 +12,6 @@ from tests.core.optional import BFLOAT16
 SPACINGS = ("paper", "endpoint")
 LAYOUTS = ("interleaved", "half_split")
 LIMIT = 2**31
-
-any_position = st.one_of(st.integers(-LIMIT, LIMIT), st.floats(-LIMIT, LIMIT))
-some_positions = st.lists(any_position, min_size=1, max_size=9)
 
 
 def pair_and_kind(column, d_model, layout):
@@ -145,20 +140,3 @@ def test_16_bits_are_the_float32_value_rounded_once(dtype):
     half = sinusoidal(positions, 33, dtype=dtype)
     assert half.dtype == dtype
     np.testing.assert_array_equal(half, single.astype(dtype))
-
-
-@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
-@pytest.mark.parametrize("start", [32_768, 262_144])
-def test_neighbours_stay_distinct_far_out_in_16_bits(start, dtype):
-    """transformers#29285, vllm#863: angles in 16 bits give neighbours one code."""
-    positions = np.arange(start, start + 200)
-    assert (
-        len(np.unique(sinusoidal(positions, 64, dtype=dtype).tolist(), axis=0)) == 200
-    )
-
-
-@settings(derandomize=True, deadline=None)
-@given(positions=some_positions, d_model=st.integers(1, 40))
-def test_any_code_depends_on_its_position_alone(positions, d_model):
-    alone = [sinusoidal(t, d_model) for t in positions]
-    np.testing.assert_array_equal(sinusoidal(positions, d_model), alone)

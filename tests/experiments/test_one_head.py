@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pe_lib import shift_matrix, sinusoidal_table
+from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import one_head
 from pe_lib.experiments.matrices import load_matrices, save_matrices
@@ -48,16 +48,6 @@ def test_no_code_passes_through() -> None:
     found = model(words, torch.zeros(4, 4))
     expected = model.E[words].mean(dim=1) @ model.U.T
     assert torch.allclose(found[0], expected.expand(4, 16), atol=1e-6)
-
-
-def test_turning_part_keeps_turns_and_is_the_nearest() -> None:
-    """It leaves T(k) alone, and what it erases has no share in any turn."""
-    T = shift_matrix(3, 32)
-    assert np.abs(one_head.turning_part(T) - T).max() < 1e-15
-    W = np.random.default_rng(0).standard_normal((32, 32))
-    erased = W - one_head.turning_part(W)
-    for k in range(5):
-        assert abs((erased * shift_matrix(k, 32)).sum()) < 1e-12
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4,)])

@@ -8,9 +8,8 @@ import torch
 
 from pe_lib import angular_frequencies, shift_matrix
 from pe_lib.experiments import induction, kept, surgery
-from pe_lib.experiments.induction import Settings, Surgery, TwoLayers
+from pe_lib.experiments.induction import Settings, TwoLayers
 from pe_lib.experiments.matrices import load_matrices
-from pe_lib.explorers import dial
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -57,18 +56,6 @@ def test_operations_are_those_that_the_names_say(model: TwoLayers) -> None:
     assert done["repaired"].deaf and done["repaired"].blind
 
 
-def test_the_dial_of_the_kept_model(model: TwoLayers) -> None:
-    """T(k) names k after the match, by k back; no other lag does."""
-    texts = surgery.test_texts(32, 0)
-    for k in range(5):
-        operation = Surgery(head=surgery.SIZE * shift_matrix(k, 32))
-        for after in range(5):
-            share = surgery.share_named(model, texts, operation, after=after)
-            assert share > 0.96 if after == k else share < 0.03
-        back = surgery.looks_back(model, texts, operation)
-        assert back.shape == (64, 31) and (back[:, k:] == k).all()
-
-
 def test_what_is_kept_is_what_the_code_gives(model: TwoLayers) -> None:
     """Shares and tables of seed 0, from its kept weights."""
     rows = kept.load(DATA / "dial.csv")
@@ -83,24 +70,6 @@ def test_what_is_kept_is_what_the_code_gives(model: TwoLayers) -> None:
     tables = load_matrices(DATA / "dial_tables.csv")
     W = induction.head_matrix(model)
     assert np.abs(tables["head 0"].numpy() - W).max() < 0.01
-
-
-def test_the_explorer_holds_the_kept_model_in_bytes(model: TwoLayers) -> None:
-    """Its file is that model, and of the words asked few are named otherwise."""
-    exact = surgery.products(model)
-    for name, matrix in dial.matrices().items():
-        level = np.abs(matrix).max() / 127
-        assert np.abs(matrix - exact[name]).max() < 0.51 * level
-    texts = surgery.test_texts(32, 0)
-    for k in (None, 0, 1, 3):
-        head = None if k is None else 30 * shift_matrix(k, 32)
-        with torch.no_grad():
-            begin = torch.zeros(64, 1, dtype=torch.long)
-            last = model(texts.words, begin, Surgery(head=head)).last
-        named = (last @ model.U).argmax(-1).numpy()
-        rounded = [dial.answer(w, k).chances.argmax(1) for w in texts.words.tolist()]
-        matched = (texts.match >= 0).numpy()
-        assert (named == np.array(rounded))[matched].mean() > 0.99
 
 
 def test_a_run_that_was_broken_off_goes_on(tmp_path: Path) -> None:

@@ -51,10 +51,12 @@ needs_engine = pytest.mark.skipif(not extension.engine(), reason=steps.NOTHING)
 
 @pytest.fixture(scope="module")
 def seen(browser: Any, site: Site) -> Iterator[Visit]:
-    """The chapter, where all cells have run."""
+    """The chapter, where all cells have run, and give what is stored."""
     with checks.visit(browser, site, site.url(PAGE)) as visit:
         steps.begin(visit.page)
-        steps.rest(visit.page)
+        message = steps.rest(visit.page)
+        assert message == f"All {CELLS} cells give what was proved, figures included."
+        assert_as_stored(visit, PAGE)
         yield visit
 
 
@@ -298,7 +300,10 @@ def cut(route: Any) -> None:
 
 
 def assert_as_stored(visit: Visit, name: str) -> None:
-    """Every cell gives what is stored; no more is fetched than the button says."""
+    """Text and figures, to the byte; nothing from elsewhere, nothing in the console.
+
+    And no more is fetched than the button says.
+    """
     cells = manuscript.read().pages[name].code_cells
     found = steps.states(visit.page)
     away = NOT_HERE.get(name, 0)
@@ -307,14 +312,6 @@ def assert_as_stored(visit: Visit, name: str) -> None:
     faults = checks.external_requests(visit) + checks.missing_files(visit)
     assert not faults + checks.console(visit)
     assert steps.fetched(visit) == extension.weight(name)
-
-
-@needs_engine
-def test_every_result_is_the_stored_one(seen: Visit) -> None:
-    """Text and figure, to the byte; nothing from elsewhere, nothing in the console."""
-    assert_as_stored(seen, PAGE)
-    message = seen.page.locator(".live-message").inner_text()
-    assert message == f"All {CELLS} cells give what was proved, figures included."
 
 
 def each_chapter() -> Iterator[Any]:

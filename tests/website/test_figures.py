@@ -11,7 +11,7 @@ from PIL import Image
 
 from pe_lib import plotting
 from tests.core.contrast import contrast, mixed
-from website import inline_svg, manuscript
+from website import inline_svg
 from website.manuscript import ROOT
 
 
@@ -71,19 +71,6 @@ def test_sines_and_cosines_take_their_colours_from_the_page(axes):
     sine, cosine = found.values()
     assert (sine[0] == 1).all() and (sine[-1] == 0).all()
     assert (cosine[0] == 0).all() and (cosine[-1] == 1).all()
-
-
-def test_captions_hold_in_the_dark():
-    """There ink is pale: a caption says full and pale, ink and blank."""
-    figures = [
-        (page.name, cell.metadata["mystnb"]["figure"]["caption"])
-        for page in manuscript.read().notebooks
-        for cell in page.cells
-        if "figure" in cell.metadata.get("mystnb", {})
-    ]
-    shades = re.compile(r"\b(black|white|dark|darker|darkest|lighter|brighter)\b")
-    assert len(figures) > 50
-    assert not [found for found in figures if shades.search(found[1])]
 
 
 def test_a_map_in_other_colours_raises_or_stays(axes):

@@ -100,10 +100,7 @@ def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     assert re.findall(r"{panel} (\w+)", text) == list(quarter.DRAWINGS)
-    assert text.count("**Law.**") == 10
-    orders = {tuple(quarter.WORDS[i] for i in p): p for p in permutations(range(5))}
-    assert len(orders) == 60
-    for order in orders.values():
+    for order in permutations(range(5)):
         assert sentence("heap", order=order).endswith("Vectors that changed: 0.")
     for tilt in np.linspace(-0.33, 0.33, 12):
         assert re.search("(New at 0|York at 4): an end", sentence("level", tilt=tilt))
