@@ -10,9 +10,7 @@ import torch
 from pe_lib.experiments import kept
 
 
-def save_matrices(
-    matrices: Mapping[str, torch.Tensor], path: str | Path, **made: Any
-) -> None:
+def save(matrices: Mapping[str, torch.Tensor], path: str | Path, **made: Any) -> None:
     """Write matrices as CSV, a row of one a line, four digits, else as kept.save_rows.
 
     Raises ValueError if one is no matrix.
@@ -25,8 +23,8 @@ def save_matrices(
     kept.save_rows(rows, path, **made)
 
 
-def load_matrices(path: str | Path) -> dict[str, torch.Tensor]:
-    """Read what :func:`save_matrices` wrote: float32 matrices by name.
+def load(path: str | Path) -> dict[str, torch.Tensor]:
+    """Read what :func:`save` wrote: float32 matrices by name.
 
     Raises ValueError if the rows are not those that were written.
     """

@@ -6,7 +6,7 @@ from torch import Tensor
 from pe_lib._arguments import as_choice
 from pe_lib.layouts import LAYOUTS
 
-BLOCK = 2**16  # numbers of 16 bits that are rotated together
+BLOCK = 2**17  # numbers of 16 bits that are rotated together
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:

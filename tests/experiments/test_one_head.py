@@ -6,8 +6,7 @@ import torch
 
 from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import one_head
-from pe_lib.experiments.matrices import load_matrices, save_matrices
+from pe_lib.experiments import matrices, one_head
 from pe_lib.experiments.one_head import OneHead, RotaryHead
 
 
@@ -103,14 +102,14 @@ def test_weights_are_kept_with_four_digits(tmp_path) -> None:
     """What comes back is what was written, and a changed digit is refused."""
     model, path = OneHead(generator()), tmp_path / "weights.csv"
     origin = {"command": "none", "settings": {}, "seconds": 0.0}
-    save_matrices(model.state_dict(), path, **origin)
-    again = load_matrices(path)
+    matrices.save(model.state_dict(), path, **origin)
+    again = matrices.load(path)
     assert list(again) == ["E", "Wq", "Wk", "U"]
     for name, value in model.state_dict().items():
         assert (again[name] - value).abs().max() < 0.00006
     model.load_state_dict(again)
     path.write_text(path.read_text().replace("0.1", "0.2", 1))
     with pytest.raises(ValueError, match="path must hold the rows"):
-        load_matrices(path)
+        matrices.load(path)
     with pytest.raises(ValueError, match="matrices must have two axes, got b"):
-        save_matrices({"b": torch.zeros(3)}, path, **origin)
+        matrices.save({"b": torch.zeros(3)}, path, **origin)

@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from pe_lib import angular_frequencies, shift_matrix
-from pe_lib.experiments import induction, kept, surgery
+from pe_lib.experiments import induction, kept, matrices, surgery
 from pe_lib.experiments.induction import Settings, TwoLayers
-from pe_lib.experiments.matrices import load_matrices
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -17,7 +16,7 @@ DATA = Path(__file__).parents[2] / "book/experiments/data"
 @pytest.fixture(scope="module")
 def model() -> TwoLayers:
     """The kept model of the chapter."""
-    weights = load_matrices(DATA / "dial_weights.csv")
+    weights = matrices.load(DATA / "dial_weights.csv")
     return induction.made_of(weights, Settings())
 
 
@@ -67,7 +66,7 @@ def test_what_is_kept_is_what_the_code_gives(model: TwoLayers) -> None:
     found = (surgery.looks_back(model, texts) == 1).mean()
     row = kept.by_scheme(rows["starts 0 to 500: looks"], 128)["as trained"][0]
     assert abs(found - row) < 0.01
-    tables = load_matrices(DATA / "dial_tables.csv")
+    tables = matrices.load(DATA / "dial_tables.csv")
     W = induction.head_matrix(model)
     assert np.abs(tables["head 0"].numpy() - W).max() < 0.01
 

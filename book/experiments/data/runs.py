@@ -35,6 +35,7 @@ import torch
 
 from pe_lib.experiments import (
     induction,
+    matrices,
     model,
     one_head,
     randomised,
@@ -52,7 +53,6 @@ from pe_lib.experiments.kept import (
     save,
     save_rows,
 )
-from pe_lib.experiments.matrices import save_matrices
 from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, Task, after_a_start
@@ -606,7 +606,7 @@ def make(name: str) -> None:
     elif single.index(name) % WORLD == RANK:  # no parts to share: one makes it all
         begin = time.process_time()
         made = text_rows(name) if name in TEXTS else weights_of(name)
-        write = save_rows if name in TEXTS else save_matrices
+        write = save_rows if name in TEXTS else matrices.save
         write(made, path(name), **origin(name, time.process_time() - begin))
 
 

@@ -30,8 +30,15 @@ import runs
 import torch
 from numpy.typing import NDArray
 
-from pe_lib.experiments import induction, kept, one_head, stretched, surgery, text
-from pe_lib.experiments.matrices import load_matrices, save_matrices
+from pe_lib.experiments import (
+    induction,
+    kept,
+    matrices,
+    one_head,
+    stretched,
+    surgery,
+    text,
+)
 from pe_lib.experiments.training import Score
 
 KEPT = runs.FOLDER / "threads.csv"
@@ -121,7 +128,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     if name in runs.TEXTS:
         kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
-        save_matrices(runs.weights_of(name, models), path, **origin)
+        matrices.save(runs.weights_of(name, models), path, **origin)
     else:
         run_of = runs.maker(name)
         more: dict[str, Any] = {}
@@ -150,7 +157,7 @@ def read(name: str, path: Path) -> dict[str, list[Score]]:
         }
     if name not in runs.WEIGHTS:
         return kept.load(path)
-    weights = load_matrices(path)
+    weights = matrices.load(path)
     if name == "dial_tables":
         return {name: list(of_tables(weights))}
     return {name: list(of_model(name, weights))}
