@@ -177,7 +177,7 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
         ),
         (
             lambda: attention.attention(TABLE, TABLE[1:], TABLE[1:], causal=True),
-            "causal attention must have as many keys as queries",
+            "causal attention must have as many keys as queries, got 19 keys and 20",
         ),
         (lambda: naive.binary(-1, 2), "positions must be whole numbers from 0 on, got"),
         (lambda: naive.gray([1, 1.5], 2), "positions must be whole .* on, got 1.5"),
