@@ -123,7 +123,8 @@ class Turns(OfVectors):
             if float(cos[0].abs().max()) < 0.1:
                 cos, sin = sin, cos  # sines first
             self.tables = self.tables or _lie(cos, dim)
-        x = x.to(cos.device)
+        if cos.device != x.device:  # of a length alone: it cannot know which
+            x = torch.zeros_like(x, device=cos.device)
         if self.tables == "pairs":
             cos, sin = torch.cat([cos, cos], -1), torch.cat([sin, sin], -1)
         turning, rest = x[..., : cos.shape[-1]], x[..., cos.shape[-1] :]
