@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pe_lib.check.call import ForeignError, Make, noise, numbers_of
 from pe_lib.check.recognise import (
+    FEWEST,
     Array,
     Fit,
     Recognised,
@@ -226,6 +227,8 @@ class Turns(OfVectors):
     def fit(self) -> Fit | None:
         """The formula that the angles follow."""
         if not self.pairs or not self.is_told or self.misshapen or self.grid:
+            return None
+        if len(self.hands) < FEWEST:
             return None
         codes = np.stack([self.hands.imag, self.hands.real], 2)
         fit = best_fit(codes.reshape(len(codes), -1), numbers_of(self.first))
