@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 SINE, COSINE, ZERO = 0, 1, 2
 MATCH = 2**-7  # bfloat16 rounds 1 to within 2**-9; a table of it is nearer than this
 EXACT = 1e-4  # float32 angles are nearer than this over the first positions
+FEWEST = 6  # positions that tell one formula from another
 SCREENED = 40  # positions on which all formulas are tried
 MORE = 0.02  # of the numbers must agree with a fitted base than with a usual one
 CHANCE = 0.02  # of the numbers of any table agree with some formula

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from pe_lib.check.call import ForeignError, Make, noise, numbers_of
 from pe_lib.check.recognise import (
+    FEWEST,
     Array,
     Fit,
     Recognised,
@@ -155,7 +156,7 @@ class Rows(OfVectors):
         """The formula that the encodings follow."""
         codes = self.begins
         told = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
-        if self.way.columns or len(codes) < 4 or not told:
+        if self.way.columns or len(codes) < FEWEST or not told:
             return None
         return best_fit(codes, numbers_of(self.first))
 

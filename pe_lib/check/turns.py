@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pe_lib.check.call import ForeignError, Make, noise, numbers_of
 from pe_lib.check.recognise import (
+    FEWEST,
     Array,
     Fit,
     Recognised,
@@ -123,7 +124,8 @@ class Turns(OfVectors):
             if float(cos[0].abs().max()) < 0.1:
                 cos, sin = sin, cos  # sines first
             self.tables = self.tables or _lie(cos, dim)
-        x = x.to(cos.device)
+        if cos.device != x.device:  # of a length alone: it cannot know which
+            x = torch.zeros_like(x, device=cos.device)
         if self.tables == "pairs":
             cos, sin = torch.cat([cos, cos], -1), torch.cat([sin, sin], -1)
         turning, rest = x[..., : cos.shape[-1]], x[..., cos.shape[-1] :]
@@ -225,6 +227,8 @@ class Turns(OfVectors):
     def fit(self) -> Fit | None:
         """The formula that the angles follow."""
         if not self.pairs or not self.is_told or self.misshapen or self.grid:
+            return None
+        if len(self.hands) < FEWEST:
             return None
         codes = np.stack([self.hands.imag, self.hands.real], 2)
         fit = best_fit(codes.reshape(len(codes), -1), numbers_of(self.first))

@@ -396,6 +396,6 @@ def test_our_grid_is_sound():
 
         def forward(self, q, k):
             at = torch.arange(q.shape[-2], device=q.device)
-            return self.inner(q, k, positions=torch.stack([at // 14, at % 14]))
+            return self.inner(q, k, positions=torch.stack([at // 14, at % 14], -1))
 
     assert_sound(report_of(OnGrid, "rotary"))
