@@ -55,27 +55,31 @@ def as_integers(
     return array
 
 
+def as_number(name: str, value: Any) -> float:
+    """Return `value`, a single real number, as a float."""
+    number = as_reals(name, value)
+    if number.ndim:
+        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    return float(number)
+
+
 def as_base(value: Any) -> float:
     """Return `base` as a finite float above 1."""
-    base = as_reals("base", value)
-    if base.ndim:
-        raise TypeError(f"base must be a single number, got shape {base.shape}")
+    base = as_number("base", value)
     if not 1 < base <= LARGEST_BASE:
         raise ValueError(
             f"base must be finite and above 1, at most {LARGEST_BASE}, "
             f"got {brief(value)}"
         )
-    return float(base)
+    return base
 
 
 def as_positive(name: str, value: Any) -> float:
     """Return `value` as a finite float above 0."""
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    number = as_number(name, value)
     if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a positive number, got {brief(value)}")
-    return float(number)
+    return number
 
 
 def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from pe_lib._arguments import (
     Encode,
     as_callable,
     as_integers,
-    as_reals,
+    as_positive,
     as_table,
     as_targets,
     brief,
@@ -92,12 +92,7 @@ def fit_head(
     1.0
     """
     problems = _problems(encode, target, lengths)
-    price = as_reals("penalty", penalty)
-    if price.ndim:
-        raise TypeError(f"penalty must be a single number, got shape {price.shape}")
-    penalty = float(price)
-    if not 0 < penalty < np.inf:
-        raise ValueError(f"penalty must be finite and above 0, got {penalty:g}")
+    penalty = as_positive("penalty", penalty)
     width = problems[0][0].shape[1]
     if start is None:
         start = np.zeros((width, width))

@@ -134,7 +134,7 @@ def apply_rotary(
         Llama, or number j of the first and number j of the second half, as in
         GPT-NeoX and Hugging Face's Llama. Weights that were trained with one are
         wrong for the other: see
-        :func:`pe_lib.conventions.convert_rotary_weight`.
+        :func:`pe_lib.layouts.convert_rotary_weight`.
     rotary_dim : int, optional
         Only the first so many numbers of each vector turn, with frequencies
         b**(-2j / rotary_dim), in a layout of their own; an even number. All of
@@ -213,17 +213,28 @@ def rotate(
     its first 2 K numbers are pairs in the `layout` of :func:`apply_rotary`, the others
     stay. The same for tensors is :func:`pe_lib.nn.rotate`. Returns float64.
 
-    Raises ValueError if the layout is unknown, or x has fewer than 2 K numbers.
+    Raises TypeError if x, cos or sin are no real numbers, ValueError if their shapes do
+    not fit or the layout is unknown.
 
     >>> rotate([1.0, 2.0, 3.0, 4.0], [0.0, 1.0], [1.0, 0.0], "half_split")
     array([-3.,  2.,  1.,  4.])
     """
-    cos, sin = np.asarray(cos), np.asarray(sin)
-    rotated = np.array(x, dtype=np.float64)
-    width = 2 * cos.shape[-1]
-    if width > rotated.shape[-1]:
+    cos, sin, rotated = as_reals("cos", cos), as_reals("sin", sin), as_reals("x", x)
+    if not cos.ndim or sin.shape != cos.shape:
         raise ValueError(
-            f"x must have {width} numbers or more, got {rotated.shape[-1]}"
+            f"cos and sin must have one shape [..., K], got {cos.shape} and {sin.shape}"
+        )
+    width, around = 2 * cos.shape[-1], rotated.shape[:-1]
+    if not rotated.ndim or width > rotated.shape[-1]:
+        raise ValueError(
+            f"x must have shape [..., {width}] or wider, got {rotated.shape}"
+        )
+    if cos.ndim > rotated.ndim or any(
+        n not in (1, m) for n, m in zip(cos.shape[-2::-1], around[::-1], strict=False)
+    ):
+        raise ValueError(
+            f"cos and sin must have axes that broadcast with those of x, "
+            f"{rotated.shape}, got {cos.shape}"
         )
     pairs = rotated[..., :width]
     columns = layout_columns(width, layout)

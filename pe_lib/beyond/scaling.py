@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_choice, as_integer, as_reals, brief
+from pe_lib._arguments import as_choice, as_integer, as_number, as_reals, brief
 
 RAMPS = ("turns", "index")
 
@@ -174,7 +174,7 @@ def by_parts(
     old = _as_frequencies("frequencies", frequencies)
     s = _as_factor(factor)
     length = as_integer("trained_length", trained_length, at_least=1)
-    low, high = _as_number("slow", slow), _as_number("fast", fast)
+    low, high = as_number("slow", slow), as_number("fast", fast)
     if not 0 < low < high < math.inf:
         raise ValueError(
             "slow and fast must be 0 < slow < fast, "
@@ -335,15 +335,8 @@ def _as_frequencies(
     return frequencies
 
 
-def _as_number(name: str, value: Any) -> float:
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
-    return float(number)
-
-
 def _as_factor(value: Any) -> float:
-    factor = _as_number("factor", value)
+    factor = as_number("factor", value)
     if not 1 <= factor < math.inf:
         raise ValueError(f"factor must be finite and at least 1, got {brief(value)}")
     return factor

@@ -1,13 +1,12 @@
-"""What each way guarantees; and ways that are broken on purpose."""
+"""What each method guarantees; and methods that are broken on purpose."""
 
 import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
+from pe_lib.beyond.attention_methods import ATTENTION_METHODS, AttentionMethod
 from pe_lib.beyond.bias import kerple_bias
 from pe_lib.beyond.guarantees import GUARANTEES, guarantees
-from pe_lib.beyond.relative import xl_terms
-from pe_lib.beyond.ways import WAYS, Way
 from pe_lib.scorecards import Scorecard
 
 EXPECTED = {
@@ -58,7 +57,7 @@ def card():
 def test_the_card(card, name):
     row = card[name]
     assert "".join("+" if v.holds else "-" for v in row.values()) == EXPECTED[name]
-    assert list(card) == list(WAYS) == list(EXPECTED)
+    assert list(card) == list(ATTENTION_METHODS) == list(EXPECTED)
     assert list(row) == list(GUARANTEES)
 
 
@@ -75,22 +74,26 @@ def test_it_prints_its_titles(card):
 
 
 def changed(name, **parts):
-    way = WAYS[name]
-    whole = {"scores": way.scores, "looking": way.looking, "values": way.values}
-    return guarantees({"it": Way(**(whole | parts))})["it"]
+    method = ATTENTION_METHODS[name]
+    whole = {
+        "scores": method.scores,
+        "attending": method.attending,
+        "values": method.values,
+    }
+    return guarantees({"it": AttentionMethod(**(whole | parts))})["it"]
 
 
-def test_ways_that_are_broken_lose_what_they_guaranteed():
+def test_methods_that_are_broken_lose_what_they_guaranteed():
     """Positions of every rank from 0; one side one too high; rounded; clipped."""
-    rotary = WAYS["rotary"]
+    rotary = ATTENTION_METHODS["rotary"]
     local = changed(
         "rotary",
         scores=lambda q, k, p: rotary.scores(q, k, p % 48),
-        looking=lambda back, p: rotary.looking(back, p % 48),
+        attending=lambda back, p: rotary.attending(back, p % 48),
     )
     assert not local["offset alone"].holds and not local["any lag"].holds
     assert local["any length"].holds  # which raises nothing
-    late = changed("rotary", looking=lambda back, p: rotary.looking(back + 1, p))
+    late = changed("rotary", attending=lambda back, p: rotary.attending(back + 1, p))
     assert late["one back"].evidence == "1 back of 16 tokens: looks at 2 back"
     whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
     assert not whole["between"].holds
@@ -113,31 +116,31 @@ def test_ways_that_are_broken_lose_what_they_guaranteed():
     assert added["equal words"].holds
 
 
-def test_a_new_way():
+def test_a_new_method():
     """KERPLE's logarithm keeps the weight with r2 = 1/400, not with 1/10 or 1."""
     for r2, keeps in ((1 / 400, True), (1 / 10, False), (1, False)):
 
-        def looking(_, positions, r2=r2):
+        def attending(_, positions, r2=r2):
             return kerple_bias(-np.subtract.outer(positions, positions), r1=1, r2=r2)
 
         card = changed(
             "ALiBi",
-            looking=looking,
-            scores=lambda q, k, p, looking=looking: q @ k.T + looking(1, p),
+            attending=attending,
+            scores=lambda q, k, p, attending=attending: q @ k.T + attending(1, p),
         )
         assert card["offset alone"].holds and card["keeps weight"].holds == keeps
 
 
 def test_every_query_counts():
     """A head that is right for the last query alone does not look one back."""
-    rotary = WAYS["rotary"]
+    rotary = ATTENTION_METHODS["rotary"]
 
-    def looking(back, positions):
-        scores = rotary.looking(back, positions)
-        scores[-3] = rotary.looking(back + 1, positions)[-3]
+    def attending(back, positions):
+        scores = rotary.attending(back, positions)
+        scores[-3] = rotary.attending(back + 1, positions)[-3]
         return scores
 
-    row = changed("rotary", looking=looking)
+    row = changed("rotary", attending=attending)
     assert row["one back"].evidence == "1 back of 14 tokens: looks at 2 back"
 
 
@@ -148,17 +151,16 @@ def test_the_rows_name_their_constants(card):
 
 
 def test_a_head_of_transformer_xl():
-    """The short form in WAYS is the fourth term, at real positions too."""
+    """The short form in ATTENTION_METHODS is the fourth term, at real positions too."""
     t = np.array([0.0, 1.5, 7.0, 9.25, 30.0])
-    still = np.zeros((5, 32))
-    codes = sinusoidal(np.subtract.outer(t, t), 32)
-    terms = xl_terms(
-        still, still, codes, word_bias=still[0], offset_bias=4 * sinusoidal(3, 32)
-    )
-    np.testing.assert_allclose(WAYS["XL"].looking(3, t), terms[3], atol=1e-12)
+    fourth = sinusoidal(np.subtract.outer(t, t), 32) @ (4 * sinusoidal(3, 32))
+    found = ATTENTION_METHODS["XL"].attending(3, t)
+    np.testing.assert_allclose(found, fourth, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: WAYS["none"]}])
+@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: ATTENTION_METHODS["none"]}])
 def test_bad_arguments(wrong):
-    with pytest.raises(TypeError, match="ways must map names to ways, got"):
+    with pytest.raises(
+        TypeError, match="methods must map names to attention methods, got"
+    ):
         guarantees(wrong)

@@ -6,7 +6,7 @@ from mpmath import mp, mpf
 
 from pe_lib import shift_matrix
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
-from pe_lib.conventions import convert_rotary_weight
+from pe_lib.layouts import convert_rotary_weight
 from tests.core.optional import BFLOAT16
 
 LAYOUTS = ("interleaved", "half_split")

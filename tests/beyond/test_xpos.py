@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.beyond.xpos import apply_xpos, xpos_fading
+from pe_lib.beyond.xpos import apply_xpos
 
 RNG = np.random.default_rng(0)
 
@@ -27,7 +27,6 @@ def test_a_score_is_rotarys_with_each_pair_faded(head_dim, layout):
     pairs = products[first] + products[second]
     fading = [(2 * j + 0.4 * head_dim) / (1.4 * head_dim) for j in half]
     np.testing.assert_allclose(score, pairs @ np.power(fading, (t - s) / 512))
-    np.testing.assert_allclose(fading, xpos_fading(head_dim))
 
 
 def test_only_offsets_matter_and_scale_base_does():
@@ -56,9 +55,3 @@ def test_where_keys_overflow(dtype, last):
 def test_bad_scale_base(scale_base):
     with pytest.raises(ValueError, match="scale_base must be a positive number"):
         apply_xpos(np.ones(4), 1, keys=True, scale_base=scale_base)
-
-
-@pytest.mark.parametrize("head_dim", [0, 3])
-def test_bad_widths(head_dim):
-    with pytest.raises(ValueError, match=r"head_dim must be (even|at least 2), got"):
-        xpos_fading(head_dim)
