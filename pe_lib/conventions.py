@@ -83,15 +83,15 @@ class Convention:
         assert base is not None, "a base that is the length needs the length"
         zeros = d_model % 2 if self.odd == "zero" else 0
         waves = WAVES if self.first == "sine" else WAVES[::-1]
-        speeds: list[decimal.Decimal] = []
+        frequencies: list[decimal.Decimal] = []
         if d_model > zeros:
-            speeds = decimal_frequencies(
+            frequencies = decimal_frequencies(
                 d_model - zeros, base, self.spacing, self.first_pair
             )
         if self.layout == "interleaved":
-            found = [(wave, speed) for speed in speeds for wave in waves]
+            found = [(wave, frequency) for frequency in frequencies for wave in waves]
         else:
-            found = [(wave, speed) for wave in waves for speed in speeds]
+            found = [(wave, frequency) for wave in waves for frequency in frequencies]
         return [*found[: d_model - zeros], *[("zero", decimal.Decimal(0))] * zeros]
 
 

@@ -19,12 +19,12 @@ from pe_lib._arguments import (
     as_positive,
     as_table,
     as_targets,
-    brief,
+    short_repr,
 )
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 from pe_lib.attention import Target, with_constant
 
-with needs("scipy", by="pe_lib.fit"):
+with require_package("scipy", by="pe_lib.fit"):
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
@@ -141,9 +141,11 @@ def _problems(
     as_callable("target", target)
     every = as_integers("all lengths", lengths, at_least=2)
     if every.ndim != 1:
-        raise TypeError(f"lengths must be a sequence of integers, got {brief(lengths)}")
+        raise TypeError(
+            f"lengths must be a sequence of integers, got {short_repr(lengths)}"
+        )
     if not every.size:
-        raise ValueError(f"lengths must not be empty, got {brief(lengths)}")
+        raise ValueError(f"lengths must not be empty, got {short_repr(lengths)}")
     problems = []
     for length in every.tolist():
         table = as_table(f"encode({length})", encode(length), length)

@@ -67,22 +67,27 @@ def _random(*shape: int) -> Array:
     return np.random.default_rng(7).standard_normal(shape)
 
 
-def _plain(queries: Array, keys: Array) -> Array:
+def _plain(queries: Array, keys: Array, _: Positions | None = None) -> Array:
     return np.asarray(queries @ keys.T / queries.shape[1] ** 0.5)
+
+
+def _biased(bias: Callable[[int, Positions], Array]) -> Callable[..., Array]:
+    return lambda queries, keys, at: _plain(queries, keys) + bias(1, at)
 
 
 def _rotary(queries: Array, keys: Array, positions: Positions) -> Array:
     return _plain(apply_rotary(queries, positions), apply_rotary(keys, positions))
 
 
-def _rotary_attending(back: int, positions: Positions) -> Array:
-    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
-    queries = apply_rotary(keys, np.full(len(positions), -back))
-    return np.asarray(SHARP * WIDTH**0.5 * _rotary(queries, keys, positions))
+def _rotated_back(scores: Callable[..., Array]) -> Callable[..., Array]:
+    """All keys are alike, and the query is the key, rotated by `back` positions."""
 
+    def attending(back: int, positions: Positions) -> Array:
+        keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
+        queries = apply_rotary(keys, np.full(len(positions), -back))
+        return np.asarray(SHARP * WIDTH**0.5 * scores(queries, keys, positions))
 
-def _alibi(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _alibi_attending(1, positions)
+    return attending
 
 
 def _alibi_attending(_: int, positions: Positions) -> Array:
@@ -132,10 +137,6 @@ def _xl_attending(back: int, positions: Positions) -> Array:
     """The fourth term, v = R_back; R_{t-s} . R_back is P_t . P_{s+back}."""
     codes, later = (sinusoidal(t, WIDTH) for t in (positions, positions + back))
     return np.asarray(SHARP * codes @ later.T)
-
-
-def _kerple(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _kerple_attending(1, positions)
 
 
 def _kerple_attending(_: int, positions: Positions) -> Array:
@@ -199,16 +200,6 @@ def _xpos(queries: Array, keys: Array, positions: Positions) -> Array:
     )
 
 
-def _xpos_attending(back: int, positions: Positions) -> Array:
-    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
-    queries = apply_rotary(keys, np.full(len(positions), -back))
-    return np.asarray(SHARP * WIDTH**0.5 * _xpos(queries, keys, positions))
-
-
-def _none(queries: Array, keys: Array, _: Positions) -> Array:
-    return _plain(queries, keys)
-
-
 def _none_attending(_: int, positions: Positions) -> Array:
     return np.zeros((len(positions), len(positions)))
 
@@ -246,7 +237,7 @@ def _added_attending(code: Callable[[Positions], Array]) -> Callable[..., Array]
 
 
 ATTENTION_METHODS: dict[str, AttentionMethod] = {
-    "none": AttentionMethod(_none, _none_attending),
+    "none": AttentionMethod(_plain, _none_attending),
     "sinusoid": AttentionMethod(
         _added(_code), _added_attending(_code), lambda p: _code(p)[None]
     ),
@@ -256,11 +247,13 @@ ATTENTION_METHODS: dict[str, AttentionMethod] = {
     "Shaw": AttentionMethod(_shaw, _shaw_attending, _shaw_values, "clip 16"),
     "XL": AttentionMethod(_xl, _xl_attending),
     "T5": AttentionMethod(_t5, _t5_attending, setting="32 buckets"),
-    "ALiBi": AttentionMethod(_alibi, _alibi_attending),
-    "KERPLE": AttentionMethod(_kerple, _kerple_attending, setting="r2 = 1/400"),
+    "ALiBi": AttentionMethod(_biased(_alibi_attending), _alibi_attending),
+    "KERPLE": AttentionMethod(
+        _biased(_kerple_attending), _kerple_attending, setting="r2 = 1/400"
+    ),
     "FIRE": AttentionMethod(_fire, _fire_attending, setting="L = 512"),
     "CoPE": AttentionMethod(_cope, _cope_attending, setting="64 counts"),
-    "rotary": AttentionMethod(_rotary, _rotary_attending),
-    "xPos": AttentionMethod(_xpos, _xpos_attending),
+    "rotary": AttentionMethod(_rotary, _rotated_back(_rotary)),
+    "xPos": AttentionMethod(_xpos, _rotated_back(_xpos)),
 }
 """The methods of the book, in heads of 32; what is learned is set by hand or drawn."""

@@ -17,7 +17,7 @@ from pe_lib._arguments import (
     as_positions,
     as_positive,
     as_reals,
-    brief,
+    short_repr,
 )
 
 RULES = ("program", "paper")
@@ -222,7 +222,7 @@ def kerple_bias(
     logarithm = as_choice("kernel", kernel, KERNELS) == "logarithm"
     r1, r2 = as_positive("r1", r1), as_positive("r2", r2)
     if not logarithm and r2 > 2:
-        raise ValueError(f"r2 must be at most 2 for the power, got {brief(r2)}")
+        raise ValueError(f"r2 must be at most 2 for the power, got {short_repr(r2)}")
     fall = np.log1p(r2 * distances) if logarithm else distances**r2
     bias: NDArray[np.float64] = -r1 * fall
     return bias
@@ -271,7 +271,7 @@ def fire_distances(
     places = as_positions(positions)
     if places.ndim != 1 or (places < 0).any():
         raise ValueError(
-            f"positions must be numbers [length] from 0 on, got {brief(positions)}"
+            f"positions must be numbers [length] from 0 on, got {short_repr(positions)}"
         )
     c, threshold = as_positive("c", c), as_positive("threshold", threshold)
     distances = np.abs(places[:, np.newaxis] - places)
@@ -319,7 +319,7 @@ def cope_counts(gates: ArrayLike) -> NDArray[np.float64]:
             f"gates must have shape [..., length, length], got {opened.shape}"
         )
     if not ((opened >= 0) & (opened <= 1)).all():
-        raise ValueError(f"gates must lie within 0 and 1, got {brief(gates)}")
+        raise ValueError(f"gates must lie within 0 and 1, got {short_repr(gates)}")
     sums = opened.cumsum(axis=-1)
     here = np.arange(opened.shape[-1])
     to_query = sums[..., here, here][..., np.newaxis]

@@ -8,13 +8,14 @@ finds.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_lib._arguments import brief
+from pe_lib._arguments import short_repr
 from pe_lib.attention import softmax
 from pe_lib.beyond.attention_methods import (
     ATTENTION_METHODS,
@@ -124,7 +125,9 @@ def keeps_weight(method: AttentionMethod) -> Verdict:
     return _verdict(tops[1] > 0.99 * tops[0], tops[1] / tops[0], evidence)
 
 
-GUARANTEES: dict[str, Callable[[AttentionMethod], Verdict]] = {
+Guarantee = Callable[[AttentionMethod], Verdict]
+
+GUARANTEES: dict[str, Guarantee] = {
     test.__name__.replace("_", " "): test
     for test in (
         any_length,
@@ -166,10 +169,10 @@ def guarantees(methods: Mapping[str, AttentionMethod] | None = None) -> Scorecar
     """
     chosen = ATTENTION_METHODS if methods is None else methods
     if not isinstance(chosen, Mapping):
-        raise TypeError(f"{MUST}, got {brief(methods)}")
+        raise TypeError(f"{MUST}, got {short_repr(methods)}")
     for name, method in chosen.items():
         if not (isinstance(name, str) and isinstance(method, AttentionMethod)):
-            raise TypeError(f"{MUST}, got {brief(name)}: {brief(method)}")
+            raise TypeError(f"{MUST}, got {short_repr(name)}: {short_repr(method)}")
     return Scorecard(
         {
             name: {title: _judge(test, method) for title, test in GUARANTEES.items()}
@@ -191,34 +194,22 @@ def _refusing_nan(ask: Callable[..., Array]) -> Callable[..., Array]:
     return checked
 
 
-def _judge(
-    test: Callable[[AttentionMethod], Verdict], method: AttentionMethod
-) -> Verdict:
-    """The verdict; on a method of the book it is found once."""
-    of_the_book = any(method is each for each in ATTENTION_METHODS.values())
-    return _find_once(test, method) if of_the_book else _find(test, method)
-
-
-@cache
-def _find_once(
-    test: Callable[[AttentionMethod], Verdict], method: AttentionMethod
-) -> Verdict:
-    return _find(test, method)
-
-
-def _find(
-    test: Callable[[AttentionMethod], Verdict], method: AttentionMethod
-) -> Verdict:
+def _find(test: Guarantee, method: AttentionMethod) -> Verdict:
     try:
-        return test(
-            AttentionMethod(
-                _refusing_nan(method.scores),
-                _refusing_nan(method.attending),
-                method.values,
-            )
-        )
+        scores = _refusing_nan(method.scores)
+        attending = _refusing_nan(method.attending)
+        return test(replace(method, scores=scores, attending=attending))
     except (ValueError, IndexError) as error:
         return _verdict(False, float("nan"), str(error))
+
+
+_find_once = cache(_find)
+
+
+def _judge(test: Guarantee, method: AttentionMethod) -> Verdict:
+    """The verdict; on a method of the book it is found once."""
+    of_the_book = any(method is each for each in ATTENTION_METHODS.values())
+    return (_find_once if of_the_book else _find)(test, method)
 
 
 def _random_tokens(n: int) -> tuple[Array, Array]:

@@ -145,9 +145,7 @@ def sharded(
             f"pad it to {length + parts - length % parts}"
         )
     stretches = np.arange(length, dtype=np.int64).reshape(parts, -1)
-    if not zigzag:
-        return stretches[rank]
-    return np.concatenate([stretches[rank], stretches[-1 - rank]])
+    return stretches[[rank, -1 - rank] if zigzag else [rank]].reshape(-1)
 
 
 def _as_lengths(lengths: ArrayLike) -> NDArray[np.int64]:

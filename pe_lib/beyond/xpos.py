@@ -72,24 +72,24 @@ def apply_xpos(
     >>> round(float(query @ apply_xpos(one, 0, keys=True) / np.cos(512)), 4)
     0.2857
     """
-    values = as_float_array("vectors", vectors)
+    vectors = as_float_array("vectors", vectors)
     turned = apply_rotary(
-        values.astype(np.float64), positions, base=base, layout=layout
+        vectors.astype(np.float64), positions, base=base, layout=layout
     )
     scale_base = as_positive("scale_base", scale_base)
     powers = as_positions(positions)[..., np.newaxis] / scale_base
-    head_dim = values.shape[-1]
+    head_dim = vectors.shape[-1]
     fading = (np.arange(0, head_dim, 2) / head_dim + GAMMA) / (1 + GAMMA)
     powers = np.log(fading) * (-powers if as_flag("keys", keys) else powers)
-    bfloat16 = values.dtype.name == "bfloat16"  # which np.finfo does not know
-    most = 3.3895e38 if bfloat16 else float(np.finfo(values.dtype).max)
+    bfloat16 = vectors.dtype.name == "bfloat16"  # which np.finfo does not know
+    most = 3.3895e38 if bfloat16 else float(np.finfo(vectors.dtype).max)
     largest = powers.max(initial=0.0)
     if largest > np.log(most):
         raise ValueError(
-            f"positions must be so near 0 that {values.dtype} holds the factors of "
+            f"positions must be so near 0 that {vectors.dtype} holds the factors of "
             f"their pairs, got a factor of e**{largest:.0f}: subtract the middle of "
             "the text from all of them"
         )
     for columns in layout_columns(head_dim, layout):
         turned[..., columns] *= np.exp(powers)
-    return round_once(turned, values.dtype)
+    return round_once(turned, vectors.dtype)

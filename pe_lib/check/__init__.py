@@ -4,9 +4,9 @@
 from the shell. This loads torch.
 """
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 
-with needs("torch", by="pe_lib.check"):
+with require_package("torch", by="pe_lib.check"):
     from pe_lib.check.conformance import check_encoding
 
 __all__ = ["check_encoding"]

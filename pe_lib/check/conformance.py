@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import torch
 
-from pe_lib._arguments import as_callable, as_choice, as_integer, brief
+from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import consistency, given, shapes, state, training, values
 from pe_lib.check.biases import BIAS_CHECKS, Bias
 from pe_lib.check.find import find_kind
@@ -222,13 +222,15 @@ def _copies(module: torch.nn.Module, d_model: int) -> Build:
 
 def _as_checks(ignore: Collection[str]) -> Collection[str]:
     if isinstance(ignore, str):
-        raise TypeError(f"ignore must be a collection of names, got {brief(ignore)}")
+        raise TypeError(
+            f"ignore must be a collection of names, got {short_repr(ignore)}"
+        )
     known = {*CHECKS, *ROTARY_CHECKS, *BIAS_CHECKS, *IMAGE_CHECKS}
     for name in ignore:
         if name not in known:
             raise ValueError(
                 f"ignore must hold names of checks ({', '.join(sorted(known))}), "
-                f"got {brief(name)}"
+                f"got {short_repr(name)}"
             )
     return ignore
 

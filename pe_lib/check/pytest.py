@@ -14,12 +14,12 @@ import functools
 from collections.abc import Callable
 from typing import Unpack
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 from pe_lib.check.conformance import Options, check_encoding, names_of_checks
 from pe_lib.check.report import Report
 from pe_lib.check.wrapped import Build
 
-with needs("pytest", by="pe_lib.check.pytest"):
+with require_package("pytest", by="pe_lib.check.pytest"):
     import pytest
 
 __all__ = ["encoding_tests"]

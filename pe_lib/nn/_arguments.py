@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib._arguments import as_integer, as_reals, brief
+from pe_lib._arguments import as_integer, as_reals, short_repr
 
 FAR = 2**62
 
@@ -21,7 +21,7 @@ def as_probability(name: str, value: Any) -> float:
     if number.ndim:
         raise TypeError(f"{name} must be a single number, got shape {number.shape}")
     if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {brief(value)}")
+        raise ValueError(f"{name} must be between 0 and 1, got {short_repr(value)}")
     return float(number)
 
 
@@ -71,10 +71,10 @@ def positions_of(
     if positions.dtype == torch.bool or positions.is_complex():
         raise TypeError(f"positions must be real numbers, got {positions.dtype}")
     rows = x.shape[:-1] if batch_first or x.ndim == 2 else x.shape[1::-1]
-    return lined_up("x", positions, length, rows).to(x.device)
+    return match_rows("x", positions, length, rows).to(x.device)
 
 
-def lined_up(
+def match_rows(
     name: str, at: Tensor, length: int, rows: Sequence[int], columns: int = 0
 ) -> Tensor:
     """`at`, whose shape before its `columns` axes is [length] or [*rows].

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals, brief
+from pe_lib._arguments import as_choice, as_flag, as_integer, as_reals, short_repr
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import as_offset, with_float64
 from pe_lib.nn._tables import WIDE
@@ -401,7 +401,7 @@ def _as_length(name: str, value: Any) -> Any:
     if not (type(value) is int or isinstance(value, torch.SymInt)):
         value = as_integer(name, value)
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {brief(value)}")
+        raise ValueError(f"{name} must be at least 1, got {short_repr(value)}")
     return value
 
 
@@ -410,5 +410,7 @@ def _as_deviation(value: Any) -> float:
     if number.ndim:
         raise TypeError(f"init_std must be a single number, got shape {number.shape}")
     if not 0 <= number < float("inf"):
-        raise ValueError(f"init_std must be finite and at least 0, got {brief(value)}")
+        raise ValueError(
+            f"init_std must be finite and at least 0, got {short_repr(value)}"
+        )
     return float(number)

@@ -13,16 +13,16 @@ RNG = np.random.default_rng(0)
 def by_ddpm(t, d):
     """hojonathanho/diffusion, diffusion_tf/nn.py, restated."""
     half = d // 2
-    speeds = np.exp(np.arange(half) * -(np.log(10000) / (half - 1)))
-    angles = np.asarray(t)[:, np.newaxis] * speeds
+    frequencies = np.exp(np.arange(half) * -(np.log(10000) / (half - 1)))
+    angles = np.asarray(t)[:, np.newaxis] * frequencies
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
 
 def by_guided(t, d, max_period):
     """openai/guided-diffusion, guided_diffusion/nn.py, restated."""
     half = d // 2
-    speeds = np.exp(-np.log(max_period) * np.arange(half) / half)
-    angles = np.asarray(t)[:, np.newaxis] * speeds
+    frequencies = np.exp(-np.log(max_period) * np.arange(half) / half)
+    angles = np.asarray(t)[:, np.newaxis] * frequencies
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
 
 

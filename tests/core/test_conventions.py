@@ -95,7 +95,7 @@ def test_the_record_says_what_the_formula_does(key):
         columns = CONVENTIONS[key].columns(d_model, 23)
         t = np.arange(23) + CONVENTIONS[key].start
         waves = {"sine": np.sin, "cosine": np.cos, "zero": np.zeros_like}
-        expected = [waves[wave](t * float(speed)) for wave, speed in columns]
+        expected = [waves[wave](t * float(frequency)) for wave, frequency in columns]
         found = rows(key, 23, d_model)
         assert difference(found, np.stack(expected, axis=1)) <= bound(23)
 
@@ -106,8 +106,8 @@ def test_the_record_says_what_the_formula_does(key):
 def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
     """One vocabulary: the words mean here what they mean in angular_frequencies."""
     record = Convention("", None, spacing=spacing, layout=layout, base=500.0)
-    speeds = angular_frequencies(d_model, base=500.0, spacing=spacing)
-    for wave, share in (("sine", speeds), ("cosine", speeds[: d_model // 2])):
+    frequencies = angular_frequencies(d_model, base=500.0, spacing=spacing)
+    for wave, share in (("sine", frequencies), ("cosine", frequencies[: d_model // 2])):
         held = [float(w) for name, w in record.columns(d_model) if name == wave]
         np.testing.assert_allclose(held, share, rtol=1e-14)
 

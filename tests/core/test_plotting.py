@@ -59,7 +59,7 @@ def figure_with_everything():
     left.plot([1, 3, 2], marker="o", label="$\\omega_0$")
     left.legend()
     plotting.heat_map(middle, sinusoidal_table(12, 4))
-    plotting.dial(right, (0.6, 0.8), alpha=0.4)
+    plotting.hand(right, (0.6, 0.8), alpha=0.4)
     return figure
 
 
@@ -246,7 +246,7 @@ def test_house_style_outside_a_notebook_starts_no_shell():
 def test_the_hand_of_a_dial_ends_where_it_points(angle):
     plotting.use_house_style()
     figure, axes = plt.subplots(figsize=(3, 3))
-    plotting.dial(axes, (np.cos(angle), np.sin(angle)), color=plotting.GREEN, alpha=0.4)
+    plotting.hand(axes, (np.cos(angle), np.sin(angle)), color=plotting.GREEN, alpha=0.4)
     (hand,), (face,) = axes.texts, axes.patches
     assert hand.xy == (np.cos(angle), np.sin(angle))
     assert hand.arrow_patch.get_alpha() == 0.4
