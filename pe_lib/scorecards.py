@@ -122,7 +122,10 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
             )
         as_callable(f"encodings[{name!r}]", encode)
     return Scorecard(
-        {name: _row(_with_fixed_width(encode), length) for name, encode in encodings.items()}
+        {
+            name: _row(_of_one_width(encode), length)
+            for name, encode in encodings.items()
+        }
     )
 
 
@@ -144,7 +147,7 @@ def _judge(
         return Verdict(None, float("nan"), evidence, 0, length)
 
 
-def _with_fixed_width(encode: Encode) -> Encode:
+def _of_one_width(encode: Encode) -> Encode:
     """`encode`, held to one width of its codes for one length."""
     widths: dict[int, int] = {}
 
