@@ -25,7 +25,7 @@ import torch
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal_table
-from pe_lib._phasors import steps_in_units
+from pe_lib._exact_angles import fixed_point_frequencies
 
 SIZES = [(512, 64), (4096, 512), (65_536, 512)]
 ROUNDS = 15
@@ -242,7 +242,7 @@ def report() -> list[str]:
         for name in builds
     ]
     begin = time.perf_counter()
-    steps_in_units.__wrapped__(512, 10_000.0, "paper")
+    fixed_point_frequencies.__wrapped__(512, 10_000.0, "paper")
     first = 1000 * (time.perf_counter() - begin)
     lines += [
         f"(pe_lib's first table with 512 columns takes {first:.2f} ms more)",

@@ -19,7 +19,7 @@ Encode = Callable[[int], ArrayLike]
 """A function from a length to a table of codes, [length, d_model]."""
 
 
-def brief(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """What came, for an error: its repr in one line of at most 80 characters."""
     try:
         text = " ".join(repr(value).split())
@@ -35,11 +35,13 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {brief(value)}") from None
+        raise TypeError(f"{name} must be an integer, got {short_repr(value)}") from None
     if not -(2**63) <= number < 2**63:
-        raise ValueError(f"{name} must fit 64 bits, got {brief(number)}")
+        raise ValueError(f"{name} must fit 64 bits, got {short_repr(number)}")
     if at_least is not None and number < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {brief(number)}")
+        raise ValueError(
+            f"{name} must be at least {at_least}, got {short_repr(number)}"
+        )
     return number
 
 
@@ -55,27 +57,31 @@ def as_integers(
     return array
 
 
+def as_number(name: str, value: Any) -> float:
+    """Return `value`, a single real number, as a float."""
+    number = as_reals(name, value)
+    if number.ndim:
+        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    return float(number)
+
+
 def as_base(value: Any) -> float:
     """Return `base` as a finite float above 1."""
-    base = as_reals("base", value)
-    if base.ndim:
-        raise TypeError(f"base must be a single number, got shape {base.shape}")
+    base = as_number("base", value)
     if not 1 < base <= LARGEST_BASE:
         raise ValueError(
             f"base must be finite and above 1, at most {LARGEST_BASE}, "
-            f"got {brief(value)}"
+            f"got {short_repr(value)}"
         )
-    return float(base)
+    return base
 
 
 def as_positive(name: str, value: Any) -> float:
     """Return `value` as a finite float above 0."""
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    number = as_number(name, value)
     if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a positive number, got {brief(value)}")
-    return float(number)
+        raise ValueError(f"{name} must be a positive number, got {short_repr(value)}")
+    return number
 
 
 def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -84,13 +90,13 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
         if isinstance(value, str) and value == choice:
             return choice
     allowed = " or ".join(repr(choice) for choice in choices)
-    raise ValueError(f"{name} must be {allowed}, got {brief(value)}")
+    raise ValueError(f"{name} must be {allowed}, got {short_repr(value)}")
 
 
 def as_flag(name: str, value: Any) -> bool:
     """Return `value`, True or False and nothing that merely counts as one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {brief(value)}")
+        raise TypeError(f"{name} must be True or False, got {short_repr(value)}")
     return bool(value)
 
 
@@ -152,7 +158,7 @@ def as_float_array(name: str, value: ArrayLike) -> NDArray[Any]:
 def as_callable(name: str, value: Any) -> None:
     """Refuse what cannot be called."""
     if not callable(value):
-        raise TypeError(f"{name} must be callable, got {brief(value)}")
+        raise TypeError(f"{name} must be callable, got {short_repr(value)}")
 
 
 def as_table(
@@ -192,17 +198,17 @@ def as_float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
         found = None
     if found is None or found.name not in FLOAT_DTYPES:
         raise TypeError(
-            f"dtype must be NumPy's {', '.join(FLOAT_DTYPES)}; got {brief(dtype)}"
+            f"dtype must be NumPy's {', '.join(FLOAT_DTYPES)}; got {short_repr(dtype)}"
         )
     return found
 
 
 def round_once(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Round float64 values to `dtype`, 16-bit types by way of float32."""
-    return first_rounding(values, dtype).astype(dtype, copy=False)
+    return via_float32(values, dtype).astype(dtype, copy=False)
 
 
-def first_rounding(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def via_float32(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the values from which `dtype` is rounded: float32 for 16-bit types.
 
     These are the float32 value rounded, so that every path to them (function,
@@ -214,13 +220,13 @@ def first_rounding(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray
 def as_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """Return `value` as an array, if its rows have one length and none is masked."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise TypeError(f"{name} must have no masked entries, got {brief(value)}")
+        raise TypeError(f"{name} must have no masked entries, got {short_repr(value)}")
     try:
         return np.asarray(value)
     except ValueError:
         raise TypeError(
             f"{name} must be an array of real numbers, with rows of equal length, "
-            f"got {brief(value)}"
+            f"got {short_repr(value)}"
         ) from None
 
 
@@ -232,7 +238,9 @@ def as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
         try:
             array = array.astype(np.float64)
         except OverflowError:
-            raise ValueError(f"{name} must fit a float, got {brief(value)}") from None
+            raise ValueError(
+                f"{name} must fit a float, got {short_repr(value)}"
+            ) from None
     if array.dtype == bool or not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(np.float64)

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def needs(package: str, *, by: str) -> Iterator[None]:
+def require_package(package: str, *, by: str) -> Iterator[None]:
     """Around the imports of `by`: if `package` is missing, say what to install.
 
     Anything else that is missing is not spoken of: its own error says more.
 
-    >>> with needs("a_package", by="pe_lib.module"):
+    >>> with require_package("a_package", by="pe_lib.module"):
     ...     import a_package
     Traceback (most recent call last):
     ModuleNotFoundError: pe_lib.module needs a_package: pip install a_package

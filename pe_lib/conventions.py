@@ -6,15 +6,13 @@ frequencies, in which columns, from which position on, and which way the array r
 
 import decimal
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._arguments import as_array, as_choice, as_integer, as_rotary_dim
+from pe_lib._arguments import as_choice, as_integer
 from pe_lib._convention_formulas import FORMULAS
 from pe_lib._decimals import decimal_frequencies
-from pe_lib.layouts import LAYOUTS, layout_columns
 
 Array = NDArray[np.float64]
 Column = tuple[str, decimal.Decimal]  # "sine", "cosine" or "zero", and its frequency
@@ -85,15 +83,15 @@ class Convention:
         assert base is not None, "a base that is the length needs the length"
         zeros = d_model % 2 if self.odd == "zero" else 0
         waves = WAVES if self.first == "sine" else WAVES[::-1]
-        speeds: list[decimal.Decimal] = []
+        frequencies: list[decimal.Decimal] = []
         if d_model > zeros:
-            speeds = decimal_frequencies(
+            frequencies = decimal_frequencies(
                 d_model - zeros, base, self.spacing, self.first_pair
             )
         if self.layout == "interleaved":
-            found = [(wave, speed) for speed in speeds for wave in waves]
+            found = [(wave, frequency) for frequency in frequencies for wave in waves]
         else:
-            found = [(wave, speed) for wave in waves for speed in speeds]
+            found = [(wave, frequency) for wave in waves for frequency in frequencies]
         return [*found[: d_model - zeros], *[("zero", decimal.Decimal(0))] * zeros]
 
 
@@ -215,75 +213,3 @@ def _table_size(key: str, length: int, d_model: int) -> tuple[int, int]:
             f"its exponent {convention.exponent} would divide by zero"
         )
     return length, width
-
-
-def convert_rotary_weight(
-    weight: Any,
-    num_heads: int,
-    *,
-    source: str,
-    target: str,
-    rotary_dim: int | None = None,
-) -> Any:
-    r"""Rearrange a projection's rows for the other pairing of rotary positions.
-
-    Queries and keys that were trained with one layout are wrong for the other. The
-    cure is a permutation inside each head: the numbers that were a pair under
-    `source` become a pair under `target`, and all scores stay as they were. Convert
-    the weights, and biases, of the queries and of the keys; not those of the values.
-
-    Parameters
-    ----------
-    weight : array or tensor [num_heads * head_dim, ...]
-        A weight as ``torch.nn.Linear`` has it, one row an output, or a bias: of any
-        dtype. Where queries share keys (grouped heads), the key's weight has fewer.
-    num_heads : int
-        How many heads the rows of `weight` are; for a key's weight the number of
-        key heads.
-    source, target : "interleaved" or "half_split"
-        As in :func:`pe_lib.beyond.rotary.apply_rotary`.
-    rotary_dim : int, optional
-        How many numbers of each head turn, if not all of them.
-
-    Returns
-    -------
-    array or tensor of the shape and dtype of `weight`, a copy
-
-    Raises
-    ------
-    TypeError
-        If `num_heads` or `rotary_dim` is no integer.
-    ValueError
-        If the rows are not `num_heads` heads of one width, if the width that turns
-        is odd or wider than a head, or a layout is unknown.
-
-    Examples
-    --------
-    One head of six numbers, then two heads of four, of which the first two turn:
-
-    >>> rows = np.array(["a", "A", "b", "B", "c", "C"])
-    >>> pairs = {"source": "interleaved", "target": "half_split"}
-    >>> convert_rotary_weight(rows, 1, **pairs)
-    array(['a', 'b', 'c', 'A', 'B', 'C'], dtype='<U1')
-    >>> convert_rotary_weight(np.arange(12), 2, rotary_dim=4, **pairs)
-    array([ 0,  2,  1,  3,  4,  5,  6,  8,  7,  9, 10, 11])
-    """
-    num_heads = as_integer("num_heads", num_heads, at_least=1)
-    source = as_choice("source", source, LAYOUTS)
-    target = as_choice("target", target, LAYOUTS)
-    given = weight if hasattr(weight, "shape") else as_array("weight", weight)
-    rows = given.shape[0] if len(given.shape) else 0
-    head_dim, beyond = divmod(rows, num_heads)
-    if not rows or beyond or (rotary_dim is None and head_dim % 2):
-        raise ValueError(
-            "weight must have shape [num_heads * head_dim, ...] with num_heads = "
-            f"{num_heads} and an even head_dim, got {tuple(given.shape)}"
-        )
-    width = as_rotary_dim(rotary_dim, head_dim)
-    head = np.arange(head_dim)
-    for there, here in zip(
-        layout_columns(width, target), layout_columns(width, source), strict=True
-    ):
-        head[:width][there] = np.arange(width)[here]
-    order = np.arange(rows).reshape(num_heads, head_dim)[:, head].reshape(-1)
-    return given[order]

@@ -12,7 +12,7 @@ from pe_lib._arguments import (
     as_integer,
     as_positions,
 )
-from pe_lib._phasors import phasors_at, write_phasors
+from pe_lib._exact_angles import sines_and_cosines, write_sines_and_cosines
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS
 
@@ -85,12 +85,12 @@ def sinusoidal(
     codes = np.empty((*positions.shape, d_model), as_float_dtype(dtype))
     integers = np.rint(positions)
     fractions = positions - integers
-    hands = phasors_at(
+    hands = sines_and_cosines(
         integers.astype(np.int64),
         d_model,
         base,
         spacing,
         fractions if fractions.any() else None,
     )
-    write_phasors(hands, codes, layout)
+    write_sines_and_cosines(hands, codes, layout)
     return codes

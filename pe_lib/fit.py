@@ -16,15 +16,15 @@ from pe_lib._arguments import (
     Encode,
     as_callable,
     as_integers,
-    as_reals,
+    as_positive,
     as_table,
     as_targets,
-    brief,
+    short_repr,
 )
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 from pe_lib.attention import Target, with_constant
 
-with needs("scipy", by="pe_lib.fit"):
+with require_package("scipy", by="pe_lib.fit"):
     from scipy.optimize import minimize
     from scipy.special import log_softmax
 
@@ -92,12 +92,7 @@ def fit_head(
     1.0
     """
     problems = _problems(encode, target, lengths)
-    price = as_reals("penalty", penalty)
-    if price.ndim:
-        raise TypeError(f"penalty must be a single number, got shape {price.shape}")
-    penalty = float(price)
-    if not 0 < penalty < np.inf:
-        raise ValueError(f"penalty must be finite and above 0, got {penalty:g}")
+    penalty = as_positive("penalty", penalty)
     width = problems[0][0].shape[1]
     if start is None:
         start = np.zeros((width, width))
@@ -146,9 +141,11 @@ def _problems(
     as_callable("target", target)
     every = as_integers("all lengths", lengths, at_least=2)
     if every.ndim != 1:
-        raise TypeError(f"lengths must be a sequence of integers, got {brief(lengths)}")
+        raise TypeError(
+            f"lengths must be a sequence of integers, got {short_repr(lengths)}"
+        )
     if not every.size:
-        raise ValueError(f"lengths must not be empty, got {brief(lengths)}")
+        raise ValueError(f"lengths must not be empty, got {short_repr(lengths)}")
     problems = []
     for length in every.tolist():
         table = as_table(f"encode({length})", encode(length), length)

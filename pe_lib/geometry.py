@@ -23,7 +23,7 @@ from pe_lib._arguments import (
     as_offsets,
     as_table,
 )
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 from pe_lib.frequencies import angular_frequencies
 
 _BLOCK = 2**20  # offsets looked at together
@@ -280,7 +280,7 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
        = \frac{\operatorname{Ci}(k) - \operatorname{Ci}(k/b)}{\ln b}
 
     with b the base and Ci the cosine integral: the average of the clocks, when there
-    is one for every speed from 1 to 1/b. From a few positions up to about b/10 it is
+    is one for every frequency from 1 to 1/b. From a few positions to about b/10 it is
     nearly :math:`1 - (\gamma + \ln k)/\ln b`, with Euler's :math:`\gamma = 0.577`.
     It is the limit for either spacing; at a finite width it is near, not equal.
 
@@ -294,7 +294,9 @@ def decay_law(offsets: ArrayLike, *, base: float = 10_000.0) -> NDArray[np.float
     >>> decay_law([0, 100]).round(3)
     array([1.   , 0.437])
     """
-    with needs("scipy", by="pe_lib.geometry.decay_law"):  # nothing else here does
+    with require_package(
+        "scipy", by="pe_lib.geometry.decay_law"
+    ):  # nothing else here does
         from scipy.special import sici
 
     sizes = np.abs(as_offsets(offsets))

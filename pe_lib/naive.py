@@ -1,4 +1,4 @@
-r"""The encodings that fail: counting, normalised, binary, Gray, closed dials.
+r"""The encodings that fail: counting, normalised, binary, Gray, doubling waves.
 
 Each lacks something that can be named and measured; see ``pe_lib.properties``.
 """
@@ -140,7 +140,7 @@ def gray(
     return _digits(whole ^ (whole >> 1), bits, centered)
 
 
-def dials(
+def doubling_waves(
     positions: ArrayLike, count: int, *, cosines: bool = False
 ) -> NDArray[np.float64]:
     r"""Sines that turn half as fast from column to column.
@@ -158,7 +158,7 @@ def dials(
     positions : array_like [...]
         Real numbers of any shape, of size at most 2**31.
     count : int
-        Number of dials, at least 1.
+        Number of waves, at least 1.
     cosines : bool
         Put the cosine of each angle after its sine.
 
@@ -177,9 +177,9 @@ def dials(
 
     Examples
     --------
-    Dials 0 and 1 have the sine 0 at every whole number. Dial 2 turns once in four:
+    Waves 0 and 1 are 0 at every whole number. Wave 2 has a wavelength of four:
 
-    >>> dials([0, 1, 2, 3], 3)
+    >>> doubling_waves([0, 1, 2, 3], 3)
     array([[ 0.,  0.,  0.],
            [ 0.,  0.,  1.],
            [ 0.,  0.,  0.],

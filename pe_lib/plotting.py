@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_lib._arguments import brief
-from pe_lib._extras import needs
+from pe_lib._arguments import short_repr
+from pe_lib._extras import require_package
 
-with needs("matplotlib", by="pe_lib.plotting"):
+with require_package("matplotlib", by="pe_lib.plotting"):
     import matplotlib.pyplot as plt
     from cycler import cycler
     from matplotlib import colormaps
@@ -148,7 +148,9 @@ def code_map(
         "sines": rows >= 0,
     }
     if layout not in sines:
-        raise ValueError(f"layout must be one of {list(sines)}, got {brief(layout)}")
+        raise ValueError(
+            f"layout must be one of {list(sines)}, got {short_repr(layout)}"
+        )
     images = []
     for cmap, mine in ((_SINES, sines[layout]), (_COSINES, ~sines[layout])):
         if mine.any():
@@ -328,7 +330,7 @@ def seed_dots(
     axes.tick_params(axis="y", length=0)
 
 
-def dial(
+def hand(
     axes: Axes, tip: tuple[float, float], *, color: str = INK, **arrow: Any
 ) -> None:
     """Draw a round dial and a hand from its centre to `tip`, a point (x, y) on it.

@@ -5,7 +5,7 @@ from html import escape
 
 from numpy.typing import ArrayLike
 
-from pe_lib._arguments import Encode, as_callable, as_integer, as_table, brief
+from pe_lib._arguments import Encode, as_callable, as_integer, as_table, short_repr
 from pe_lib.properties import CRITERIA, Verdict
 
 Rows = Mapping[str, dict[str, Verdict]]
@@ -113,16 +113,19 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     length = as_integer("length", length, at_least=4)
     if not isinstance(encodings, Mapping):
         raise TypeError(
-            f"encodings must map names to functions, got {brief(encodings)}"
+            f"encodings must map names to functions, got {short_repr(encodings)}"
         )
     for name, encode in encodings.items():
         if not isinstance(name, str):
             raise TypeError(
-                f"the names in encodings must be strings, got {brief(name)}"
+                f"the names in encodings must be strings, got {short_repr(name)}"
             )
         as_callable(f"encodings[{name!r}]", encode)
     return Scorecard(
-        {name: _row(_steady(encode), length) for name, encode in encodings.items()}
+        {
+            name: _row(_of_one_width(encode), length)
+            for name, encode in encodings.items()
+        }
     )
 
 
@@ -144,7 +147,7 @@ def _judge(
         return Verdict(None, float("nan"), evidence, 0, length)
 
 
-def _steady(encode: Encode) -> Encode:
+def _of_one_width(encode: Encode) -> Encode:
     """`encode`, held to one width of its codes for one length."""
     widths: dict[int, int] = {}
 

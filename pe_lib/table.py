@@ -12,7 +12,7 @@ from pe_lib._arguments import (
     as_float_dtype,
     as_integer,
 )
-from pe_lib._phasors import phasors_at, write_phasors
+from pe_lib._exact_angles import sines_and_cosines, write_sines_and_cosines
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS
 
@@ -94,21 +94,21 @@ def sinusoidal_table(
     begin = start - start % BLOCK
     blocks = BLOCK * np.arange(ahead, dtype=np.int64)
     both = np.concatenate([np.arange(BLOCK), begin + blocks])
-    hands = phasors_at(both, d_model, base, spacing)
+    hands = sines_and_cosines(both, d_model, base, spacing)
     # A hand is i exp(-ia), so that these are exp(-ib) for b = 0, ..., BLOCK - 1.
-    turns, firsts = -1j * hands[:BLOCK], hands[BLOCK:].copy()
+    rotations, firsts = -1j * hands[:BLOCK], hands[BLOCK:].copy()
     del hands
-    turned = np.empty((together, *turns.shape), turns.dtype)
-    rows = turned.reshape(-1, turns.shape[1])
+    turned = np.empty((together, *rotations.shape), rotations.dtype)
+    rows = turned.reshape(-1, rotations.shape[1])
     table = np.empty((length, d_model), dtype)
     for group in range(begin, stop, ahead * BLOCK):
         if group > begin:
-            firsts = phasors_at(group + blocks, d_model, base, spacing)
+            firsts = sines_and_cosines(group + blocks, d_model, base, spacing)
         for first in range(group, min(group + ahead * BLOCK, stop), len(rows)):
             block = (first - group) // BLOCK
             turned[...] = firsts[block : block + together, np.newaxis]
-            turned *= turns
+            turned *= rotations
             low, high = max(first, start), min(first + len(rows), stop)
             found = rows[low - first : high - first]
-            write_phasors(found, table[low - start : high - start], layout)
+            write_sines_and_cosines(found, table[low - start : high - start], layout)
     return table

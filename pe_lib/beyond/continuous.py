@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pe_lib._arguments import as_flag, as_integer, as_positions, as_reals, brief
+from pe_lib._arguments import as_flag, as_integer, as_positions, as_reals, short_repr
 from pe_lib.encoding import sinusoidal
 
 MOST_OCTAVES = 52  # a float has no more binary digits behind the point
@@ -42,7 +42,7 @@ def time_embedding(
         Even, at least 2; with shift 1 at least 4. (The programs append a zero to an
         odd width.)
     shift : 0 or 1
-        0 leaves the last speed one step short of 1 / base, 1 ends there.
+        0 leaves the last frequency one step short of 1 / base, 1 ends there.
     cosine_first : bool
         Cosines in the first half.
     base : float
@@ -128,25 +128,25 @@ def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.floa
     >>> bool((nerf([-1.0], 10) == nerf([1.0], 10)).all())
     True
     """
-    given = _as_points(points)
+    points = _as_points(points)
     octaves = as_integer("octaves", octaves, at_least=1)
     if octaves > MOST_OCTAVES:
         raise ValueError(f"octaves must be at most {MOST_OCTAVES}, got {octaves}")
     if as_flag("pi", pi):
         # Exact: a remainder of 2, twice as much, and an end moved by 2 to the other.
-        turns = np.fmod(given, 2.0)[..., np.newaxis] * 2.0 ** np.arange(octaves)
+        turns = np.fmod(points, 2.0)[..., np.newaxis] * 2.0 ** np.arange(octaves)
         turns = np.fmod(turns, 2.0)
         angles = np.pi * (turns + 2.0 * (turns <= -1) - 2.0 * (turns > 1))
     else:
         most = np.finfo(np.float64).max / 2.0**octaves
-        if (np.abs(given) > most).any():
+        if (np.abs(points) > most).any():
             raise ValueError(
                 f"points must lie within -2**{1024 - octaves} and 2**{1024 - octaves}, "
-                f"got {brief(points)}"
+                f"got {short_repr(points)}"
             )
-        angles = given[..., np.newaxis] * 2.0 ** np.arange(octaves)
+        angles = points[..., np.newaxis] * 2.0 ** np.arange(octaves)
     both = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-    return both.reshape(*given.shape[:-1], 2 * octaves * given.shape[-1])
+    return both.reshape(*points.shape[:-1], 2 * octaves * points.shape[-1])
 
 
 def fourier_features(points: ArrayLike, directions: ArrayLike) -> NDArray[np.float64]:
@@ -182,23 +182,23 @@ def fourier_features(points: ArrayLike, directions: ArrayLike) -> NDArray[np.flo
     >>> fourier_features([0.25, 0.0], [[1, 0], [0, 1]]).round(2) + 0.0
     array([0., 1., 1., 0.])
     """
-    given = _as_points(points)
+    points = _as_points(points)
     rows = as_reals("directions", directions)
-    if rows.ndim != 2 or not len(rows) or rows.shape[1] != given.shape[-1]:
+    if rows.ndim != 2 or not len(rows) or rows.shape[1] != points.shape[-1]:
         raise ValueError(
-            f"directions must have shape [m, {given.shape[-1]}] for points of shape "
-            f"{given.shape}, got {rows.shape}"
+            f"directions must have shape [m, {points.shape[-1]}] for points of shape "
+            f"{points.shape}, got {rows.shape}"
         )
     if not np.isfinite(rows).all():
         raise ValueError("directions must be finite, got NaN or infinity in them")
-    angles = 2 * np.pi * (given @ rows.T)
+    angles = 2 * np.pi * (points @ rows.T)
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def _as_points(points: ArrayLike) -> NDArray[np.float64]:
-    given = as_reals("points", points)
-    if not given.ndim or not given.shape[-1]:
-        raise ValueError(f"points must have shape [..., axes], got {given.shape}")
-    if not np.isfinite(given).all():
+    points = as_reals("points", points)
+    if not points.ndim or not points.shape[-1]:
+        raise ValueError(f"points must have shape [..., axes], got {points.shape}")
+    if not np.isfinite(points).all():
         raise ValueError("points must be finite, got NaN or infinity in them")
-    return given
+    return points

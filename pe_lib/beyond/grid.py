@@ -20,8 +20,8 @@ from pe_lib._arguments import (
     as_positions,
     as_reals,
     as_rotary_dim,
-    brief,
     round_once,
+    short_repr,
 )
 from pe_lib.beyond.rotary import BASE, apply_rotary
 from pe_lib.encoding import sinusoidal
@@ -114,7 +114,7 @@ def axial(
 def axial_frequencies(
     head_dim: int, axes: int = 2, *, base: float = BASE
 ) -> NDArray[np.float64]:
-    r"""Each axis turns its own share of the pairs, all with the same speeds.
+    r"""Each axis turns its own share of the pairs, all with the same frequencies.
 
     .. math:: \omega_j = b^{-2j/(d/a)}, \qquad j < d/2a
 
@@ -147,7 +147,7 @@ def section_frequencies(
     interleave: bool = False,
     base: float = BASE,
 ) -> NDArray[np.float64]:
-    r"""The axes share one list of speeds: M-RoPE.
+    r"""The axes share one list of frequencies: M-RoPE.
 
     .. math:: \omega_j = b^{-2j/d}, \qquad j < d/2
 
@@ -195,7 +195,8 @@ def section_frequencies(
     sizes = as_integers("sections", sections, at_least=0)
     if sizes.ndim != 1 or sizes.sum() != pairs:
         raise ValueError(
-            f"sections must add up to head_dim / 2 = {pairs}, got {brief(sections)}"
+            f"sections must add up to head_dim / 2 = {pairs}, "
+            f"got {short_repr(sections)}"
         )
     owner = np.repeat(np.arange(len(sizes)), sizes)
     if as_flag("interleave", interleave):
@@ -208,8 +209,8 @@ def section_frequencies(
                     f"to axis {axis} in turn, got {list(sizes)}"
                 )
             owner[places] = axis
-    speeds = angular_frequencies(head_dim, base=as_base(base))
-    return np.where(owner == np.arange(len(sizes))[:, np.newaxis], speeds, 0.0)
+    frequencies = angular_frequencies(head_dim, base=as_base(base))
+    return np.where(owner == np.arange(len(sizes))[:, np.newaxis], frequencies, 0.0)
 
 
 def rotate_grid(
@@ -263,49 +264,49 @@ def rotate_grid(
     --------
     One pair for rows, one for columns, and one that turns with their difference:
 
-    >>> speeds = [[1, 0, 0.5], [0, 1, -0.5]]
+    >>> frequencies = [[1, 0, 0.5], [0, 1, -0.5]]
     >>> x = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
-    >>> rotate_grid(x, [2, 2], frequencies=speeds).round(2) + 0.0
+    >>> rotate_grid(x, [2, 2], frequencies=frequencies).round(2) + 0.0
     array([-0.42,  0.91, -0.42,  0.91,  1.  ,  0.  ])
     """
-    given = as_float_array("vectors", vectors)
-    if not given.ndim or not given.shape[-1] or given.shape[-1] % 2:
+    vectors = as_float_array("vectors", vectors)
+    if not vectors.ndim or not vectors.shape[-1] or vectors.shape[-1] % 2:
         raise ValueError(
             "vectors must have shape [..., head_dim] with an even head_dim, got "
-            f"{given.shape}"
+            f"{vectors.shape}"
         )
     coordinates = _as_coordinates(positions)
     if (sections is None) == (frequencies is None):
         raise ValueError("sections or frequencies must be given, and not both")
     if sections is not None:
-        speeds = section_frequencies(
-            given.shape[-1], sections, interleave=interleave, base=base
+        turning = section_frequencies(
+            vectors.shape[-1], sections, interleave=interleave, base=base
         )
     else:
         if as_flag("interleave", interleave) or as_base(base) != BASE:
             raise ValueError(
                 "interleave and base must be left out where frequencies are given"
             )
-        speeds = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
-    wanted = (coordinates.shape[-1], given.shape[-1] // 2)
-    if speeds.shape != wanted:
+        turning = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
+    wanted = (coordinates.shape[-1], vectors.shape[-1] // 2)
+    if turning.shape != wanted:
         raise ValueError(
             f"frequencies must have shape [axes, head_dim / 2] = {wanted} for "
-            f"positions with {wanted[0]} axes, got {speeds.shape}"
+            f"positions with {wanted[0]} axes, got {turning.shape}"
         )
-    if not (np.abs(speeds) <= np.pi).all():
+    if not (np.abs(turning) <= np.pi).all():
         raise ValueError(
-            f"frequencies must lie within -pi and pi, got {brief(frequencies)}"
+            f"frequencies must lie within -pi and pi, got {short_repr(frequencies)}"
         )
-    turned = given.astype(np.float64)
-    for places, row in zip(np.moveaxis(coordinates, -1, 0), speeds, strict=True):
+    turned = vectors.astype(np.float64)
+    for places, row in zip(np.moveaxis(coordinates, -1, 0), turning, strict=True):
         # A rotation for each axis and sense; they commute.
         for sense in (1, -1):
             ahead = np.maximum(sense * row, 0)
             turned = apply_rotary(
                 turned, sense * places, layout=layout, frequencies=ahead
             )
-    return round_once(turned, given.dtype)
+    return round_once(turned, vectors.dtype)
 
 
 def _as_coordinates(positions: ArrayLike) -> NDArray[np.float64]:

@@ -1,44 +1,52 @@
-"""What a way to give attention positions guarantees, as tests with their evidence.
+"""What an attention method guarantees of positions, as tests with their evidence.
 
 :mod:`pe_lib.properties` asks a table of codes. A rotation or a bias has no table; it
-has *scores*. A :class:`Way` is what can be asked for scores: of given words, and
+has *scores*. An :class:`AttentionMethod` can be asked for scores: of given words, and
 of equal words by a head that was set by hand to attend so many positions back. A
 test that is passed shows what can be reached by choosing weights, not what training
 finds.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_lib._arguments import brief
+from pe_lib._arguments import short_repr
 from pe_lib.attention import softmax
-from pe_lib.beyond.ways import WAYS, WIDTH, Array, Positions, Way
+from pe_lib.beyond.attention_methods import (
+    ATTENTION_METHODS,
+    WIDTH,
+    Array,
+    AttentionMethod,
+    Positions,
+)
 from pe_lib.properties import Verdict
 from pe_lib.scorecards import Scorecard
 
 LENGTHS = (16, 200, 800)
 FARTHEST = 40  # how far back is asked for
+MUST = "methods must map names to attention methods"
 
 
-def any_length(way: Way) -> Verdict:
+def any_length(method: AttentionMethod) -> Verdict:
     """It has numbers for positions that no training saw: 800, and at 10,000."""
     positions: Positions = np.arange(LENGTHS[-1], dtype=np.float64)
     for start in (0, 10_000):
-        way.scores(*_words(LENGTHS[-1]), positions + start)
+        method.scores(*_random_tokens(LENGTHS[-1]), positions + start)
     return _verdict(True, 0.0, "800 positions, from 0 and from 10000")
 
 
-def offset_alone(way: Way) -> Verdict:
+def offset_alone(method: AttentionMethod) -> Verdict:
     """Two tokens keep their score when both move, whatever lies between them."""
     t = np.arange(64.0)
-    queries, keys = _words(64)
-    before = way.scores(queries, keys, t)
+    queries, keys = _random_tokens(64)
+    before = method.scores(queries, keys, t)
     for later in (100, 10_000):
-        gaps = np.abs(way.scores(queries, keys, t + later) - before) / before.std()
+        gaps = np.abs(method.scores(queries, keys, t + later) - before) / before.std()
         worst = float(gaps.max())
         if worst > 1e-9:
             query, key = np.unravel_index(gaps.argmax(), gaps.shape)
@@ -46,7 +54,7 @@ def offset_alone(way: Way) -> Verdict:
             return _verdict(False, worst, evidence)
     other = np.random.default_rng(1).standard_normal((2, 64, WIDTH))
     other[:, [0, 63]] = queries[[0, 63]], keys[[0, 63]]
-    gap = abs(way.scores(other[0], other[1], t) - before)[63, 0]
+    gap = abs(method.scores(other[0], other[1], t) - before)[63, 0]
     worst = float(gap / before.std())
     if worst > 1e-9:
         evidence = f"query 63, key 0: {worst:.1f} by those between"
@@ -54,33 +62,33 @@ def offset_alone(way: Way) -> Verdict:
     return _verdict(True, worst, "no score changes 10000 words later")
 
 
-def one_back(way: Way) -> Verdict:
+def one_back(method: AttentionMethod) -> Verdict:
     """A head can attend most to the previous position, among equal tokens."""
-    return _looks(way, (1,))
+    return _attends_back(method, (1,))
 
 
-def any_lag(way: Way) -> Verdict:
+def any_lag(method: AttentionMethod) -> Verdict:
     """A head can attend most to the position k back, for each k from 1 to 40."""
-    return _looks(way, range(1, FARTHEST + 1))
+    return _attends_back(method, range(1, FARTHEST + 1))
 
 
-def before_and_after(way: Way) -> Verdict:
+def before_and_after(method: AttentionMethod) -> Verdict:
     """Without a mask it can tell the previous position from the next."""
-    scores = way.looking(1, np.arange(9.0))[4]
+    scores = method.attending(1, np.arange(9.0))[4]
     gap = float(abs(scores[3] - scores[5]))
     holds = gap > 1e-9
     how = "apart by" if holds else "one number:"
     return _verdict(holds, gap, f"one back and one ahead are {how} {gap:.2g}")
 
 
-def equal_words(way: Way) -> Verdict:
+def equal_words(method: AttentionMethod) -> Verdict:
     """With one token, again and again, the outputs of two positions differ."""
     t = np.arange(40.0)
-    word = np.tile(_words(1)[0], (40, 1))
+    word = np.tile(_random_tokens(1)[0], (40, 1))
     values = np.broadcast_to(word, (40, 40, WIDTH))
-    if way.values is not None:
-        values = values + way.values(t)
-    weights = softmax(way.scores(word, word, t))
+    if method.values is not None:
+        values = values + method.values(t)
+    weights = softmax(method.scores(word, word, t))
     outputs = np.einsum("ts,tsd->td", weights, values)
     spread = float(np.ptp(outputs, axis=0).max())
     holds = spread > 1e-9
@@ -89,11 +97,11 @@ def equal_words(way: Way) -> Verdict:
     )
 
 
-def between(way: Way) -> Verdict:
+def between(method: AttentionMethod) -> Verdict:
     """Position 3.7 exists, is neither 3 nor 4, and just after 3 all is as at 3."""
-    queries, keys = _words(2)
+    queries, keys = _random_tokens(2)
     three, middle, four, after = (
-        way.scores(queries, keys, np.array([0.0, at]))[0, 1]
+        method.scores(queries, keys, np.array([0.0, at]))[0, 1]
         for at in (3, 3.7, 4, 3 + 1e-6)
     )
     apart = min(abs(middle - three), abs(middle - four))
@@ -103,13 +111,13 @@ def between(way: Way) -> Verdict:
     )
 
 
-def keeps_weight(way: Way) -> Verdict:
+def keeps_weight(method: AttentionMethod) -> Verdict:
     """The largest weight of a head does not shrink as the sequence grows.
 
     All are scaled first: at 200 tokens the scores of a query lie within 6 of each
     other, so that a sharper head is no better.
     """
-    rows = [way.looking(1, np.arange(float(n)))[-1] for n in LENGTHS[1:]]
+    rows = [method.attending(1, np.arange(float(n)))[-1] for n in LENGTHS[1:]]
     spread = float(np.ptp(rows[0]))
     scale = 6 / spread if spread else 1.0
     tops = [float(softmax(scale * row).max()) for row in rows]
@@ -117,7 +125,9 @@ def keeps_weight(way: Way) -> Verdict:
     return _verdict(tops[1] > 0.99 * tops[0], tops[1] / tops[0], evidence)
 
 
-GUARANTEES: dict[str, Callable[[Way], Verdict]] = {
+Guarantee = Callable[[AttentionMethod], Verdict]
+
+GUARANTEES: dict[str, Guarantee] = {
     test.__name__.replace("_", " "): test
     for test in (
         any_length,
@@ -132,49 +142,47 @@ GUARANTEES: dict[str, Callable[[Way], Verdict]] = {
 }
 
 
-def guarantees(ways: Mapping[str, Way] | None = None) -> Scorecard:
-    """Every test for every way: ``card["rotary"]["one back"]`` is a verdict.
+def guarantees(methods: Mapping[str, AttentionMethod] | None = None) -> Scorecard:
+    """Every test for every method: ``card["rotary"]["one back"]`` is a verdict.
 
     Parameters
     ----------
-    ways : mapping
-        From a name to a :class:`Way`; ``WAYS`` if left out.
+    methods : mapping
+        From a name to an :class:`AttentionMethod`; ``ATTENTION_METHODS`` if left out.
 
     Returns
     -------
     Scorecard
-        With the tests named in ``GUARANTEES``. Where a way raises, or its scores are
+        With the tests named in ``GUARANTEES``. Where a method raises, or its scores are
         NaN, it does not hold, and the evidence says why.
 
     Raises
     ------
     TypeError
-        If `ways` does not map strings to ways.
+        If `methods` does not map strings to attention methods.
 
     Examples
     --------
-    >>> card = guarantees({"ALiBi": WAYS["ALiBi"]})
+    >>> card = guarantees({"ALiBi": ATTENTION_METHODS["ALiBi"]})
     >>> card["ALiBi"]["one back"].evidence
     '1 back of 16 tokens: looks at 0 back'
     """
-    chosen = WAYS if ways is None else ways
+    chosen = ATTENTION_METHODS if methods is None else methods
     if not isinstance(chosen, Mapping):
-        raise TypeError(f"ways must map names to ways, got {brief(ways)}")
-    for name, way in chosen.items():
-        if not (isinstance(name, str) and isinstance(way, Way)):
-            raise TypeError(
-                f"ways must map names to ways, got {brief(name)}: {brief(way)}"
-            )
+        raise TypeError(f"{MUST}, got {short_repr(methods)}")
+    for name, method in chosen.items():
+        if not (isinstance(name, str) and isinstance(method, AttentionMethod)):
+            raise TypeError(f"{MUST}, got {short_repr(name)}: {short_repr(method)}")
     return Scorecard(
         {
-            name: {title: _judge(test, way) for title, test in GUARANTEES.items()}
-            for name, way in chosen.items()
+            name: {title: _judge(test, method) for title, test in GUARANTEES.items()}
+            for name, method in chosen.items()
         },
-        {name: way.setting for name, way in chosen.items() if way.setting},
+        {name: method.setting for name, method in chosen.items() if method.setting},
     )
 
 
-def _numbers(ask: Callable[..., Array]) -> Callable[..., Array]:
+def _refusing_nan(ask: Callable[..., Array]) -> Callable[..., Array]:
     """The same question, whose answer is refused if it is no number."""
 
     def checked(*question: Any) -> Array:
@@ -186,37 +194,37 @@ def _numbers(ask: Callable[..., Array]) -> Callable[..., Array]:
     return checked
 
 
-def _judge(test: Callable[[Way], Verdict], way: Way) -> Verdict:
-    """The verdict; on a way of the book it is found once."""
-    of_the_book = any(way is each for each in WAYS.values())
-    return _find_once(test, way) if of_the_book else _find(test, way)
-
-
-@cache
-def _find_once(test: Callable[[Way], Verdict], way: Way) -> Verdict:
-    return _find(test, way)
-
-
-def _find(test: Callable[[Way], Verdict], way: Way) -> Verdict:
+def _find(test: Guarantee, method: AttentionMethod) -> Verdict:
     try:
-        return test(Way(_numbers(way.scores), _numbers(way.looking), way.values))
+        scores = _refusing_nan(method.scores)
+        attending = _refusing_nan(method.attending)
+        return test(replace(method, scores=scores, attending=attending))
     except (ValueError, IndexError) as error:
         return _verdict(False, float("nan"), str(error))
 
 
-def _words(n: int) -> tuple[Array, Array]:
+_find_once = cache(_find)
+
+
+def _judge(test: Guarantee, method: AttentionMethod) -> Verdict:
+    """The verdict; on a method of the book it is found once."""
+    of_the_book = any(method is each for each in ATTENTION_METHODS.values())
+    return (_find_once if of_the_book else _find)(test, method)
+
+
+def _random_tokens(n: int) -> tuple[Array, Array]:
     both = np.random.default_rng(0).standard_normal((2, n, WIDTH))
     return both[0], both[1]
 
 
-def _looks(way: Way, lags: ArrayLike) -> Verdict:
+def _attends_back(method: AttentionMethod, lags: ArrayLike) -> Verdict:
     """Whether each query that has such a key prefers it, under a causal mask."""
     for n in LENGTHS:
         ahead = np.triu(np.ones((n, n), dtype=bool), k=1)
         for back in np.asarray(lags):
             if back >= n:
                 continue
-            scores = way.looking(int(back), np.arange(float(n)))
+            scores = method.attending(int(back), np.arange(float(n)))
             scores = np.where(ahead, -np.inf, scores)[back:]
             near = scores > scores.max(axis=1, keepdims=True) - 1e-9
             right = near.diagonal() & (near.sum(axis=1) == 1)

@@ -19,7 +19,11 @@ from pe_lib._arguments import (
     as_rotary_dim,
     round_once,
 )
-from pe_lib._phasors import frequencies_in_units, phasors_of, steps_in_units
+from pe_lib._exact_angles import (
+    as_fixed_point,
+    fixed_point_frequencies,
+    sines_and_cosines_of,
+)
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
 
@@ -46,7 +50,7 @@ def rotary_frequencies(
     with b the base, d = `head_dim` and r = `rotary_dim`. Two encodings are called
     partial rotary. GPT-J, GPT-NeoX and Phi turn the first r numbers of a head as if
     they were a head of width r, and leave the others out: the first formula. The
-    second keeps the speeds of the whole head and does not turn its slow pairs
+    second keeps the frequencies of the whole head and does not turn its slow pairs
     (Barbero et al. 2024 call it p-RoPE). Where r = d the two are one.
 
     Parameters
@@ -134,7 +138,7 @@ def apply_rotary(
         Llama, or number j of the first and number j of the second half, as in
         GPT-NeoX and Hugging Face's Llama. Weights that were trained with one are
         wrong for the other: see
-        :func:`pe_lib.conventions.convert_rotary_weight`.
+        :func:`pe_lib.layouts.convert_rotary_weight`.
     rotary_dim : int, optional
         Only the first so many numbers of each vector turn, with frequencies
         b**(-2j / rotary_dim), in a layout of their own; an even number. All of
@@ -175,31 +179,34 @@ def apply_rotary(
     1.6729
     1.6729
     """
-    given = as_float_array("vectors", vectors)
-    head_dim = given.shape[-1] if given.ndim else 0
+    vectors = as_float_array("vectors", vectors)
+    head_dim = vectors.shape[-1] if vectors.ndim else 0
     width = rotary_dim is None and frequencies is None
     if not head_dim or (width and head_dim % 2):
         raise ValueError(
             "vectors must have shape [..., head_dim] with an even head_dim, got "
-            f"{given.shape}"
+            f"{vectors.shape}"
         )
     positions = as_positions(positions)
     base = as_base(base)
     layout = as_choice("layout", layout, LAYOUTS)
-    around = given.shape[:-1]
+    around = vectors.shape[:-1]
     if positions.ndim and around[-positions.ndim :] != positions.shape:
         raise ValueError(
             f"positions must have shape {around} or its last axes, for vectors of "
-            f"shape {given.shape}, got {positions.shape}"
+            f"shape {vectors.shape}, got {positions.shape}"
         )
-    speeds, steps = _pair_speeds(head_dim, base, rotary_dim, frequencies)
+    turning, fixed_point = _pair_frequencies(head_dim, base, rotary_dim, frequencies)
     integers = np.rint(positions)
     fractions = positions - integers
-    hands = phasors_of(
-        integers.astype(np.int64), steps, speeds, fractions if fractions.any() else None
+    hands = sines_and_cosines_of(
+        integers.astype(np.int64),
+        fixed_point,
+        turning,
+        fractions if fractions.any() else None,
     )
-    rotated = rotate(given, hands.imag, hands.real, layout)
-    return round_once(rotated, given.dtype)
+    rotated = rotate(vectors, hands.imag, hands.real, layout)
+    return round_once(rotated, vectors.dtype)
 
 
 def rotate(
@@ -213,13 +220,20 @@ def rotate(
     its first 2 K numbers are pairs in the `layout` of :func:`apply_rotary`, the others
     stay. The same for tensors is :func:`pe_lib.nn.rotate`. Returns float64.
 
-    Raises ValueError if the layout is unknown, or x has fewer than 2 K numbers.
+    Raises TypeError if x, cos or sin are no real numbers, ValueError if their shapes do
+    not fit or the layout is unknown.
 
     >>> rotate([1.0, 2.0, 3.0, 4.0], [0.0, 1.0], [1.0, 0.0], "half_split")
     array([-3.,  2.,  1.,  4.])
     """
-    cos, sin = np.asarray(cos), np.asarray(sin)
-    rotated = np.array(x, dtype=np.float64)
+    cos, sin, rotated = as_reals("cos", cos), as_reals("sin", sin), as_reals("x", x)
+    around = zip(cos.shape[-2::-1], rotated.shape[-2::-1], strict=False)
+    fits = 0 < cos.ndim <= rotated.ndim and sin.shape == cos.shape
+    if not fits or any(n not in (1, m) for n, m in around):
+        raise ValueError(
+            "x, cos and sin must have shapes [..., head_dim], [..., K] and [..., K], "
+            f"got {rotated.shape}, {cos.shape} and {sin.shape}"
+        )
     width = 2 * cos.shape[-1]
     if width > rotated.shape[-1]:
         raise ValueError(
@@ -233,44 +247,44 @@ def rotate(
     return rotated
 
 
-def _pair_speeds(
+def _pair_frequencies(
     head_dim: int,
     base: float,
     rotary_dim: int | None,
     frequencies: ArrayLike | None,
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.uint64], NDArray[np.float64]]]:
-    """The frequency of each pair that turns, and its steps as `phasors_of` has them."""
+    """The frequency of each pair that turns, in radians and in fixed point."""
     if frequencies is None:
         rotary_dim = as_rotary_dim(rotary_dim, head_dim)
-        speeds = angular_frequencies(rotary_dim, base=base)
-        return speeds, steps_in_units(rotary_dim, base, "paper")
-    speeds = _as_frequencies(frequencies, head_dim)
+        turning = angular_frequencies(rotary_dim, base=base)
+        return turning, fixed_point_frequencies(rotary_dim, base, "paper")
+    turning = _as_frequencies(frequencies, head_dim)
     if base != BASE:
         raise ValueError(
             f"base must be left out where frequencies are given, got {base:g}"
         )
     if rotary_dim is not None and as_integer("rotary_dim", rotary_dim) != 2 * len(
-        speeds
+        turning
     ):
         raise ValueError(
-            f"rotary_dim must be {2 * len(speeds)} where {len(speeds)} frequencies are "
-            f"given, or left out, got {rotary_dim}"
+            f"rotary_dim must be {2 * len(turning)} where {len(turning)} frequencies "
+            f"are given, or left out, got {rotary_dim}"
         )
-    return speeds, frequencies_in_units(tuple(speeds.tolist()))
+    return turning, as_fixed_point(tuple(turning.tolist()))
 
 
 def _as_frequencies(value: ArrayLike, head_dim: int) -> NDArray[np.float64]:
     """Return `frequencies` [K] of a head, each from 0 to half a turn a position."""
-    speeds = as_reals("frequencies", value)
-    if speeds.ndim != 1 or not 1 <= len(speeds) <= head_dim // 2:
+    frequencies = as_reals("frequencies", value)
+    if frequencies.ndim != 1 or not 1 <= len(frequencies) <= head_dim // 2:
         raise ValueError(
             f"frequencies must have shape [K] with K from 1 to head_dim / 2 = "
-            f"{head_dim / 2:g}, got {speeds.shape}"
+            f"{head_dim / 2:g}, got {frequencies.shape}"
         )
-    bad = speeds[~np.isfinite(speeds)]
+    bad = frequencies[~np.isfinite(frequencies)]
     if bad.size:
         raise ValueError(f"frequencies must be finite, got {bad[0]}")
-    bad = speeds[(speeds < 0) | (speeds > np.pi)]
+    bad = frequencies[(frequencies < 0) | (frequencies > np.pi)]
     if bad.size:
         raise ValueError(f"frequencies must lie within 0 and pi, got {bad[0]:g}")
-    return speeds
+    return frequencies

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_choice, as_integer, as_reals, brief
+from pe_lib._arguments import as_choice, as_integer, as_number, as_reals, short_repr
 
 RAMPS = ("turns", "index")
 
@@ -174,11 +174,11 @@ def by_parts(
     old = _as_frequencies("frequencies", frequencies)
     s = _as_factor(factor)
     length = as_integer("trained_length", trained_length, at_least=1)
-    low, high = _as_number("slow", slow), _as_number("fast", fast)
+    low, high = as_number("slow", slow), as_number("fast", fast)
     if not 0 < low < high < math.inf:
         raise ValueError(
             "slow and fast must be 0 < slow < fast, "
-            f"got {brief(slow)} and {brief(fast)}"
+            f"got {short_repr(slow)} and {short_repr(fast)}"
         )
     if as_choice("ramp", ramp, RAMPS) == "turns":
         kept = (old * length / (2 * np.pi) - low) / (high - low)
@@ -235,7 +235,9 @@ def longrope(frequencies: ArrayLike, factors: ArrayLike) -> NDArray[np.float64]:
             f"got {divisors.shape}"
         )
     if not ((divisors > 0) & np.isfinite(divisors)).all():
-        raise ValueError(f"factors must be finite and above 0, got {brief(factors)}")
+        raise ValueError(
+            f"factors must be finite and above 0, got {short_repr(factors)}"
+        )
     return old / divisors
 
 
@@ -331,19 +333,16 @@ def _as_frequencies(
             f"got {frequencies.shape}"
         )
     if not ((frequencies >= 0) & np.isfinite(frequencies)).all():
-        raise ValueError(f"{name} must be finite and at least 0, got {brief(value)}")
+        raise ValueError(
+            f"{name} must be finite and at least 0, got {short_repr(value)}"
+        )
     return frequencies
 
 
-def _as_number(name: str, value: Any) -> float:
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
-    return float(number)
-
-
 def _as_factor(value: Any) -> float:
-    factor = _as_number("factor", value)
+    factor = as_number("factor", value)
     if not 1 <= factor < math.inf:
-        raise ValueError(f"factor must be finite and at least 1, got {brief(value)}")
+        raise ValueError(
+            f"factor must be finite and at least 1, got {short_repr(value)}"
+        )
     return factor

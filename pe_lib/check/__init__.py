@@ -4,9 +4,9 @@
 This loads torch.
 """
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 
-with needs("torch", by="pe_lib.check"):
+with require_package("torch", by="pe_lib.check"):
     from pe_lib.check.checker import check
     from pe_lib.check.report import Finding, Report
 

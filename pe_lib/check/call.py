@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib._arguments import brief
+from pe_lib._arguments import short_repr
 
 Make = Callable[[int], nn.Module]
 
@@ -122,7 +122,7 @@ class Subject:
             module = self.make(self.d_model if width is None else width)
             if not isinstance(module, nn.Module):
                 raise TypeError(
-                    f"make must return a torch.nn.Module, got {brief(module)}"
+                    f"make must return a torch.nn.Module, got {short_repr(module)}"
                 )
             module.eval()
         if self.filled:

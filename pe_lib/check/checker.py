@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from pe_lib._arguments import as_callable, as_choice, as_integer, brief
+from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import added, bias, rotary, state
 from pe_lib.check.call import (
     CannotCallError,
@@ -118,7 +118,9 @@ def check(
 def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
     """The names of the checks of a kind, but for those in `ignore`."""
     if isinstance(ignore, str):
-        raise TypeError(f"ignore must be a collection of names, got {brief(ignore)}")
+        raise TypeError(
+            f"ignore must be a collection of names, got {short_repr(ignore)}"
+        )
     known = sorted({name for checks in CHECKS.values() for name in checks})
     for name in ignore:
         as_choice("ignore", name, known)

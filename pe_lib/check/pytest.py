@@ -14,12 +14,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 from pe_lib.check.call import Make
 from pe_lib.check.checker import check, names_of_checks
 from pe_lib.check.report import ERROR, WARNING, Report
 
-with needs("pytest", by="pe_lib.check.pytest"):
+with require_package("pytest", by="pe_lib.check.pytest"):
     import pytest
 
 __all__ = ["encoding_tests"]

@@ -5,7 +5,7 @@ one transformer of many members, ``training`` trains and tests it, ``kept`` read
 writes the results. Imported by name, module by module. This loads torch.
 """
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 
-with needs("torch", by="pe_lib.experiments"):
+with require_package("torch", by="pe_lib.experiments"):
     import torch as _torch  # noqa: F401 - for its error, if it is missing

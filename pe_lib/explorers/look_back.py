@@ -74,9 +74,13 @@ class LookBack(Explorer):
         weights = softmax(SHARP * P[self.query] @ P.T)
         dials = "".join(
             "<div>"
-            + hand(f"hand {j + 1}", speed * (self.query - 1), ghost=speed * self.query)
-            + f'<span class="now">{round(np.degrees(speed))}° to go</span></div>\n'
-            for j, speed in enumerate(angular_frequencies(8, base=BASE))
+            + hand(
+                f"hand {j + 1}",
+                frequency * (self.query - 1),
+                ghost=frequency * self.query,
+            )
+            + f'<span class="now">{round(np.degrees(frequency))}° to go</span></div>\n'
+            for j, frequency in enumerate(angular_frequencies(8, base=BASE))
         )
         bars = "".join(
             f"M{20 * s + 20} 75v{-60 * weight:.1f}" for s, weight in enumerate(weights)

@@ -67,8 +67,8 @@ class MoveBoth(Explorer):
 
     def _angles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How far the query's and the key's hands have turned, from twelve."""
-        speeds = angular_frequencies(4)
-        return speeds * self.position, speeds * (self.position - self.back)
+        frequencies = angular_frequencies(4)
+        return frequencies * self.position, frequencies * (self.position - self.back)
 
     def _score(self) -> float:
         query = apply_shift(UPRIGHT, self.position)

@@ -17,7 +17,7 @@ from pe_lib.explorers._explorer import (
     within,
 )
 
-SPEEDS, SHARP, FAR = (2.0, 1.0, 0.5), 3, 3
+FREQUENCIES, SHARP, FAR = (2.0, 1.0, 0.5), 3, 3
 SIDE = 2 * FAR + 1
 
 
@@ -74,7 +74,7 @@ class Patches(Explorer):
     def _scores(self) -> NDArray[np.float64]:
         """Of all keys, row by row; the query is in the middle."""
         directions = [(1, 0), (0, 1)] + [(1, 1), (1, -1)] * self.diagonals
-        hands = np.array([s * np.array(way) for s in SPEEDS for way in directions])
+        hands = np.array([s * np.array(way) for s in FREQUENCIES for way in directions])
         steps = np.arange(-FAR, FAR + 1)
         places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
         amounts = np.cos(hands @ (self.down, self.right))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_lib._arguments import as_choice
-from pe_lib.beyond.positions import ORDERS, offset_errors, sharded
+from pe_lib.beyond.positions import ORDERS, sharded
 from pe_lib.explorers._explorer import (
     Explorer,
     buttons,
@@ -85,9 +85,11 @@ class RightOffsets(Explorer):
         return positions
 
     def _right(self) -> NDArray[np.bool_]:
-        errors = offset_errors(np.arange(TOKENS), self._positions())
-        right: NDArray[np.bool_] = (errors == 0) & np.tri(TOKENS, dtype=bool)
-        return right
+        tokens, positions = np.arange(TOKENS), self._positions()
+        right = np.subtract.outer(positions, positions) == np.subtract.outer(
+            tokens, tokens
+        )
+        return np.asarray(right & np.tri(TOKENS, dtype=bool))
 
     def _won(self) -> bool:
         return self.cut == self.numbers == "zigzag"

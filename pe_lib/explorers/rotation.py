@@ -59,12 +59,12 @@ class Rotation(Explorer):
 
     def _stage(self) -> str:
         dials = []
-        for pair, speed in enumerate(angular_frequencies(6, base=50)):
-            before, turn = speed * self.position, speed * self.offset
+        for pair, frequency in enumerate(angular_frequencies(6, base=50)):
+            before, turn = frequency * self.position, frequency * self.offset
             dials.append(
                 "<div>"
                 + hand(f"hand {pair}", before + turn, before=before)
-                + f"<div>frequency {speed:.2g}</div>"
+                + f"<div>frequency {frequency:.2g}</div>"
                 f'<span class="now">{number(turn)} rad</span></div>\n'
             )
         T = shift_matrix(self.offset, 6, base=50)

@@ -92,7 +92,7 @@ class Stretch(Explorer):
         one_of("base", self.base, BASES)
         one_of("trained_length", self.trained_length, LENGTHS)
 
-    def _speeds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _frequencies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         old, s = angular_frequencies(2 * HANDS, base=self.base), self.factor
         new = {
             "none": lambda: old,
@@ -105,13 +105,13 @@ class Stretch(Explorer):
 
     def _reach(self) -> NDArray[np.float64]:
         """Of the hands that never came round in training, which are the last."""
-        old, new = self._speeds()
+        old, new = self._frequencies()
         n = LONGER * self.trained_length
         far = scaling.unseen_angles(old, new, self.trained_length, n)
         return far[far > 0]
 
     def _share(self) -> float:
-        old, new = self._speeds()
+        old, new = self._frequencies()
         return float((1 - np.cos(new).mean()) / (1 - np.cos(old).mean()))
 
     def _unseen(self) -> int:
@@ -121,8 +121,8 @@ class Stretch(Explorer):
         return len(self._reach()) > 0 == self._unseen() and self._share() >= 0.9
 
     def _now(self) -> list[str]:
-        """The paths: where the slow hands begin, known angles, new ones, speeds."""
-        (old, new), reach = self._speeds(), self._reach()
+        """The paths: where slow hands begin, known angles, new ones, frequencies."""
+        (old, new), reach = self._frequencies(), self._reach()
         first, paths = HANDS - len(reach), ["", ""]
         for i, far in enumerate(reach):
             stem = f"M{_x(first + i)} 80V{80 - 20 * np.log2(far):.1f}"

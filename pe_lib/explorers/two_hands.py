@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pe_lib.explorers._explorer import Explorer, hand, number, picture, slider
 
-SPEED = 0.01
+FREQUENCY = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,9 @@ class TwoHands(Explorer):
 
     def _distances(self) -> NDArray[np.float64]:
         t = np.arange(1, 100)
-        far: NDArray[np.float64] = np.sqrt(4 - 2 * np.cos(t) - 2 * np.cos(SPEED * t))
+        far: NDArray[np.float64] = np.sqrt(
+            4 - 2 * np.cos(t) - 2 * np.cos(FREQUENCY * t)
+        )
         return far
 
     def _stage(self) -> str:
@@ -55,7 +57,10 @@ class TwoHands(Explorer):
             + hand("fast hand, at the nearest position", low, ghost=0, legs=False)
             + "1.00 radian per position</div>\n<div>"
             + hand(
-                "slow hand, at the nearest position", SPEED * low, ghost=0, legs=False
+                "slow hand, at the nearest position",
+                FREQUENCY * low,
+                ghost=0,
+                legs=False,
             )
             + '<span class="now">0.01 radian per position</span></div></div>\n'
             '<p class="legend">The hands of the nearest position, and'
@@ -93,4 +98,4 @@ class TwoHands(Explorer):
         )
 
     def _controls(self) -> str:
-        return slider("w", "frequency of the slow hand", 0.01, 0.99, 0.01, SPEED)
+        return slider("w", "frequency of the slow hand", 0.01, 0.99, 0.01, FREQUENCY)

@@ -1,8 +1,8 @@
 """Positional encodings as PyTorch modules. This loads torch."""
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 
-with needs("torch", by="pe_lib.nn"):
+with require_package("torch", by="pe_lib.nn"):
     from pe_lib.nn._rotate import rotate
     from pe_lib.nn.bias import AlibiBias, T5Bias
     from pe_lib.nn.grid import GridRotaryEmbedding

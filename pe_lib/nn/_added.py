@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_flag, as_integer
-from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, lined_up
+from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, match_rows
 
 
 class Added(nn.Module):
@@ -63,7 +63,7 @@ class Added(nn.Module):
             at = as_real_tensor("positions", positions)
             swapped = x.ndim == 3 and not self.batch_first
             leading = x.shape[1::-1] if swapped else x.shape[:-1]
-            at = lined_up("x", at, length, leading).to(x.device)
+            at = match_rows("x", at, length, leading).to(x.device)
             rows = self._rows_at(x, at, offset)
         rows = rows if rows.dtype == x.dtype else rows.to(x.dtype)
         if not self.batch_first and x.ndim == 3:  # x is [length, batch, d_model]

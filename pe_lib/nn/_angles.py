@@ -1,11 +1,11 @@
-"""Sines and cosines of any positions, as tensors: the angles of `pe_lib._phasors`."""
+"""Sines and cosines of any positions, as tensors, as in `pe_lib._exact_angles`."""
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pe_lib._phasors import RADIANS
+from pe_lib._exact_angles import RADIANS
 from pe_lib.nn._arguments import with_float64
 
 QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64; -HALF is too large
@@ -18,10 +18,10 @@ def make_columns(
     width: int,
     sines: slice,
     cosines: slice,
-    steps_in_units: tuple[NDArray[np.uint64], NDArray[np.float64]],
+    fixed_point: tuple[NDArray[np.uint64], NDArray[np.float64]],
 ) -> Columns:
     """Every column is a sine; a cosine is one that starts a quarter turn ahead."""
-    whole, rest = steps_in_units
+    whole, rest = fixed_point
     steps, starts = np.zeros((2, width), np.int64)
     rests = np.zeros(width)
     for columns, start in ((sines, 0), (cosines, QUARTER)):

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib._arguments import as_integer, as_reals, brief
+from pe_lib._arguments import as_integer, as_reals, short_repr
 
 FAR = 2**62
 
@@ -24,7 +24,7 @@ def as_number(name: str, value: Any, highest: float = math.inf) -> float:
     if not 0 <= number <= highest or number == math.inf:
         bound = "finite and at least 0"
         bound = bound if highest == math.inf else f"between 0 and {highest:g}"
-        raise ValueError(f"{name} must be {bound}, got {brief(value)}")
+        raise ValueError(f"{name} must be {bound}, got {short_repr(value)}")
     return float(number)
 
 
@@ -45,7 +45,7 @@ def as_offset(value: Any) -> Any:
     return value if fits else as_integer("offset", value)
 
 
-def lined_up(
+def match_rows(
     name: str, at: Tensor, length: int, rows: Sequence[int], columns: int = 0
 ) -> Tensor:
     """`at`, whose shape before its `columns` axes is [length] or [*rows].

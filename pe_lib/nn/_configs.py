@@ -61,12 +61,12 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
             "the length of the text, as for 'dynamic' and 'longrope', compute them by "
             "pe_lib.beyond.scaling and make RotaryEmbedding(..., frequencies=...)"
         )
-    speeds = angular_frequencies(turning, base=base)
+    frequencies = angular_frequencies(turning, base=base)
     longest = _first(config, "max_position_embeddings", "n_positions")
     trained = rope.get("original_max_position_embeddings") or longest
     factor = rope.get("factor") or (longest and trained and longest / trained)
     if rule == "linear" and factor:
-        return {**given, "frequencies": interpolate(speeds, factor)}
+        return {**given, "frequencies": interpolate(frequencies, factor)}
     if not factor or not trained:
         raise ValueError(
             f"rope_parameters of {rule!r} must have factor and "
@@ -75,8 +75,8 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
     if rule == "llama3":
         low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
         if (low, high) == (1.0, 4.0):
-            return {**given, "frequencies": llama3(speeds, factor, trained)}
-        parts = by_parts(speeds, factor, trained, slow=low, fast=high)
+            return {**given, "frequencies": llama3(frequencies, factor, trained)}
+        parts = by_parts(frequencies, factor, trained, slow=low, fast=high)
         return {**given, "frequencies": parts}
     if not rope.get("truncate", True):
         raise ValueError(
@@ -84,7 +84,7 @@ def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
             "RotaryEmbedding(..., frequencies=...)"
         )
     slow, fast = rope.get("beta_slow") or 1, rope.get("beta_fast") or 32
-    parts = by_parts(speeds, factor, trained, slow=slow, fast=fast, ramp="index")
+    parts = by_parts(frequencies, factor, trained, slow=slow, fast=fast, ramp="index")
     more = _yarn_factor(rope, factor)
     return {**given, "frequencies": parts, "attention_factor": more}
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, brief
+from pe_lib._arguments import as_choice, as_flag, as_integer, short_repr
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, with_float64
 from pe_lib.nn._tables import WIDE
@@ -402,5 +402,5 @@ def _as_length(name: str, value: Any) -> Any:
     if not (type(value) is int or isinstance(value, torch.SymInt)):
         value = as_integer(name, value)
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {brief(value)}")
+        raise ValueError(f"{name} must be at least 1, got {short_repr(value)}")
     return value

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_reals
-from pe_lib._phasors import frequencies_in_units
+from pe_lib._exact_angles import as_fixed_point
 from pe_lib.beyond.grid import section_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
@@ -76,25 +76,25 @@ class GridRotaryEmbedding(nn.Module):
         if (sections is None) == (frequencies is None):
             raise ValueError("sections or frequencies must be given, and not both")
         if sections is not None:
-            speeds = section_frequencies(
+            turning = section_frequencies(
                 head_dim, sections, interleave=interleave, base=base
             )
         else:
-            speeds = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
-        if speeds.ndim != 2 or speeds.shape[1] != head_dim // 2 or head_dim % 2:
+            turning = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
+        if turning.ndim != 2 or turning.shape[1] != head_dim // 2 or head_dim % 2:
             raise ValueError(
                 "frequencies must have shape [axes, head_dim / 2] with an even "
-                f"head_dim, got {speeds.shape} and head_dim = {head_dim}"
+                f"head_dim, got {turning.shape} and head_dim = {head_dim}"
             )
-        if not (np.abs(speeds) <= np.pi).all():
+        if not (np.abs(turning) <= np.pi).all():
             raise ValueError("frequencies must lie within -pi and pi")
-        self.frequencies = tuple(map(tuple, speeds.tolist()))
+        self.frequencies = tuple(map(tuple, turning.tolist()))
         cosines, sines = layout_columns(head_dim, "half_split")
         self._axes = [
-            make_columns(head_dim, sines, cosines, frequencies_in_units(tuple(row)))
-            for row in np.abs(speeds).tolist()
+            make_columns(head_dim, sines, cosines, as_fixed_point(tuple(row)))
+            for row in np.abs(turning).tolist()
         ]
-        self._signs = torch.from_numpy(np.sign(speeds) + (speeds == 0))
+        self._signs = torch.from_numpy(np.sign(turning) + (turning == 0))
         self._move()
 
     def forward(

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
-from pe_lib.beyond.rotary import BASE, _pair_speeds
+from pe_lib.beyond.rotary import BASE, _pair_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at
-from pe_lib.nn._arguments import as_offset, as_real_tensor, lined_up
+from pe_lib.nn._arguments import as_offset, as_real_tensor, match_rows
 from pe_lib.nn._configs import rotary_arguments
 from pe_lib.nn._rotate import rotate
 from pe_lib.nn._tables import WIDE, Tabled
@@ -111,8 +111,10 @@ class RotaryEmbedding(Tabled):
         self.base = as_base(base)
         self.layout = as_choice("layout", layout, LAYOUTS)
         self._given = frequencies is not None
-        speeds, steps = _pair_speeds(self.head_dim, self.base, rotary_dim, frequencies)
-        self.rotary_dim, self._speeds = 2 * len(speeds), tuple(speeds.tolist())
+        turning, steps = _pair_frequencies(
+            self.head_dim, self.base, rotary_dim, frequencies
+        )
+        self.rotary_dim, self._frequencies = 2 * len(turning), tuple(turning.tolist())
         self.attention_factor = as_positive("attention_factor", attention_factor)
         self.seq_dim = as_integer("seq_dim", seq_dim)
         if self.seq_dim > -2:
@@ -161,7 +163,7 @@ class RotaryEmbedding(Tabled):
     @property
     def frequencies(self) -> tuple[float, ...]:
         """Radians per position of each pair that turns."""
-        return self._speeds
+        return self._frequencies
 
     def forward(
         self,
@@ -314,7 +316,7 @@ class RotaryEmbedding(Tabled):
                     f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, "
                     f"got {part.shape[-1]}"
                 )
-            part = lined_up(name, part, length, rows, columns=1).to(x.device)
+            part = match_rows(name, part, length, rows, columns=1).to(x.device)
             heads = (slice(None), *[None] * (x.ndim - 3))
             found.append(part[heads] if part.ndim == 3 else part)
         return found[0], found[1]
@@ -338,15 +340,15 @@ class RotaryEmbedding(Tabled):
         table.copy_(self._codes(positions, 0, table.dtype))
 
     def _known(self, count: int) -> Tensor:
-        return torch.tensor(self._speeds, dtype=torch.float64).expand(count, -1)
+        return torch.tensor(self._frequencies, dtype=torch.float64).expand(count, -1)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
-        speeds = "frequencies given" if self._given else f"base={self.base:g}"
+        rule = "frequencies given" if self._given else f"base={self.base:g}"
         factor = self.attention_factor
         more = "" if factor == 1 else f", attention_factor={factor:.4g}"
         return (
-            f"{self.head_dim}, max_length={self.max_length}, {speeds}, "
+            f"{self.head_dim}, max_length={self.max_length}, {rule}, "
             f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{more}"
         )
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from pe_lib._arguments import as_base, as_choice, as_integer
-from pe_lib._phasors import steps_in_units
+from pe_lib._exact_angles import fixed_point_frequencies
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._added import Added
@@ -112,7 +112,7 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         self.base = as_base(base)
         self.spacing = as_choice("spacing", spacing, SPACINGS)
         self.layout = as_choice("layout", layout, LAYOUTS)
-        steps = steps_in_units(self.d_model, self.base, self.spacing)
+        steps = fixed_point_frequencies(self.d_model, self.base, self.spacing)
         sines, cosines = layout_columns(self.d_model, self.layout)
         self._make_table(self.d_model, (sines, cosines, steps), device, dtype)
 

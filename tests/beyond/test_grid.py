@@ -45,8 +45,8 @@ def test_one_matrix_moves_along_both_axes():
 def by_qwen(x, positions, sections, interleave, base):
     """transformers 5.23.0, modeling_qwen2_vl.py and modeling_qwen3_vl.py, restated."""
     d = x.shape[-1]
-    speeds = 1.0 / base ** (np.arange(0, d, 2) / d)
-    angles = np.moveaxis(positions, -1, 0)[..., np.newaxis] * speeds
+    frequencies = 1.0 / base ** (np.arange(0, d, 2) / d)
+    angles = np.moveaxis(positions, -1, 0)[..., np.newaxis] * frequencies
     if interleave:
         kept = angles[0].copy()
         for axis, offset in enumerate((1, 2), start=1):
@@ -75,21 +75,21 @@ def test_m_rope_is_what_qwens_programs_compute(sections, interleave, base):
     )  # fmt: skip
     expected = by_qwen(X, BOXES, sections, interleave, base)
     np.testing.assert_allclose(turned, expected, atol=1e-12)
-    speeds = section_frequencies(128, sections, interleave=interleave, base=base)
-    assert list((speeds > 0).sum(axis=1)) == list(sections)
-    text = rotate_grid(X, BOXES[..., :1].repeat(3, -1), frequencies=speeds)
+    frequencies = section_frequencies(128, sections, interleave=interleave, base=base)
+    assert list((frequencies > 0).sum(axis=1)) == list(sections)
+    text = rotate_grid(X, BOXES[..., :1].repeat(3, -1), frequencies=frequencies)
     np.testing.assert_allclose(
         text, apply_rotary(X, BOXES[..., 0], base=base), atol=1e-12
     )
 
 
 def test_axial_frequencies_give_each_axis_the_same_speeds():
-    speeds = axial_frequencies(12, 3, base=100)
-    assert speeds.shape == (3, 6)
+    frequencies = axial_frequencies(12, 3, base=100)
+    assert frequencies.shape == (3, 6)
     for axis in range(3):
         expected = np.zeros(6)
         expected[2 * axis : 2 * axis + 2] = 1.0, 0.1
-        np.testing.assert_allclose(speeds[axis], expected)
+        np.testing.assert_allclose(frequencies[axis], expected)
 
 
 def test_rounded_once_and_one_place_for_all():

@@ -1,12 +1,11 @@
-"""What each way guarantees; and ways that are broken on purpose."""
+"""What each method guarantees; and methods that are broken on purpose."""
 
 import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
+from pe_lib.beyond.attention_methods import ATTENTION_METHODS, AttentionMethod
 from pe_lib.beyond.guarantees import guarantees
-from pe_lib.beyond.relative import xl_terms
-from pe_lib.beyond.ways import WAYS, Way
 
 EVIDENCE = {
     ("learned", "any length"): "there is no row for position 512",
@@ -42,22 +41,26 @@ def test_the_evidence(card, place):
 
 
 def changed(name, **parts):
-    way = WAYS[name]
-    whole = {"scores": way.scores, "looking": way.looking, "values": way.values}
-    return guarantees({"it": Way(**(whole | parts))})["it"]
+    method = ATTENTION_METHODS[name]
+    whole = {
+        "scores": method.scores,
+        "attending": method.attending,
+        "values": method.values,
+    }
+    return guarantees({"it": AttentionMethod(**(whole | parts))})["it"]
 
 
-def test_ways_that_are_broken_lose_what_they_guaranteed():
+def test_methods_that_are_broken_lose_what_they_guaranteed():
     """Positions of every rank from 0; one side one too high; rounded; clipped."""
-    rotary = WAYS["rotary"]
+    rotary = ATTENTION_METHODS["rotary"]
     local = changed(
         "rotary",
         scores=lambda q, k, p: rotary.scores(q, k, p % 48),
-        looking=lambda back, p: rotary.looking(back, p % 48),
+        attending=lambda back, p: rotary.attending(back, p % 48),
     )
     assert not local["offset alone"].holds and not local["any lag"].holds
     assert local["any length"].holds  # which raises nothing
-    late = changed("rotary", looking=lambda back, p: rotary.looking(back + 1, p))
+    late = changed("rotary", attending=lambda back, p: rotary.attending(back + 1, p))
     assert late["one back"].evidence == "1 back of 16 tokens: looks at 2 back"
     whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
     assert not whole["between"].holds
@@ -82,29 +85,28 @@ def test_ways_that_are_broken_lose_what_they_guaranteed():
 
 def test_every_query_counts():
     """A head that is right for the last query alone does not look one back."""
-    rotary = WAYS["rotary"]
+    rotary = ATTENTION_METHODS["rotary"]
 
-    def looking(back, positions):
-        scores = rotary.looking(back, positions)
-        scores[-3] = rotary.looking(back + 1, positions)[-3]
+    def attending(back, positions):
+        scores = rotary.attending(back, positions)
+        scores[-3] = rotary.attending(back + 1, positions)[-3]
         return scores
 
-    row = changed("rotary", looking=looking)
+    row = changed("rotary", attending=attending)
     assert row["one back"].evidence == "1 back of 14 tokens: looks at 2 back"
 
 
 def test_a_head_of_transformer_xl():
-    """The short form in WAYS is the fourth term, at real positions too."""
+    """The short form in ATTENTION_METHODS is the fourth term, at real positions too."""
     t = np.array([0.0, 1.5, 7.0, 9.25, 30.0])
-    still = np.zeros((5, 32))
-    codes = sinusoidal(np.subtract.outer(t, t), 32)
-    terms = xl_terms(
-        still, still, codes, word_bias=still[0], offset_bias=4 * sinusoidal(3, 32)
-    )
-    np.testing.assert_allclose(WAYS["XL"].looking(3, t), terms[3], atol=1e-12)
+    fourth = sinusoidal(np.subtract.outer(t, t), 32) @ (4 * sinusoidal(3, 32))
+    found = ATTENTION_METHODS["XL"].attending(3, t)
+    np.testing.assert_allclose(found, fourth, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: WAYS["none"]}])
+@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: ATTENTION_METHODS["none"]}])
 def test_bad_arguments(wrong):
-    with pytest.raises(TypeError, match="ways must map names to ways, got"):
+    with pytest.raises(
+        TypeError, match="methods must map names to attention methods, got"
+    ):
         guarantees(wrong)

@@ -22,7 +22,6 @@ from pe_lib import (
     apply_shift,
     attention,
     beyond,
-    conversions,
     fit_shift,
     geometry,
     layouts,
@@ -42,7 +41,7 @@ FLOATS = "float64, float32, float16, bfloat16"
 
 
 def public_functions():
-    """Those that take numbers; drawings take axes, and guarantees ways."""
+    """Those that take numbers; drawings take axes, and guarantees methods."""
     for package in (pe_lib, beyond):
         for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             short = found.name.rpartition(".")[2]
@@ -140,8 +139,6 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
             except (TypeError, ValueError) as error:
                 message = rf"\b{named}\w*\b.* must .*\bgot |must be given|be left out"
                 assert re.search(message, str(error)), (argument, bad, error)
-            except AssertionError as answer:  # what check_shards has to say
-                assert named != argument, answer
             else:
                 assert named != argument, (argument, bad, "was accepted")
 
@@ -190,14 +187,6 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
         (
             lambda: geometry.nearest_other(4, within=LIMIT + 1),
             r"within must be at most 2\*\*31, got 2147483649",
-        ),
-        (
-            lambda: conversions.convert([[0.0, NAN]], "paper", "kernes"),
-            "table must be finite, got NaN or infinity",
-        ),
-        (
-            lambda: conversions.convert(TABLE, "paper", "denk"),
-            "target must have the frequencies of 'paper', got 'denk'",
         ),
     ],
 )

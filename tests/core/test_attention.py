@@ -14,13 +14,13 @@ from pe_lib.attention import (
     softmax,
     with_constant,
 )
-from pe_lib.naive import binary, counting, dials, normalized
+from pe_lib.naive import binary, counting, doubling_waves, normalized
 
 CODES = {
     "counting": lambda n: counting(np.arange(n)),
     "normalised": lambda n: normalized(np.arange(n), n),
     "binary": lambda n: binary(np.arange(n), 8, centered=True),
-    "dials": lambda n: dials(np.arange(n), 8),
+    "dials": lambda n: doubling_waves(np.arange(n), 8),
     "sinusoid": lambda n: sinusoidal_table(n, 32),
 }
 

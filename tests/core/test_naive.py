@@ -6,15 +6,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pe_lib.naive import binary, counting, dials, gray, normalized
+from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
 
 FUNCTIONS = {
     "counting": (counting, 1),
     "normalized": (lambda t: normalized(t, 50), 1),
     "binary": (lambda t: binary(t, 6), 6),
     "gray": (lambda t: gray(t, 6), 6),
-    "dials": (lambda t: dials(t, 5), 5),
-    "dials with cosines": (lambda t: dials(t, 5, cosines=True), 10),
+    "dials": (lambda t: doubling_waves(t, 5), 5),
+    "dials with cosines": (lambda t: doubling_waves(t, 5, cosines=True), 10),
 }
 
 
@@ -69,14 +69,14 @@ def test_too_few_digits_are_refused_with_the_number_needed(
 @settings(deadline=None)
 @given(st.floats(-(2**31), 2**31), st.integers(1, 40))
 @example(2.0**30 - 2.0**-23, 3)  # a quarter more has a digit less
-def test_dials_against_50_digits(position, count):
-    codes = dials(position, count, cosines=True)
+def test_doubling_waves_against_50_digits(position, count):
+    codes = doubling_waves(position, count, cosines=True)
     with mpmath.workdps(50):
         angles = [2 * mpmath.pi * mpmath.mpf(position) / 2**j for j in range(count)]
         truth = [float(f(a)) for a in angles for f in (mpmath.sin, mpmath.cos)]
     np.testing.assert_allclose(codes, truth, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(dials(position, count), codes[::2])
+    np.testing.assert_array_equal(doubling_waves(position, count), codes[::2])
 
 
 def test_quarters_of_a_turn_are_exact():
-    assert set(dials(np.arange(16), 3, cosines=True).flat) == {-1, 0, 1}
+    assert set(doubling_waves(np.arange(16), 3, cosines=True).flat) == {-1, 0, 1}

@@ -58,7 +58,7 @@ def figure_with_everything():
     left.plot([1, 3, 2], marker="o", label="$\\omega_0$")
     left.legend()
     plotting.heat_map(middle, sinusoidal_table(12, 4))
-    plotting.dial(right, (0.6, 0.8), alpha=0.4)
+    plotting.hand(right, (0.6, 0.8), alpha=0.4)
     return figure
 
 

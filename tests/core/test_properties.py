@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pe_lib import scorecard, sinusoidal_table
-from pe_lib.naive import binary, counting, dials, gray, normalized
+from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
 from pe_lib.properties import (
     CRITERIA,
     bounded,
@@ -30,8 +30,8 @@ EIGHT = {
     "normalised": lambda n: normalized(np.arange(n), n),
     "binary": lambda n: binary(np.arange(n), 16, centered=True),
     "Gray": lambda n: gray(np.arange(n), 16, centered=True),
-    "dials, sines": lambda n: dials(np.arange(n), 8),
-    "dials, both": lambda n: dials(np.arange(n), 8, cosines=True),
+    "dials, sines": lambda n: doubling_waves(np.arange(n), 8),
+    "dials, both": lambda n: doubling_waves(np.arange(n), 8, cosines=True),
     "random": random_directions,
     "sinusoid": lambda n: sinusoidal_table(n, 64),
 }

@@ -295,9 +295,9 @@ def look_back_shows(page, turns, t):
     """Compare all that LookBack shows with pe_lib, given what the reader turned."""
     P = sinusoidal(np.arange(16), 8, base=20)
     weights = softmax(4 * P @ turn_matrix(turns) @ P.T)
-    speeds = angular_frequencies(8, base=20)
+    frequencies = angular_frequencies(8, base=20)
     for j, dial in enumerate(page.locator(".hand").all()):
-        assert off(dial, speeds[j] * (t - 1) + turns[j]) < 0.002
+        assert off(dial, frequencies[j] * (t - 1) + turns[j]) < 0.002
     bars = page.locator(".plot path.now")
     np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
     best, hits = weights.argmax(axis=1), 0
@@ -320,10 +320,10 @@ def look_back_shows(page, turns, t):
 
 def test_fast_hands_hold_the_diagonal():
     """What the card says at the end: the first hand breaks it, the last never does."""
-    P, speeds = sinusoidal(range(16), 8, base=20), angular_frequencies(8, base=20)
+    P, frequencies = sinusoidal(range(16), 8, base=20), angular_frequencies(8, base=20)
     right = np.zeros((4, 72), int)
     for j, degrees in product(range(4), range(72)):
-        turns = speeds.copy()
+        turns = frequencies.copy()
         turns[j] += np.radians(5 * degrees)
         right[j, degrees] = served(P @ turn_matrix(turns) @ P.T)[1]
     assert right[3].min() == 15
@@ -343,10 +343,10 @@ def test_look_back_by_keyboard(play):
         dials[0].press(key)
         turns[0] += np.radians(step)
         look_back_shows(page, turns, 11)
-    for j, speed in enumerate(angular_frequencies(8, base=20)):
-        for _ in range(int((np.degrees(speed - turns[j]) + 1) // 2)):
+    for j, frequency in enumerate(angular_frequencies(8, base=20)):
+        for _ in range(int((np.degrees(frequency - turns[j]) + 1) // 2)):
             dials[j].press("ArrowRight")
-        turns[j] = speed  # within one degree it catches
+        turns[j] = frequency  # within one degree it catches
         hits = look_back_shows(page, turns, 11)
         assert ", 0 to go" in dials[j].get_attribute("aria-valuetext")
         assert reached.is_visible() == (j == 3)
@@ -368,9 +368,9 @@ def test_look_back_by_keyboard(play):
 def test_a_hand_is_dragged(play, touch):
     """It follows the pointer, and catches on the dotted hand within four degrees."""
     page = play(explorers.LookBack(), has_touch=touch)
-    speed = angular_frequencies(8, base=20)[0]
+    frequency = angular_frequencies(8, base=20)[0]
     dial = page.locator(".hand").first
-    for angle, expected in [(2, 2), (11 * speed + 0.05, 11 * speed)]:
+    for angle, expected in [(2, 2), (11 * frequency + 0.05, 11 * frequency)]:
         if touch:
             page.touchscreen.tap(*around(dial, angle))
         else:
@@ -557,10 +557,10 @@ def test_rotation_moves_the_hands(play):
 def test_a_hand_sets_the_offset(play):
     """By whole words, on and back, to the end of the slider and no further."""
     page = play(explorers.Rotation(offset=0))
-    dial, speed = page.locator(".hand").nth(1), angular_frequencies(6, base=50)[1]
+    dial, frequency = page.locator(".hand").nth(1), angular_frequencies(6, base=50)[1]
     ways = (0.2, 1, 2, 3.4, 3, 2, 0, -2, -3, -4.1, *range(-6, -32, -2))
     for i, k in enumerate(ways):
-        page.mouse.move(*around(dial, speed * k))
+        page.mouse.move(*around(dial, frequency * k))
         if i == 0:
             page.mouse.down()
         # Half a pixel is a fortieth of a word.
@@ -585,7 +585,7 @@ def test_dot_product_everywhere(play):
 
 
 def test_stretch_everywhere(play):
-    """All 480 settings: angles, speeds, gap, against pe_lib.beyond.scaling."""
+    """All 480 settings: angles, frequencies, gap, against pe_lib.beyond.scaling."""
     page = play(explorers.Stretch())
     lists = ((1, 2, 4, 8, 16, 32), (100, 10**4, 500_000, 10**6), (64, 512, 4096, 8192))
     names = ["none", "interpolate", "ntk", "yarn", "llama3"]
@@ -645,8 +645,8 @@ def test_heat_map_by_keyboard(play):
     assert same_drawing(page) is True
     factor = re.search(r"is ([\d.]+) times", sentence(page))[1]
     position, digits, values = page.locator("dd").all_text_contents()[:3]
-    speeds = angular_frequencies(8, base=16)
-    assert float(factor) == speeds[0] / speeds[1] == 2
+    frequencies = angular_frequencies(8, base=16)
+    assert float(factor) == frequencies[0] / frequencies[1] == 2
     code = [float(number.replace("−", "-")) for number in values.split()]
     np.testing.assert_allclose(code, sinusoidal(13, 8, base=16), atol=0.0051)
     assert (position, digits) == ("13", "1 0 1 1 0")
@@ -875,7 +875,7 @@ def test_switches_everywhere(play):
 
 
 def test_two_hands_everywhere(play):
-    """All 99 speeds: the nearest position, its distance, the whole curve."""
+    """All 99 frequencies: the nearest position, its distance, the whole curve."""
     page = play(explorers.TwoHands())
     t, speeds = np.arange(100), [n / 100 for n in range(1, 100)]
     for (speed,), shown in everywhere(page, w=speeds):
@@ -944,12 +944,12 @@ def test_patches_everywhere(play):
     places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
     axial = np.kron(np.eye(2), (2, 1, 0.5))
     slanted = np.hstack([axial, axial + axial[::-1] * [[1], [-1]]])
-    speeds = {False: axial, True: slanted}
+    frequencies = {False: axial, True: slanted}
     served, offsets = {False: 0, True: 0}, [*range(-3, 4)]
     for (diagonals, down, right), shown in everywhere(
         page, diagonals=[False, True], down=offsets, right=offsets
     ):
-        hands = speeds[diagonals]
+        hands = frequencies[diagonals]
         amount = 2 * np.cos((down, right) @ hands).repeat(2)
         amount[1::2] = 0
         turned = rotate_grid(
@@ -1009,14 +1009,14 @@ def test_right_offsets(play):
             page.locator(f"[name=numbers][value={numbered}]").first.check()
             tokens = [sharded(16, ranks, r, order=cut) for r in range(ranks)]
             local = [np.arange(16 // ranks)] * ranks
-            given = (
+            positions = (
                 local
                 if numbered == "local"
                 else [sharded(16, ranks, r, order=numbered) for r in range(ranks)]
             )
             shown = page.locator("svg").first.locator("text.now").all_text_contents()
             place = np.array(shown[16:], int)
-            for t, p in zip(tokens, given, strict=True):
+            for t, p in zip(tokens, positions, strict=True):
                 np.testing.assert_array_equal(place[t], p)
             gaps = np.subtract.outer(place, place)
             true = np.subtract.outer(np.arange(16), np.arange(16))

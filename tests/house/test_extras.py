@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from pe_lib._extras import needs
+from pe_lib._extras import require_package
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = ROOT / "pyproject.toml"
@@ -76,7 +76,7 @@ def test_every_extra_that_is_named_exists():
 def test_another_missing_module_is_not_blamed_on_the_extra():
     with (
         pytest.raises(ModuleNotFoundError, match="'nowhere_at_all'"),
-        needs("torch", by="pe_lib.nn"),
+        require_package("torch", by="pe_lib.nn"),
     ):
         import nowhere_at_all  # noqa: F401
 

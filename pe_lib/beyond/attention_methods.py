@@ -1,4 +1,4 @@
-"""The ways to give attention positions, each as functions that return scores."""
+"""The methods that give attention positions, each as functions that return scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,10 +7,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib.beyond.bias import alibi_slopes, kerple_bias, t5_buckets
-from pe_lib.beyond.relative import xl_terms
+from pe_lib.beyond.bias import (
+    alibi_slopes,
+    cope_counts,
+    fire_distances,
+    kerple_bias,
+    t5_buckets,
+)
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.beyond.text_bias import cope_bias, cope_counts, fire_distances
 from pe_lib.beyond.xpos import apply_xpos
 from pe_lib.encoding import sinusoidal
 from pe_lib.rotation import apply_shift
@@ -25,17 +29,17 @@ R1, R2 = 4.0, 1 / 400  # KERPLE's
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to give positions to attention.
+class AttentionMethod:
+    """One method that gives positions to attention.
 
     Attributes
     ----------
     scores : callable
         ``scores(queries, keys, positions)``: of tokens, [n, d] each, in one head with
         weights of its own; [n, n], row t is the query.
-    looking : callable
-        ``looking(back, positions)``: the same for equal tokens, in a head that
-        attends most to the key so many back, if the way can.
+    attending : callable
+        ``attending(back, positions)``: the same for equal tokens, in a head that
+        attends most to the key so many back, if the method can.
     values : callable or None
         ``values(positions)``: what is added to the value of key s for query t,
         [n, n, d] or [1, n, d]. None if positions change scores alone.
@@ -44,7 +48,7 @@ class Way:
     """
 
     scores: Callable[[Array, Array, Positions], Array]
-    looking: Callable[[int, Positions], Array]
+    attending: Callable[[int, Positions], Array]
     values: Callable[[Positions], Array] | None = None
     setting: str = ""
 
@@ -63,25 +67,30 @@ def _random(*shape: int) -> Array:
     return np.random.default_rng(7).standard_normal(shape)
 
 
-def _plain(queries: Array, keys: Array) -> Array:
+def _plain(queries: Array, keys: Array, _: Positions | None = None) -> Array:
     return np.asarray(queries @ keys.T / queries.shape[1] ** 0.5)
+
+
+def _biased(bias: Callable[[int, Positions], Array]) -> Callable[..., Array]:
+    return lambda queries, keys, at: _plain(queries, keys) + bias(1, at)
 
 
 def _rotary(queries: Array, keys: Array, positions: Positions) -> Array:
     return _plain(apply_rotary(queries, positions), apply_rotary(keys, positions))
 
 
-def _rotary_looking(back: int, positions: Positions) -> Array:
-    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
-    queries = apply_rotary(keys, np.full(len(positions), -back))
-    return np.asarray(SHARP * WIDTH**0.5 * _rotary(queries, keys, positions))
+def _rotated_back(scores: Callable[..., Array]) -> Callable[..., Array]:
+    """All keys are alike, and the query is the key, rotated by `back` positions."""
+
+    def attending(back: int, positions: Positions) -> Array:
+        keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
+        queries = apply_rotary(keys, np.full(len(positions), -back))
+        return np.asarray(SHARP * WIDTH**0.5 * scores(queries, keys, positions))
+
+    return attending
 
 
-def _alibi(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _alibi_looking(1, positions)
-
-
-def _alibi_looking(_: int, positions: Positions) -> Array:
+def _alibi_attending(_: int, positions: Positions) -> Array:
     return np.asarray(-alibi_slopes(8)[0] * np.abs(_offsets(positions)))
 
 
@@ -89,7 +98,7 @@ def _t5(queries: Array, keys: Array, positions: Positions) -> Array:
     return _plain(queries, keys) + _random(32)[t5_buckets(_offsets(positions))]
 
 
-def _t5_looking(back: int, positions: Positions) -> Array:
+def _t5_attending(back: int, positions: Positions) -> Array:
     chosen = np.where(np.arange(32) == t5_buckets(-back), SHARP, 0.0)
     return np.asarray(chosen[t5_buckets(_offsets(positions))])
 
@@ -102,7 +111,7 @@ def _shaw(queries: Array, keys: Array, positions: Positions) -> Array:
     return _plain(queries, keys) + terms
 
 
-def _shaw_looking(back: int, positions: Positions) -> Array:
+def _shaw_attending(back: int, positions: Positions) -> Array:
     clipped = np.clip(_whole(_offsets(positions)), -CLIP, CLIP)
     return np.where(clipped == -min(back, CLIP), SHARP, 0.0)
 
@@ -118,22 +127,19 @@ def _xl(queries: Array, keys: Array, positions: Positions) -> Array:
     codes = (sinusoidal(offsets, width) @ _random(width, width))[
         place.reshape(2 * (len(positions),))
     ]
-    biases = _random(2, width)
-    terms = xl_terms(queries, keys, codes, word_bias=biases[0], offset_bias=biases[1])
-    return np.asarray(sum(terms) / width**0.5)
+    u, v = _random(2, width)
+    by_offset = np.einsum("td,tsd->ts", queries, codes)
+    terms = queries @ keys.T + by_offset + keys @ u + codes @ v
+    return np.asarray(terms / width**0.5)
 
 
-def _xl_looking(back: int, positions: Positions) -> Array:
+def _xl_attending(back: int, positions: Positions) -> Array:
     """The fourth term, v = R_back; R_{t-s} . R_back is P_t . P_{s+back}."""
     codes, later = (sinusoidal(t, WIDTH) for t in (positions, positions + back))
     return np.asarray(SHARP * codes @ later.T)
 
 
-def _kerple(queries: Array, keys: Array, positions: Positions) -> Array:
-    return _plain(queries, keys) + _kerple_looking(1, positions)
-
-
-def _kerple_looking(_: int, positions: Positions) -> Array:
+def _kerple_attending(_: int, positions: Positions) -> Array:
     return kerple_bias(_offsets(positions), r1=R1, r2=R2)
 
 
@@ -144,7 +150,7 @@ def _fire(queries: Array, keys: Array, positions: Positions) -> Array:
     return _plain(queries, keys) + learned
 
 
-def _fire_looking(back: int, positions: Positions) -> Array:
+def _fire_attending(back: int, positions: Positions) -> Array:
     """A comb: highest at the number of this key for every whole position up to 800.
 
     It falls with the distance from the nearest tooth, so a ReLU network can have it.
@@ -157,17 +163,27 @@ def _fire_looking(back: int, positions: Positions) -> Array:
     return np.asarray(SHARP * np.interp(shares, knots, heights))
 
 
+def _cope_bias(queries: Array, counts: Array, vectors: Array) -> Array:
+    """The query times the vector of each count, linear between whole counts."""
+    products, last = queries @ vectors.T, len(vectors) - 1
+    counts = np.minimum(counts, last)
+    below = np.floor(counts).astype(np.int64)
+    lower = np.take_along_axis(products, below, axis=1)
+    upper = np.take_along_axis(products, np.minimum(below + 1, last), axis=1)
+    return np.asarray(lower + (counts - below) * (upper - lower))
+
+
 def _cope(queries: Array, keys: Array, _: Positions) -> Array:
     scores = _plain(queries, keys)
     vectors = _random(COUNTS, queries.shape[1]) / queries.shape[1] ** 0.5
-    return scores + cope_bias(queries, cope_counts(1 / (1 + np.exp(-scores))), vectors)
+    return scores + _cope_bias(queries, cope_counts(1 / (1 + np.exp(-scores))), vectors)
 
 
-def _cope_looking(back: int, positions: Positions) -> Array:
+def _cope_attending(back: int, positions: Positions) -> Array:
     """All gates are open, so that the token itself is number one."""
     n = len(positions)
     chosen = np.where(np.arange(COUNTS) == min(back + 1, COUNTS - 1), SHARP, 0.0)
-    return cope_bias(np.ones((n, 1)), _open_gates(n), chosen[:, np.newaxis])
+    return _cope_bias(np.ones((n, 1)), _open_gates(n), chosen[:, np.newaxis])
 
 
 @lru_cache(maxsize=4)
@@ -184,17 +200,7 @@ def _xpos(queries: Array, keys: Array, positions: Positions) -> Array:
     )
 
 
-def _xpos_looking(back: int, positions: Positions) -> Array:
-    keys = np.tile([1.0, 0.0], (len(positions), WIDTH // 2))
-    queries = apply_rotary(keys, np.full(len(positions), -back))
-    return np.asarray(SHARP * WIDTH**0.5 * _xpos(queries, keys, positions))
-
-
-def _none(queries: Array, keys: Array, _: Positions) -> Array:
-    return _plain(queries, keys)
-
-
-def _none_looking(_: int, positions: Positions) -> Array:
+def _none_attending(_: int, positions: Positions) -> Array:
     return np.zeros((len(positions), len(positions)))
 
 
@@ -222,28 +228,32 @@ def _row(positions: Positions) -> Array:
     return sinusoidal(whole, WIDTH)
 
 
-def _added_looking(code: Callable[[Positions], Array]) -> Callable[..., Array]:
-    def looking(back: int, positions: Positions) -> Array:
+def _added_attending(code: Callable[[Positions], Array]) -> Callable[..., Array]:
+    def attending(back: int, positions: Positions) -> Array:
         codes = code(positions)
         return np.asarray(SHARP * codes @ apply_shift(codes, back).T)
 
-    return looking
+    return attending
 
 
-WAYS: dict[str, Way] = {
-    "none": Way(_none, _none_looking),
-    "sinusoid": Way(_added(_code), _added_looking(_code), lambda p: _code(p)[None]),
-    "learned": Way(
-        _added(_row), _added_looking(_row), lambda p: _row(p)[None], "512 rows"
+ATTENTION_METHODS: dict[str, AttentionMethod] = {
+    "none": AttentionMethod(_plain, _none_attending),
+    "sinusoid": AttentionMethod(
+        _added(_code), _added_attending(_code), lambda p: _code(p)[None]
     ),
-    "Shaw": Way(_shaw, _shaw_looking, _shaw_values, "clip 16"),
-    "XL": Way(_xl, _xl_looking),
-    "T5": Way(_t5, _t5_looking, setting="32 buckets"),
-    "ALiBi": Way(_alibi, _alibi_looking),
-    "KERPLE": Way(_kerple, _kerple_looking, setting="r2 = 1/400"),
-    "FIRE": Way(_fire, _fire_looking, setting="L = 512"),
-    "CoPE": Way(_cope, _cope_looking, setting="64 counts"),
-    "rotary": Way(_rotary, _rotary_looking),
-    "xPos": Way(_xpos, _xpos_looking),
+    "learned": AttentionMethod(
+        _added(_row), _added_attending(_row), lambda p: _row(p)[None], "512 rows"
+    ),
+    "Shaw": AttentionMethod(_shaw, _shaw_attending, _shaw_values, "clip 16"),
+    "XL": AttentionMethod(_xl, _xl_attending),
+    "T5": AttentionMethod(_t5, _t5_attending, setting="32 buckets"),
+    "ALiBi": AttentionMethod(_biased(_alibi_attending), _alibi_attending),
+    "KERPLE": AttentionMethod(
+        _biased(_kerple_attending), _kerple_attending, setting="r2 = 1/400"
+    ),
+    "FIRE": AttentionMethod(_fire, _fire_attending, setting="L = 512"),
+    "CoPE": AttentionMethod(_cope, _cope_attending, setting="64 counts"),
+    "rotary": AttentionMethod(_rotary, _rotated_back(_rotary)),
+    "xPos": AttentionMethod(_xpos, _rotated_back(_xpos)),
 }
-"""The ways of the book, in heads of 32; what is learned is set by hand or drawn."""
+"""The methods of the book, in heads of 32; what is learned is set by hand or drawn."""

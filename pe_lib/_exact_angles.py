@@ -1,8 +1,8 @@
-"""The clock hands, exactly: from a position to sin + i cos, and into columns.
+"""Sines and cosines of exact angles: from a position to sin + i cos, and into columns.
 
 An angle in floating point loses digits as it grows, and complete turns do not
-matter. So each frequency is kept in turns per position, in units of 2**-64
-turns: an unsigned 64-bit product drops what overflows, the complete turns.
+matter. So each angular frequency is in fixed point: turns per position, in units of
+2**-64 turns. An unsigned 64-bit product drops what overflows, the complete turns.
 """
 
 import decimal
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_lib._arguments import first_rounding
+from pe_lib._arguments import via_float32
 from pe_lib._decimals import DIGITS, PI, decimal_frequencies
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.layouts import layout_columns
@@ -24,19 +24,20 @@ EIGHTH, SHIFT = np.uint64(2**61), np.uint64(62)
 QUARTER_TURNS = np.array([1, -1j, -1, 1j])
 
 
-def _steps_in_units(
+@lru_cache(maxsize=64)
+def fixed_point_frequencies(
     d_model: int, base: float, spacing: str
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """How far each hand moves per position, in units: the whole ones, and the rest.
+    """Those of :func:`angular_frequencies`, in fixed point: whole units, and the rest.
 
-    The frequencies are those of :func:`angular_frequencies`, to sixty digits.
+    They are computed to sixty digits.
     """
     if d_model > LARGEST_WIDTH:  # seconds already, for each of its sixty digits
         raise ValueError(f"d_model must be at most 2**20, got {d_model}")
-    return _in_units(decimal_frequencies(d_model, base, spacing))
+    return _fixed_point(decimal_frequencies(d_model, base, spacing))
 
 
-def _in_units(
+def _fixed_point(
     frequencies: Sequence[decimal.Decimal],
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     whole, rest = np.empty(len(frequencies), np.uint64), np.empty(len(frequencies))
@@ -49,18 +50,15 @@ def _in_units(
     return whole, rest
 
 
-steps_in_units = lru_cache(maxsize=64)(_steps_in_units)
-
-
 @lru_cache(maxsize=64)
-def frequencies_in_units(
+def as_fixed_point(
     frequencies: tuple[float, ...],
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     """The same for any frequencies, each taken as exactly the float64 that it is."""
-    return _in_units([decimal.Decimal(frequency) for frequency in frequencies])
+    return _fixed_point([decimal.Decimal(frequency) for frequency in frequencies])
 
 
-def phasors_at(
+def sines_and_cosines(
     integers: NDArray[np.signedinteger[Any]],
     d_model: int,
     base: float,
@@ -73,24 +71,21 @@ def phasors_at(
     The error is at most 4e-16. At an integer it is also small beside sine and
     cosine, however near to zero they are.
     """
-    steps = steps_in_units(d_model, base, spacing)
+    fixed_point = fixed_point_frequencies(d_model, base, spacing)
     if fractions is None:
-        return phasors_of(integers, steps)
+        return sines_and_cosines_of(integers, fixed_point)
     frequencies = angular_frequencies(d_model, base=base, spacing=spacing)
-    return phasors_of(integers, steps, frequencies, fractions)
+    return sines_and_cosines_of(integers, fixed_point, frequencies, fractions)
 
 
-def phasors_of(
+def sines_and_cosines_of(
     integers: NDArray[np.signedinteger[Any]],
-    steps: tuple[NDArray[np.uint64], NDArray[np.float64]],
+    fixed_point: tuple[NDArray[np.uint64], NDArray[np.float64]],
     frequencies: NDArray[np.float64] | float = 0.0,
     fractions: NDArray[np.float64] | None = None,
 ) -> NDArray[np.complex128]:
-    """The same, for hands that move by `steps`, in units.
-
-    Fractions move them by `frequencies`.
-    """
-    whole, rest = steps
+    """The same, for any frequencies: in fixed point, and for fractions as they are."""
+    whole, rest = fixed_point
     # Elsewhere NumPy's own integers have 32 bits: WebAssembly, small processors.
     integers = integers.astype(np.int64, copy=False)[..., np.newaxis]
     phase = integers.view(np.uint64) * whole  # modulo 2**64, one turn
@@ -110,12 +105,12 @@ def phasors_of(
     return hands
 
 
-def write_phasors(
+def write_sines_and_cosines(
     hands: NDArray[np.complex128], codes: NDArray[Any], layout: str
 ) -> None:
     """Write hands [..., K] as codes [..., d_model], rounded to the dtype of `codes`."""
     d_model = codes.shape[-1]
-    numbers = first_rounding(hands.view(np.float64), codes.dtype)
+    numbers = via_float32(hands.view(np.float64), codes.dtype)
     if layout == "interleaved":
         codes[...] = numbers[..., :d_model]
     else:

@@ -8,7 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 from pe_lib import sinusoidal
-from pe_lib._phasors import phasors_at, steps_in_units
+from pe_lib._exact_angles import fixed_point_frequencies, sines_and_cosines
 
 CHOICES = [
     (d_model, base, spacing)
@@ -46,7 +46,7 @@ def error_in_ulps(entry, truth, bits):
 @pytest.mark.parametrize(("d_model", "base", "spacing"), CHOICES)
 def test_steps_are_the_frequencies(d_model, base, spacing):
     """Whole and rest are 117 bits: the whole is exact, the rest correctly rounded."""
-    whole, rest = steps_in_units(d_model, base, spacing)
+    whole, rest = fixed_point_frequencies(d_model, base, spacing)
     assert len(whole) == len(rest) == math.ceil(d_model / 2)
     with mp.workdps(70):
         for k, (units, part) in enumerate(zip(whole, rest, strict=True)):
@@ -56,10 +56,10 @@ def test_steps_are_the_frequencies(d_model, base, spacing):
 
 
 def test_steps_do_not_depend_on_the_callers_decimals():
-    expected = steps_in_units.__wrapped__(8, 10_000.0, "paper")
+    expected = fixed_point_frequencies.__wrapped__(8, 10_000.0, "paper")
     context = decimal.Context(prec=3, traps=[decimal.Inexact])
     with decimal.localcontext(context):
-        steps = steps_in_units.__wrapped__(8, 10_000.0, "paper")
+        steps = fixed_point_frequencies.__wrapped__(8, 10_000.0, "paper")
     np.testing.assert_array_equal(steps, expected)
 
 
@@ -100,6 +100,6 @@ def test_small_integers_turn_as_far_as_large_ones(kind, shape):
     """Where NumPy's own integers have 32 bits, as in WebAssembly, 64 are taken."""
     limits = np.iinfo(kind)
     integers = np.resize([limits.max, limits.min, -1, 5], shape)
-    large = phasors_at(integers.astype(np.int64), 7, 10_000.0, "paper")
-    small = phasors_at(integers.astype(kind), 7, 10_000.0, "paper")
+    large = sines_and_cosines(integers.astype(np.int64), 7, 10_000.0, "paper")
+    small = sines_and_cosines(integers.astype(kind), 7, 10_000.0, "paper")
     np.testing.assert_array_equal(small, large)
