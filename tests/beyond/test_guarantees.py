@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
-from pe_lib.beyond.attention_methods import ATTENTION_METHODS, AttentionMethod
+from pe_lib.beyond.attention_methods import (
+    ATTENTION_METHODS,
+    AttentionMethod,
+    _random,
+)
 from pe_lib.beyond.guarantees import guarantees
 
 EVIDENCE = {
@@ -102,6 +106,18 @@ def test_a_head_of_transformer_xl():
     fourth = sinusoidal(np.subtract.outer(t, t), 32) @ (4 * sinusoidal(3, 32))
     found = ATTENTION_METHODS["XL"].attending(3, t)
     np.testing.assert_allclose(found, fourth, atol=1e-12)
+
+
+def test_the_four_terms_of_transformer_xl():
+    """Query and key, query and offset, key alone, offset alone: pair by pair."""
+    queries, keys = np.random.default_rng(3).standard_normal((2, 5, 32))
+    t, (u, v) = np.arange(5.0), _random(2, 32)
+    codes = sinusoidal(np.subtract.outer(t, t), 32) @ _random(32, 32)
+    found = ATTENTION_METHODS["XL"].scores(queries, keys, t)
+    for i, j in np.ndindex(5, 5):
+        query, key, code = queries[i], keys[j], codes[i, j]
+        score = query @ key + query @ code + u @ key + v @ code
+        np.testing.assert_allclose(found[i, j], score / 32**0.5)
 
 
 @pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: ATTENTION_METHODS["none"]}])
