@@ -53,6 +53,9 @@ FOUND_FIRST = {
     # Names in programs.
     "position_ids": f"{FAQ}#what-about-padding",
     "rotate_half": f"{FAQ}#which-pairs-does-my",
+    "div_term": f"{FAQ}#div-term-multiply-or-divide",
+    "TensorFlow tutorial": f"{FAQ}#tensorflow-s-tutorial",
+    "pixel centres": f"{FAQ}#image-positions",
     # What people come for.
     "proof PE(pos+k) is linear": f"{FAQ}#why-is-pe-pos-k-a-linear",
     "PyTorch positional encoding odd d_model": f"{FAQ}#",
