@@ -41,9 +41,11 @@ class ForeignError(Exception):
             for frame in traceback.extract_tb(error.__traceback__)
             if not any(Path(frame.filename).is_relative_to(at) for at in THEIRS)
         ]
-        place = (
-            f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-        )
+        place = ""
+        if frames:
+            file, line = Path(frames[-1].filename), frames[-1].lineno
+            # The file of a notebook's cell is gone, and its name a number.
+            place = f" ({file.name}:{line})" if file.exists() else f" (line {line})"
         super().__init__(f"{type(error).__name__}: {text}{place}".replace(":  ", " "))
 
 

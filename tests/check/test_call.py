@@ -49,7 +49,7 @@ def test_an_argument_of_forward_is_named_with_an_adapter():
 
 def test_an_error_comes_with_file_and_line():
     text = refusal(make_class(Added, forward=broken))
-    assert "KeyError" in text and "test_check_call.py:" in text and "--axes" in text
+    assert "KeyError" in text and "test_call.py:" in text and "--axes" in text
 
 
 def test_no_such_argument_of_forward():
