@@ -27,7 +27,7 @@ def test_a_score_is_rotarys_with_each_pair_faded(head_dim, layout):
     products = apply_rotary(q, t, layout=layout) * apply_rotary(k, s, layout=layout)
     pairs = products[first] + products[second]
     fading = [(2 * j + 0.4 * head_dim) / (1.4 * head_dim) for j in half]
-    np.testing.assert_allclose(score, pairs @ np.power(fading, (t - s) / options["scale_base"]))
+    np.testing.assert_allclose(score, pairs @ np.power(fading, (t - s) / 64))
 
 
 @pytest.mark.parametrize(("dtype", "last"), [("float16", 4532), ("float32", 36259)])
