@@ -2,6 +2,7 @@
 
 import functools
 
+import pytest
 import torch
 
 from pe_lib.check import check
@@ -28,11 +29,12 @@ def assert_sound(report):
 
 
 def assert_found(report, name, words=""):
-    """The check finds it, in these words."""
+    """The check finds it, and names this cause."""
     texts = [f.what for f in (*report.errors, *report.warnings) if f.check == name]
     assert any(words in text for text in texts), str(report)
 
 
-def make_class(base, /, **methods):
-    """A subclass with these methods instead."""
-    return type("_".join(methods) or base.__name__, (base,), methods)
+def each_of(faults):
+    """Parametrise a test over (check, words of the cause, class)."""
+    cases = [pytest.param(*f, id="-".join(" ".join(f[:2]).split())) for f in faults]
+    return pytest.mark.parametrize(("check", "words", "make"), cases)

@@ -1,9 +1,25 @@
 """Small modules from which the tests of the checker make sound and faulty ones."""
 
+import functools
 import math
 
 import torch
 from torch import nn
+
+
+def make_class(base, /, **methods):
+    """A subclass with these methods instead."""
+    return type("_".join(methods) or base.__name__, (base,), methods)
+
+
+def ignoring(base):
+    """A subclass that takes what forward may be given by name, and does not use it."""
+
+    @functools.wraps(base.forward)
+    def forward(self, *inputs, **_):
+        return base.forward(self, *inputs)
+
+    return make_class(base, forward=forward)
 
 
 def table(length=600, width=64, base=10_000.0):
@@ -35,9 +51,48 @@ class Added(nn.Module):
         return self.pe[:length]
 
 
-def of_table(rows, name="OfTable"):
+def of_table(rows):
     """The class that adds the table that a function of length and width gives."""
-    return type(name, (Added,), {"rows": lambda _, width: rows(600, width).float()})
+    return make_class(Added, rows=lambda _, width: rows(600, width).float())
+
+
+def combining(combine):
+    """The class that returns combine(x, encodings)."""
+    return make_class(
+        Added, forward=lambda s, x: combine(x, s.at(x.shape[1]).to(x.dtype))
+    )
+
+
+def picking(index):
+    """The class that gives positions t the rows index(t) of the table."""
+
+    def at(self, length):
+        return self.pe[index(torch.arange(length, device=self.pe.device))]
+
+    return make_class(Added, at=at)
+
+
+def kept(keep):
+    """The class that keeps its table as keep(module, rows) does."""
+    return make_class(Added, keep=keep)
+
+
+class Looked(nn.Module):
+    """Trained rows of positions."""
+
+    def __init__(self, width, **options):
+        super().__init__()
+        self.rows = nn.Embedding(300, width, **options)
+
+    def forward(self, positions):
+        return self.rows(positions)
+
+
+class Embedded(Looked):
+    """The same added to x."""
+
+    def forward(self, x):
+        return x + self.rows(torch.arange(x.shape[1], device=x.device))
 
 
 def in_halves(x):
@@ -47,6 +102,10 @@ def in_halves(x):
 
 def in_neighbours(x):
     return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+
+
+def turned(x, cos, sin):
+    return x * cos + in_halves(x) * sin
 
 
 class Rotary(nn.Module):
@@ -68,11 +127,38 @@ class Rotary(nn.Module):
 
     def turn(self, x, angles):
         angles = torch.cat([angles, angles], -1)
-        return (x * angles.cos() + in_halves(x) * angles.sin()).to(x.dtype)
+        return turned(x, angles.cos(), angles.sin()).to(x.dtype)
 
     def forward(self, q, k):
         angles = self.angles(torch.arange(q.shape[-2], device=q.device))
         return self.turn(q, angles), self.turn(k, self.keys * angles)
+
+
+def turning(turn):
+    """The class that turns by turn(x, cosines, sines), laid out for halves."""
+
+    def both(_, x, angles):
+        angles = torch.cat([angles, angles], -1)
+        return turn(x, angles.cos(), angles.sin()).to(x.dtype)
+
+    return make_class(Rotary, turn=both)
+
+
+def placed(place):
+    """The class that rotates positions t as place(t) should be."""
+    return make_class(Rotary, angles=lambda s, t: Rotary.angles(s, place(t)))
+
+
+class BufferedRotary(Rotary):
+    """As transformers keeps its frequencies."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        inv_freq = super().frequencies("cpu")
+        self.register_buffer("inv_freq", inv_freq, persistent=False)
+
+    def frequencies(self, _):
+        return self.inv_freq.float()
 
 
 class Alibi(nn.Module):
@@ -89,9 +175,22 @@ class Alibi(nn.Module):
         at = torch.arange(keys, device=self.slopes.device)
         return at - at[keys - queries :, None]
 
+    def heights(self, offsets):
+        return -offsets.abs()
+
     def forward(self, queries, keys):
-        distance = self.offsets(queries, keys).abs()
-        return -self.slopes[:, None, None].float() * distance
+        heights = self.heights(self.offsets(queries, keys))
+        return self.slopes[:, None, None].float() * heights
+
+
+def sloped(heights):
+    """ALiBi's slopes times heights(offsets)."""
+    return make_class(Alibi, heights=lambda _, offsets: heights(offsets))
+
+
+def hiding(hidden):
+    """ALiBi with a mask over the offsets of which hidden(offsets) is true."""
+    return sloped(lambda o: -o.abs().float().masked_fill(hidden(o), torch.inf))
 
 
 class T5(nn.Module):

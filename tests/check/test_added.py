@@ -8,8 +8,18 @@ from torch import nn
 from torch.nn import functional
 
 from pe_lib.nn import LearnedPositionalEmbedding, SinusoidalPositionalEncoding
-from tests.check.helpers import assert_found, assert_sound, found, make_class, report_of
-from tests.check.modules import Added, of_table, table
+from tests.check.helpers import assert_found, assert_sound, each_of, found, report_of
+from tests.check.modules import (
+    Added,
+    Embedded,
+    combining,
+    ignoring,
+    kept,
+    make_class,
+    of_table,
+    picking,
+    table,
+)
 
 
 class Learned(nn.Module):
@@ -34,15 +44,6 @@ class AfterAToken(Learned):
         return torch.cat([token, x], 1) + self.rows
 
 
-class Embedded(nn.Module):
-    def __init__(self, width, **options):
-        super().__init__()
-        self.rows = nn.Embedding(300, width, **options)
-
-    def forward(self, x):
-        return x + self.rows(torch.arange(x.shape[1], device=x.device))
-
-
 class WithOffset(Added):
     def forward(self, x, offset=0):
         return x + self.pe[offset : offset + x.shape[1]].to(x.dtype)
@@ -64,11 +65,6 @@ class Grid(Added):
         return x + torch.cat([down, half[None, :columns].expand_as(down)], -1)
 
 
-class Dropped(Added):
-    def forward(self, x):
-        return functional.dropout(super().forward(x), 0.1, self.training)
-
-
 class Computed(Added):
     """In float32, in each call."""
 
@@ -78,7 +74,7 @@ class Computed(Added):
 
 SOUND = {
     "added": Added,
-    "scaled": make_class(Added, forward=lambda s, x: 8 * x + s.at(x.shape[1]).to(x)),
+    "scaled": combining(lambda x, rows: 8 * x + rows),
     "sequence first": make_class(
         Added, forward=lambda s, x: x + s.pe[: len(x), None].to(x)
     ),
@@ -91,7 +87,10 @@ SOUND = {
     "embedded": Embedded,
     "offset": WithOffset,
     "positions": WithPositions,
-    "dropped": Dropped,
+    "dropped": make_class(
+        Added,
+        forward=lambda s, x: functional.dropout(Added.forward(s, x), 0.1, s.training),
+    ),
     "computed": Computed,
     "ours": SinusoidalPositionalEncoding,
     "ours, learned": lambda d: LearnedPositionalEmbedding(d, max_length=300),
@@ -122,16 +121,10 @@ def test_what_it_took_is_said():
 
 
 def test_what_is_trained_is_told_as_trained():
-    begins = make_class(
-        Added, keep=lambda s, rows: setattr(s, "pe", nn.Parameter(rows))
-    )
+    begins = kept(lambda s, rows: setattr(s, "pe", nn.Parameter(rows)))
     told = report_of(begins).recognised
     assert told.formula == "trained" and "Vaswani" in told.words
     assert report_of(Learned).recognised.formula == "trained"
-
-
-def empty(width):
-    return nn.Parameter(torch.zeros(300, width), requires_grad=False)
 
 
 class Counts(Added):
@@ -165,11 +158,6 @@ class ForTheFirstSequence(WithPositions):
         return super().forward(x, position_ids)
 
 
-class Data(Embedded):
-    def forward(self, x):
-        return x + self.rows.weight.data[: x.shape[1]]
-
-
 class KeepsItsGraph(Learned):
     kept = None
 
@@ -179,8 +167,21 @@ class KeepsItsGraph(Learned):
         return x + self.kept[: x.shape[1]]
 
 
-def fraction(n, d):
-    return table(n, d)[torch.arange(n) // 5]
+class Longest(Added):
+    longest = 0
+
+    def at(self, length):
+        self.longest = max(length, self.longest)
+        return self.pe[self.longest - length : self.longest]
+
+
+def freeze_zeros(self, rows):
+    self.pe = nn.Parameter(0 * rows, requires_grad=False)
+    self.trained = nn.Parameter(torch.zeros(1))  # is filled, unlike the frozen one
+
+
+def swapped(n, d):
+    return table(n, d).unflatten(1, (-1, 2)).flip(2).flatten(1)
 
 
 def with_row(n, d):
@@ -195,171 +196,85 @@ def with_column(n, d):
     return rows
 
 
-def spread_over(self, length):
-    at = torch.linspace(0, 99, length, device=self.pe.device).long()
-    return self.pe[at]
+def off_at_the_end(n, d):
+    return table(n, d) * (1 - 0.1 * (torch.arange(n)[:, None] > 550))
 
 
-def write(self, x):
-    x += self.at(x.shape[1])
-    return x
+def divided(n, d):
+    return table(n, d) / torch.arange(n)[:, None].clamp(max=1)
+
+
+def half_empty(n, d):
+    return torch.randn(n, d) * (torch.arange(d) < d // 2)
+
+
+def spread_over(t):
+    return torch.linspace(0, 99, len(t), device=t.device).long()
+
+
+def by_batch(self, x):
+    return x + self.pe[len(x) : len(x) + x.shape[1]]
+
+
+def in_data(self, x):
+    return x + self.rows.weight.data[: x.shape[1]]
+
+
+def not_in_training(self, x):
+    return x if self.training else Added.forward(self, x)
+
+
+def strong_dropout(self, x):
+    return functional.dropout(Added.forward(self, x), 0.9, self.training)
 
 
 FAULTS = [
-    ("axes", "Every position", make_class(Added, at=lambda s, n: s.pe[n])),
-    ("axes", "all 0", make_class(Added, rows=lambda _, d: torch.zeros(300, d))),
-    (
-        "axes",
-        "all 0",
-        make_class(
-            Added, rows=lambda _, d: empty(d), keep=lambda s, r: setattr(s, "pe", r)
-        ),
-    ),
-    (
-        "x",
-        "alone is returned",
-        make_class(Added, forward=lambda s, x: s.at(x.shape[1]).expand_as(x)),
-    ),
-    ("x", "multiplied", make_class(Added, forward=lambda s, x: x * s.at(x.shape[1]))),
-    (
-        "x",
-        "no sum",
-        make_class(Added, forward=lambda s, x: torch.tanh(x + s.at(x.shape[1]))),
-    ),
-    (
-        "finite",
-        "first at position 0",
-        of_table(lambda n, d: table(n, d) / torch.arange(n)[:, None].clamp(max=1)),
-    ),
+    ("axes", "Every position", picking(lambda t: len(t) + 0 * t)),
+    ("axes", "all 0", kept(freeze_zeros)),
+    ("x", "alone is returned", combining(lambda x, rows: rows.expand_as(x))),
+    ("x", "multiplied", combining(lambda x, rows: x * rows)),
+    ("x", "no sum", combining(lambda x, rows: torch.tanh(x + rows))),
+    ("finite", "first at position 0", of_table(divided)),
     ("formula", "2j counted twice", of_table(lambda n, d: table(n, d, 1e8))),
     ("formula", "base 10", of_table(lambda n, d: table(n, d, math.e**4))),
-    (
-        "formula",
-        "swapped",
-        of_table(lambda n, d: table(n, d).unflatten(1, (-1, 2)).flip(2).flatten(1)),
-    ),
+    ("formula", "swapped", of_table(swapped)),
     ("formula", "no formula", of_table(lambda n, d: torch.randn(n, d))),
     ("spoilt", "Positions 5 ", of_table(with_row)),
     ("spoilt", "Columns 5 ", of_table(with_column)),
     ("spoilt", "16 bits", of_table(lambda n, d: table(n, d).bfloat16())),
-    (
-        "columns",
-        "are 0",
-        of_table(lambda n, d: torch.randn(n, d) * (torch.arange(d) < 32)),
-    ),
-    (
-        "columns",
-        "are the same",
-        of_table(lambda n, d: torch.randn(n, d // 2).repeat(1, 2)),
-    ),
-    ("distinct", "Position 1 ", of_table(fraction)),
-    (
-        "distinct",
-        "all that follow",
-        make_class(
-            Added,
-            at=lambda s, n: s.pe[torch.arange(n, device=s.pe.device).clamp(max=400)],
-        ),
-    ),
-    (
-        "distinct",
-        "Position 99 ",
-        make_class(
-            Added, at=lambda s, n: s.pe[torch.arange(n, device=s.pe.device) % 99]
-        ),
-    ),
-    ("prefix", "from the end", make_class(Added, at=lambda s, n: s.pe[:n].flip(0))),
-    ("prefix", "depend on the length", make_class(Added, at=spread_over)),
-    (
-        "batch",
-        "In a batch of 2",
-        make_class(Added, forward=lambda s, x: x + s.pe[len(x) : len(x) + x.shape[1]]),
-    ),
-    (
-        "random",
-        "in evaluation mode",
-        make_class(
-            Added, forward=lambda s, x: functional.dropout(x + s.at(x.shape[1]), 0.1)
-        ),
-    ),
+    ("columns", "are 0", of_table(half_empty)),
+    ("columns", "the same", of_table(lambda n, d: torch.randn(n, d // 2).repeat(1, 2))),
+    ("distinct", "Position 1 ", picking(lambda t: t // 5)),
+    ("distinct", "all that follow", picking(lambda t: t.clamp(max=400))),
+    ("distinct", "Position 99 ", picking(lambda t: t % 99)),
+    ("prefix", "from the end", picking(lambda t: t.flip(0))),
+    ("prefix", "depend on the length", picking(spread_over)),
+    ("batch", "In a batch of 2", make_class(Added, forward=by_batch)),
+    ("random", "evaluation", combining(lambda x, rows: functional.dropout(x + rows))),
     ("state", "counts on", Counts),
-    (
-        "state",
-        "longer input",
-        make_class(
-            Added,
-            at=lambda s, n: (
-                setattr(s, "m", max(n, getattr(s, "m", 0))),
-                s.pe[s.m - n : s.m],
-            )[1],
-        ),
-    ),
+    ("state", "longer input", Longest),
     ("offset", "a cache", KeyWithoutOffset),
-    (
-        "offset",
-        "from position 1",
-        make_class(WithOffset, forward=lambda s, x, offset=0: Added.forward(s, x)),  # noqa: ARG005
-    ),
-    (
-        "positions",
-        "does not give",
-        make_class(
-            WithPositions,
-            forward=lambda s, x, position_ids=None: Added.forward(s, x),  # noqa: ARG005
-        ),
-    ),
+    ("offset", "from position 1", ignoring(WithOffset)),
+    ("positions", "does not give", ignoring(WithPositions)),
     ("positions", "those of the first", ForTheFirstSequence),
-    ("writes", "writes into", make_class(Added, forward=write)),
-    (
-        "gradient",
-        "reach x",
-        make_class(Added, forward=lambda s, x: x.detach() + s.at(x.shape[1])),
-    ),
-    ("gradient", "No gradient", Data),
+    ("writes", "writes into", combining(lambda x, rows: x.add_(rows))),
+    ("gradient", "reach x", combining(lambda x, rows: x.detach() + rows)),
+    ("gradient", "No gradient", make_class(Embedded, forward=in_data)),
     ("gradient", "second backward", KeepsItsGraph),
     ("gradient", "padding_idx", lambda d: Embedded(d, padding_idx=0)),
-    (
-        "training",
-        "are others",
-        make_class(
-            Added, forward=lambda s, x: x if s.training else x + s.at(x.shape[1])
-        ),
-    ),
-    (
-        "training",
-        "Dropout sets",
-        make_class(
-            Added,
-            forward=lambda s, x: functional.dropout(
-                x + s.at(x.shape[1]), 0.9, s.training
-            ),
-        ),
-    ),
-    (
-        "far",
-        "off, by",
-        make_class(
-            Added,
-            at=lambda s, n: (
-                table(n, s.width) * (1 - 0.1 * (torch.arange(n)[:, None] > 600))
-            ),
-        ),
-    ),
+    ("training", "are others", make_class(Added, forward=not_in_training)),
+    ("training", "Dropout sets", make_class(Added, forward=strong_dropout)),
+    ("far", "off, by", of_table(off_at_the_end)),
     (
         "widths",
         "by accident",
-        make_class(
-            Added, rows=lambda _, d: table(600, d).reshape(600, -1, 2).flatten(1)
-        ),
+        of_table(lambda n, d: table(n, d).view(n, -1, 2).flatten(1)),
     ),
-    ("widths", "NaN", make_class(Added, rows=lambda _, d: table(600, d) / (d != 2))),
+    ("widths", "NaN", of_table(lambda n, d: table(n, d) / (d != 2))),
 ]
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "make"),
-    [pytest.param(*f, id=f"{f[0]}-{f[1].strip()}".replace(" ", "-")) for f in FAULTS],
-)
+@each_of(FAULTS)
 def test_a_fault_is_found_and_its_cause_named(check, words, make):
     assert_found(report_of(make), check, words)
 

@@ -6,31 +6,12 @@ from torch import nn
 from torch.nn import functional
 
 from pe_lib.nn import AlibiBias, T5Bias
-from tests.check.helpers import assert_found, assert_sound, make_class, report_of
-from tests.check.modules import T5, Alibi
+from tests.check.helpers import assert_found, assert_sound, each_of, report_of
+from tests.check.modules import T5, Alibi, hiding, make_class, sloped
 
 
-def of_length(self, length):
-    return Alibi.forward(self, length, length)
-
-
-def hiding(keep):
-    """forward that hides all keys but those that `keep` returns, by offset."""
-
-    def forward(self, length):
-        offsets = self.offsets(length, length)
-        bias = Alibi.forward(self, length, length)
-        return bias.masked_fill(~keep(offsets), -torch.inf)
-
-    return forward
-
-
-def from_zero(self, queries, keys):
-    device = next(iter([*self.parameters(), *self.buffers()])).device
-    return (
-        torch.arange(keys, device=device)
-        - torch.arange(queries, device=device)[:, None]
-    )
+def from_zero(_, queries, keys):
+    return torch.arange(keys) - torch.arange(queries)[:, None]
 
 
 class PerOffset(nn.Module):
@@ -46,22 +27,25 @@ class PerOffset(nn.Module):
         return self.weight[self.index(at)].permute(2, 0, 1)
 
 
+def of_length(self, length):
+    return Alibi.forward(self, length, length)
+
+
+def of_scores(self, scores):
+    return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
+
+
+def one_row(self, length):
+    at = torch.arange(length, device=self.slopes.device)
+    return self.slopes[:, None, None].float() * at
+
+
 SOUND = {
     "lengths": Alibi,
     "a length": make_class(Alibi, forward=of_length),
-    "causal": make_class(Alibi, forward=hiding(lambda offset: offset <= 0)),
-    "scores": make_class(
-        Alibi,
-        forward=lambda s, scores: (
-            scores + Alibi.forward(s, *scores.shape[-2:]).to(scores)
-        ),
-    ),
-    "one row": make_class(
-        Alibi,
-        forward=lambda s, n: (
-            s.slopes[:, None, None].float() * torch.arange(n, device=s.slopes.device)
-        ),
-    ),
+    "causal": hiding(lambda offset: offset > 0),
+    "scores": make_class(Alibi, forward=of_scores),
+    "one row": make_class(Alibi, forward=one_row),
     "T5": T5,
     "per offset": PerOffset,
     "ours": AlibiBias,
@@ -85,104 +69,52 @@ def slopes(make):
     return make_class(Alibi, make_slopes=lambda _, heads: make(torch.arange(heads)))
 
 
+def of_the_query(offsets):
+    return torch.arange(len(offsets))[:, None].expand_as(offsets)
+
+
+def by_query(offsets):
+    return -offsets.abs() * torch.linspace(1, 2, len(offsets))[:, None]
+
+
+def wrapped(_, at):
+    return (at - at[:, None]) % 200
+
+
+def in_its_dtype(self, queries, keys):
+    at, query = (torch.arange(n).to(self.slopes) for n in (keys, queries))
+    return at - query[:, None]
+
+
+def detached(self, queries, keys):
+    return T5.forward(self, queries, keys).detach()
+
+
+def t5_offsets(factor):
+    return make_class(T5, offsets=lambda s, q, k: factor * T5.offsets(s, q, k))
+
+
 FAULTS = [
-    (
-        "slopes",
-        "grows",
-        make_class(Alibi, forward=lambda s, q, k: -Alibi.forward(s, q, k)),
-    ),
+    ("slopes", "grows", sloped(lambda o: o.abs())),
     ("slopes", "one slope", slopes(lambda h: 0.5 + 0 * h)),
     ("slopes", "its own", slopes(lambda h: 2.0 ** -(h + 3))),
-    (
-        "slopes",
-        "raised",
-        make_class(
-            Alibi,
-            forward=lambda s, q, k: (
-                s.slopes[:, None, None].float() * s.offsets(q, k)
-                + 0 * Alibi.forward(s, q, k)
-                - 1e-9 * s.offsets(q, k).abs()
-            ),
-        ),
-    ),
-    (
-        "offset",
-        "one number for all keys",
-        make_class(
-            Alibi,
-            forward=lambda s, n: (
-                s.slopes[:, None, None] * torch.arange(n)[:, None]
-            ).expand(-1, -1, n),
-        ),
-    ),
-    (
-        "offset",
-        "Values of one offset",
-        make_class(
-            Alibi,
-            forward=lambda s, q, k: (
-                Alibi.forward(s, q, k) * torch.linspace(1, 2, q)[:, None]
-            ),
-        ),
-    ),
-    (
-        "mask",
-        "the position itself",
-        make_class(Alibi, forward=hiding(lambda offset: offset < 0)),
-    ),
-    (
-        "mask",
-        "the position before",
-        make_class(Alibi, forward=hiding(lambda offset: offset >= 0)),
-    ),
+    ("slopes", "raised", sloped(lambda o: o)),
+    ("offset", "one number for all keys", sloped(of_the_query)),
+    ("offset", "Values of one offset", sloped(by_query)),
+    ("mask", "the position itself", hiding(lambda offset: offset >= 0)),
+    ("mask", "the position before", hiding(lambda offset: offset < 0)),
     ("decoding", "the row of query 0", make_class(Alibi, offsets=from_zero)),
-    ("decoding", "the row of query 0", make_class(T5, offsets=from_zero)),
-    (
-        "buckets",
-        "swapped",
-        make_class(T5, offsets=lambda s, q, k: -T5.offsets(s, q, k)),
-    ),
-    (
-        "buckets",
-        "no buckets of T5",
-        make_class(T5, offsets=lambda s, q, k: T5.offsets(s, q, k) * 3),
-    ),
-    (
-        "reach",
-        "At distance 200",
-        make_class(PerOffset, index=lambda s, at: (at - at[:, None]) % 200),  # noqa: ARG005
-    ),
+    ("buckets", "swapped", t5_offsets(-1)),
+    ("buckets", "no buckets of T5", t5_offsets(3)),
+    ("reach", "At distance 200", make_class(PerOffset, index=wrapped)),
     ("heads", "returns 8", slopes(lambda _: 2.0 ** -torch.arange(1, 9))),
-    (
-        "half",
-        "of one offset",
-        make_class(
-            Alibi,
-            offsets=lambda s, q, k: (
-                torch.arange(k).to(s.slopes) - torch.arange(q).to(s.slopes)[:, None]
-            ),
-        ),
-    ),
-    (
-        "gradient",
-        "No gradient",
-        make_class(T5, forward=lambda s, q, k: T5.forward(s, q, k).detach()),
-    ),
-    (
-        "random",
-        "in evaluation mode",
-        make_class(
-            Alibi,
-            forward=lambda s, q, k: functional.dropout(Alibi.forward(s, q, k), 0.1),
-        ),
-    ),
+    ("half", "of one offset", make_class(Alibi, offsets=in_its_dtype)),
+    ("gradient", "No gradient", make_class(T5, forward=detached)),
+    ("random", "evaluation", sloped(lambda o: functional.dropout(o.float(), 0.1))),
 ]
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "make"),
-    [pytest.param(*f, id=f"{i}-{f[0]}") for i, f in enumerate(FAULTS)],
-)
+@each_of(FAULTS)
 def test_a_fault_is_found_and_its_cause_named(check, words, make):
     width = 6 if check == "heads" else 8
     assert_found(report_of(make, "bias", width), check, words)

@@ -9,8 +9,17 @@ from torch.nn import functional
 
 from pe_lib.beyond.scaling import by_parts
 from pe_lib.nn import GridRotaryEmbedding, RotaryEmbedding
-from tests.check.helpers import assert_found, assert_sound, make_class, report_of
-from tests.check.modules import Rotary, in_halves, in_neighbours
+from tests.check.helpers import assert_found, assert_sound, each_of, report_of
+from tests.check.modules import (
+    BufferedRotary,
+    Rotary,
+    ignoring,
+    in_neighbours,
+    make_class,
+    placed,
+    turned,
+    turning,
+)
 
 
 def along(axis, unsqueezed=0):
@@ -80,18 +89,6 @@ class Partial(Rotary):
         return tuple(torch.cat([a, x.chunk(2, -1)[1]], -1) for a, x in parts)
 
 
-class Buffered(Rotary):
-    """As transformers keeps its frequencies."""
-
-    def __init__(self, width):
-        super().__init__(width)
-        inv_freq = super().frequencies("cpu")
-        self.register_buffer("inv_freq", inv_freq, persistent=False)
-
-    def frequencies(self, _):
-        return self.inv_freq.float()
-
-
 def axial(rows, columns, before=0, used=(1, 1)):
     """A grid of one size, half of the pairs for each axis."""
 
@@ -131,12 +128,12 @@ SOUND = {
     "packed": Packed,
     "by name": ByName,
     "partial": Partial,
-    "buffered": Buffered,
+    "buffered": BufferedRotary,
     "base 500,000": make_class(Rotary, base=500_000.0),
     "by parts": make_class(Rotary, frequencies=scaled),
-    "interpolated": make_class(Rotary, angles=lambda s, at: Rotary.angles(s, at) / 8),
-    "backwards": make_class(Rotary, angles=lambda s, at: Rotary.angles(s, -at)),
-    "from one": make_class(Rotary, angles=lambda s, at: Rotary.angles(s, at + 1)),
+    "interpolated": placed(lambda t: t / 8),
+    "backwards": placed(lambda t: -t),
+    "from one": placed(lambda t: t + 1),
     "ours": RotaryEmbedding,
     "ours, half-split": lambda d: RotaryEmbedding(d, layout="half_split"),
 }
@@ -182,30 +179,61 @@ def test_the_base_the_layout_and_the_part_are_told():
     assert "32 of 64 columns" in str(report_of(Partial, "rotary").recognised)
 
 
-def unsigned(self, x, angles):  # noqa: ARG001
-    angles = torch.cat([angles, angles], -1)
-    return x * angles.cos() + x.roll(x.shape[-1] // 2, -1) * angles.sin()
+def unsigned(x, cos, sin):
+    return x * cos + x.roll(x.shape[-1] // 2, -1) * sin
 
 
-def mixed(self, x, angles):  # noqa: ARG001
-    angles = torch.cat([angles, angles], -1)
-    return x * angles.cos() + in_neighbours(x) * angles.sin()
+def rounded(x, cos, sin):
+    return turned(x, cos.bfloat16().float(), sin.bfloat16().float())
 
 
-def swapped(self, x, angles):  # noqa: ARG001
-    angles = torch.cat([angles, angles], -1)
-    return x * angles.sin() + in_halves(x) * angles.cos()
+def divided(self, device):
+    return 1 / Rotary.frequencies(self, device)
 
 
-def rounded(self, x, angles):  # noqa: ARG001
-    angles = torch.cat([angles, angles], -1)
-    cos, sin = (f.bfloat16().float() for f in (angles.cos(), angles.sin()))
-    return x * cos + in_halves(x) * sin
+def one_frequency(self, device):
+    return 0 * Rotary.frequencies(self, device) + 0.1
+
+
+def dropped(self, positions):
+    return functional.dropout(Rotary.angles(self, positions), 0.1)
+
+
+def halved_in_training(self, positions):
+    return Rotary.angles(self, positions) / (1 + self.training)
+
+
+def by_batch(self, q, k):
+    angles = self.angles(torch.arange(q.shape[-2]) * len(q))
+    return self.turn(q, angles), self.turn(k, angles)
+
+
+def of_the_first(self, q, k, position_ids=None):
+    first = None if position_ids is None else position_ids[:1]
+    return Ids.forward(self, q, k, first)
+
+
+def values_too(self, q, k, v):
+    return *Rotary.forward(self, q, k), Rotary.forward(self, v, v)[0]
+
+
+def offset_of_queries(self, q, k, offset=0):
+    return Offset.forward(self, q, k, offset)[0], Rotary.forward(self, q, k)[1]
 
 
 def without_gradient(self, q, k):
     with torch.no_grad():
         return Rotary.forward(self, q, k)
+
+
+def detached_keys(self, q, k):
+    q, k = Rotary.forward(self, q, k)
+    return q, k.detach()
+
+
+def in_place(self, q, k):
+    answers = Rotary.forward(self, q, k)
+    return q.copy_(answers[0]), k.copy_(answers[1])
 
 
 class Remembers(Rotary):
@@ -216,168 +244,41 @@ class Remembers(Rotary):
         return super().angles(positions) * 512 / self.longest
 
 
-class InItsDtype(Buffered):
-    def angles(self, positions):
-        return positions[..., None].to(self.inv_freq) * self.inv_freq
-
-
-def angles_times(factor):
-    return lambda s, at: Rotary.angles(s, at) * factor
-
-
 FAULTS = [
     ("axes", "keys are not rotated", make_class(Rotary, keys=0.0)),
-    ("axes", "Nothing is rotated", make_class(Rotary, angles=angles_times(0))),
-    (
-        "linear",
-        "not rotated vector by vector",
-        make_class(Rotary, turn=lambda s, x, a: Rotary.turn(s, x, a) + 1),
-    ),
-    ("pairs", "different angles", make_class(Rotary, turn=mixed)),
-    ("pairs", "minus sign", make_class(Rotary, turn=unsigned)),
-    ("pairs", "swapped", make_class(Rotary, turn=swapped)),
-    (
-        "pairs",
-        "More than two",
-        make_class(
-            Rotary, turn=lambda s, x, a: Rotary.turn(s, x, a) + 0.1 * x.roll(1, -1)
-        ),
-    ),
+    ("axes", "Nothing is rotated", placed(lambda t: 0 * t)),
+    ("linear", "vector by vector", turning(lambda *given: turned(*given) + 1)),
+    ("pairs", "angles", turning(lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
+    ("pairs", "minus sign", turning(unsigned)),
+    ("pairs", "swapped", turning(lambda x, cos, sin: turned(x, sin, cos))),
+    ("pairs", "two", turning(lambda x, *a: turned(x, *a) + 0.1 * x.roll(1, -1))),
     ("relative", "the other way", make_class(Rotary, keys=-1.0)),
     ("relative", "different angles", make_class(Rotary, keys=2.0)),
-    ("relative", "16 bits", make_class(Rotary, turn=rounded)),
+    ("relative", "16 bits", turning(rounded)),
     ("distinct", "Position 1 ", axial(14, 14, used=(1, 0))),
-    (
-        "formula",
-        "divided",
-        make_class(Rotary, frequencies=lambda s, v: 1 / Rotary.frequencies(s, v)),
-    ),
-    ("formula", "degrees", make_class(Rotary, angles=angles_times(math.pi / 180))),
+    ("distinct", "Position 32", placed(lambda t: t % 32)),
+    ("formula", "divided", make_class(Rotary, frequencies=divided)),
+    ("formula", "degrees", placed(lambda t: t * math.pi / 180)),
     ("formula", "squared", make_class(Rotary, base=1e8)),
-    (
-        "formula",
-        "one frequency",
-        make_class(Rotary, frequencies=lambda s, v: 0 * Rotary.frequencies(s, v) + 0.1),
-    ),
-    (
-        "formula",
-        "evenly",
-        make_class(Rotary, angles=lambda s, at: Rotary.angles(s, at**2 // 30)),
-    ),
-    (
-        "values",
-        "rotated as well",
-        make_class(
-            Values,
-            forward=lambda s, q, k, v: (
-                *Rotary.forward(s, q, k),
-                Rotary.forward(s, v, v)[0],
-            ),
-        ),
-    ),
-    (
-        "batch",
-        "In a batch",
-        make_class(
-            Rotary,
-            forward=lambda s, q, k: tuple(
-                s.turn(x, s.angles(torch.arange(x.shape[-2]) * len(x))) for x in (q, k)
-            ),
-        ),
-    ),
-    (
-        "prefix",
-        "first angles",
-        make_class(Rotary, angles=lambda s, at: Rotary.angles(s, at.flip(-1))),
-    ),
-    (
-        "prefix",
-        "alike",
-        make_class(
-            Rotary,
-            forward=along(-2),
-            angles=lambda s, at: Rotary.angles(s, at.clamp(max=2000)),
-        ),
-    ),
-    (
-        "distinct",
-        "Position 32",
-        make_class(Rotary, angles=lambda s, at: Rotary.angles(s, at % 32)),
-    ),
-    (
-        "positions",
-        "not rotated to them",
-        make_class(
-            Ids,
-            forward=lambda s, q, k, position_ids=None: Rotary.forward(s, q, k),  # noqa: ARG005
-        ),
-    ),
-    (
-        "positions",
-        "those of the first",
-        make_class(
-            Ids,
-            forward=lambda s, q, k, position_ids=None: Ids.forward(
-                s, q, k, None if position_ids is None else position_ids[:1]
-            ),
-        ),
-    ),
-    (
-        "offset",
-        "keys are not",
-        make_class(
-            Offset,
-            forward=lambda s, q, k, offset=0: (
-                Offset.forward(s, q, k, offset)[0],
-                Rotary.forward(s, q, k)[1],
-            ),
-        ),
-    ),
+    ("formula", "one frequency", make_class(Rotary, frequencies=one_frequency)),
+    ("formula", "evenly", placed(lambda t: t**2 // 30)),
+    ("values", "rotated as well", make_class(Values, forward=values_too)),
+    ("batch", "In a batch", make_class(Rotary, forward=by_batch)),
+    ("prefix", "first angles", placed(lambda t: t.flip(-1))),
+    ("prefix", "alike", placed(lambda t: t.clamp(max=2000))),
+    ("positions", "not rotated to them", ignoring(Ids)),
+    ("positions", "of the first", make_class(Ids, forward=of_the_first)),
+    ("offset", "keys are not", make_class(Offset, forward=offset_of_queries)),
     ("state", "longer input", Remembers),
-    (
-        "random",
-        "in evaluation mode",
-        make_class(
-            Rotary, angles=lambda s, at: functional.dropout(Rotary.angles(s, at), 0.1)
-        ),
-    ),
-    (
-        "training",
-        "otherwise",
-        make_class(
-            Rotary, angles=lambda s, at: Rotary.angles(s, at) / (1 + s.training)
-        ),
-    ),
+    ("random", "in evaluation mode", make_class(Rotary, angles=dropped)),
+    ("training", "otherwise", make_class(Rotary, angles=halved_in_training)),
     ("gradient", "queries", make_class(Rotary, forward=without_gradient)),
-    (
-        "gradient",
-        "keys",
-        make_class(
-            Rotary,
-            forward=lambda s, q, k: (
-                Rotary.forward(s, q, k)[0],
-                Rotary.forward(s, q, k)[1].detach(),
-            ),
-        ),
-    ),
-    (
-        "writes",
-        "writes into",
-        make_class(
-            Rotary,
-            forward=lambda s, q, k: tuple(
-                x.copy_(y) for x, y in zip((q, k), Rotary.forward(s, q, k), strict=True)
-            ),
-        ),
-    ),
-    ("half", "bfloat16", InItsDtype),
+    ("gradient", "keys", make_class(Rotary, forward=detached_keys)),
+    ("writes", "writes into", make_class(Rotary, forward=in_place)),
 ]
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "make"),
-    [pytest.param(*f, id=f"{f[0]}-{f[1].strip()}".replace(" ", "-")) for f in FAULTS],
-)
+@each_of(FAULTS)
 def test_a_fault_is_found_and_its_cause_named(check, words, make):
     assert_found(report_of(make, "rotary"), check, words)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from tests.check.helpers import assert_found, make_class, report_of
-from tests.check.modules import Added, Rotary, table
+from tests.check.helpers import assert_found, each_of, report_of
+from tests.check.modules import Added, BufferedRotary, Embedded, kept, make_class, table
 
 
 class Grows(Added):
@@ -16,15 +16,6 @@ class Grows(Added):
         if length > len(self.pe):
             self.pe = table(length, self.width).to(self.pe)
         return self.pe[:length]
-
-
-class OnTheProcessor(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.rows = nn.Embedding(300, width)
-
-    def forward(self, x):
-        return x + self.rows(torch.arange(x.shape[1]))
 
 
 class CountsInX(Added):
@@ -43,42 +34,36 @@ def drawn(self, rows):
     self.pe = nn.Buffer(torch.randn(rows.shape), persistent=False)
 
 
+def in_attribute(self, rows):
+    self.pe = rows
+
+
+def on_the_processor(self, x):
+    return x + self.rows(torch.arange(x.shape[1]))
+
+
+def in_float32(self, x):
+    return x + table(x.shape[1], self.width).to(x.device)
+
+
+def cast_for_good(self, x):
+    self.pe = self.pe.to(x.dtype)
+    return Added.forward(self, x)
+
+
 LATER = [
-    (
-        "device",
-        "stays behind (pe)",
-        make_class(Added, keep=lambda s, rows: setattr(s, "pe", rows)),
-    ),
-    ("device", "in embedding", OnTheProcessor),
-    ("meta", "pe is in no checkpoint", make_class(Added, keep=not_saved)),
+    ("device", "stays behind (pe)", kept(in_attribute)),
+    ("device", "in embedding", make_class(Embedded, forward=on_the_processor)),
+    ("meta", "pe is in no checkpoint", kept(not_saved)),
     ("state_dict", "does not load", Grows),
-    ("state_dict", "other encodings", make_class(Added, keep=drawn)),
-    (
-        "dtype",
-        "bfloat16 comes back as float32",
-        make_class(
-            Added, forward=lambda s, x: x + table(x.shape[1], s.width).to(x.device)
-        ),
-    ),
+    ("state_dict", "other encodings", kept(drawn)),
+    ("dtype", "comes back as float32", make_class(Added, forward=in_float32)),
     ("half", "is off by", CountsInX),
-    (
-        "state",
-        "bfloat16",
-        make_class(
-            Added,
-            forward=lambda s, x: (
-                setattr(s, "pe", s.pe.to(x.dtype)),
-                x + s.at(x.shape[1]),
-            )[1],
-        ),
-    ),
+    ("state", "bfloat16", make_class(Added, forward=cast_for_good)),
 ]
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "make"),
-    [pytest.param(*f, id=f"{i}-{f[0]}") for i, f in enumerate(LATER)],
-)
+@each_of(LATER)
 def test_it_is_a_warning_and_no_error(check, words, make):
     report = report_of(make)
     assert_found(report, check, words)
@@ -96,22 +81,15 @@ def test_what_is_computed_again_survives_meta():
 
 
 def test_rotary_frequencies_in_a_buffer_are_warnings():
-    class Buffered(Rotary):
-        def __init__(self, width):
-            super().__init__(width)
-            inv_freq = super().frequencies("cpu")
-            self.register_buffer("inv_freq", inv_freq, persistent=False)
+    def in_its_dtype(self, positions):
+        return positions[..., None].to(self.inv_freq) * self.inv_freq
 
-        def angles(self, positions):
-            return positions[..., None].to(self.inv_freq) * self.inv_freq
-
-    assert {f.check for f in report_of(Buffered, "rotary").warnings} == {"half", "meta"}
+    faulty = make_class(BufferedRotary, angles=in_its_dtype)
+    assert {f.check for f in report_of(faulty, "rotary").warnings} == {"half", "meta"}
 
 
 def test_a_frozen_parameter_keeps_its_values():
-    frozen = make_class(
-        Added, keep=lambda s, rows: setattr(s, "pe", nn.Parameter(rows, False))
-    )
+    frozen = kept(lambda s, rows: setattr(s, "pe", nn.Parameter(rows, False)))
     assert report_of(frozen).recognised.formula == "sinusoid"
 
 

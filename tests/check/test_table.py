@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from tests.check.helpers import assert_found, assert_sound, make_class, report_of
-from tests.check.modules import Added, table
+from tests.check.helpers import assert_found, assert_sound, each_of, report_of
+from tests.check.modules import Added, Looked, make_class, table
 
 
 class Times(nn.Module):
@@ -23,15 +23,6 @@ class Times(nn.Module):
         j = torch.arange(self.pairs, device=timesteps.device)
         angle = self.unit * timesteps[:, None].float() * 10_000 ** (-j / self.pairs)
         return torch.cat([angle.cos(), angle.sin()], -1)
-
-
-class Looked(nn.Module):
-    def __init__(self, width, **options):
-        super().__init__()
-        self.rows = nn.Embedding(300, width, **options)
-
-    def forward(self, positions):
-        return self.rows(positions)
 
 
 FORMS = {
@@ -51,61 +42,23 @@ def test_sound_ones_in_each_form(form):
     assert form not in ("positions", "a length") or form.split()[-1] in report.called
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "make"),
-    [
-        ("formula", "degrees", make_class(Times, unit=math.pi / 180)),
-        (
-            "axes",
-            "all 0",
-            make_class(FORMS["x"], rows=lambda _, d: torch.zeros(300, d)),
-        ),
-        (
-            "positions",
-            "does not give",
-            make_class(Added, forward=lambda s, positions: s.pe[: len(positions)]),
-        ),
-        (
-            "distinct",
-            "Position 90 ",
-            make_class(
-                Added,
-                forward=lambda s, seq_len: s.pe[
-                    torch.arange(seq_len, device=s.pe.device) % 90
-                ],
-            ),
-        ),
-        ("gradient", "padding_idx", lambda d: Looked(d, padding_idx=0)),
-        (
-            "device",
-            "another device",
-            make_class(
-                FORMS["positions"],
-                keep=lambda s, rows: (
-                    setattr(s, "pe", rows),
-                    s.register_buffer("more", rows[0]),
-                )[0],
-            ),
-        ),
-        (
-            "half",
-            "16 bits",
-            make_class(
-                Added,
-                keep=lambda s, rows: s.register_buffer(  # noqa: ARG005
-                    "w", 1e4 ** (-torch.arange(0, s.width, 2) / s.width)
-                ),
-                forward=lambda s, positions: torch.cat(
-                    [
-                        (positions[:, None].to(s.w) * s.w).sin(),
-                        (positions[:, None].to(s.w) * s.w).cos(),
-                    ],
-                    -1,
-                ),
-            ),
-        ),
-    ],
-)
+def in_attribute(self, rows):
+    self.pe = rows
+    self.register_buffer("more", rows[0])
+
+
+FAULTS = [
+    ("formula", "degrees", make_class(Times, unit=math.pi / 180)),
+    (
+        "positions",
+        "does not give",
+        make_class(Added, forward=lambda s, positions: s.pe[: len(positions)]),
+    ),
+    ("device", "another device", make_class(FORMS["positions"], keep=in_attribute)),
+]
+
+
+@each_of(FAULTS)
 def test_a_fault_is_found_and_its_cause_named(check, words, make):
     assert_found(report_of(make, "table"), check, words)
 

@@ -14,7 +14,6 @@ from pe_lib.beyond.scaling import attention_factor, by_parts, llama3
 from pe_lib.nn import (
     AlibiBias,
     GridRotaryEmbedding,
-    LearnedPositionalEmbedding,
     RotaryEmbedding,
     T5Bias,
 )
@@ -68,6 +67,7 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
     ("more", "message"),
     [
         ({"model_type": "new"}, "layout must be given for model_type 'new'"),
+        ({"hidden_size": None}, "config must have head_dim"),
         ({"rope_scaling": {"rope_type": "dynamic", "factor": 2}}, "got 'dynamic'"),
         ({"rope_scaling": {"type": "longrope"}}, "got 'longrope'"),
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
@@ -83,13 +83,6 @@ def test_what_a_configuration_cannot_say(more, message):
         from_config(**more)
 
 
-def test_a_configuration_without_a_width():
-    with pytest.raises(ValueError, match="config must have head_dim"):
-        RotaryEmbedding.from_config({"model_type": "llama"})
-    with pytest.raises(ValueError, match="attention_factor must be"):
-        RotaryEmbedding(8, attention_factor=0)
-
-
 def test_the_older_names_of_a_configuration():
     neox = from_config(model_type="gpt_neox", rotary_emb_base=500_000, rotary_pct=0.25)
     assert (neox.base, neox.rotary_dim) == (500_000, 16)
@@ -99,24 +92,7 @@ def test_the_older_names_of_a_configuration():
     )
 
 
-# Cosines and sines as transformers has them
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_cosines_and_sines_taken_twice_are_the_popular_form(layout):
-    rotary = RotaryEmbedding(8, layout=layout)
-    ids = torch.tensor([[5, 0, 3]])
-    x = torch.randn(1, 2, 3, 8)
-    if layout == "half_split":
-        cos, sin = (torch.cat([part, part], -1) for part in rotary.cos_sin(ids))
-        swapped = torch.cat([-x[..., 4:], x[..., :4]], -1)
-    else:
-        cos, sin = (part.repeat_interleave(2, -1) for part in rotary.cos_sin(ids))
-        swapped = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
-    wanted = x * cos[:, None] + swapped * sin[:, None]
-    torch.testing.assert_close(rotary.rotate(x, positions=ids), wanted)
-    for found in rotary(x, x, cos_sin=rotary.cos_sin(ids)):
-        torch.testing.assert_close(found, wanted)
+# In a model of transformers
 
 
 def swapped_model(monkeypatch, transformers, name, **more):
@@ -207,23 +183,6 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
     assert torch.equal(half, low)
 
 
-def test_what_the_grid_module_refuses():
-    with pytest.raises(ValueError, match="sections or frequencies"):
-        GridRotaryEmbedding(12)
-    with pytest.raises(ValueError, match="frequencies must have shape"):
-        GridRotaryEmbedding(12, frequencies=np.ones((2, 5)))
-    with pytest.raises(ValueError, match="within -pi and pi"):
-        GridRotaryEmbedding(12, frequencies=4 * np.ones((2, 6)))
-    rotary = GridRotaryEmbedding(12, sections=(3, 3))
-    x = torch.randn(1, 5, 12)
-    with pytest.raises(ValueError, match=r"positions must have shape \[..., 2\]"):
-        rotary(x, x, positions=torch.zeros(5, 3))
-    with pytest.raises(TypeError, match="positions must be a tensor"):
-        rotary(x, x, positions=[[0, 0]] * 5)
-    with pytest.raises(TypeError, match="positions must be real numbers"):
-        rotary(x, x, positions=torch.zeros(5, 2, dtype=torch.bool))
-
-
 # FlexAttention
 
 
@@ -246,27 +205,3 @@ def test_score_mod_gives_what_the_bias_gives(causal, queries):
     (learned,) = torch.autograd.grad(got.sin().sum(), bias.weight)
     (again,) = torch.autograd.grad(wanted.sin().sum(), bias.weight)
     torch.testing.assert_close(learned, again)
-
-
-# Learned tables
-
-
-def test_padding_has_a_row_of_zeros_that_stays():
-    embed = LearnedPositionalEmbedding(4, max_length=5, padding_idx=1)
-    assert list(embed.weight.shape) == [7, 4]  # as 514 rows in RoBERTa
-    mask = torch.tensor([[0, 0, 1, 1, 1]])
-    out = embed(torch.zeros(1, 5, 4), positions=mask.cumsum(-1) * mask - 1)
-    assert torch.equal(out[0, :2], torch.zeros(2, 4))
-    assert torch.equal(out[0, 2:], embed.weight[2:5])
-    later = embed(torch.zeros(1, 2, 4), positions=torch.tensor([-1, 0]), offset=3)
-    assert torch.equal(later[0], embed.weight[[1, 5]])
-    out.sum().backward()
-    assert torch.equal(
-        embed.weight.grad.any(1).int(), torch.tensor([0, 0, 1, 1, 1, 0, 0])
-    )
-    assert torch.equal(embed(torch.zeros(1, 2, 4))[0], embed.weight[2:4])
-    with pytest.raises(ValueError, match="within -1 and max_length - 1 = 4"):
-        embed(torch.zeros(1, 1, 4), positions=torch.tensor([-2]))
-    compiled = torch.compile(embed, fullgraph=True, backend="eager")
-    with pytest.raises(IndexError):
-        compiled(torch.zeros(2, 4), positions=torch.tensor([-2, 0]))

@@ -1,6 +1,9 @@
-"""The modules where others load, move, trace or map them."""
+"""The modules where others move, load, trace, compile, export or map them."""
 
 import copy
+import io
+import pickle
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,128 +19,176 @@ from pe_lib.nn import (
     T5Bias,
 )
 
-ADDED = [
-    lambda: SinusoidalPositionalEncoding(8, max_length=16),
-    lambda: LearnedPositionalEmbedding(8, max_length=16),
-]
-ALL = [*ADDED, lambda: RotaryEmbedding(8, max_length=16)]
-IDS = ["sinusoidal", "learned", "rotary"]
-EVERY = [
-    *ALL[::2],
-    lambda: AlibiBias(4, causal=True),
-    lambda: T5Bias(4, num_buckets=8, max_distance=9),
-]
-ALL_IDS = ["sinusoidal", "rotary", "alibi", "t5"]
+MAKERS = {
+    "sinusoidal": partial(SinusoidalPositionalEncoding, 8, max_length=16),
+    "learned": partial(LearnedPositionalEmbedding, 8, max_length=18),
+    "rotary": partial(RotaryEmbedding, 8, max_length=16),
+    "halves": partial(RotaryEmbedding, 8, max_length=16, layout="half_split"),
+    "alibi": partial(AlibiBias, 4, causal=True),
+    "t5": partial(T5Bias, 4, num_buckets=8, max_distance=9, init_std=1.0),
+}
+EVERY = ("sinusoidal", "rotary", "alibi", "t5")
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+EXPORTED = "ignore:.*torch.jit:DeprecationWarning"  # torch's own, while it imports
 
 
-class Model(nn.Module):
-    """A module within another one."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner, self.linear = inner, nn.Linear(8, 8)
-
-    def forward(self, x):
-        x = self.linear(x)
-        return self.inner(x, x)[0] if self.rotates else self.inner(x)
-
-    @property
-    def rotates(self):
-        return isinstance(self.inner, RotaryEmbedding)
+@pytest.fixture(autouse=True)
+def _start():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
 
 
-def on(module, x):
-    return module.rotate(x) if isinstance(module, RotaryEmbedding) else module(x)
+def on_each(*names):
+    makers = [MAKERS[name] for name in names]
+    return pytest.mark.parametrize("make", makers, ids=names)
 
 
-# the length first
+def rotates(module):
+    return isinstance(module, RotaryEmbedding)
 
 
-@pytest.mark.parametrize("make", ADDED, ids=IDS[:2])
-def test_length_first(make):
+def on(module, x, **given):
+    return module.rotate(x, **given) if rotates(module) else module(x, **given)
+
+
+def results(module, device="cpu"):
+    """Within what is kept ready, beyond it, and at given positions; on the CPU."""
+    at = torch.tensor([[3, 0, 1, 1], [7, 8, 9, 10]])
+    if isinstance(module, AlibiBias | T5Bias):
+        found = [module(5), module(1, 40), module(4, positions=at)]
+        return [bias.cpu() for bias in found]
+    learned = isinstance(module, LearnedPositionalEmbedding)
+    between = at if learned else torch.tensor([3.25, -1.0, 1e5, 2.0]).double()
+    found = []
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        x = torch.ones(2, 4, 8, dtype=dtype, device=device)
+        for given in ({}, {"offset": 14}, {"positions": at}, {"positions": between}):
+            found.append(on(module, x, **given).cpu())
+    return found
+
+
+def assert_alike(found, right):
+    for one, other in zip(found, right, strict=True):
+        assert torch.equal(one.to(other.dtype), other)
+
+
+# What may happen to a module
+
+
+def through_pickle(module):
+    return pickle.loads(pickle.dumps(module))
+
+
+def through_torch_save(module):
+    torch.save(module, file := io.BytesIO())
+    return torch.load(io.BytesIO(file.getvalue()), weights_only=False)
+
+
+def made_on_meta(make):
+    with torch.device("meta"):
+        module = make()
+    assert all(part.is_meta for part in (*module.buffers(), *module.parameters()))
+    return module.to_empty(device="cpu")
+
+
+def made_in_bfloat16(make):
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        return make()
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+LIVES = {
+    "used": lambda make: results(module := make()) and module,
+    "bfloat16": lambda make: make().bfloat16(),
+    "bfloat16 and back": lambda make: make().bfloat16().float(),
+    "float64": lambda make: make().double(),
+    "float64 and back": lambda make: make().double().float(),
+    "memory": lambda make: make().to_empty(device="cpu"),
+    "meta, bfloat16, memory": lambda make: (
+        make().to("meta").bfloat16().to_empty(device="cpu")
+    ),
+    "a copy": lambda make: copy.deepcopy(make()),
+    "pickle": lambda make: through_pickle(make()),
+    "torch.save": lambda make: through_torch_save(make()),
+    "shared": lambda make: make().share_memory(),
+    "pickle of one on meta": lambda make: through_pickle(make().to("meta")).to_empty(
+        device="cpu"
+    ),
+    "made on meta": made_on_meta,
+    "made in bfloat16": made_in_bfloat16,
+}
+
+
+def assert_ready(module, make):
+    """Its buffers are those of a new module of the dtype, and rows come from them."""
+    for name, buffer in module.named_buffers():
+        assert torch.equal(buffer, make(dtype=buffer.dtype).get_buffer(name))
+    if hasattr(module, "table"):
+        assert module._ready() is module.table
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("life", LIVES)
+@on_each(*MAKERS)
+def test_nothing_that_came_before_changes_a_number(make, life, device):
     usual = make()
-    first = type(usual)(8, max_length=16, batch_first=False)
-    usual.load_state_dict(first.state_dict())
-    x = torch.randn(5, 3, 8)
-    positions = torch.tensor([[0, 1, 2, 3, 4], [8, 7, 6, 5, 4], [0, 0, 0, 1, 2]])
-    for given in (
-        {},
-        {"offset": 4},
-        {"positions": positions[2]},
-        {"positions": positions},
-    ):
-        wanted = usual(x.transpose(0, 1), **given).transpose(0, 1)
-        assert torch.equal(first(x, **given), wanted)
-    assert torch.equal(first(x[:, 0]), usual(x[:, 0]))
+    module = LIVES[life](make)
+    module.load_state_dict(usual.state_dict(), assign=True)
+    if not isinstance(module, SinusoidalPositionalEncoding):
+        assert all(part.dtype.itemsize >= 4 for part in module.buffers())
+    elif "bfloat16" in life and "back" not in life:
+        assert module.table.dtype == torch.bfloat16
+    assert_ready(module, make)
+    assert_alike(results(module.to(device), device), results(usual))
 
 
-# inference mode
+@on_each("sinusoidal", "rotary", "halves", "alibi")
+def test_on_meta_it_computes_and_comes_back(make):
+    usual, module = make(), make().to("meta")
+    if isinstance(module, AlibiBias):
+        assert module(3).is_meta
+    else:
+        assert module.table.is_meta
+        assert on(usual, torch.ones(2, 4, 8, device="meta")).shape == (2, 4, 8)
+        assert_alike(results(module), results(usual))
+    module = module.to("cpu")
+    assert_ready(module, make)
+    assert_alike(results(module), results(usual))
 
 
-@pytest.mark.parametrize("make", ALL, ids=IDS)
+@on_each("sinusoidal", "learned", "rotary")
 def test_made_or_moved_in_inference_mode_it_can_be_trained_and_reset(make):
+    usual = make()
+    computed = not list(usual.parameters())  # those of a model are PyTorch's affair
     with torch.inference_mode():
         made, moved = make(), make()
-    usual = make()
-    if not list(usual.parameters()):  # those of a model are PyTorch's affair
-        with torch.inference_mode():
+        if computed:
             moved.double().float()
     for module in (made, moved):
         x = torch.randn(2, 5, 8, requires_grad=True)
         (on(module, x) ** 2).sum().backward()
         module.reset_parameters()
         assert on(module, x).shape == x.shape
-        if not list(usual.parameters()):
+        if computed:
             assert torch.equal(on(module, x), on(usual, x))
-    if not list(usual.parameters()) and not isinstance(made, RotaryEmbedding):
+    if computed:
         at = torch.rand(5, requires_grad=True)
-        (made(x, positions=at) ** 2).sum().backward()
+        (on(made, x, positions=at).sin() ** 2).sum().backward()
         assert at.grad.abs().sum() > 0
 
 
-# vmap
-
-
-@pytest.mark.parametrize("make", ADDED, ids=IDS[:2])
+@on_each("sinusoidal", "learned", "rotary", "halves")
 def test_vmap_over_x_and_positions(make):
-    module = make()
+    module, close = make(), torch.testing.assert_close
     x, at = torch.randn(3, 4, 8), torch.randint(16, (3, 4))
-    expected = module(x, positions=at)
-    call = torch.vmap(lambda x, at: module(x, positions=at))
-    torch.testing.assert_close(call(x, at), expected)
-    call = torch.vmap(lambda x: module(x, positions=at[0]))
-    torch.testing.assert_close(call(x)[1], module(x[1], positions=at[0]))
-
-
-# positions from the table
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("batch_first", [True, False])
-def test_whole_positions_come_from_the_table_and_are_the_same(batch_first, dtype):
-    table, formula = (
-        SinusoidalPositionalEncoding(8, max_length=n, batch_first=batch_first)
-        for n in (16, 0)
-    )
-    x = torch.randn(5, 5, 8).to(dtype)
-    for at in (torch.randint(16, (5, 5)), torch.tensor([3, 0, 15, 15, 1])):
-        for kind in (torch.int64, torch.int32, torch.uint8):
-            found = table(x, positions=at.to(kind))
-            assert torch.equal(found, formula(x, positions=at))
-    for at, offset in ((torch.arange(12, 17), 0), (torch.arange(5), -1)):
-        found = table(x, positions=at, offset=offset)  # not all are in the table
-        assert torch.equal(found, formula(x, positions=at, offset=offset))
-    assert torch.equal(
-        table(x, positions=torch.arange(5), offset=2), table(x, offset=2)
-    )
-
-
-def test_no_second_table_is_kept():
-    module = SinusoidalPositionalEncoding(64, max_length=512)
-    module(torch.zeros(2, 3, 64), positions=torch.tensor([1, 2, 3]))
-    held = [v for v in vars(module).values() if isinstance(v, torch.Tensor)]
-    held += module.buffers()
-    assert {t.data_ptr() for t in held} == {module.table.data_ptr()}
+    call = torch.vmap(lambda x, at: on(module, x, positions=at))
+    close(call(x, at), on(module, x, positions=at))
+    call = torch.vmap(lambda x: on(module, x, positions=at[0]))
+    close(call(x)[1], on(module, x[1], positions=at[0]))
+    x = torch.randn(3, 4, 5, 8)
+    close(torch.vmap(partial(on, module), 1, 1)(x), on(module, x))
 
 
 # loaders that know nothing of a table
@@ -153,45 +204,36 @@ def by_dictionary(module, name, tensor):
 
 @pytest.mark.parametrize("put", [by_setattr, by_dictionary])
 @pytest.mark.parametrize("on_meta", [True, False])
-@pytest.mark.parametrize("make", EVERY, ids=ALL_IDS)
+@on_each(*EVERY)
 def test_a_loader_that_puts_garbage_in_the_place_of_buffers(make, on_meta, put):
     """As from_pretrained of transformers does: empty_like, past `_apply`."""
-    usual, ids = make(), torch.tensor([0, 1, 1, 2])
+    usual = make()
     with torch.device("meta" if on_meta else "cpu"):
         module = make()
     for name, buffer in list(module.named_buffers()):
         put(module, name, torch.full_like(buffer, torch.nan, device="cpu"))
     module.load_state_dict(usual.state_dict(), assign=True)
     for loaded in (module, copy.deepcopy(module)):
-        if "Bias" in type(module).__name__:
-            assert torch.equal(loaded(5), usual(5))
-            continue
-        x = torch.randn(2, 4, 8)
-        assert torch.equal(on(loaded, x), on(usual, x))
-        call = loaded.rotate if isinstance(loaded, RotaryEmbedding) else loaded
-        whole = torch.compile(call, fullgraph=True, backend="eager")
-        torch.testing.assert_close(whole(x), on(usual, x))
-        assert torch.equal(call(x, positions=ids)[:, 0], on(usual, x)[:, 0])
-        loaded.reset_parameters()
-        assert torch.equal(loaded.table, usual.table)
-        assert torch.equal(on(loaded, x), on(usual, x))
+        assert_alike(results(loaded), results(usual))
+        if hasattr(loaded, "table"):
+            x = torch.randn(2, 4, 8)
+            call = loaded.rotate if rotates(loaded) else loaded
+            whole = torch.compile(call, fullgraph=True, backend="eager")
+            torch.testing.assert_close(whole(x), on(usual, x))
+            loaded.reset_parameters()
+            assert_ready(loaded, make)
+            assert torch.equal(on(loaded, x), on(usual, x))
 
 
-@pytest.mark.parametrize("make", EVERY, ids=ALL_IDS)
+@on_each(*EVERY)
 def test_memory_of_a_device_and_a_dtype(make):
     """`device` and `dtype` as in PyTorch's own modules, so that skip_init works."""
-    kind, usual = type(make()), make()
-    sizes = {"num_buckets": 8, "max_distance": 9} if kind is T5Bias else {}
-    first = usual.num_heads if hasattr(usual, "num_heads") else 8
-    for tensor in (*(m := kind(first, device="meta")).buffers(), *m.parameters()):
+    for tensor in (*(m := make(device="meta")).buffers(), *m.parameters()):
         assert tensor.is_meta
-    for tensor in (*(m := kind(first, dtype=torch.float64)).buffers(), *m.parameters()):
+    for tensor in (*(m := make(dtype=torch.float64)).buffers(), *m.parameters()):
         assert tensor.dtype == torch.float64
-    made = nn.utils.skip_init(kind, first, **sizes)
-    for buffer, right in zip(
-        made.buffers(), kind(first, **sizes).buffers(), strict=True
-    ):
-        assert torch.equal(buffer, right)
+    made = nn.utils.skip_init(make.func, *make.args, **make.keywords)
+    assert_alike(made.buffers(), make().buffers())
 
 
 class Scaled(SinusoidalPositionalEncoding):
@@ -216,6 +258,11 @@ def test_a_subclass_loads_its_own_tensors_of_the_same_width():
 # checkpoints of other modules
 
 
+def model(inner):
+    """A module within another one."""
+    return nn.ModuleDict({"inner": inner, "linear": nn.Linear(8, 8)})
+
+
 def saved(table, name="pe"):
     return {"inner." + name: table, "linear.weight": torch.eye(8),
             "linear.bias": torch.zeros(8)}  # fmt: skip
@@ -226,10 +273,10 @@ def saved(table, name="pe"):
 def test_our_table_in_a_checkpoint_is_left_out(shape, dtype):
     table = torch.from_numpy(sinusoidal_table(40, 8)).to(dtype).reshape(shape)
     state = saved(table)
-    model = Model(SinusoidalPositionalEncoding(8))
-    model.load_state_dict(state)
+    outer = model(SinusoidalPositionalEncoding(8))
+    outer.load_state_dict(state)
     assert "inner.pe" in state  # the caller's dictionary keeps it
-    model.load_state_dict(saved(table, "positional_encoding"), strict=False)
+    outer.load_state_dict(saved(table, "positional_encoding"), strict=False)
 
 
 @pytest.mark.parametrize(
@@ -238,63 +285,155 @@ def test_our_table_in_a_checkpoint_is_left_out(shape, dtype):
 def test_another_encoding_in_a_checkpoint_is_an_error(other):
     table = torch.from_numpy(sinusoidal_table(40, 8, **other)).float()[None]
     with pytest.raises(RuntimeError, match="is another encoding than this") as raised:
-        Model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(table))
+        model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(table))
     assert "inner.pe [1, 40, 8]" in str(raised.value)
 
 
 def test_what_is_no_table_is_as_unexpected_as_ever():
     for value in (torch.zeros(3), torch.zeros(2, 3, 8), torch.arange(8)):
         with pytest.raises(RuntimeError, match="Unexpected key"):
-            Model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(value))
+            model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(value))
 
 
 def test_rotary_leaves_out_its_frequencies():
     speeds = 1e4 ** (-torch.arange(0, 8, 2) / 8)
-    model = Model(RotaryEmbedding(8))
-    model.load_state_dict(saved(speeds, "inv_freq"))
+    outer = model(RotaryEmbedding(8))
+    outer.load_state_dict(saved(speeds, "inv_freq"))
     with pytest.raises(RuntimeError, match=r"inv_freq \[4\] is another encoding"):
-        model.load_state_dict(saved(speeds**2, "inv_freq"))
+        outer.load_state_dict(saved(speeds**2, "inv_freq"))
 
 
 # written down
 
 
+def inputs(module, x):
+    return (x, x) if rotates(module) else (x,)
+
+
+def assert_same(found, right, exact):
+    """To the last bit, but for a rotation: compiled, it has no complex numbers."""
+    pairs = [(found, right)] if exact else zip(found, right, strict=True)
+    for one, other in pairs:
+        rtol = 2**-8 if other.dtype == torch.bfloat16 else 0
+        near = {"atol": 0, "rtol": 0} if exact else {"atol": 1e-6, "rtol": rtol}
+        torch.testing.assert_close(one, other, **near)
+
+
+WITHIN = [
+    (5, {}),
+    (6, {}),
+    (6, {"offset": 3}),
+    (4, {"positions": torch.tensor([1, 1, 8, 0])}),
+    (3, {"positions": torch.tensor([[1, 1, 8], [0, 2, 3]])}),
+]
+BEYOND = [
+    (30, {}),
+    (4, {"offset": 1_000_000}),
+    (4, {"positions": torch.tensor([0.0, 0.5, -3.0, 2**31])}),
+    (3, {"positions": torch.arange(6).view(2, 3) * 10**8}),
+]
+COMPILED = {
+    "sinusoidal": partial(SinusoidalPositionalEncoding, 7, max_length=20),
+    "length first": partial(
+        SinusoidalPositionalEncoding,
+        7,
+        max_length=20,
+        layout="half_split",
+        batch_first=False,
+    ),
+    "learned": MAKERS["learned"],
+    "rotary": partial(MAKERS["rotary"], rotary_dim=6),
+    "halves": partial(MAKERS["halves"], rotary_dim=6),
+}
+
+
+def assert_compiled_is_the_same(make, backend, calls, dtypes):
+    module = make()
+    width = module.head_dim if rotates(module) else module.d_model
+    dynamic = True if rotates(module) else None
+    compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=dynamic)
+    for length, given in calls:
+        x = torch.randn(2, length, width)
+        if rotates(module):
+            given_to = (
+                torch.randn(2, 4, length, 8),
+                torch.randn(2, 2, length, 8).bfloat16(),
+            )
+        else:
+            given_to = (x if module.batch_first else x.transpose(0, 1),)
+        right = module(*given_to, **given)
+        assert_same(compiled(*given_to, **given), right, not rotates(module))
+    torch._dynamo.reset()
+    for dtype in dtypes:
+        x = torch.zeros(2, 12, width, dtype=dtype)
+        both = inputs(module, x)
+        out = torch.compile(module, fullgraph=True, backend=backend)(*both)
+        assert_same(out, module(*both), not rotates(module))
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_in_one_graph(name):
+    calls = WITHIN if name == "learned" else WITHIN + BEYOND
+    dtypes = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
+    assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, dtypes)
+
+
+@pytest.mark.weekly
+@pytest.mark.filterwarnings(EXPORTED)
+def test_compiled_by_inductor():
+    """Each compiles C++ for seconds; that the graph is right has been seen above."""
+    from torch._inductor import cpp_builder, exc
+
+    try:
+        cpp_builder.get_cpp_compiler()
+    except exc.InvalidCxxCompiler:
+        pytest.skip("inductor finds no C++ compiler here")
+    calls = [BEYOND[0], BEYOND[3]]  # past the table, and far out
+    make = COMPILED["sinusoidal"]
+    assert_compiled_is_the_same(make, "inductor", calls, [torch.bfloat16])
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
-@pytest.mark.parametrize("make", ALL[1:], ids=IDS[1:])
+@on_each("learned", "rotary")
 def test_traced_within_the_table_it_is_a_limit(make):
-    module = make()
+    module = make(max_length=16)
     x = torch.randn(2, 17, 8)
-    inputs = (x[:, :5],) * (2 if isinstance(module, RotaryEmbedding) else 1)
-    traced = torch.jit.trace(module, inputs)
-    for found, usual in zip(
-        traced(*(x[:, :16],) * len(inputs)),
-        module(*(x[:, :16],) * len(inputs)),
-        strict=True,
-    ):
-        assert torch.equal(found, usual)
+    traced = torch.jit.trace(module, inputs(module, x[:, :5]))
+    assert_alike(traced(*inputs(module, x[:, :16])), module(*inputs(module, x[:, :16])))
     with pytest.raises(RuntimeError):
-        traced(*(x,) * len(inputs))
+        traced(*inputs(module, x))
 
 
-@pytest.mark.parametrize("max_length", [0, 16])
-def test_rotary_exported_past_its_table(max_length):
-    module = RotaryEmbedding(8, max_length=max_length)
-    length = torch.export.Dim("length", max=4096)
-    shapes = {"queries": {1: length}, "keys": {1: length}}
-    example = (torch.zeros(2, 5, 8),) * 2
-    if max_length:
+@pytest.mark.filterwarnings(EXPORTED)
+@pytest.mark.parametrize(
+    ("max_length", "example", "lengths"),
+    [(16, 5, (1, 2, 11, 16)), (0, 5, (1, 2, 8000)), (4, 7, (5, 8000))],
+)
+@on_each("sinusoidal", "rotary")
+def test_exported(make, max_length, example, lengths):
+    """What the example takes is written down: the table, or the formula past it."""
+    module = make(max_length=max_length)
+    example = inputs(module, torch.zeros(2, example, 8))
+
+    def export(longest):
+        length = torch.export.Dim("length", min=lengths[0], max=longest)
+        shapes = tuple({1: length} for _ in example)
+        return torch.export.export(module, example, dynamic_shapes=shapes)
+
+    if max_length == 16:
         with pytest.raises(Exception, match="Constraints violated"):
-            torch.export.export(module, example, dynamic_shapes=shapes)
-        return
-    program = torch.export.export(module, example, dynamic_shapes=shapes)
-    x = torch.randn(2, 3000, 8)
-    torch.testing.assert_close(program.module()(x, x)[0], module(x, x)[0])
+            export(4096)
+    program = export(lengths[-1])
+    assert program.state_dict == {}
+    for length in lengths:
+        x = inputs(module, torch.randn(2, length, 8))
+        assert_same(program.module()(*x), module(*x), not rotates(module))
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings(EXPORTED)
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("make", EVERY[:2], ids=ALL_IDS[:2])
+@on_each("sinusoidal", "rotary")
 def test_exported_with_positions_of_one_axis(make, strict):
     """A length of 2 is a length like any other, though the batch is 2."""
 
@@ -304,9 +443,7 @@ def test_exported_with_positions_of_one_axis(make, strict):
             self.inner = make()
 
         def forward(self, x, at):
-            if isinstance(self.inner, RotaryEmbedding):
-                return self.inner.rotate(x, positions=at)
-            return self.inner(x, positions=at)
+            return on(self.inner, x, positions=at)
 
     n = torch.export.Dim("n", max=100)
     model, shapes = Placed(), ({1: n}, {0: n})
@@ -323,7 +460,7 @@ class Parts(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(8, 8)
-        self.parts = nn.ModuleList(make() for make in EVERY)
+        self.parts = nn.ModuleList(MAKERS[name]() for name in EVERY)
 
     def forward(self, x):
         adds, rotary, alibi, t5 = self.parts

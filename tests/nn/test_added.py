@@ -1,0 +1,328 @@
+"""The two that add: rows of pe_lib.sinusoidal, and rows that are learned."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pe_lib import sinusoidal, sinusoidal_table
+from pe_lib.nn import LearnedPositionalEmbedding, SinusoidalPositionalEncoding
+from pe_lib.nn._arguments import with_float64
+
+LIMIT = 2**31
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
+POSITIONS = [torch.int64, torch.int32, torch.uint8, *DTYPES[:2], torch.float16]
+
+on_each_device = pytest.mark.parametrize("device", DEVICES)
+on_each = pytest.mark.parametrize(
+    "kind", [SinusoidalPositionalEncoding, LearnedPositionalEmbedding]
+)
+
+
+@pytest.fixture(autouse=True)
+def _start():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+
+
+def codes(positions, d_model, dtype=torch.float32, **choices):
+    """What must have been added: the float32 value, rounded once."""
+    wanted = np.float64 if dtype == torch.float64 else np.float32
+    table = sinusoidal(np.asarray(positions), d_model, dtype=wanted, **choices)
+    return torch.from_numpy(table).to(dtype)
+
+
+def rows(module, positions, dtype=torch.float32):
+    """What must have been added: [..., d_model], on the CPU."""
+    if isinstance(module, LearnedPositionalEmbedding):
+        return module.weight.detach().cpu()[positions.long()].to(dtype)
+    return codes(positions, module.d_model, dtype)
+
+
+def added(module, length, dtype=torch.float32, device="cpu", **arguments):
+    """What the module adds to an unbatched input, on the CPU."""
+    x = torch.zeros(length, module.d_model, dtype=dtype, device=device)
+    return module(x, **arguments).cpu()
+
+
+# Values and shapes
+
+
+@on_each_device
+@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
+@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
+@pytest.mark.parametrize("d_model", [1, 2, 3, 7, 8, 64])
+@pytest.mark.parametrize("max_length", [0, 5, 40])
+def test_values_are_those_of_the_function(device, max_length, d_model, spacing, layout):
+    choices = {"base": 500.0, "spacing": spacing, "layout": layout}
+    module = SinusoidalPositionalEncoding(d_model, max_length=max_length, **choices)
+    module = module.to(device)
+    out = added(module, 30, device=device)
+    assert torch.equal(out, codes(range(30), d_model, **choices))
+    far = torch.tensor([LIMIT, -LIMIT, 10**7, -(10**7) + 0.5, 2**24 + 1, 1e-3])
+    far = torch.cat([far.double(), torch.tensor([LIMIT - 1, 2**30 + 1]).double()])
+    out = added(module, 8, device=device, positions=far)
+    assert torch.equal(out, codes(far, d_model, **choices))
+
+
+def test_entries_near_zero_are_as_exact():
+    """Numerators of pi's continued fraction: whole half turns, but for a billionth.
+
+    And positions near zero themselves: rounded to a whole one, not down.
+    """
+    near = [355, 710, 245_850_922, 411_557_987, 1_068_966_896]
+    tiny = [1e-3, 1e-9, 1e-12, 1e-20]
+    positions = torch.tensor([*near, *tiny], dtype=torch.float64)
+    positions = torch.cat([positions, -positions])
+    module = SinusoidalPositionalEncoding(4)
+    out = added(module, len(positions), positions=positions)
+    assert out[4, 0].abs() < 2e-9
+    assert torch.equal(out, codes(positions, 4))
+
+
+@on_each_device
+@pytest.mark.parametrize(
+    "shape", [(5, 6), (3, 5, 6), (2, 3, 5, 6), (0, 5, 6), (3, 0, 6)]
+)
+@on_each
+def test_rows_are_added_along_the_last_axis_but_one(kind, device, shape):
+    module = kind(6, max_length=9).to(device)
+    x = torch.randn(shape, device=device)
+    before = x.clone()
+    for offset in (0, 4):
+        right = rows(module, torch.arange(shape[-2]) + offset).to(device)
+        assert torch.equal(module(x, offset=offset), x + right)
+    assert torch.equal(x, before)
+
+
+# Positions and offset
+
+
+@pytest.mark.parametrize("dtype", POSITIONS)
+@on_each
+def test_positions_of_every_dtype(kind, dtype):
+    """Small integers do not overflow."""
+    if kind is LearnedPositionalEmbedding and dtype.is_floating_point:
+        return  # as tests/nn/test_refused.py says
+    module = kind(6, max_length=300)
+    positions = torch.tensor([250, 7, 7, 0], dtype=dtype)
+    for offset in (0, 10):
+        out = added(module, 4, positions=positions, offset=offset)
+        assert torch.equal(out, rows(module, positions.long() + offset))
+
+
+@on_each_device
+@on_each
+def test_positions_for_each_sentence(kind, device):
+    module = kind(6, max_length=9).to(device)
+    positions = torch.tensor([[0, 1, 2], [8, 5, 5]])
+    x = torch.randn(2, 3, 6, device=device)
+    assert torch.equal(module(x, positions=torch.arange(3)[None]), module(x))
+    out = module(x, positions=positions)
+    assert torch.equal(out, x + rows(module, positions).to(device))
+    x = torch.randn(4, 2, 3, 6, device=device)
+    out = module(x, positions=positions.expand(4, 2, 3))
+    assert torch.equal(out, x + rows(module, positions).to(device))
+    if kind is SinusoidalPositionalEncoding:
+        positions = torch.tensor([[0, 1, 2], [-7, 100_000, 2]])
+        out = module(x[0], positions=positions)
+        assert torch.equal(out, x[0] + rows(module, positions).to(device))
+
+
+@on_each
+def test_length_first(kind):
+    usual, first = (
+        kind(8, max_length=16, batch_first=which) for which in (True, False)
+    )
+    usual.load_state_dict(first.state_dict())
+    x = torch.randn(5, 3, 8)
+    at = torch.tensor([[0, 1, 2, 3, 4], [8, 7, 6, 5, 4], [0, 0, 0, 1, 2]])
+    for given in ({}, {"offset": 4}, {"positions": at[2]}, {"positions": at}):
+        wanted = usual(x.transpose(0, 1), **given).transpose(0, 1)
+        assert torch.equal(first(x, **given), wanted)
+    assert torch.equal(first(x[:, 0]), usual(x[:, 0]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_whole_positions_come_from_the_table_and_are_the_same(batch_first, dtype):
+    table, formula = (
+        SinusoidalPositionalEncoding(8, max_length=n, batch_first=batch_first)
+        for n in (16, 0)
+    )
+    x = torch.randn(5, 5, 8).to(dtype)
+    for at in (torch.randint(16, (5, 5)), torch.tensor([3, 0, 15, 15, 1])):
+        found = table(x, positions=at)
+        assert torch.equal(found, formula(x, positions=at))
+    for at, offset in ((torch.arange(12, 17), 0), (torch.arange(5), -1)):
+        found = table(x, positions=at, offset=offset)  # not all are in the table
+        assert torch.equal(found, formula(x, positions=at, offset=offset))
+    assert torch.equal(
+        table(x, positions=torch.arange(5), offset=2), table(x, offset=2)
+    )
+
+
+@pytest.mark.parametrize("offset", [-100, -1, 3, 4, 5, 10**9, LIMIT - 4])
+def test_max_length_is_no_limit(offset):
+    module = SinusoidalPositionalEncoding(6, max_length=8)
+    out = added(module, 5, offset=offset)
+    assert torch.equal(out, codes(range(offset, offset + 5), 6))
+
+
+def test_forward_changes_nothing():
+    module = SinusoidalPositionalEncoding(6, max_length=4, dropout=0.5)
+    table, version = module.table, module.table._version
+    before = {**vars(module), "_buffers": dict(module._buffers)}
+    for given in ({}, {"offset": 100}, {"positions": torch.ones(3)}):
+        for dtype in DTYPES:
+            added(module, 3, dtype, **given)
+    added(module, 50)
+    assert vars(module) == before
+    assert module.table is table and table._version == version
+    module.reset_parameters()
+    assert module.table is table  # it may be shared
+    held = [v for v in vars(module).values() if isinstance(v, torch.Tensor)]
+    assert {part.data_ptr() for part in held} <= {table.data_ptr()}  # and no second one
+
+
+# Dtypes
+
+
+@on_each_device
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("of_module", DTYPES)
+@on_each
+def test_the_dtype_of_x_alone_decides(kind, of_module, dtype, device):
+    """From the table, past it, and of given positions; under autocast too."""
+    learned = kind is LearnedPositionalEmbedding
+    module = kind(8, max_length=700 if learned else 500).to(device, of_module)
+    assert (module.weight if learned else module.table).dtype == of_module
+    at = torch.arange(400)
+    between = at if learned else at - 0.75
+    for given, positions in (
+        ({}, at),
+        ({"offset": 300}, at + 300),
+        ({"positions": between}, between),
+    ):
+        plain = added(module, 400, dtype, device, **given)
+        with torch.autocast(device, dtype=torch.bfloat16):
+            out = added(module, 400, dtype, device, **given)
+        assert plain.dtype == out.dtype == dtype and torch.equal(plain, out)
+        off = (out - rows(module, positions, dtype)).abs().max()
+        assert off <= (1e-15 if dtype == torch.float64 else 0)
+
+
+# Gradients and dropout
+
+
+def test_gradients_pass_unchanged():
+    module = SinusoidalPositionalEncoding(6, max_length=3)
+    for given in ({}, {"offset": 9}, {"positions": torch.arange(4)}):
+        x = torch.randn(2, 4, 6, requires_grad=True)
+        weights = torch.randn(2, 4, 6)
+        (module(x, **given) * weights).sum().backward()
+        assert torch.equal(x.grad, weights)
+    assert not module.table.requires_grad
+
+
+def test_positions_have_the_gradient_of_the_formula():
+    module = SinusoidalPositionalEncoding(2)
+    positions = torch.tensor([0.0, 1.0, 2.5, -4.0], dtype=torch.float64)
+    positions.requires_grad_()
+    x = torch.zeros(4, 2, dtype=torch.float64)
+    module(x, positions=positions)[:, 0].sum().backward()
+    assert torch.allclose(positions.grad, positions.detach().cos(), atol=1e-14)
+
+
+def test_dropout_falls_on_the_sum():
+    torch.manual_seed(0)
+    module = SinusoidalPositionalEncoding(64, dropout=0.25)
+    x = torch.ones(40, 64)
+    out, whole = module(x), x + codes(range(40), 64)
+    kept = out != 0
+    assert 0.7 < kept.float().mean() < 0.8
+    assert torch.allclose(out[kept], whole[kept] / 0.75)
+    assert torch.equal(module.eval()(x), whole)
+    everything = SinusoidalPositionalEncoding(64, dropout=1)
+    assert torch.equal(everything(x), torch.zeros(40, 64))
+    assert not any(
+        isinstance(m, nn.Dropout) for m in SinusoidalPositionalEncoding(4).modules()
+    )
+
+
+# Compiled
+
+
+def test_decoding_does_not_compile_for_every_token():
+    module = SinusoidalPositionalEncoding(6, max_length=8)
+    seen = []
+
+    def backend(graph, _):
+        seen.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(module, fullgraph=True, backend=backend)
+    x = torch.randn(1, 1, 6)
+    for t in range(30):
+        assert torch.equal(compiled(x, offset=t), module(x, offset=t))
+    assert len(seen) <= 4
+
+
+def test_a_device_without_float64_leaves_the_work_to_the_cpu():
+    """Apple's; its own part of `forward` is not run here."""
+    assert with_float64(torch.device("mps")).type == "cpu"
+    assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
+
+
+def test_nothing_is_learned_or_saved():
+    module = SinusoidalPositionalEncoding(6, max_length=9, dropout=0.1)
+    assert list(module.parameters()) == []
+    assert module.state_dict() == {}
+    assert [name for name, _ in module.named_buffers()] == ["table"]
+
+
+# Learned
+
+
+def test_only_what_was_used_is_learned():
+    module = LearnedPositionalEmbedding(6, max_length=9)
+    x = torch.randn(2, 3, 6, requires_grad=True)
+    module(x, positions=torch.tensor([[1, 2, 3], [3, 5, 7]])).sum().backward()
+    counts = torch.tensor([0, 1, 1, 2, 0, 1, 0, 1, 0])
+    assert torch.equal(module.weight.grad, counts[:, None].expand(9, 6).float())
+    assert torch.equal(x.grad, torch.ones_like(x))
+    assert list(module.state_dict()) == ["weight"]
+
+
+@pytest.mark.parametrize("d_model", [1, 5, 6])
+def test_sinusoidal_init(d_model):
+    module = LearnedPositionalEmbedding(d_model, max_length=9, init="sinusoidal")
+    table = torch.from_numpy(sinusoidal_table(9, d_model, dtype=np.float32))
+    assert torch.equal(module.weight, table) and module.weight.requires_grad
+    with torch.no_grad():
+        module.weight.zero_()
+    module.reset_parameters()
+    assert torch.equal(module.weight, table)
+
+
+def test_padding_has_a_row_of_zeros_that_stays():
+    embed = LearnedPositionalEmbedding(4, max_length=5, padding_idx=1)
+    assert list(embed.weight.shape) == [7, 4]  # as 514 rows in RoBERTa
+    mask = torch.tensor([[0, 0, 1, 1, 1]])
+    out = embed(torch.zeros(1, 5, 4), positions=mask.cumsum(-1) * mask - 1)
+    assert torch.equal(out[0, :2], torch.zeros(2, 4))
+    assert torch.equal(out[0, 2:], embed.weight[2:5])
+    later = embed(torch.zeros(1, 2, 4), positions=torch.tensor([-1, 0]), offset=3)
+    assert torch.equal(later[0], embed.weight[[1, 5]])
+    out.sum().backward()
+    assert torch.equal(
+        embed.weight.grad.any(1).int(), torch.tensor([0, 0, 1, 1, 1, 0, 0])
+    )
+    assert torch.equal(embed(torch.zeros(1, 2, 4))[0], embed.weight[2:4])
+    with pytest.raises(ValueError, match="within -1 and max_length - 1 = 4"):
+        embed(torch.zeros(1, 1, 4), positions=torch.tensor([-2]))
+    compiled = torch.compile(embed, fullgraph=True, backend="eager")
+    for at in ([-2, 0], [0, 5]):
+        with pytest.raises(IndexError):  # PyTorch's own
+            compiled(torch.zeros(2, 4), positions=torch.tensor(at))

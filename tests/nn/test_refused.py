@@ -1,0 +1,223 @@
+"""Bad input is refused at once: what it must be, and what came."""
+
+import numpy as np
+import pytest
+import torch
+
+from pe_lib.beyond import rotary
+from pe_lib.nn import (
+    AlibiBias,
+    GridRotaryEmbedding,
+    LearnedPositionalEmbedding,
+    RotaryEmbedding,
+    SinusoidalPositionalEncoding,
+    T5Bias,
+    rotate,
+)
+
+X = torch.zeros(2, 3, 8)
+AT = torch.arange(3)
+SINUSOIDAL = SinusoidalPositionalEncoding(8)
+LENGTH_FIRST = SinusoidalPositionalEncoding(8, batch_first=False)
+LEARNED = LearnedPositionalEmbedding(8, max_length=9)
+ROTARY = RotaryEmbedding(8)
+GRID = GridRotaryEmbedding(8, sections=(2, 2))
+ALIBI, T5 = AlibiBias(4), T5Bias(4)
+
+on_each = pytest.mark.parametrize(
+    "module", [SINUSOIDAL, LEARNED, ROTARY, ALIBI, T5], ids=lambda m: type(m).__name__
+)
+
+
+def call(module, x=X, **given):
+    """As each module is called: with lengths, with queries and keys, or with x."""
+    if isinstance(module, AlibiBias | T5Bias):
+        return module(3, **given)
+    if isinstance(module, RotaryEmbedding | GridRotaryEmbedding):
+        return module(**{"queries": x, "keys": x} | given)
+    return module(x, **given)
+
+
+SHAPES = r"positions must have shape \[3\] or \[(2|batch), 3\].* got "
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
+        ({"positions": [0, 1, 2]}, TypeError, "positions must be a tensor, got list"),
+        ({"positions": AT > 1}, TypeError, "must be real numbers, got torch.bool"),
+        ({"positions": torch.arange(4)}, ValueError, SHAPES + r"\[4\]"),
+        ({"positions": AT[:, None].expand(3, 2)}, ValueError, SHAPES + r"\[3, 2\]"),
+        ({"positions": AT.expand(2, 3)[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),
+    ],
+)
+@on_each
+def test_positions_and_offset(module, given, error, message):
+    with pytest.raises(error, match=message):
+        call(module, **given)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (X[..., :5], ValueError, r"length, \w+\] with \w+ = 8, got \[2, 3, 5\]"),
+        (X[0, 0], ValueError, r"must have shape \[..., length, \w+\] .* got \[8\]"),
+        (X.long(), TypeError, "must be floating-point numbers, got torch.int64"),
+        (X.numpy(), TypeError, "must be a tensor, got ndarray"),
+    ],
+)
+@pytest.mark.parametrize("module", [SINUSOIDAL, LEARNED, ROTARY], ids=["s", "l", "r"])
+def test_what_gets_positions(module, x, error, message):
+    with pytest.raises(error, match=message):
+        call(module, x)
+
+
+COS_SIN = torch.ones(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("module", "given", "error", "message"),
+    [
+        *(
+            (LENGTH_FIRST, {"x": torch.zeros(shape)}, ValueError, r"\[length, batch, d")
+            for shape in [(8,), (2, 3, 4, 8), (2, 3, 5)]
+        ),
+        (LENGTH_FIRST, {"positions": AT.expand(2, 3)}, ValueError, r"\[2\] or \[3, 2"),
+        (
+            LEARNED,
+            {"x": torch.zeros(10, 8)},
+            ValueError,
+            r"offset \+ length must be at most max_length = 9, got 0 \+ 10",
+        ),
+        (LEARNED, {"offset": 7}, ValueError, r"offset \+ length must be .* got 7 \+ 3"),
+        (LEARNED, {"offset": -1}, ValueError, "offset must be at least 0, got -1"),
+        (
+            LEARNED,
+            {"positions": torch.tensor([0, 9, 1])},
+            ValueError,
+            r"positions \+ offset must lie within 0 and max_length - 1 = 8, got 0 to 9",
+        ),
+        (LEARNED, {"positions": AT - 1}, ValueError, "within 0 and .* got -1 to 1"),
+        (LEARNED, {"positions": AT / 1}, TypeError, "integers, got torch.float32"),
+        (ROTARY, {"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
+        (ROTARY, {"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 4\]"),
+        (ROTARY, {"queries": X[:, :1]}, ValueError, "of queries, 1, got 3; rotate"),
+        (ROTARY, {"positions": AT.expand(3, 3)}, ValueError, r"got \[3, 3\]"),
+        (ROTARY, {"x": X[0], "positions": AT.expand(3, 3)}, ValueError, r"ape \[3\], "),
+        (ROTARY, {"cos_sin": COS_SIN[..., :3]}, ValueError, "4 columns, .* got 3"),
+        (ROTARY, {"cos_sin": COS_SIN[:, :2]}, ValueError, r"\[3\] or \[2, 3\], .*\[2"),
+        (ROTARY, {"cos_sin": COS_SIN, "offset": 1}, ValueError, "got .* offset 1"),
+        (ROTARY, {"cos_sin": COS_SIN.half()}, TypeError, "and float32 at least"),
+        (ROTARY, {"x": X.double(), "cos_sin": COS_SIN}, TypeError, "float64"),
+        (GRID, {"positions": torch.zeros(3, 3)}, ValueError, r"have shape \[..., 2\]"),
+        (GRID, {"positions": [[0, 0]] * 3}, TypeError, "positions must be a tensor"),
+        (GRID, {"positions": AT[:, None] > AT[:2]}, TypeError, "be real numbers"),
+        (T5, {"positions": AT / 1}, TypeError, "be integers, got torch.float"),
+    ],
+)
+def test_what_one_module_cannot_take(module, given, error, message):
+    with pytest.raises(error, match=message):
+        call(module, **given)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "given", "error", "message"),
+    [
+        ((0,), {}, ValueError, "length must be at least 1, got 0"),
+        ((5.0,), {}, TypeError, "length must be an integer, got 5.0"),
+        ((5, 0), {}, ValueError, "key_length must be at least 1, got 0"),
+        ((3,), {"mask": 1}, TypeError, "mask must be True or False, got 1"),
+        ((3,), {"positions": AT, "offset": 2}, ValueError, "left out .* got 2"),
+        ((3,), {"key_positions": AT}, ValueError, "key_positions must come with"),
+        ((3, 9), {"positions": AT}, ValueError, "given for 9 keys and 3 queries"),
+        (
+            (3,),
+            {"positions": AT.expand(2, 3), "key_positions": AT.expand(3, 3)},
+            ValueError,
+            "the batch of positions, 2, got 3",
+        ),
+    ],
+)
+@pytest.mark.parametrize("bias", [ALIBI, T5], ids=["alibi", "t5"])
+def test_what_a_bias_cannot_take(bias, lengths, given, error, message):
+    with pytest.raises(error, match=message):
+        bias(*lengths, **given)
+
+
+def test_what_other_methods_refuse():
+    with pytest.raises(ValueError, match=r"\[..., length, heads, head_dim\] with head"):
+        RotaryEmbedding(8, seq_dim=-3).rotate(X[0])
+    with pytest.raises(TypeError, match="dtype must be"):
+        ROTARY.cos_sin(AT, dtype=torch.bfloat16)
+    with pytest.raises(TypeError, match=r"offsets must be integers, got torch.float"):
+        T5.buckets(torch.ones(3))
+    with pytest.raises(TypeError, match="offsets must be a tensor, got int"):
+        T5.buckets(3)
+    for of, x in ((rotate, X), (rotary.rotate, X.numpy())):
+        with pytest.raises(ValueError, match="x must have 8 numbers or more, got 4"):
+            of(x[..., :4], x[..., :4], x[..., :4], "half_split")
+        with pytest.raises(ValueError, match="layout must be"):
+            of(x, x[..., :4], x[..., :4], "halves")
+
+
+KINDS = {
+    SinusoidalPositionalEncoding: {"d_model": 4},
+    LearnedPositionalEmbedding: {"d_model": 4, "max_length": 8},
+    RotaryEmbedding: {"head_dim": 8},
+    GridRotaryEmbedding: {"head_dim": 12},
+    AlibiBias: {"num_heads": 8},
+    T5Bias: {"num_heads": 8},
+}
+ADDED, (LEARNS, TURNS, GRIDS), BIASES = [*KINDS][:2], [*KINDS][1:4], [*KINDS][4:]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "arguments", "error", "message"),
+    [
+        (ADDED, {"d_model": 0}, ValueError, "d_model must be at least 1, got 0"),
+        (ADDED, {"d_model": 4.0}, TypeError, "d_model must be an integer, got 4.0"),
+        (ADDED, {"max_length": -1}, ValueError, "max_length must be at least ., got -"),
+        (ADDED, {"dropout": np.nan}, ValueError, "between 0 and 1, got nan"),
+        (ADDED, {"dropout": 2}, ValueError, "dropout must be between 0 and 1, got 2"),
+        (ADDED, {"dropout": "0"}, TypeError, "must be real numbers, got dtype <U1"),
+        (ADDED, {"batch_first": 1}, TypeError, "batch_first must be True or False, "),
+        (ADDED[:1], {"base": 1}, ValueError, "base must be finite and above 1"),
+        (ADDED[:1], {"spacing": "even"}, ValueError, "spacing must be .* got 'even'"),
+        (ADDED[:1], {"layout": "both"}, ValueError, "layout must be .* got 'both'"),
+        ([LEARNS], {"max_length": 0}, ValueError, "max_length must be at least 1, got"),
+        ([LEARNS], {"max_length": 2.0}, TypeError, "max_length must be an integer, "),
+        ([LEARNS], {"init": "zeros"}, ValueError, "init must be 'normal' or 'sinuso"),
+        ([TURNS], {"head_dim": 7}, ValueError, "head_dim must be even, got 7"),
+        ([TURNS], {"max_length": -1}, ValueError, "max_length must be at least 0, got"),
+        ([TURNS], {"base": 1.0}, ValueError, "base must be finite and above 1"),
+        ([TURNS], {"layout": "neox"}, ValueError, "layout must be 'interleaved' or"),
+        ([TURNS], {"seq_dim": 1}, ValueError, "be counted from the end, .* got 1"),
+        ([TURNS], {"dtype": torch.int8}, TypeError, "dtype must be a floating-point"),
+        ([TURNS], {"rotary_dim": 10}, ValueError, "at most head_dim = 8, got 10"),
+        ([TURNS], {"frequencies": [1.0], "base": 5}, ValueError, "base must be left o"),
+        (
+            [TURNS],
+            {"frequencies": [1.0], "rotary_dim": 4},
+            ValueError,
+            "_dim must be 2",
+        ),
+        ([TURNS], {"attention_factor": 0}, ValueError, "attention_factor must be"),
+        ([GRIDS], {}, ValueError, "sections or frequencies"),
+        ([GRIDS], {"frequencies": np.ones((2, 5))}, ValueError, "must have shape"),
+        ([GRIDS], {"frequencies": np.full((2, 6), 4)}, ValueError, "-pi and pi"),
+        (BIASES, {"num_heads": 0}, ValueError, "num_heads must be at least 1"),
+        (BIASES, {"num_heads": 2.0}, TypeError, "num_heads must be an integer"),
+        (BIASES, {"causal": 1}, TypeError, "causal must be True or False, got 1"),
+        (BIASES[:1], {"rule": "mine"}, ValueError, "rule must be 'program' or 'paper'"),
+        (BIASES[1:], {"num_buckets": 6}, ValueError, "a multiple of 4, got 6"),
+        (BIASES[1:], {"max_distance": 8}, ValueError, "distance must be at least 9"),
+        (BIASES[1:], {"init_std": -1}, ValueError, "init_std must be finite and at le"),
+        (BIASES[1:], {"init_std": [1, 2]}, TypeError, "must be a single number"),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_what_no_module_is_made_with(kinds, arguments, error, message, device):
+    for kind in kinds:
+        with torch.device(device), pytest.raises(error, match=message):
+            kind(**KINDS[kind] | arguments)
