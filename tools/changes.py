@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).parents[1]
+KEPT = [*ROOT.glob("book/*/data/**/*.*"), *ROOT.glob("benchmarks/*.txt")]
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -32,10 +33,12 @@ def touched_notebooks() -> list[Path]:
     differ = touching()
     pages = sorted(ROOT.glob("book/[a-z]*/[a-z]*.ipynb"))
     pages = [path for path in pages if not path.name.endswith(".failed.ipynb")]
-    return [path for path in pages if path in differ or differ & rests_on(path)]
+    return [
+        path for path in pages if path in differ or differ & file_dependencies(path)
+    ]
 
 
-def rests_on(path: Path) -> set[Path]:
+def file_dependencies(path: Path) -> set[Path]:
     """The files that a notebook or a module imports or reads, and that these do."""
     found, waiting = set[Path](), uses(path)
     while waiting:
@@ -47,26 +50,35 @@ def rests_on(path: Path) -> set[Path]:
 @cache
 def uses(path: Path) -> set[Path]:
     """What it imports, the data that it names, the scripts beside a module."""
-    if path.suffix not in (".py", ".ipynb"):
-        return set()
-    text = path.read_text(encoding="utf-8")
-    sources = [text]
-    if path.suffix == ".ipynb":
-        cells = nbformat.reads(text, as_version=4).cells
-        sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    found = imports(path)
+    if path.suffix == ".py":
+        for kind in ("*.js", "*.css", "*.txt", "scripts/*"):
+            found |= {*path.parent.glob(kind)}
+    text = "\n".join(sources(path))
+    return found | {file for file in KEPT if file.name in text}
+
+
+@cache
+def imports(path: Path) -> set[Path]:
+    """The files to which its import statements lead."""
     found: set[Path | None] = set()
-    for node in (node for source in sources for node in ast.walk(ast.parse(source))):
+    for node in (
+        node for source in sources(path) for node in ast.walk(ast.parse(source))
+    ):
         if isinstance(node, ast.Import):
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {origin(node.module or "", alias.name) for alias in node.names}
-    for kind in ("js", "css", "html", "txt"):
-        found |= {
-            file for file in path.parent.glob(f"*.{kind}") if path.suffix == ".py"
-        }
-    data = path.parent.glob("data/*.*")
-    found |= {file for file in data if any(file.name in source for source in sources)}
     return {file for file in found if file is not None}
+
+
+def sources(path: Path) -> list[str]:
+    """The Python of a module, or of the cells of a notebook."""
+    text = path.read_text(encoding="utf-8") if path.suffix in (".py", ".ipynb") else ""
+    if path.suffix != ".ipynb":
+        return [text]
+    cells = nbformat.reads(text, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
 def module(name: str) -> Path | None:
@@ -95,13 +107,22 @@ def only_adds(path: Path) -> bool:
     if not path.exists() or not git("ls-tree", "HEAD", name):
         return path.exists()  # a new one: what imports it has changed itself
     old, new = statements(git("show", f"HEAD:{name}")), statements(path.read_text())
-    known = {getattr(node, "name", "") for node in old}
+    known = set().union(*map(names, old))
     for node in new:
         if old and ast.dump(node) == ast.dump(old[0]):
             old.pop(0)
-        elif not isinstance(node, DEFINITIONS) or getattr(node, "name", None) in known:
+        elif not isinstance(node, DEFINITIONS) or names(node) & known:
             return False
+        elif isinstance(node, ast.FunctionDef) and node.decorator_list:
+            return False  # the decorator may enter it in a list
     return not old
+
+
+def names(node: ast.stmt) -> set[str]:
+    """The names that a definition or an import binds."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name for alias in node.names}
+    return {str(getattr(node, "name", ""))} - {""}
 
 
 def statements(source: str) -> list[ast.stmt]:

@@ -10,7 +10,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.changes import ROOT, differing, rests_on, touched_notebooks, touching
+from tools.changes import (
+    ROOT,
+    differing,
+    file_dependencies,
+    touched_notebooks,
+    touching,
+)
 
 READ = {*ROOT.glob("tests/book/test_*.py")}
 OPENED = {ROOT / "tests/website/test_site.py"}
@@ -27,7 +33,7 @@ def touched() -> list[list[str]]:
         path
         for path in ROOT.glob("tests/*/test_*.py")
         if path in differ
-        or felt & rests_on(path)
+        or felt & file_dependencies(path)
         or any(name in path.read_text(encoding="utf-8") for name in scripts)
         or (plans and path.parent.name == "course")
     }
@@ -36,7 +42,9 @@ def touched() -> list[list[str]]:
         for path in differ & {*ROOT.glob("pe_lib/**/*.py")}
         if path.exists()  # for its doctests
     }
-    in_book = any(path.is_relative_to(ROOT / "book") for path in differ)
+    in_book = any(
+        path.is_relative_to(ROOT / "book") or path.suffix == ".md" for path in differ
+    )
     pages = [page_name(path) for path in (*notebooks, *written(differ))]
     runs = [
         paths(

@@ -99,13 +99,16 @@ def execute(path: Path) -> str:
 
 def differing_outputs(old: NotebookNode, new: NotebookNode) -> list[int]:
     """The numbers of the code cells that give something else than is stored."""
-    stored = {c.id: c.outputs for c in old.cells if c.cell_type == "code"}
-    runs = [cell for cell in new.cells if cell.cell_type == "code"]
-    return [
-        number
-        for number, cell in enumerate(runs, 1)
-        if stored[cell.id] and stored[cell.id] != cell.outputs
-    ]
+    before, after = (
+        [
+            [{**output, "execution_count": None} for output in cell.outputs]
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+        ]
+        for notebook in (old, new)
+    )
+    pairs = enumerate(zip(before, after, strict=True), 1)
+    return [number for number, (one, other) in pairs if one != other]
 
 
 def is_edited(path: Path, notebook: NotebookNode) -> bool:

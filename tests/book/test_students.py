@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.book.rests_on import rests_on
+from tests.book.cell_dependencies import cell_dependencies
 from website import editions, manuscript, wrong_answers
 from website.manuscript import Page
 from website.stubs import REPORTER
@@ -123,7 +123,7 @@ def test_checks_tell_right_from_wrong(
 
         monkeypatch.setattr(training, "train", remembered(training.train))
     with at_home(page):
-        for source in rests_on(above, below):
+        for source in cell_dependencies(above, below):
             exec(compile(source, "<cell>", "exec"), names)
         for label, check in checks.items():
             tried = dict(names)
@@ -165,7 +165,7 @@ def test_it_would_notice() -> None:
     assert run("assert undefined_name", {})
     cells = ["import a", "x = a.b()", "y = a.b()", "z = 2", "x[0] = z", "f(x)", "x.g()"]
     needed = [cell for cell in cells if cell not in ("y = a.b()", "f(x)")]
-    assert rests_on(cells, ["print(x)"]) == needed
+    assert cell_dependencies(cells, ["print(x)"]) == needed
 
 
 def test_every_exercise_has_its_wrong_answers() -> None:

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tools import changes, check
 from tools import execute as execution
-from tools.changes import ROOT, only_adds, rests_on
+from tools.changes import ROOT, file_dependencies, only_adds
 from tools.execute import execute
 
 
@@ -45,7 +45,7 @@ def test_of_a_page_s_metadata_the_description_stays(tmp_path: Path) -> None:
 def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
     """Also through a package that hands a name on; not on all of the package."""
     path = stored(tmp_path / "a.ipynb", "from pe_lib import sinusoidal_table")
-    names = {file.name for file in rests_on(path)}
+    names = {file.name for file in file_dependencies(path)}
     assert {"table.py", "frequencies.py"} <= names
     assert "scorecards.py" not in names and "plotting.py" not in names
 
@@ -69,6 +69,8 @@ def half(x):
         ("import math\n", "import math\nfrom os import path\n", True),
         ("import math\n", "", False),
         ("import math\n", "import math\n\nSIZE = 2\n", False),
+        ("import math\n", "import math\nfrom cmath import pi as half\n", False),
+        ("def half", "@entered\ndef third(x):\n    return 0\n\n\ndef half", False),
         ("import math\n", "import math\n\n\ndef half(x):\n    return 0\n", False),
     ],
 )
@@ -89,13 +91,15 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
     """A row once vanished from a page because a module had changed, and was stored."""
     value = tmp_path / "value.py"
     value.write_text("SEEN = 3")
-    path = stored(tmp_path / "a.ipynb", "from value import SEEN\nprint(SEEN)")
+    late = "if SEEN > 3:\n    print('late')"
+    path = stored(tmp_path / "a.ipynb", "from value import SEEN\nSEEN", late)
     assert execute(path) == ""
     before = path.read_bytes()
     value.write_text("SEEN = 4")
     monkeypatch.setattr(execution, "is_edited", lambda *_: False)
     assert "ACCEPT=1" in execute(path) and path.read_bytes() == before
-    assert "its code cell 1 changed" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "its code cell 1 changed" in printed and "its code cell 2 changed" in printed
     monkeypatch.setenv("ACCEPT", "1")
     assert execute(path) == "" and "4" in path.read_text()
 
@@ -107,7 +111,9 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
         ("book/claims.yml", "tests/book/test_book.py"),
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
         ("pe_lib/explorers/dial.js", "tests/explorers/test_explorers.py"),
+        ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
+        ("website/live/scripts/page.js", "tests/live/test_live.py"),
         ("website/static/quarter.js", "tests/website/test_quarter.py"),
         ("website/static/book.css", "tests/website/test_site.py"),
         ("course/plans/45.yml", "tests/course/test_slides.py"),

@@ -1,6 +1,6 @@
 """Which cells above do some cells rest on? Found by their syntax trees, nothing is run.
 
-    rests_on(above, below)    of the sources above those that the ones below need
+    cell_dependencies(above, below)    of the sources above those that the ones below need
 
 So an exercise is tested in a second, without the figures and the explorers of its
 chapter.
@@ -89,7 +89,7 @@ def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:
     return found
 
 
-def rests_on(above: list[str], below: list[str]) -> list[str]:
+def cell_dependencies(above: list[str], below: list[str]) -> list[str]:
     """Of the cells above those that the ones below need, by way of others too."""
     bodies = [ast.parse(source).body for source in above]
     imports = (ast.Import, ast.ImportFrom)
