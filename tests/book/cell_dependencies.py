@@ -1,6 +1,6 @@
 """Which cells above do some cells rest on? Found by their syntax trees, nothing is run.
 
-    cell_dependencies(above, below)    of the sources above those that the ones below need
+    cell_dependencies(above, below)    what the sources `below` need of those above
 
 So an exercise is tested in a second, without the figures and the explorers of its
 chapter.
