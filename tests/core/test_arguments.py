@@ -139,6 +139,8 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
             except (TypeError, ValueError) as error:
                 message = rf"\b{named}\w*\b.* must .*\bgot |must be given|be left out"
                 assert re.search(message, str(error)), (argument, bad, error)
+            except ModuleNotFoundError as missing:  # scipy, in one function
+                pytest.skip(str(missing))
             else:
                 assert named != argument, (argument, bad, "was accepted")
 
