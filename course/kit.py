@@ -274,15 +274,12 @@ def copy_library(folder: Path) -> None:
 
 
 def copy_data(page: Page, folder: Path) -> None:
-    """What a chapter reads: all that is kept beside it, and files from elsewhere."""
-    ignored = shutil.ignore_patterns("*.py", "__pycache__", ".*", "parts")
-    source, data = page.path.parent / "data", folder / "data"
-    elsewhere = [page.path.parent / "".join(r) for r in page.reads if r[0] != "data/"]
-    if len(elsewhere) < len(page.reads):
-        shutil.copytree(source, data, ignore=ignored, dirs_exist_ok=True)
-    for kept in elsewhere:
-        data.mkdir(parents=True, exist_ok=True)
-        shutil.copy(kept, data)
+    """What a chapter reads, in the folder ``data``, wherever in the book it is kept."""
+    for kept in editions.data_files(page):
+        home = next(p for p in kept.parents if p.name in ("data", "benchmarks"))
+        copy = folder / "data" / kept.relative_to(home)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(kept, copy)
 
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:

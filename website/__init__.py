@@ -21,7 +21,6 @@ EXTENSIONS = (
     "page_addresses",
     "quarter",
 )
-"""In this order: what comes later finds what those before it have made."""
 
 
 def setup(app: Any) -> None:

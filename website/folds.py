@@ -291,7 +291,7 @@ def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Whether the page has folds, which a button opens; in the path the story alone.
+    """Whether the page has folds, which a button opens; on the path the story alone.
 
     There the contents leave out what is deeper.
     """

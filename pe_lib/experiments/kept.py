@@ -37,9 +37,14 @@ def save(runs: Mapping[str, Sequence[Score]], path: str | Path, **made: Any) -> 
 
 
 def save_rows(
-    rows: Iterable[Sequence[str]], path: str | Path, *, command: str,
-    settings: Settings, seconds: float, tolerance: str = "none given",
-) -> None:  # fmt: skip
+    rows: Iterable[Sequence[str]],
+    path: str | Path,
+    *,
+    command: str,
+    settings: Settings,
+    seconds: float,
+    tolerance: str = "none given",
+) -> None:
     """Write rows as CSV, the names of their columns first, below what made them.
 
     ``command`` makes the file again, ``tolerance`` is how far a rerun may be off.
