@@ -53,7 +53,7 @@ export const exercises = (specs, { page, root, attempt, draw, refuse }) => {
   note.setAttribute("role", "status");
   const buttons = make("div", "live-buttons");
   buttons.append(button("Save as notebook", () => saveNotebook()));
-  const why = make("p", "live-note", "Answers stay in this browser alone. The notebook is this chapter’s, to hand in.");
+  const why = make("p", "live-note", "Answers stay in this browser alone. The notebook is this chapter’s.");
   const inside = make("div");
   inside.append(rows, why, buttons, note);
   list.append(sum, inside);
