@@ -54,18 +54,23 @@ def uses(path: Path) -> set[Path]:
     if path.suffix == ".ipynb":
         cells = nbformat.reads(text, as_version=4).cells
         sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    found: set[Path | None] = set()
-    for node in (node for source in sources for node in ast.walk(ast.parse(source))):
-        if isinstance(node, ast.Import):
-            found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {origin(node.module or "", alias.name) for alias in node.names}
+    found = set[Path]().union(*map(imported, sources))
     for kind in ("js", "css", "html", "txt"):
         found |= {
             file for file in path.parent.glob(f"*.{kind}") if path.suffix == ".py"
         }
     data = path.parent.glob("data/*.*")
-    found |= {file for file in data if any(file.name in source for source in sources)}
+    return found | {f for f in data if any(f.name in source for source in sources)}
+
+
+def imported(source: str) -> set[Path]:
+    """The files of ours that it imports anywhere, but for the packages around them."""
+    found: set[Path | None] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {module(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {origin(node.module or "", alias.name) for alias in node.names}
     return {file for file in found if file is not None}
 
 

@@ -1,12 +1,11 @@
 """What a room of the house may import: arrows go downwards, and none in a circle."""
 
-import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tools.changes import ROOT, module, origin
+from tools.changes import ROOT, imported
 
 LIBRARY = {"core", "beyond", "nn", "check"}
 MAY_USE = {
@@ -31,19 +30,8 @@ def room_of(path: Path) -> str:
     return "check" if rest[0] == "__main__.py" else rest[0] if rest[1:] else "core"
 
 
-def imported(path: Path) -> set[Path]:
-    """The files of ours that it imports anywhere, but for the packages around it."""
-    found: set[Path | None] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {origin(node.module or "", alias.name) for alias in node.names}
-    return {file for file in found if file} - {path}
-
-
 FILES = {
-    path: imported(path)
+    path: imported(path.read_text(encoding="utf-8")) - {path}
     for folder in ("pe_lib", "website", "course", "tools")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
