@@ -117,19 +117,6 @@ def use_house_style() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
 
 
-def heat_map(axes: Axes, table: ArrayLike, *, limit: float = 1.0) -> AxesImage:
-    """Draw a table [length, d_model] with positions to the right, dimensions down.
-
-    The picture is the transpose of the array: a row of the table is a column
-    of the picture. It is blank at -limit and below, full at limit and above.
-    For a table of sines and cosines take `code_map`.
-    """
-    image = axes.imshow(np.asarray(table).T, vmin=-limit, vmax=limit)
-    axes.set(xlabel="position", ylabel="dimension")
-    axes.spines[:].set_visible(False)
-    return image
-
-
 def code_map(
     axes: Axes, table: ArrayLike, *, layout: str = "interleaved"
 ) -> list[AxesImage]:

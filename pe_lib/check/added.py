@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 import torch
+from torch import nn
 
 from pe_lib.check.call import CannotCallError, ForeignError, foreign, noise
 from pe_lib.check.recognise import SLIPS, Array, exactly_repeated
@@ -20,7 +21,7 @@ REFUSALS = "ValueError", "AssertionError", "NotImplementedError"  # of a width, 
 
 def close(left: Array, right: Array) -> bool:
     """Equal but for the last digits of float32."""
-    size = max(1e-3, float(np.nanmax(np.abs(right), initial=0.0)))
+    size = max(1e-3, np.abs(np.nan_to_num(right, posinf=0, neginf=0)).max(initial=0))
     same = left.shape == right.shape
     return same and np.allclose(left, right, rtol=0, atol=CLOSE * size, equal_nan=True)
 
@@ -34,6 +35,16 @@ def some(numbers: list[int]) -> str:
 def sentence(words: str) -> str:
     """Words as a sentence."""
     return f"{words[0].upper()}{words[1:]}."
+
+
+def unreached(module: nn.Module) -> Findings:
+    """After a backward pass: has none of what is trained a gradient?"""
+    trained = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
+    if trained and not any(p.grad is not None and p.grad.any() for _, p in trained):
+        yield error(
+            f"No gradient reaches {', '.join(n for n, _ in trained[:3])}.",
+            "Keep .data, detach and torch.no_grad away from what is trained.",
+        )
 
 
 @applies_to("added", "table")
@@ -293,8 +304,7 @@ def positions(rows: Rows) -> Findings:
         both = torch.stack([order.flip(0), order]) + start
         with contextlib.suppress(ForeignError):  # one row of positions for all
             pair = rows.answer(rows.fresh(), batch=2, at=both).detach().double()
-            own = rows.scale * rows.level
-            if close(pair[1].numpy() - own, usual):
+            if close(pair[1].numpy() - rows.own, usual):
                 yield error(
                     f"{name} [batch, length]: each sequence gets those of the first.",
                     "Take the row of each sequence.",
@@ -381,16 +391,13 @@ def gradient(rows: Rows) -> Findings:
                 "The gradient does not reach x as it should.",
                 "Keep detach, .data and torch.no_grad away from x.",
             )
-    named = module.named_parameters()
-    reached = [p.grad is not None and bool(p.grad.any()) for _, p in named]
-    if rows.is_trained and not any(reached):
-        yield error(
-            f"No gradient reaches {', '.join([*rows.trained][:3])}.",
-            "Keep .data, detach and torch.no_grad away from what is trained.",
-        )
+    if not rows.is_trained:
+        return
+    if lost := [*unreached(module)]:
+        yield from lost
         return
     for name, part in module.named_modules():
-        if getattr(part, "padding_idx", None) is not None and rows.is_trained:
+        if getattr(part, "padding_idx", None) is not None:
             yield warning(
                 f"Row {part.padding_idx} of {name} is its padding_idx: never trained.",
                 "Leave padding_idx out, or number positions so that none gets it.",
@@ -406,9 +413,10 @@ def training(rows: Rows) -> Findings:
     for rows.seed in (3, 4, 5):
         drawn.append(rows.codes(rows.in_training()))
     rows.seed = 1
-    own = rows.scale * rows.level if rows.kind == "added" else 0.0
     large = np.abs(usual) > 0.05 * np.abs(usual).max()
-    ratio = np.stack([(found + own) / (usual + own) for found in drawn])[:, large]
+    ratio = np.stack([(found + rows.own) / (usual + rows.own) for found in drawn])[
+        :, large
+    ]
     kept = ratio[np.abs(ratio) > 1e-3]
     if all(close(found, usual) for found in drawn):
         return

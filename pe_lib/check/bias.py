@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from pe_lib.check.added import sentence
+from pe_lib.check.added import sentence, unreached
 from pe_lib.check.call import CannotCallError, ForeignError, foreign
 from pe_lib.check.registry import applies_to
 from pe_lib.check.report import Findings, error, note, warning
@@ -169,12 +169,7 @@ def gradient(bias: Bias) -> Findings:
         if output.requires_grad:
             ramp = torch.linspace(0, 1, output.numel()).view_as(output)
             torch.autograd.backward((output * ramp).sum())
-    named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
-    if named and not any(p.grad is not None and p.grad.any() for _, p in named):
-        yield error(
-            f"No gradient reaches {', '.join(n for n, _ in named)}.",
-            "Keep .data, detach and torch.no_grad away from it.",
-        )
+    yield from unreached(module)
 
 
 @applies_to("bias")

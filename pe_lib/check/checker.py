@@ -93,16 +93,12 @@ def check(
     if axes is not None:
         Layout.of(axes)
     chosen = names_of_checks(kind, ignore)
-    there = isinstance(make, nn.Module)
     maker = _copies(make, d_model) if isinstance(make, nn.Module) else make
     name = getattr(make, "__name__", type(make).__name__)
-    name = type(make).__name__ if there else name
     with isolated_rng():
         try:
             subject = SUBJECTS[kind](maker, d_model, kind, axes, positions)
-            findings = _run_all(
-                [n for n in chosen if not (there and n == "widths")], subject
-            )
+            findings = _run_all(chosen, subject)
             return Report(
                 subject.name,
                 kind,

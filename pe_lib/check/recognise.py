@@ -331,7 +331,7 @@ def described(found: Fit) -> Recognised:
     facts += [f"from position {c.start}"] if c.start else []
     facts += [f"times {found.scale:.4g}"] if abs(found.scale - 1) > 1e-3 else []
     name = "" if parts else _published(c)
-    words = "; ".join(parts) if parts else ""
+    words = "; ".join(parts)
     text = f"{words} ({', '.join(facts)})" if parts else name or ", ".join(facts)
     if name and abs(found.scale - 1) > 1e-3:
         text += f", times {found.scale:.4g}"

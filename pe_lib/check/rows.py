@@ -117,8 +117,12 @@ class Rows(OfVectors):
         """The encodings [length, dim], for x of one number everywhere."""
         with torch.no_grad():
             rows = self.answer(module, length, **{"batch": 1, **given})[0]
-        own = self.scale * self.level if self.kind == "added" else 0.0
-        return np.asarray(rows.double().numpy() - own)
+        return np.asarray(rows.double().numpy() - self.own)
+
+    @property
+    def own(self) -> float:
+        """What x of one number leaves in each number that comes back."""
+        return self.scale * self.level
 
     @cached_property
     def table(self) -> Array:
@@ -149,14 +153,13 @@ class Rows(OfVectors):
     @cached_property
     def is_told(self) -> bool:
         """Whether there are finite encodings, and not all the same."""
-        return bool(np.isfinite(self.table).all() and np.ptp(self.table, axis=0).any())
+        return tells(self.table)
 
     @cached_property
     def fit(self) -> Fit | None:
         """The formula that the encodings follow."""
         codes = self.begins
-        told = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
-        if self.way.columns or len(codes) < FEWEST or not told:
+        if self.way.columns or len(codes) < FEWEST or not tells(codes):
             return None
         return best_fit(codes, numbers_of(self.first))
 
@@ -174,3 +177,8 @@ class Rows(OfVectors):
         pairs = pairs_of_waves(self.table)
         words = "sines and cosines in pairs, with frequencies of their own"
         return Recognised("waves", words, layout=pairs[0]) if pairs else None
+
+
+def tells(codes: Array) -> bool:
+    """Whether encodings are finite, and not all the same."""
+    return bool(np.isfinite(codes).all() and np.ptp(codes, axis=0).any())

@@ -287,12 +287,6 @@ def answers_at(model: Ensemble, length: int, start: int = 0) -> tuple[Tensor, Te
     return right, asked
 
 
-def accuracy_at(model: Ensemble, length: int) -> NDArray[np.float64]:
-    """The share of right answers, [schemes, seeds]."""
-    right, asked = answers_at(model, length)
-    return (right.sum(-1) / asked.sum()).numpy()
-
-
 def _as_rates(rate: object, schemes: Mapping[str, Scheme]) -> list[object]:
     """A rate for each scheme, or the one that is given for all."""
     if not isinstance(rate, Mapping):

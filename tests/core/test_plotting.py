@@ -57,7 +57,7 @@ def figure_with_everything():
     figure, (left, middle, right) = plt.subplots(1, 3)
     left.plot([1, 3, 2], marker="o", label="$\\omega_0$")
     left.legend()
-    plotting.heat_map(middle, sinusoidal_table(12, 4))
+    plotting.code_map(middle, sinusoidal_table(12, 4))
     plotting.hand(right, (0.6, 0.8), alpha=0.4)
     return figure
 
@@ -130,6 +130,9 @@ def test_code_map_tells_sines_from_cosines(axes, layout, sines):
             [lowest, 1, (1 + lowest) / 2][position], abs=0.01
         )
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
+    # Position 0 on the left, dimension 0 at the top, each square round its number.
+    assert axes.get_xlim() == (-0.5, 2.5)
+    assert axes.get_ylim() == (4.5, -0.5)
 
 
 def test_labels_stand_at_the_ends_of_their_lines_and_apart():
@@ -156,20 +159,6 @@ def test_labels_stand_at_the_ends_of_their_lines_and_apart():
     ]
     assert len(set(dashes[:5])) == 5
     assert axes.lines[5].get_linestyle() == "-"
-
-
-def test_heat_map_draws_the_transpose(axes):
-    table = sinusoidal_table(12, 5)
-    image = plotting.heat_map(axes, table, limit=0.5)
-    drawn = image.get_array()
-    assert drawn.shape == (5, 12)
-    for position, dimension in np.ndindex(table.shape):
-        assert drawn[dimension, position] == table[position, dimension]
-    assert image.get_clim() == (-0.5, 0.5)
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
-    # Position 0 on the left, dimension 0 at the top, each square round its number.
-    assert axes.get_xlim() == (-0.5, 11.5)
-    assert axes.get_ylim() == (4.5, -0.5)
 
 
 def test_house_style_outside_a_notebook_starts_no_shell():

@@ -168,9 +168,10 @@ def test_the_length_before_the_heads():
 def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
     q, k, module = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8), RotaryEmbedding(8)
     for one, other in ((q.double(), k), (q, k.double()), (q.bfloat16(), k.double())):
-        turned = module(one, other, positions=torch.arange(5)[None])
-        assert torch.equal(turned[0], module.rotate(one))
-        assert torch.equal(turned[1], module.rotate(other))
+        for positions in (None, torch.arange(5)[None]):
+            turned = module(one, other, positions=positions)
+            assert torch.equal(turned[0], module.rotate(one))
+            assert torch.equal(turned[1], module.rotate(other))
 
 
 def test_what_print_shows():

@@ -53,6 +53,8 @@ def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
 BEFORE = """
 import math
 
+SIZE: int = 2
+
 
 def half(x):
     return x / 2
@@ -68,7 +70,10 @@ def half(x):
         ("def half(x)", "def third(x):\n    return x / 3\n\n\ndef half(x)", True),
         ("import math\n", "import math\nfrom os import path\n", True),
         ("import math\n", "", False),
-        ("import math\n", "import math\n\nSIZE = 2\n", False),
+        ("import math\n", "import math\n\nWIDE = 2\n", False),
+        ("SIZE: int = 2", "SIZE: float = 2", True),
+        ("SIZE: int = 2", "SIZE: int = 3", False),
+        ("import math\n", "import math\n\n__all__ = ['half']\n", True),
         ("import math\n", "import math\nfrom cmath import pi as half\n", False),
         ("def half", "@entered\ndef third(x):\n    return 0\n\n\ndef half", False),
         ("import math\n", "import math\n\n\ndef half(x):\n    return 0\n", False),

@@ -83,7 +83,7 @@ def test_a_map_in_other_colours_raises_or_stays(axes):
 
 
 def test_ids_and_the_links_to_them_carry_the_name_of_the_figure(axes):
-    plotting.heat_map(axes, [[1, -1]])
+    plotting.code_map(axes, [[1, -1]])
     svg = inline(axes)
     ids = set(re.findall(r'\bid="([^"]*)"', svg))
     links = set(re.findall(r'(?:href="#|url\(#)([^")]*)', svg))
