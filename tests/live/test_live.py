@@ -284,8 +284,8 @@ def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
 def test_a_change_shows_what_no_longer_holds(page: Any) -> None:
     """Above: stale; below: run again, compared, marked; Reset puts all back."""
     text = steps.editor(page, 0).input_value()
-    assert "LENGTH = 24 " in text
-    write(page, 0, text.replace("LENGTH = 24 ", "LENGTH = 20 "))
+    assert "chosen(24," in text
+    write(page, 0, text.replace("chosen(24,", "chosen(20,"))
     assert steps.mark(page, TERMS)[0] == "late"
     summary = steps.again(page, cell=SIZES)
     assert steps.mark(page, 1)[0] == "other"
