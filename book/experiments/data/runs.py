@@ -34,11 +34,10 @@ import numpy as np
 import torch
 
 from pe_lib.experiments import (
+    ensemble,
     induction,
     matrices,
-    model,
     one_head,
-    randomised,
     stretched,
     surgery,
     text,
@@ -537,7 +536,7 @@ MADE_BY: dict[str, tuple[ModuleType, ...]] = {
     **dict.fromkeys(("one_back", "one_back_weights"), (one_head,)),
     **dict.fromkeys((*TWO_LAYERS, *OPENED), TWO_LAYERS_CODE),
     **dict.fromkeys(STRETCHED, (stretched,)),
-    **dict.fromkeys(TEXTS, (model, training, text)),
+    **dict.fromkeys(TEXTS, (ensemble, training, text)),
     "varied": (varied, stretched, *TWO_LAYERS_CODE),
 }
 """The modules that make the rows of a name; of all others, those of training."""
@@ -559,7 +558,7 @@ def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, 
     """
     constants = {
         f"{module.__name__.rpartition('.')[2]}.{constant}": value
-        for module in MADE_BY.get(name, (model, training))
+        for module in MADE_BY.get(name, (ensemble, training))
         for constant, value in vars(module).items()
         if constant.isupper() and isinstance(value, int | float)
     }
@@ -655,7 +654,6 @@ def maker(name: str) -> Callable[..., Any]:
         "one_back_weights": trained,
         "dial_tables": surgery.tables,
         "dial_weights": surgery.course,
-        "randomised": randomised.measure,
         "varied": varied.measure,
         "changed": train_without_blocks,
         "four_times": train_without_blocks,
