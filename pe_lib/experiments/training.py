@@ -1,24 +1,22 @@
-"""The one training loop; and every scheme and seed at once on a task, and tested."""
+"""Train every scheme and every seed at once on a task, and test them."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
-from torch.optim import Adam
-from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 
 from pe_lib._arguments import as_choice, as_integer, as_positive
 from pe_lib.experiments.ensemble import Ensemble
+from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
 from pe_lib.experiments.tasks import NO_ANSWER, TASKS, Task
 
-RATE, WARM_UP = 0.01, 50
+RATE = 0.01
 SEQUENCES = 8
 """Sequences in a step of training, for each member."""
 TEST_TOKENS, TEST_SEQUENCES = 8_192, 512
@@ -44,6 +42,30 @@ class Score:
     accuracy: float
     start: int = 0
     queries: str = "all"
+
+
+def score_rows(
+    task: str,
+    schemes: Iterable[str],
+    seeds: Iterable[int],
+    lengths: Sequence[int],
+    accuracies: Callable[[str, int], Iterable[float]],
+) -> list[Score]:
+    """The rows of a task from `accuracies` of a scheme at a length, one for each seed.
+
+    >>> rows = score_rows("copy", ["none"], [4, 5], [16], lambda scheme, n: (0.5, 1))
+    >>> [(row.seed, row.length, row.accuracy) for row in rows]
+    [(4, 16, 0.5), (5, 16, 1.0)]
+    """
+    rows = []
+    for scheme in schemes:
+        found = [list(accuracies(scheme, n)) for n in lengths]
+        for i, seed in enumerate(seeds):
+            rows += [
+                Score(task, scheme, seed, n, float(of_seeds[i]))
+                for n, of_seeds in zip(lengths, found, strict=True)
+            ]
+    return rows
 
 
 def train(
@@ -195,62 +217,6 @@ def _groups(length: int, trained: int) -> dict[str, slice]:
         last = min(first + BLOCK, length) - 1
         groups[f"{first}-{last}"] = slice(first, last + 1)
     return groups
-
-
-def fit(
-    parameters: Iterable[nn.Parameter],
-    loss_at: Callable[[int], Tensor],
-    steps: int,
-    rate: float,
-    *,
-    schedule: Callable[[Adam], LRScheduler] | None = None,
-    shares: Tensor | None = None,
-) -> list[Tensor]:
-    """The training loop of every model here: Adam, on a fresh batch each step.
-
-    Parameters
-    ----------
-    parameters : iterable of torch.nn.Parameter
-    loss_at : callable
-        The loss of a step, which draws its batch; of several numbers the sum counts.
-    steps, rate : int, float
-        The largest rate; it grows for 50 steps and then falls along a cosine.
-    schedule : callable, optional
-        Makes a different schedule for the optimiser.
-    shares : Tensor, optional
-        Which part of each of Adam's steps is taken, as it broadcasts with parameters.
-
-    Returns the losses of all steps.
-    """
-    parameters, losses = list(parameters), []
-    adam = Adam(parameters, rate, fused=True)
-    if schedule is None:
-        rates: LRScheduler = LambdaLR(adam, partial(warm_cosine, steps))
-    else:
-        rates = schedule(adam)
-    for step in range(steps):
-        loss = loss_at(step)
-        adam.zero_grad()
-        loss.sum().backward()  # type: ignore[no-untyped-call]
-        # A step of Adam is as long as its rate: a smaller rate takes a part of it.
-        before = [p.detach().clone() for p in parameters if shares is not None]
-        adam.step()
-        if shares is not None:
-            for parameter, old in zip(parameters, before, strict=True):
-                parameter.data = torch.lerp(old, parameter.data, shares)
-        rates.step()
-        losses.append(loss.detach())
-    return losses
-
-
-def warm_cosine(steps: int, step: int) -> float:
-    """The rate of a step as a share of the largest.
-
-    >>> [round(warm_cosine(500, step), 3) for step in (0, 49, 250, 499)]
-    [0.02, 0.977, 0.5, 0.0]
-    """
-    warm = min(1, (step + 1) / WARM_UP)
-    return warm * (1 + math.cos(math.pi * step / steps)) / 2
 
 
 def fit_ensemble(

@@ -149,15 +149,13 @@ def _readers(
     rate: float,
     width: int,
 ) -> dict[tuple[str, int, int], float]:
-    found: dict[tuple[str, int, int], float] = {}
-    model = stretched.trained(
-        BASE, seeds, rate * READERS_RATE, width=width * stretched.WIDTH
+    rows = stretched.measure(
+        schemes,
+        base=BASE,
+        rate=rate * READERS_RATE,
+        seeds=len(seeds),
+        first_seed=seeds[0],
+        test_lengths=lengths,
+        width=width * stretched.WIDTH,
     )
-    for scheme in schemes:
-        task, rule = scheme.split("/")
-        for n in lengths:
-            speeds = stretched.stretched(rule, BASE, n)
-            shares = stretched.share_right(model, task, n, speeds, seeds=seeds)
-            each = zip(seeds, shares, strict=True)
-            found |= {(scheme, seed, n): float(share) for seed, share in each}
-    return found
+    return {(row.scheme, row.seed, row.length): row.accuracy for row in rows}

@@ -8,9 +8,10 @@ import torch
 
 from pe_lib.experiments import training
 from pe_lib.experiments.kept import by_scheme
+from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import SCHEMES, Scheme
 from pe_lib.experiments.tasks import TASKS, Task
-from pe_lib.experiments.training import fit, fit_ensemble, random_positions, train
+from pe_lib.experiments.training import fit_ensemble, random_positions, train
 from tests.experiments.helpers import LENGTH, ensemble
 
 

@@ -36,6 +36,7 @@ import torch
 from pe_lib.experiments import (
     ensemble,
     induction,
+    loop,
     matrices,
     one_head,
     stretched,
@@ -414,7 +415,7 @@ def train_without_blocks(**settings: Any) -> list[Score]:
 STRETCHED = {
     "stretched": stretched.measure,
     "stretched_rates": stretched.choose,
-    "stretched_reader": stretched.one_reader,
+    "stretched_reader": stretched.trained,
 }
 """Names that pe_lib.experiments.stretched makes, and how."""
 TEXTS: dict[str, dict[str, Any]] = {
@@ -424,9 +425,9 @@ TEXTS: dict[str, dict[str, Any]] = {
 """What is trained on the book's own words: the arguments of text.read."""
 WEIGHTS: dict[str, Settings] = {
     "one_back_weights": {"kind": "added", "seed": 0},
-    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seed": 0},
+    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seeds": (0,)},
 }
-"""Models that are kept themselves: the arguments of one_head.trained or one_reader."""
+"""Models that are kept: the arguments of one_head.trained or stretched.trained."""
 
 SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
 OTHERS: dict[str, dict[str, Any]] = {
@@ -535,8 +536,8 @@ TWO_LAYERS_CODE = (induction, surgery, one_head)
 MADE_BY: dict[str, tuple[ModuleType, ...]] = {
     **dict.fromkeys(("one_back", "one_back_weights"), (one_head,)),
     **dict.fromkeys((*TWO_LAYERS, *OPENED), TWO_LAYERS_CODE),
-    **dict.fromkeys(STRETCHED, (stretched,)),
-    **dict.fromkeys(TEXTS, (ensemble, training, text)),
+    **dict.fromkeys(STRETCHED, (stretched, loop)),
+    **dict.fromkeys(TEXTS, (ensemble, training, loop, text)),
     "varied": (varied, stretched, *TWO_LAYERS_CODE),
 }
 """The modules that make the rows of a name; of all others, those of training."""
@@ -558,7 +559,7 @@ def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, 
     """
     constants = {
         f"{module.__name__.rpartition('.')[2]}.{constant}": value
-        for module in MADE_BY.get(name, (ensemble, training))
+        for module in MADE_BY.get(name, (ensemble, training, loop))
         for constant, value in vars(module).items()
         if constant.isupper() and isinstance(value, int | float)
     }
@@ -624,7 +625,7 @@ def weights_of(name: str, models: Path = MODELS) -> Mapping[str, torch.Tensor]:
     if name == "dial_weights":
         return surgery.course(**OPENED[name], folder=models)[-1]
     if name in STRETCHED:
-        return STRETCHED[name](**WEIGHTS[name])
+        return stretched.trained(**WEIGHTS[name]).matrices()
     return trained(**WEIGHTS[name]).state_dict()
 
 

@@ -177,7 +177,8 @@ def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> Iterator[Score]:
                 share = surgery.share_named(two, surgery.test_texts(n, 0), operation)
                 yield Score("names", head, 0, n, share)
     else:
-        reader = stretched.reader_of(weights)
+        reader = stretched.readers([0])
+        reader.load_matrices(weights)
         for task in stretched.TASKS:
             for rule in stretched.RULES:
                 for n in (64, 512):
