@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pe_lib.encoding import sinusoidal
 from pe_lib.nn import rotate
 
 Head = tuple[int, int]
@@ -54,25 +55,30 @@ class Intervention:
     without_codes: bool = False
 
     def angles(
-        self, layer: int, heads: int, angles: Angles, steps: Tensor
+        self,
+        layer: int,
+        heads: int,
+        usual: Angles,
+        positions: Tensor,
+        frequencies: Tensor,
     ) -> tuple[Angles, Angles]:
         """Cosines and sines of queries and of keys, [heads, positions, pairs] each.
 
-        `steps` are radians [positions, pairs] in float64, `angles` cosines and sines
-        of them, and of every head that is left as it is.
+        `usual` are those of every head that is left as it is.
         """
-        (cos_q, sin_q), (cos_k, sin_k) = (
-            (angles[0].repeat(heads, 1, 1), angles[1].repeat(heads, 1, 1)) for _ in "qk"
-        )
+        cos, sin = (x.repeat(heads, 1, 1) for x in usual)
+        of_queries, of_keys = (cos, sin), (cos.clone(), sin.clone())
         for (where, head), offset in self.shift.items():
             if where == layer:
-                earlier = steps.clone()
-                earlier[:, self.pairs] -= offset * (steps[1] - steps[0])[self.pairs]
-                cos_q[head], sin_q[head] = earlier.cos().float(), earlier.sin().float()
-        for where, head in self.unrotated:
-            if where == layer:
-                cos_q[head], sin_q[head], cos_k[head], sin_k[head] = 1, 0, 1, 0
-        return (cos_q, sin_q), (cos_k, sin_k)
+                moved = torch.zeros_like(frequencies)
+                moved[self.pairs] = offset * frequencies[self.pairs]
+                angles = positions[:, None] * frequencies - moved
+                of_queries[0][head] = angles.cos().float()
+                of_queries[1][head] = angles.sin().float()
+        for head in (head for where, head in self.unrotated if where == layer):
+            for cos, sin in (of_queries, of_keys):
+                cos[head], sin[head] = 1, 0
+        return of_queries, of_keys
 
 
 AS_IT_IS = Intervention()
@@ -107,3 +113,12 @@ def attention_weights(
 def causal_bias(length: int) -> Tensor:
     """What is added to scores [length, length]: minus infinity for later keys."""
     return torch.full((length, length), -torch.inf).triu(1)
+
+
+def rotary_angles(length: int, head_dim: int) -> Angles:
+    """Cosines and sines of rotary positions 0, 1, 2 ..., [length, head_dim / 2]."""
+    codes = sinusoidal(
+        np.arange(length), head_dim, layout="half_split", dtype=np.float32
+    )
+    sin, cos = torch.from_numpy(codes).chunk(2, -1)
+    return cos, sin

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib import sinusoidal
 from pe_lib._arguments import as_reals
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.experiments.attention import Angles, causal_bias
+from pe_lib.experiments.attention import Angles, causal_bias, rotary_angles
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme
 from pe_lib.experiments.tasks import Task
@@ -151,13 +150,9 @@ class Ensemble(Transformer):
 
     def _rotary_angles(self) -> Angles:
         """Cosines and sines [members, 1, 1, longest, pairs]; not rotary: 1 and 0."""
-        t, size = np.arange(self.longest), self.width // HEADS
-        codes = torch.from_numpy(sinusoidal(t, size, layout="half_split"))
-        sin, cos = codes.chunk(2, -1)
+        cos, sin = rotary_angles(self.longest, self.width // HEADS)
         rotary = self._each([s.rotary for s in self.schemes])[..., None, None] > 0
-        return torch.where(rotary, cos, 1.0).float(), torch.where(
-            rotary, sin, 0.0
-        ).float()
+        return torch.where(rotary, cos, 1.0), torch.where(rotary, sin, 0.0)
 
     def _fixed_bias(self) -> Tensor:
         """What schemes and mask add to scores, [members, HEADS, longest, longest]."""

@@ -195,7 +195,8 @@ class Transformer(nn.Module):
 
     def matrices(self, member: int = 0) -> dict[str, Tensor]:
         """The weights of one member by name, each a matrix."""
-        return {name: weight[member] for name, weight in self.state_dict().items()}
+        weights = self.state_dict().items()
+        return {name: weight[member].clone() for name, weight in weights}
 
     def load_matrices(self, matrices: Mapping[str, Tensor]) -> None:
         """Take the weights of a single member, as :meth:`matrices` gives them."""
