@@ -14,6 +14,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import solution_node
 
@@ -94,7 +95,8 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
 
 def no_search(app: Sphinx) -> None:
     """Tell Sphinx to build none of its own."""
-    app.builder.search = False
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        app.builder.search = False
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:

@@ -81,9 +81,9 @@ def test_without_an_address_nothing_claims_one(tmp_path):
 def test_with_an_address_all_is_absolute(tmp_path):
     known = {"html_baseurl": SITE.rstrip("/"), "html_math_renderer": "katex"}
     out, log = build(tmp_path, EXTENSIONS, PAGE, **known)
-    page = (out / "index.html").read_text(encoding="utf-8")
+    page = (out / "genindex.html").read_text(encoding="utf-8")
     assert log == ""
-    assert f'<link rel="canonical" href="{SITE}index.html"' in page
+    assert f'<link rel="canonical" href="{SITE}genindex.html"' in page
     assert f"<loc>{SITE}index.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
     missing = (out / "404.html").read_text(encoding="utf-8")
     links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)

@@ -8,18 +8,20 @@ const Find = (() => {
       "where which who why will with would you your").split(" "),
   );
 
-  // "GPT-2" is gpt2, gpt and 2; div_term is divterm, div and term; 10,000 and 10k are 10000.
-  const tokenize = (text) =>
+  // What is written together, whole and in its parts: "GPT-2" is gpt2, gpt and 2; div_term
+  // is divterm, div and term. 10,000 and 10k are 10000.
+  const cut = (text) =>
     (text
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
       .replace(/(\d),(?=\d{3})/g, "$1")
       .replace(/\b(\d+)k\b/gi, "$1000")
       .match(/[\p{L}\p{N}_]+(?:[-.'’][\p{L}\p{N}_]+)*/gu) ?? []
-    ).flatMap((whole) => {
+    ).map((whole) => {
       const parts = whole.replace(/['’]s$/, "").split(/[-_.'’]+|(?<=[a-z])(?=[A-Z][a-z])/).filter(Boolean);
       return parts.length > 1 ? [parts.join(""), ...parts] : parts;
     });
+  const tokenize = (text) => cut(text).flat();
   // The same word in the plural, with another ending, in American spelling.
   const processTerm = (token) => {
     const word = token.toLowerCase();
@@ -58,18 +60,22 @@ const Find = (() => {
   };
 
   // A word that stands in the book, or begins one, is taken as it is, any other as its
-  // nearest. Whoever has more of the question stands higher, and so does a heading that
-  // the question has more of. Pages are in the order of their best sections.
+  // nearest; of what is written together the whole, if it stands. Whoever has more of the
+  // question stands higher, and so does a heading that the question has more of. Pages
+  // are in the order of their best sections.
   const ask = (index, question) => {
-    const asked = new Map(tokenize(question).map((token) => [processTerm(token), token]));
+    const stands = (word, prefix = word.length > 2) => index.search(word, { prefix }).length > 0;
+    const tokens = cut(question).flatMap(([whole, ...parts]) => (!parts.length || stands(whole, false) ? [whole] : parts));
+    const asked = new Map(tokens.map((token) => [processTerm(token), token]));
     asked.delete(null);
-    const stands = (word) => index.search(word, { prefix: word.length > 2 }).length > 0;
     const meant = new Map([...asked.keys()].filter((word) => !stands(word)).map((word) => [word, nearest(index, word)]));
     const words = [...asked.keys()].map((word) => (meant.has(word) ? meant.get(word) : word)).filter(Boolean);
     const found = index.search(words.join(" "), {
       boost: { heading: 4, page: 2, code: 0.7 },
       prefix: (word) => word.length > 2,
       weights: { prefix: 0.4, fuzzy: 0 },
+      tokenize: (joined) => joined.split(" "),
+      processTerm: (word) => word, // once is enough
     });
     const pages = new Map();
     for (const section of found) {
