@@ -57,6 +57,7 @@ BEFORE_A_NAME = re.compile(
 )
 YEAR = re.compile(r"(?:\b(?:in|of|since|until|from|by|before|after)\s|[A-Z]\w+ |\()$")
 QUANTITY = re.compile(rf"{JOIN}(?: more)? minutes?\b|[\s-]bits?\b|\s?(?:°|degrees)")
+RANGE = re.compile(r', "[\d_.]+ to [\d_.]+(, even)?"')
 LITERAL = re.compile(r"(?<![\w.])(\d+(?:_\d+)*(?:\.\d+)?(?:e-?\d+)?)()")
 SAY_NOTHING = {
     *("the", "and", "for", "not", "with", "from", "are", "has", "all", "than", "that"),
@@ -193,8 +194,8 @@ def output_lines(cell: Cell) -> list[Line]:
 
 @cache
 def code_lines(cell: Cell) -> list[Line]:
-    """The lines of a cell; numbers of comments are none."""
-    lines = [(x, x.partition("#")[0]) for x in cell.source.splitlines()]
+    """The lines of a cell; numbers of comments, and of what may be chosen, are none."""
+    lines = [(x, RANGE.sub("", x.partition("#")[0])) for x in cell.source.splitlines()]
     return [_line(LITERAL.sub(" ", x), LITERAL.findall(code)) for x, code in lines]
 
 
