@@ -143,7 +143,8 @@ class TwoLayers(Transformer):
             heads=len(settings.slopes),
             head_dim=d // len(settings.slopes),
             layers=2,
-            biases=dict.fromkeys(("query", "key"), d**-0.5) if biased else None,
+            biases=("query", "key") if biased else (),
+            bias_std=d**-0.5,
             token_std=settings.token_std,
         )
         longest = settings.last_start + WORDS
