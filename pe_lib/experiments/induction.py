@@ -199,7 +199,7 @@ def train(seed: int, settings: Settings) -> list[dict[str, Tensor]]:
     return [*course, model.matrices()]
 
 
-trained = cache(train)
+_trained = cache(train)
 """The same, once for each seed and Settings."""
 
 
@@ -309,7 +309,7 @@ def measure(
     for scheme in schemes:
         as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
     numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
-    models = {seed: made_of(trained(seed, settings)[-1], settings) for seed in numbers}
+    models = {seed: made_of(_trained(seed, settings)[-1], settings) for seed in numbers}
     form = cache(lambda seed: form_of(models[seed], seed))
 
     def share(scheme: str, seed: int, n: int) -> float:
@@ -382,7 +382,7 @@ def tables(seeds: int, *, model: Mapping[str, Any]) -> dict[str, Tensor]:
     found: dict[str, list[Iterable[float]]] = {}
     result: dict[str, Array] = {}
     for seed in range(seeds):
-        states = trained(seed, settings)
+        states = _trained(seed, settings)
         models = [made_of(state, settings) for state in states]
         first, last = models[0], models[-1]
         result[f"head {seed}"] = score_matrix(last)

@@ -262,7 +262,7 @@ def test_tables_are_those_that_are_kept(
 ) -> None:
     """Of seed 0, with its kept weights in the place of training; but for the start."""
     trained = [model.matrices()] * 2
-    monkeypatch.setattr(induction, "trained", lambda *_: trained)
+    monkeypatch.setattr(induction, "_trained", lambda *_: trained)
     made = induction.tables(1, model={"steps": 1})
     then = matrices.load(DATA / "dial_tables.csv")
     assert abs(made["right"][0, -1] - then["right"][0, -1]) < 0.01
