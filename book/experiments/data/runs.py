@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -514,8 +514,6 @@ OPENED: dict[str, Settings] = {
 }
 """What is inside them: induction.tables, and the parameters of one model."""
 WEIGHTS |= OPENED
-MODELS = FOLDER / ".models"
-"""Trained models of two layers: a run that was broken off goes on from them."""
 
 
 TOLERANCES: dict[str, tuple[float, float, float]] = {
@@ -605,7 +603,7 @@ def arguments(run_of: Callable[..., Any], settings: Settings) -> dict[str, Any]:
     """All arguments of a call, by their names and as JSON can hold them."""
     bound = inspect.signature(run_of).bind_partial(**settings)
     bound.apply_defaults()
-    told = {x: value for x, value in bound.arguments.items() if x != "folder"}
+    told = dict(bound.arguments)
     if "settings" in told:
         told["settings"] = asdict(told["settings"])
     if isinstance(told.get("task"), Task):
@@ -649,12 +647,12 @@ def text_rows(name: str) -> list[list[str]]:
     return rows_of(found, settings["schemes"], rates)
 
 
-def weights_of(name: str, models: Path = MODELS) -> Mapping[str, torch.Tensor]:
+def weights_of(name: str) -> Mapping[str, torch.Tensor]:
     """The matrices of one name of WEIGHTS."""
     if name == "dial_tables":
-        return induction.tables(**OPENED[name], folder=models)
+        return induction.tables(**OPENED[name])
     if name == "dial_weights":
-        return induction.course(**OPENED[name], folder=models)[-1]
+        return induction.train(**OPENED[name])[-1]
     if name in STRETCHED:
         return stretched.trained(**WEIGHTS[name]).matrices()
     return trained(**WEIGHTS[name]).state_dict()
@@ -679,13 +677,13 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
 def maker(name: str) -> Callable[..., Any]:
     """What makes the rows of a name."""
     makers: dict[str, Callable[..., Any]] = {
-        **dict.fromkeys(TWO_LAYERS, partial(induction.measure, folder=MODELS)),
+        **dict.fromkeys(TWO_LAYERS, induction.measure),
         **dict.fromkeys(TEXTS, read),
         **STRETCHED,
         "one_back": measure,
         "one_back_weights": trained,
         "dial_tables": induction.tables,
-        "dial_weights": induction.course,
+        "dial_weights": induction.train,
         "varied": measure_varied,
         "changed": train_without_blocks,
         "four_times": train_without_blocks,
