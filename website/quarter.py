@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import escape
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,10 +23,11 @@ from numpy.typing import NDArray
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pe_lib import angular_frequencies, shift_matrix, sinusoidal
+from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import softmax
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers._explorer import highest, minus
+from pe_lib.explorers.drawing import Drawing, program, read
 from pe_lib.naive import binary
 from website import manuscript
 
@@ -38,7 +40,7 @@ SPEEDS = angular_frequencies(WIDTH)
 """Of all hands of the page: those of 32 columns, fast ones first."""
 
 
-class Drawing(NamedTuple):
+class Picture(NamedTuple):
     """What it shows for those who do not see it, its height, its SVG, its sentence."""
 
     alt: str
@@ -153,45 +155,7 @@ def hands_of(n: int) -> str:
 # The drawings
 
 
-def heap(order: Sequence[int] = (3, 1, 2, 0, 4)) -> Drawing:
-    """Attention without positions: the words in some order, and what each is given."""
-
-    def attend(places: Sequence[int]) -> tuple[Array, Array]:
-        X = np.array([VECTORS[WORDS[i]] for i in places], dtype=float)
-        weights = softmax(X @ X.T)
-        return weights, weights @ X
-
-    weights, new = attend(order)
-    place = np.argsort(order)
-    first = attend(range(5))[1]
-    changed = sum(not np.allclose(new[place[i]], first[i]) for i in range(5))
-    threads, tiles = [], []
-    for i, word in enumerate(WORDS):
-        width = f(1 + 26 * weights[place[4], place[i]])
-        d = thread(seat(place[4]), seat(place[i]), 172)
-        threads.append(now("path", "thread", d=d, stroke_width=width))
-        x, y = 44 * new[place[i]] * (1, -1)
-        tile = (
-            box("grip", -56, -34, 112, 206, 12),
-            box("tile", -52, -27, 104, 50, 10),
-            text(0, 6, word),
-            circle("face", 48, 0, 112),
-            now("path", "ink", d=f"M0 112L{at(x, 112 + y)}"),
-            now("g", "", circle("solid", 5), transform=moved(x, 112 + y)),
-        )
-        where = moved(seat(place[i]), 202)
-        tiles.append(now("g", "", "".join(tile), transform=where, class_="take"))
-    return Drawing(
-        "Five words on tiles: New York beats old York, with New and old exchanged."
-        " Threads lead from the last York to each word, thicker where it attends more."
-        " Below each tile is an arrow, the vector that attention gives to this word.",
-        380,
-        "".join(threads + tiles),
-        f"{' '.join(WORDS[i] for i in order)}. Vectors that changed: {changed}.",
-    )
-
-
-def level(tilt: float = -0.2) -> Drawing:
+def level(tilt: float = -0.2) -> Picture:
     """Positions as numbers: the scores of the last word, a straight line."""
     best = highest(-tilt * np.arange(5, dtype=np.float64))
     lines = [
@@ -232,7 +196,7 @@ def level(tilt: float = -0.2) -> Drawing:
         )
     else:
         sentence = f"York attends most to {WORDS[best[0]]} at {best[0]}: an end."
-    return Drawing(
+    return Picture(
         "A spirit level lies across the five words, numbered 0 to 4. Its height at a"
         " word is the score of this word. It is tilted, so the bubble has run to one"
         " end, and not to the dotted line at old.",
@@ -244,7 +208,7 @@ def level(tilt: float = -0.2) -> Drawing:
     )
 
 
-def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
+def digits(flip: Sequence[int] = (1, 0, 0)) -> Picture:
     """Positions in binary: one rule flips the same digits of every key."""
     P = 2.0 * binary(np.arange(5), 3) - 1
     keys = P * np.where(flip, -1, 1)
@@ -283,7 +247,7 @@ def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
     sentence = f"{sum(found)} of 4 words attend most to the word before."
     if not any(flip):
         sentence = "Nothing is flipped, so each word attends most to itself."
-    return Drawing(
+    return Picture(
         "The five words with their positions in binary: a row of squares for the ones,"
         " one for the twos, one for the fours; dark is 1. In the row of the ones every"
         " square has been flipped. Arcs lead from each word to the one that it finds.",
@@ -293,7 +257,7 @@ def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
     )
 
 
-def wheel(turn: float = 0.9) -> Drawing:
+def wheel(turn: float = 0.9) -> Picture:
     """A hand of one radian a position, its two shadows, and their past on paper."""
     (sine, cosine), R, k = sinusoidal([turn], 2)[0], 100, 0.021
     x, y = 150 + R * sine, 140 - R * cosine
@@ -312,7 +276,7 @@ def wheel(turn: float = 0.9) -> Drawing:
         if q < 209
     ]
     face = {"x": "-100", "y": "-100", "width": "200", "height": "200", "rx": "100"}
-    return Drawing(
+    return Picture(
         "A clock hand on a dial. Its tip casts one shadow on a wall to the right, how"
         " far up it is, and one on the floor below, how far right it is. Paper runs"
         " past both shadows: the first draws a cosine in orange, the other a sine in"
@@ -339,7 +303,7 @@ def wheel(turn: float = 0.9) -> Drawing:
     )
 
 
-def galaxy(size: float = 0.985, turn: float = 1.13) -> Drawing:
+def galaxy(size: float = 0.985, turn: float = 1.13) -> Picture:
     """One rule, 300 times: a turn and a stretch."""
     step = size * shift_matrix(turn, 2)  # whose hand turns by one radian a position
     codes = [np.array([0.0, 1.0])]
@@ -374,7 +338,7 @@ def galaxy(size: float = 0.985, turn: float = 1.13) -> Drawing:
     else:
         degrees = minus(f(np.degrees(turn)))
         sentence = f"Equal norms and no equals: a clock hand, {degrees}° a position."
-    return Drawing(
+    return Picture(
         "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a"
         " circle: each dot is the one before it, turned and drawn in by the same rule.",
         430,
@@ -383,112 +347,7 @@ def galaxy(size: float = 0.985, turn: float = 1.13) -> Drawing:
     )
 
 
-def field(words: int = 48, hands: int = 12) -> Drawing:
-    """A column of hands for each position; small ones are the squares of a heat map."""
-    P = sinusoidal(np.arange(words), WIDTH)[:, : 2 * hands]
-    alike = P @ P[0] / hands
-    column = 540 / words
-    row = min(330 / hands, max(column, 20.6))
-    radius = min(column, row) / 2 - 2
-    sky = []
-    for t, q in enumerate(np.maximum(0, alike)):
-        kind = "best" if t and q > 0.995 else "score"
-        x = 20 + column * (t + 0.15)
-        sky.append(box(kind, x, 92 - 76 * q, 0.7 * column, 76 * q))
-    cells: list[str] = []
-    if radius < 11:
-        levels = np.floor(8 * (1 + P) + 0.5).astype(int)
-        for start, kind in ((0, "sine"), (1, "cosine")):
-            for n in range(1, 17):
-                marked = np.argwhere(levels[:, start::2] == n)
-                runs = "".join(f"M{t} {2 * j + start + 0.5:g}h1" for t, j in marked)
-                cells.append(
-                    f'<path class="{kind} cell" opacity="{n / 16:g}" d="{runs}"/>'
-                )
-        scale = f"scale({column:.3f} {row / 2:.3f})"
-        cells = [group(f"{moved(20, 112)} {scale}", *cells)]
-    else:
-        for t in range(words):
-            for j in range(hands):
-                x, y = radius * P[t, 2 * j : 2 * j + 2] * (1, -1)
-                place = moved(20 + column * (t + 0.5), 112 + row * (j + 0.5))
-                cells.append(group(place, *legs(x, y, radius)))
-    nearest = int(alike[1:].argmax()) + 1
-    return Drawing(
-        "Two rows of squares for each hand, blue for its sine and orange for its"
-        " cosine, a column for each position. The upper rows change from square to"
-        " square, the lower ones slowly. Bars above the columns: how much each code is"
-        " like that of position 0.",
-        480,
-        now("g", html="".join(sky))
-        + path("edge", "M20 93H560")
-        + now("g", html="".join(cells))
-        + take(
-            moved(566, 118 + row * hands),
-            circle("grip", 38),
-            path("corner", "M-16 6H6V-16"),
-        ),
-        f"{words} positions, {hands_of(hands)}:"
-        f" code {nearest} is most like code 0, cosine {decimals(alike[nearest])}.",
-    )
-
-
-def legs(x: float, y: float, r: float) -> tuple[str, ...]:
-    """A small dial with its hand, and how far up and right the tip is."""
-    return (
-        circle("face", r),
-        path("cosine leg", f"M0 0V{f(y)}"),
-        path("sine leg", f"M0 {f(y)}H{f(x)}"),
-        path("ink", f"M0 0L{at(x, y)}"),
-        circle("solid", 3, x, y),
-    )
-
-
-def turn(angles: Sequence[float] = (1, 0.5623, 0)) -> Drawing:
-    """The shift matrix: one turn a hand, and it fits under every position."""
-    rows, fits = [], 0
-    for j, angle in enumerate(angles):
-        R = shift_matrix(angle, 2)
-        fit = abs(angle - SPEEDS[j]) < 0.0005
-        fits += fit
-        block = []
-        for (row, column), entry in np.ndenumerate(R):
-            x, y = 34 * column - 34, 34 * row - 34
-            square = box("cosine" if row == column else "sine", x, y, 34, 34)
-            sign = f"M{x + 11} {y + 17}h12" if entry < -0.005 else ""
-            block.append(now("g", "", square, opacity=f"{abs(entry):.2f}"))
-            block.append(now("path", "sign", d=sign))
-        dials = [
-            group(
-                moved(230 + 49 * t, 0),
-                now("g", "", circle("dial", 21), class_="fit" if fit else "plain"),
-                group(turned(SPEEDS[j] * (t + 1)), path("aim", "M0 0V-21")),
-                now("g", "", hand(21, 3.5), transform=turned(SPEEDS[j] * t + angle)),
-            )
-            for t in range(8)
-        ]
-        knob = take(
-            moved(56, 0),
-            circle("face", 44),
-            now("g", "", hand(44, 9), transform=turned(angle)),
-            circle("grip", 58),
-        )
-        bracket = path("edge", "M-36-37H-40V37H-36M36-37H40V37H36")
-        matrix = group(moved(158, 0), *block, bracket, kind="block")
-        rows.append(group(moved(0, 84 + 132 * j), knob, matrix, *dials))
-    heads = [text(230 + 49 * t, 30, str(t), "count") for t in range(8)]
-    return Drawing(
-        "Three knobs, one for each hand. Beside each is a block of the matrix, cosines"
-        " in orange and sines in blue, and the hands of eight positions, turned by the"
-        " knob. Two knobs are set so that all their hands lie on the dotted hands of"
-        " the next position.",
-        420,
-        "".join(heads + rows),
-        f"{fits} of 3 hands fit, each at all eight positions at once.",
-    )
-
-
-def spike(hands: int = 7, back: int = 1) -> Drawing:
+def spike(hands: int = 7, back: int = 1) -> Picture:
     """The head T(back): a wave for each hand, and the softmax of their sum."""
     n, query, sharp = 24, 20, 4
     column = 560 / n
@@ -511,7 +370,7 @@ def spike(hands: int = 7, back: int = 1) -> Drawing:
     ]
     crest = 10 + column * (query - back + 0.5)
     york = 10 + column * (query + 0.5)
-    return Drawing(
+    return Picture(
         "Seven orange waves, one above the other, the upper ones short, the lower ones"
         " long. At one position, the word before York, all have a crest. Bars show"
         " York's weight for each position: nearly all of it is at the crest.",
@@ -538,7 +397,7 @@ def spike(hands: int = 7, back: int = 1) -> Drawing:
     )
 
 
-def rotary(query: float = 16, key: float = 13) -> Drawing:
+def rotary(query: float = 16, key: float = 13) -> Picture:
     """A query and a key, each turned by its position; and their score."""
     start = (0.35, 1.25)
     a, b = 0.5 * key + start[0], 0.5 * query + start[1]
@@ -553,7 +412,7 @@ def rotary(query: float = 16, key: float = 13) -> Drawing:
     ticks = "".join(f"M{10 + 20 * i} 324v12" for i in range(1, 29))
     arrow = path("ink", "M0 0V-112") + circle("solid", 7, 0, -112)
     band = {"x": f(-wide / 2), "y": "-24", "width": f(wide), "height": "48", "rx": "24"}
-    return Drawing(
+    return Picture(
         "Above, a dial with two arrows, the query of York and the key of old, and the"
         " angle between them; beside it a needle that shows their score. Below, a line"
         " of positions with the two words on it.",
@@ -617,7 +476,7 @@ def answers() -> list[str]:
     return found
 
 
-def king(back: float = 1) -> Drawing:
+def king(back: float = 1) -> Picture:
     """A language model that skips words: its stored answers."""
     text_now, words = answers()[round(4 * back)], sum(SENTENCE, ())
     kinds, last = ["later"] * len(words), 0
@@ -642,7 +501,7 @@ def king(back: float = 1) -> Drawing:
             marks.append(text(138 * x, 138 * y + 6, f"{step // 4}", "count"))
     knob = circle("solid", 78) + path("notch", "M0-48V-70")
     turn = f"four heads turned back by {back:g}" if round(4 * back) else "as trained"
-    return Drawing(
+    return Picture(
         "A sentence of 22 words in four lines: The old king gave seven golden apples to"
         " his youngest daughter before the first snow of winter fell on the silent"
         " town. Old, golden, youngest, first, of winter and silent are crossed out: the"
@@ -668,7 +527,7 @@ SONG = TEXT.split()
 SONG_SPEEDS = angular_frequencies(12, base=50)
 
 
-def hero(moved_by: float = 0) -> Drawing:
+def hero(moved_by: float = 0) -> Picture:
     """A column of six hands under each word of a song; the field can be moved on."""
     P = sinusoidal(np.arange(len(SONG)) + moved_by, 12, base=50)
     columns = []
@@ -707,7 +566,7 @@ def hero(moved_by: float = 0) -> Drawing:
             f" turned by {minus(f'{degrees[0]:.0f}')}°, the last ones by"
             f" {minus(f'{degrees[-1]:.0f}')}°, under every word alike."
         )
-    return Drawing(
+    return Picture(
         "Eighteen words of a song in a row; merrily occurs four times. Below each word"
         " is a column of six clock hands, its positional encoding: the upper hands turn"
         " fast from word to word, the lower ones slowly.",
@@ -718,14 +577,21 @@ def hero(moved_by: float = 0) -> Drawing:
     )
 
 
-DRAWINGS: dict[str, Callable[..., Drawing]] = {
-    "heap": heap,
+SHARED: dict[str, type[Drawing]] = {
+    "heap": explorers.Shuffle,
+    "field": explorers.Field,
+    "turn": explorers.Turn,
+}
+"""Those that chapters use, too."""
+PANELS = (
+    *("heap", "level", "digits", "wheel", "galaxy"),
+    *("field", "turn", "spike", "rotary", "king"),
+)
+DRAWINGS: dict[str, Callable[..., Picture]] = {
     "level": level,
     "digits": digits,
     "wheel": wheel,
     "galaxy": galaxy,
-    "field": field,
-    "turn": turn,
     "spike": spike,
     "rotary": rotary,
     "king": king,
@@ -735,6 +601,8 @@ DRAWINGS: dict[str, Callable[..., Drawing]] = {
 
 def panel(name: str) -> str:
     """A drawing as it stands on a page, with what the script must know."""
+    if name in SHARED:
+        return f'<div class="panel" data-panel="{name}">{SHARED[name]().panel()}</div>'
     drawing = DRAWINGS[name]
     shown = drawing()
     names = drawing.__code__.co_varnames
@@ -752,6 +620,8 @@ def panel(name: str) -> str:
 
 def still(name: str, **state: Any) -> str:
     """A drawing in some state beside words that say the same."""
+    if name in SHARED:
+        return f'<div class="still">{SHARED[name](**state).picture()}</div>'
     shown = DRAWINGS[name](**state)
     body = re.sub(' data-now="[^"]*"', "", shown.body)
     size = f'viewBox="0 0 {shown.width} {shown.height}"'
@@ -786,26 +656,36 @@ def add_files(
     """Load script and style where there is a drawing; a page of them has no rail."""
     context["drawn"] = 'class="panel"' in context.get("body", "")
     if context["drawn"]:
+        app.add_js_file("drawings.js", loading_method="defer")
         app.add_js_file("quarter.js", loading_method="defer")
+        app.add_css_file("drawing.css")
         app.add_css_file("quarter.css")
+
+
+def write_files(app: Sphinx) -> None:
+    """What makes the drawings live that chapters use, too, and their style."""
+    folder = Path(app.outdir, "_static")
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = dict.fromkeys(x for kind in SHARED.values() for x in kind._scripts)
+    (folder / "drawings.js").write_text(program([*scripts]), encoding="utf-8")
+    (folder / "drawing.css").write_text(read("drawing.css"), encoding="utf-8")
 
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """A page for each panel."""
     doctree = app.env.get_and_resolve_doctree("book/quarter", app.builder)
     sections = [s for s in doctree.findall(nodes.section) if _law(s)]
-    panels = [name for name in DRAWINGS if name != "hero"]
-    for i, (name, section) in enumerate(zip(panels, sections, strict=True)):
+    for i, (name, section) in enumerate(zip(PANELS, sections, strict=True)):
         fragment = app.builder.render_partial(section)["fragment"]  # type: ignore
         fragment = re.sub(" · <a [^>]*>Its own page</a>", "", fragment)
-        following = (i + 1) % len(panels)
+        following = (i + 1) % len(PANELS)
         context = {
             "title": section[0].astext(),
             "about": _law(section),
             "body": re.sub('href="(?!#)', 'href="../book/', fragment),
             "number": i,
             "panel": name,
-            "following": (panels[following], sections[following][0].astext()),
+            "following": (PANELS[following], sections[following][0].astext()),
         }
         yield f"panel/{name}", context, "panel.html"
 
@@ -821,6 +701,7 @@ def _law(section: nodes.Element) -> str:
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
+    app.connect("builder-inited", write_files)
     app.connect("html-collect-pages", pages)
     app.add_directive("panel", Panel)
     app.add_directive("still", Still)

@@ -13,13 +13,13 @@ the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 from pe_lib.explorers.coats import Coats
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
-from pe_lib.explorers.heat_map import HeatMap
+from pe_lib.explorers.field import Field, HeatMap
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.right_offsets import RightOffsets
-from pe_lib.explorers.rotation import Rotation
+from pe_lib.explorers.rotation import Rotation, Turn
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.skip import Skip
 from pe_lib.explorers.straight_line import StraightLine
@@ -31,6 +31,7 @@ __all__ = [
     "Coats",
     "Dial",
     "DotProduct",
+    "Field",
     "HeatMap",
     "Knobs",
     "LookBack",
@@ -43,5 +44,6 @@ __all__ = [
     "StraightLine",
     "Stretch",
     "Switches",
+    "Turn",
     "TwoHands",
 ]

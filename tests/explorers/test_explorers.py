@@ -18,28 +18,27 @@ import numpy as np
 import pytest
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
-from pe_lib.attention import attention, softmax
+from pe_lib.attention import softmax
 from pe_lib.beyond import scaling
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
 from pe_lib.explorers import skip
+from pe_lib.explorers._explorer import Explorer
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
-KINDS = [getattr(explorers, name) for name in explorers.__all__]
+KINDS = [
+    kind
+    for kind in map(vars(explorers).get, explorers.__all__)
+    if issubclass(kind, Explorer)
+]
 STATES = [
     explorers.LookBack(query=1),
-    explorers.Rotation(position=40, offset=-24),
-    explorers.Rotation(offset=22),
-    explorers.Rotation(offset=0),
     explorers.MoveBoth(position=104, back=0),
     explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.DotProduct(d_model=2, base=2),
     explorers.DotProduct(d_model=512, base=1_000_000),
-    explorers.HeatMap(base=256, position=31),
-    explorers.HeatMap(d_model=4, base=100, position=0),
-    explorers.Shuffle(codes=True),
     explorers.Dial(k=3, position=25),
     explorers.Skip(heads="twenty", quarters=2),
     explorers.Stretch(rule="ntk", factor=32, trained_length=512),
@@ -119,9 +118,6 @@ def test_wrong_arguments_are_refused(kind, wrong):
     ("kind", "name", "lowest", "highest"),
     [
         (explorers.LookBack, "query", 1, 15),
-        (explorers.Rotation, "position", 0, 40),
-        (explorers.Rotation, "offset", -24, 24),
-        (explorers.HeatMap, "position", 0, 31),
         (explorers.MoveBoth, "position", 4, 104),
         (explorers.MoveBoth, "back", 0, 4),
         (explorers.Dial, "k", 0, 4),
@@ -516,60 +512,6 @@ def test_dial_knows_which_words_have_stood_before():
     assert dial_module.packed(changed).splitlines()[0] != again.splitlines()[0]
 
 
-def test_rotation_by_keyboard(play):
-    target = explorers.Rotation(position=5, offset=-7)
-    page = play(explorers.Rotation(), target)
-    entries = page.locator(".matrix .now")
-    before = entries.all_text_contents()
-    move(slider(page, "position t"), 3)
-    assert entries.all_text_contents() == before  # T(k) does not ask where
-    assert sentence(page).startswith("You moved the position, and nothing moved in")
-    assert not page.locator(".reached").first.is_visible()
-    move(slider(page, "offset k"), -10)
-    assert page.locator(".reached").first.is_visible()
-    assert same_drawing(page) is True
-    T = shift_matrix(-7, 6, base=50)
-    found = numbers(entries.all_text_contents()[:12])
-    blocks = [T[i : i + 2, i : i + 2].ravel() for i in (0, 2, 4)]
-    np.testing.assert_allclose(found, np.concatenate(blocks), atol=0.0051)
-    for entry, number in zip(entries.all()[:12], np.concatenate(blocks), strict=True):
-        assert f"--v:{round(40 * abs(number))}%" == entry.get_attribute("style")
-        assert ("less" in entry.get_attribute("class")) == (number < -0.005)
-    shown = page.locator(".dials span").all_text_contents()[:3]
-    turns = -7 * angular_frequencies(6, base=50)
-    np.testing.assert_allclose(numbers(shown), turns, atol=0.0051)
-    assert "T(−7) takes position 5 to −2" in sentence(page)
-
-
-def test_rotation_moves_the_hands(play):
-    """Both legs are the code of the position where the hands arrive."""
-    page = play(explorers.Rotation())
-    move(slider(page, "offset k"), 4)
-    code = sinusoidal(9, 6, base=50)
-    sines = [numbers(x.get_attribute("d"))[-1] for x in page.locator("path.sine").all()]
-    ups = [numbers(x.get_attribute("d"))[-1] for x in page.locator("path.cosine").all()]
-    np.testing.assert_allclose(sines, 44 * code[::2], atol=0.051)
-    np.testing.assert_allclose(ups, -44 * code[1::2], atol=0.051)
-    pale = page.locator(".pale").first.get_attribute("transform")
-    assert pale == f"rotate({np.degrees(2):.1f})"
-
-
-def test_a_hand_sets_the_offset(play):
-    """By whole words, on and back, to the end of the slider and no further."""
-    page = play(explorers.Rotation(offset=0))
-    dial, frequency = page.locator(".hand").nth(1), angular_frequencies(6, base=50)[1]
-    ways = (0.2, 1, 2, 3.4, 3, 2, 0, -2, -3, -4.1, *range(-6, -32, -2))
-    for i, k in enumerate(ways):
-        page.mouse.move(*around(dial, frequency * k))
-        if i == 0:
-            page.mouse.down()
-        # Half a pixel is a fortieth of a word.
-        offset = int(slider(page, "offset k").input_value())
-        assert abs(offset - max(k - 0.2, -24)) < 0.55
-    page.mouse.up()
-    assert sentence(page).startswith("T(−24) takes position")
-
-
 def test_dot_product_everywhere(play):
     """All widths and bases that the sliders reach, against pe_lib.geometry."""
     page = play(explorers.DotProduct())
@@ -634,95 +576,6 @@ def test_stretch_everywhere(play):
             assert (unseen, round(100 * share)) == (0, 76)
     by_parts = product(("llama3", "yarn"), (8, 16, 32), (64, 512, 4096, 8192))
     assert won == {one for one in by_parts if one[::2] != ("yarn", 64)}
-
-
-def test_heat_map_by_keyboard(play):
-    target = explorers.HeatMap(d_model=8, base=16, position=13)
-    page = play(explorers.HeatMap(), target)
-    move(slider(page, "position"), 7)
-    move(slider(page, "numbers, d"), -1)
-    move(slider(page, "base"), -4)
-    assert same_drawing(page) is True
-    factor = re.search(r"is ([\d.]+) times", sentence(page))[1]
-    position, digits, values = page.locator("dd").all_text_contents()[:3]
-    frequencies = angular_frequencies(8, base=16)
-    assert float(factor) == frequencies[0] / frequencies[1] == 2
-    code = [float(number.replace("−", "-")) for number in values.split()]
-    np.testing.assert_allclose(code, sinusoidal(13, 8, base=16), atol=0.0051)
-    assert (position, digits) == ("13", "1 0 1 1 0")
-
-    for t in (31, 0, 13):
-        drag(page, spot(page.locator("svg").first, (10 * t + 15) / 340, 0.3))
-        assert slider(page, "position").input_value() == str(t)
-    levels = np.full((8, 32), -1)
-    paths = page.locator(".pe-explorer").first.locator("path.now").all()
-    for number, path in enumerate(paths):
-        for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)", path.get_attribute("d")):
-            cells = slice(int(x), int(x) + int(width))
-            assert (levels[int(y), cells] == -1).all()
-            assert int(y) % 2 == number // 9  # sines first, cosines second
-            levels[int(y), cells] = number % 9
-    table = sinusoidal(np.arange(32), 8, base=16).T
-    assert np.abs(levels / 4 - 1 - table).max() < 0.126
-
-
-def shuffle_shows(page, order, codes):
-    """Compare the five pairs of numbers with pe_lib's attention."""
-    vectors = np.array(explorers.Shuffle.VECTORS, dtype=float)
-    X = vectors[order] + np.outer(np.arange(5), (0.1 * codes, 0))
-    new = attention(np.sqrt(2) * X, X, X)[0]
-    words = page.locator(".word").all()
-    for seat, word in enumerate(order):
-        shown = numbers(words[word].locator(".now").all_text_contents())
-        np.testing.assert_allclose(shown, new[seat], atol=0.0051)
-        assert words[word].get_attribute("style") == f"--at: {seat};"
-
-
-def test_shuffle_says_with_what_to_compare(play):
-    page = play(explorers.Shuffle())
-    page.get_by_role("checkbox", name="add the positions").press("Space")
-    assert sentence(page).startswith("With positions there are new numbers.")
-    assert not page.locator(".reached").is_visible()
-
-
-def test_shuffle_by_keyboard(play):
-    page = play(explorers.Shuffle())
-    order, rng = list(range(5)), np.random.default_rng(0)
-    words, reached = page.locator(".word").all(), page.locator(".reached")
-    for codes in (False, True):
-        for _ in range(12):
-            one, two = (int(x) for x in rng.choice(5, 2, replace=False))
-            words[one].press("Enter")
-            assert words[one].get_attribute("aria-pressed") == "true"
-            words[two].press("Space")
-            i, j = order.index(one), order.index(two)
-            order[i], order[j] = order[j], order[i]
-            shuffle_shows(page, order, codes)
-            same = [explorers.Shuffle.WORDS[w] for w in order] == list(
-                explorers.Shuffle.WORDS
-            )
-            assert reached.is_visible() == (codes and not same)
-            if not codes and not same:
-                assert "not one number changed" in sentence(page)
-        page.get_by_role("checkbox", name="add the positions").press("Space")
-        shuffle_shows(page, order, not codes)
-
-
-def test_shuffle_by_mouse_and_finger(play):
-    page = play(explorers.Shuffle(), has_touch=True, reduced_motion="reduce")
-    seats = [spot(word) for word in page.locator(".word").all()]
-    page.mouse.move(*seats[0])
-    page.mouse.down()
-    page.mouse.move(*seats[3], steps=4)
-    assert spot(page.locator(".word").first) == pytest.approx(seats[3], abs=1)
-    page.mouse.up()
-    shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    drag(page, seats[0], (2, seats[0][1]))  # past the last seat: back it goes
-    shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    page.touchscreen.tap(*seats[1])
-    page.touchscreen.tap(*seats[4])
-    shuffle_shows(page, [3, 4, 2, 0, 1], False)  # York for York: the same sentence
-    assert page.locator("dd").first.text_content() == "2 of 60"
 
 
 def served(scores):
@@ -1148,17 +1001,6 @@ def test_axe_finds_nothing(play, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.emulate_media(media="print")
     assert page.locator("form").is_hidden() and page.locator(".stage").is_visible()
-
-
-def test_the_page_says_the_colours(play):
-    """Its variables win; without any, JupyterLab's dark theme is heard."""
-    page = play(explorers.Rotation())
-    ink = "getComputedStyle(document.querySelector('.arm path')).stroke"
-    light = page.evaluate(ink)
-    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
-    assert page.evaluate(ink) != light
-    page.evaluate("document.documentElement.style.setProperty('--ink', 'rgb(1, 2, 3)')")
-    assert page.evaluate(ink) == "rgb(1, 2, 3)"
 
 
 def test_forced_colours_are_the_systems(play):

@@ -31,9 +31,7 @@
     const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top)), all = sum(powers);
     return powers.map((x) => x / all);
   };
-  const path = (kind, d) => `<path class="${kind}" d="${d}"/>`;
   const circle = (kind, r, x = 0, y = 0) => `<circle class="${kind}" cx="${f(x)}" cy="${f(y)}" r="${f(r)}"/>`;
-  const box = (kind, x, y, wide, high) => `<rect class="${kind}" x="${f(x)}" y="${f(y)}" width="${f(wide)}" height="${f(high)}" rx="0.0"/>`;
   const handsOf = (n) => `${n} hand${n > 1 ? "s" : ""}`;
   const thread = (a, b, y) => {
     if (a === b) return `M${at(a - 12, y)}C${at(a - 34, y - 56)} ${at(a + 34, y - 56)} ${at(a + 12, y)}`;
@@ -53,14 +51,6 @@
     requestAnimationFrame(next);
   };
 
-  // Attention among the five words, without positions.
-  const VECTORS = { New: [1, 0], York: [1, 1], beats: [0, -1], old: [-1, 1] };
-  const attend = (order) => {
-    const X = order.map((i) => VECTORS[WORDS[i]]);
-    const weights = X.map((q) => softmax(X.map((k) => q[0] * k[0] + q[1] * k[1])));
-    return [weights, weights.map((row) => [0, 1].map((c) => sum(row.map((w, s) => w * X[s][c]))))];
-  };
-
   // A grip that is turned round a middle: how far since the last time.
   const crank = (x, y, turn, drop) => {
     let last;
@@ -72,53 +62,6 @@
   };
 
   const drawings = {
-    heap: {
-      start: { order: [0, 1, 2, 3, 4] },
-      values({ order, xs, held, over }) {
-        const [weights, rows] = attend(order), place = WORDS.map((_, i) => order.indexOf(i)), first = attend([0, 1, 2, 3, 4])[1];
-        const x = (i) => xs?.[i] ?? seat(place[i]), mine = (i) => rows[place[i]];
-        const changed = WORDS.filter((_, i) => mine(i).some((v, c) => Math.abs(v - first[i][c]) > 1e-8)).length;
-        return [
-          [
-            ...WORDS.flatMap((_, i) => [thread(x(4), x(i), 172), f(1 + 26 * weights[place[4]][place[i]])]),
-            ...WORDS.flatMap((_, i) => {
-              const [a, b] = mine(i).map((v) => 44 * v);
-              return [moved(x(i), i === held ? 196 : 202), i === held ? "take held" : i === over ? "take over" : "take", `M0 112L${at(a, 112 - b)}`, moved(a, 112 - b)];
-            }),
-          ],
-          `${order.map((i) => WORDS[i]).join(" ")}. Vectors that changed: ${changed}.`,
-          order.join() !== "0,1,2,3,4",
-        ];
-      },
-      grips({ state, draw }) {
-        const swap = (i, to) => {
-          const from = state.order.indexOf(i), order = [...state.order];
-          if (to < 0 || to > 4) return;
-          const begin = WORDS.map((_, n) => state.xs?.[n] ?? seat(state.order.indexOf(n)));
-          [order[from], order[to]] = [order[to], order[from]];
-          Object.assign(state, { order, held: undefined, over: undefined });
-          glide(260, (part) => {
-            state.xs = part < 1 ? begin.map((x, n) => mix(x, seat(order.indexOf(n)), part)) : undefined;
-            draw();
-          });
-        };
-        const near = (x) => within(0, Math.round((x - 60) / 120), 4);
-        return WORDS.map((word, i) => ({
-          label: `${word}, a tile`,
-          text: () => `at ${state.order.indexOf(i)}`,
-          above: true,
-          move(p) {
-            state.held = i;
-            state.xs = WORDS.map((_, n) => (n === i ? within(30, (state.xs?.[i] ?? seat(state.order.indexOf(i))) + p.dx, 570) : seat(state.order.indexOf(n))));
-            state.over = state.order[near(state.xs[i])];
-            draw();
-          },
-          drop: () => state.xs && swap(i, near(state.xs[i])),
-          keys: (dx) => dx && swap(i, state.order.indexOf(i) + dx),
-        }));
-      },
-    },
-
     level: {
       start: { tilt: 0.12 },
       values({ tilt, x = -240 * Math.sign(tilt), rolls }, part) {
@@ -266,97 +209,6 @@
           move: (p) => to(Math.hypot(p.x - 300, p.y - 212) / 165, Math.atan2(p.x - 300, 212 - p.y)),
           keys: (dx, dy) => to(state.size - 0.0125 * dy, state.turn + 0.02 * dx),
         }];
-      },
-    },
-
-    field: {
-      start: { words: 9, hands: 1 },
-      values({ words, hands }, part) {
-        const column = 540 / words, row = Math.min(330 / hands, Math.max(column, 20.6)), radius = Math.min(column, row) / 2 - 2;
-        const alike = range(words).map((t) => sum(range(hands).map((j) => Math.cos(SPEEDS[j] * t))) / hands);
-        const sky = alike.map((q, t) => {
-          const high = 76 * Math.max(0, q) * part;
-          return box(t && q > 0.995 ? "best" : "score", 20 + column * (t + 0.15), 92 - high, 0.7 * column, high);
-        });
-        let cells = [];
-        if (radius < 11) {
-          for (const [start, kind, wave] of [[0, "sine", Math.sin], [1, "cosine", Math.cos]]) {
-            const levels = range(17).map(() => "");
-            for (let t = 0; t < words; t++)
-              for (let j = 0; j < hands; j++) levels[Math.floor(8 * (1 + wave(SPEEDS[j] * t)) + 0.5)] += `M${t} ${2 * j + start + 0.5}h1`;
-            levels.forEach((runs, n) => n && cells.push(`<path class="${kind} cell" opacity="${n / 16}" d="${runs}"/>`));
-          }
-          cells = [`<g transform="${moved(20, 112)} scale(${column.toFixed(3)} ${(row / 2).toFixed(3)})">`, ...cells, "</g>"];
-        } else {
-          for (let t = 0; t < words; t++)
-            for (let j = 0; j < hands; j++) {
-              const [x, y] = tip(SPEEDS[j] * t, radius);
-              cells.push(
-                `<g transform="${moved(mix(290, 20 + column * (t + 0.5), part), mix(250, 112 + row * (j + 0.5), part))}">`,
-                circle("face", radius),
-                path("cosine leg", `M0 0V${f(y)}`),
-                path("sine leg", `M0 ${f(y)}H${f(x)}`),
-                path("ink", `M0 0L${at(x, y)}`),
-                circle("solid", 3, x, y),
-                "</g>",
-              );
-            }
-        }
-        const nearest = alike.indexOf(Math.max(...alike.slice(1)), 1);
-        return [
-          [sky.join(""), cells.join(""), moved(566, 118 + row * hands)],
-          `${words} positions, ${handsOf(hands)}: code ${nearest} is most like code 0, cosine ${minus(fixed(alike[nearest], 2))}.`,
-          hands > 3 && words > 24 && alike[nearest] < 0.995,
-        ];
-      },
-      grips({ state, draw }) {
-        let from;
-        const to = (words, hands) => {
-          Object.assign(state, { words: within(7, Math.round(words), 64), hands: within(1, Math.round(hands), 16) });
-          draw();
-        };
-        return [{
-          label: "The corner: down for more hands, right for more positions",
-          text: () => `${state.words} positions, ${handsOf(state.hands)}`,
-          take: (p) => (from = { ...p, ...state }),
-          move: (p) => to(from.words * Math.exp((p.x - from.x) / 120), from.hands + (p.y - from.y) / 20),
-          keys: (dx, dy) => to(state.words + 3 * dx, state.hands + dy),
-        }];
-      },
-    },
-
-    turn: {
-      start: { angles: [0, 0, 0] },
-      values({ angles }, part) {
-        let fits = 0;
-        const shown = angles.flatMap((angle, j) => {
-          const sin = Math.sin(angle), cos = Math.cos(angle), fit = Math.abs(angle - SPEEDS[j]) < 0.0005;
-          fits += fit;
-          const block = [[cos, -34, -34], [sin, 0, -34], [-sin, -34, 0], [cos, 0, 0]];
-          return [
-            moved(56, 0),
-            turned(angle),
-            ...block.flatMap(([v, x, y]) => [Math.abs(v).toFixed(2), v < -0.005 ? `M${x + 11} ${y + 17}h12` : ""]),
-            ...range(8).flatMap((t) => [fit ? "fit" : "plain", turned((SPEEDS[j] * t + angle) * ease(part))]),
-          ];
-        });
-        return [shown, `${fits} of 3 hands fit, each at all eight positions at once.`, fits === 3];
-      },
-      grips({ state, draw }) {
-        return SPEEDS.slice(0, 3).map((speed, j) => {
-          let free = 0;  // without the notch into which it falls
-          const by = (angle) => {
-            free = rest(free + angle);
-            state.angles = state.angles.map((a, i) => (i !== j ? a : Math.abs(wrap(free - speed)) < 0.045 ? speed : free));
-            draw();
-          };
-          return {
-            label: `Knob ${j + 1} of 3`,
-            text: () => `${Math.round((state.angles[j] * 360) / TURN)} degrees`,
-            ...crank(56, 84 + 132 * j, by),
-            keys: (dx, dy) => by(0.05 * (dx - dy)),
-          };
-        });
       },
     },
 
@@ -620,7 +472,7 @@
     };
   };
 
-  const scrolled = [...document.querySelectorAll(".panel")].map(begin);
+  const scrolled = [...document.querySelectorAll(".panel[data-still]")].map(begin);
   let frame = 0;
   addEventListener("scroll", () => {
     frame ||= requestAnimationFrame(() => {
