@@ -10,7 +10,7 @@ the drawing, and for the same state it draws the same (``test_quarter.py``).
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from html import escape
 from itertools import takewhile
@@ -26,9 +26,8 @@ from sphinx.util.docutils import SphinxDirective
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import softmax
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.explorers._explorer import highest, minus
+from pe_lib.explorers._explorer import minus
 from pe_lib.explorers.drawing import Drawing, program, read
-from pe_lib.naive import binary
 from website import manuscript
 
 Array = NDArray[np.float64]
@@ -153,154 +152,6 @@ def hands_of(n: int) -> str:
 
 
 # The drawings
-
-
-def level(tilt: float = -0.2) -> Picture:
-    """Positions as numbers: the scores of the last word, a straight line."""
-    best = highest(-tilt * np.arange(5, dtype=np.float64))
-    lines = [
-        path("aim" if i == 3 else "hair", f"M{seat(i):g} 110V312") for i in range(5)
-    ]
-    names = [
-        text(seat(i), 344, word, "word aimed" if i == 3 else "word")
-        for i, word in enumerate(WORDS)
-    ]
-    counts = [
-        now("g", "", text(seat(i), 372, str(i), "count"), transform=moved(0, 0))
-        for i in range(5)
-    ]
-    bubble = '<ellipse class="bubble" rx="27" ry="15"/>'
-    glass = (
-        box("glass", -284, -22, 568, 44, 22),
-        now("g", "", bubble, transform=moved(-240 * np.sign(tilt), 0)),
-        *(
-            take(moved(s * 262, 0), circle("grip", 38), circle("solid", 10))
-            for s in (-1, 1)
-        ),
-    )
-    height = 210 + (np.array([seat(i) for i in range(5)]) - 300) * np.tan(tilt)
-    scores = [
-        now(
-            "g",
-            "",
-            circle("dot", 6),
-            transform=moved(seat(i), height[i]),
-            class_="best" if i in best else "score",
-        )
-        for i in range(5)
-    ]
-    where = f"{moved(300, 210)} {turned(tilt)}"
-    if len(best) == 5:
-        sentence = (
-            "Level: all five scores are equal, so York attends to all words alike."
-        )
-    else:
-        sentence = f"York attends most to {WORDS[best[0]]} at {best[0]}: an end."
-    return Picture(
-        "A spirit level lies across the five words, numbered 0 to 4. Its height at a"
-        " word is the score of this word. It is tilted, so the bubble has run to one"
-        " end, and not to the dotted line at old.",
-        390,
-        "".join(lines + names + counts)
-        + now("g", "", "".join(glass), transform=where)
-        + "".join(scores),
-        sentence,
-    )
-
-
-def digits(flip: Sequence[int] = (1, 0, 0)) -> Picture:
-    """Positions in binary: one rule flips the same digits of every key."""
-    P = 2.0 * binary(np.arange(5), 3) - 1
-    keys = P * np.where(flip, -1, 1)
-    looks = [highest(row) for row in P @ keys.T]
-    found = [looks[t] == [t - 1] for t in range(5)]
-    arcs = [
-        now(
-            "path",
-            d=thread(seat(t), seat(at[0]), 112) if len(at) == 1 else "",
-            class_="found" if found[t] else "missed",
-        )
-        for t, at in enumerate(looks)
-    ]
-    names = [
-        text(seat(t), 140, word) + text(seat(t), 164, str(t), "count")
-        for t, word in enumerate(WORDS)
-    ]
-    band = box("band", 4, 178, 592, 62, 31)
-    rows = [
-        take(
-            moved(0, 72 * j),
-            now("g", "", band, class_="flips" if flip[j] else "stays"),
-            text(20, 214, name, "count"),
-            *(
-                now(
-                    "g",
-                    "",
-                    box("lamp", seat(t) - 23, 186, 46, 46, 8),
-                    class_="on" if keys[t, j] > 0 else "off",
-                )
-                for t in range(5)
-            ),
-        )
-        for j, name in enumerate(("1s", "2s", "4s"))
-    ]
-    sentence = f"{sum(found)} of 4 words attend most to the word before."
-    if not any(flip):
-        sentence = "Nothing is flipped, so each word attends most to itself."
-    return Picture(
-        "The five words with their positions in binary: a row of squares for the ones,"
-        " one for the twos, one for the fours; dark is 1. In the row of the ones every"
-        " square has been flipped. Arcs lead from each word to the one that it finds.",
-        396,
-        "".join(arcs + rows + names),
-        sentence,
-    )
-
-
-def wheel(turn: float = 0.9) -> Picture:
-    """A hand of one radian a position, its two shadows, and their past on paper."""
-    (sine, cosine), R, k = sinusoidal([turn], 2)[0], 100, 0.021
-    x, y = 150 + R * sine, 140 - R * cosine
-    wall, floor = 3.0 * np.arange(107), 3.0 * np.arange(70)
-    up = 140 - R * sinusoidal(turn - k * wall, 2)[:, 1]
-    right = 150 + R * sinusoidal(turn - k * floor, 2)[:, 0]
-    positions = np.arange(np.ceil(turn - 320 * k), np.floor(turn) + 1)
-    ago = (turn - positions) / k
-    codes = R * sinusoidal(positions, 2)
-    dots = [
-        circle("cosine dot", 4.5, 275 + q, 140 - c)
-        for q, c in zip(ago, codes[:, 1], strict=True)
-    ] + [
-        circle("sine dot", 4.5, 150 + s, 258 + q)
-        for q, s in zip(ago, codes[:, 0], strict=True)
-        if q < 209
-    ]
-    face = {"x": "-100", "y": "-100", "width": "200", "height": "200", "rx": "100"}
-    return Picture(
-        "A clock hand on a dial. Its tip casts one shadow on a wall to the right, how"
-        " far up it is, and one on the floor below, how far right it is. Paper runs"
-        " past both shadows: the first draws a cosine in orange, the other a sine in"
-        " blue.",
-        470,
-        path("edge", "M275 26V254M34 258H266")
-        + now("path", "cosine", d=f"M{'L'.join(map(at, 275 + wall, up))}")
-        + now("path", "sine", d=f"M{'L'.join(map(at, right, 258 + floor))}")
-        + now("g", html="".join(dots))
-        + now("path", "cosine ray", d=f"M{at(x, y)}H275")
-        + now("path", "sine ray", d=f"M{at(x, y)}V258")
-        + take(
-            moved(150, 140),
-            now("rect", "face", **face),
-            now("path", "cosine leg", d=f"M0 0V{f(y - 140)}"),
-            now("path", "sine leg", d=f"M0 {f(y - 140)}H{f(x - 150)}"),
-            now("g", "", hand(R, 9), transform=turned(turn)),
-            circle("grip", 118),
-        )
-        + now("g", "", circle("cosine dot", 7), transform=moved(275, y))
-        + now("g", "", circle("sine dot", 7), transform=moved(x, 258)),
-        f"Position {minus(f'{turn:.1f}')}:"
-        f" sine {decimals(sine)}, cosine {decimals(cosine)}.",
-    )
 
 
 def galaxy(size: float = 0.985, turn: float = 1.13) -> Picture:
@@ -519,68 +370,14 @@ def king(back: float = 1) -> Picture:
     )
 
 
-TEXT = (
-    "Row row row your boat gently down the stream"
-    " merrily merrily merrily merrily life is but a dream"
-)
-SONG = TEXT.split()
-SONG_SPEEDS = angular_frequencies(12, base=50)
-
-
-def hero(moved_by: float = 0) -> Picture:
-    """A column of six hands under each word of a song; the field can be moved on."""
-    P = sinusoidal(np.arange(len(SONG)) + moved_by, 12, base=50)
-    columns = []
-    for i, word in enumerate(SONG):
-        shown = now("g", "", text(0, 0, word), transform=moved(0, 40), class_="calm")
-        for j, speed in enumerate(SONG_SPEEDS):
-            sine, cosine = np.maximum(0, P[i, 2 * j : 2 * j + 2])
-            share = 100 * cosine / (sine + cosine or 1)
-            ink = 0.75 * max(sine, cosine)
-            tint = f"--share: {f(share)}%; --ink: {ink:.2f}"
-            angle = turned(speed * (i + moved_by))
-            shown += now(
-                "g",
-                "",
-                circle("face", 25)
-                + now("g", "", circle("tint", 25), style=tint)
-                + now("g", "", hand(21.5, 3.6), transform=angle),
-                transform=moved(0, 84 + 57 * j),
-                opacity="1.00",
-            )
-        columns.append(now("g", "", shown, transform=moved(33 + 66 * i, 0)))
-    degrees = np.degrees(moved_by * SONG_SPEEDS)
-    if abs(moved_by) < 0.05:
-        sentence = "From word to word each row of hands turns, at a speed of its own."
-    elif moved_by == round(moved_by):
-        there = "later" if moved_by > 0 else "earlier"
-        one = "position" if abs(moved_by) == 1 else "positions"
-        sentence = (
-            "To move on is to rotate: each word now has the positional encoding from"
-            f" {abs(moved_by):.0f} {one} {there}."
-        )
-    else:
-        sentence = (
-            f"Moved {'back' if moved_by < 0 else 'on'} by {abs(moved_by):.1f}"
-            " positions: the top hands have"
-            f" turned by {minus(f'{degrees[0]:.0f}')}°, the last ones by"
-            f" {minus(f'{degrees[-1]:.0f}')}°, under every word alike."
-        )
-    return Picture(
-        "Eighteen words of a song in a row; merrily occurs four times. Below each word"
-        " is a column of six clock hands, its positional encoding: the upper hands turn"
-        " fast from word to word, the lower ones slowly.",
-        402,
-        take(moved(0, 0), box("grip", 0, 0, 1188, 402), *columns),
-        sentence,
-        1188,
-    )
-
-
 SHARED: dict[str, type[Drawing]] = {
     "heap": explorers.Shuffle,
+    "level": explorers.StraightLine,
+    "digits": explorers.Switches,
+    "wheel": explorers.Wheel,
     "field": explorers.Field,
     "turn": explorers.Turn,
+    "hero": explorers.Hero,
 }
 """Those that chapters use, too."""
 PANELS = (
@@ -588,14 +385,10 @@ PANELS = (
     *("field", "turn", "spike", "rotary", "king"),
 )
 DRAWINGS: dict[str, Callable[..., Picture]] = {
-    "level": level,
-    "digits": digits,
-    "wheel": wheel,
     "galaxy": galaxy,
     "spike": spike,
     "rotary": rotary,
     "king": king,
-    "hero": hero,
 }
 
 

@@ -14,6 +14,7 @@ from pe_lib.explorers.coats import Coats
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.field import Field, HeatMap
+from pe_lib.explorers.hero import Hero
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack
 from pe_lib.explorers.move_both import MoveBoth
@@ -26,6 +27,7 @@ from pe_lib.explorers.straight_line import StraightLine
 from pe_lib.explorers.stretch import Stretch
 from pe_lib.explorers.switches import Switches
 from pe_lib.explorers.two_hands import TwoHands
+from pe_lib.explorers.wheel import Wheel
 
 __all__ = [
     "Coats",
@@ -33,6 +35,7 @@ __all__ = [
     "DotProduct",
     "Field",
     "HeatMap",
+    "Hero",
     "Knobs",
     "LookBack",
     "MoveBoth",
@@ -46,4 +49,5 @@ __all__ = [
     "Switches",
     "Turn",
     "TwoHands",
+    "Wheel",
 ]

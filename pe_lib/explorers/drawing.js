@@ -89,6 +89,11 @@ const thread = (a, b, y) => {
   const top = y - 28 - 0.24 * Math.abs(a - b);
   return `M${at(a, y)}C${at(a, top)} ${at(b, top)} ${at(b, y)}`;
 };
+// The same with a head, from a query to a key.
+const arrow = (kind, a, b, y) => {
+  const x = a === b ? b + 12 : b;
+  return path(kind, `${thread(a, b, y)}M${at(x - 7, y - 11)}L${at(x, y)}L${at(x + 7, y - 11)}`);
+};
 // The square of one hand in a shift matrix: cosine twice, sine twice, once with a minus.
 const square = (angle, side = 34, numbers = false) => {
   const sin = Math.sin(angle), cos = Math.cos(angle);
@@ -111,8 +116,8 @@ const cells = (angles) =>
 // A line with stops, and the handle that goes along it: for what has no place in the drawing.
 const stops = (x, y, wide, names, label) => {
   const by = wide / (names.length - 1);
-  return text(x, y - 26, label, "label") + path("edge", `M${at(x, y)}h${f(wide)}`) +
-    names.map((name, i) => path("edge", `M${at(x + by * i, y - 5)}v10`) + text(x + by * i, y + 34, name, "count")).join("");
+  return text(x, y - 32, label, "label") + path("edge", `M${at(x, y)}h${f(wide)}`) +
+    names.map((name, i) => path("edge", `M${at(x + by * i, y - 5)}v10`) + text(x + by * i, y + 44, name, "count")).join("");
 };
 const stop = (x, y, wide, values, value, label, change, words = String) => ({
   label, text: words(value), x: x + (wide / (values.length - 1)) * values.indexOf(value), y,
@@ -212,7 +217,7 @@ const begin = (root) => {
     const [dx, dy] = KEYS[event.key] ?? [], end = { Home: low, End: high }[event.key];
     if (handle.press || (end === undefined && dx === undefined)) return;
     event.preventDefault();
-    const way = dx === undefined ? 0 : around || up ? dx || -dy : Math.sign(dx * along[0] + dy * along[1]) * Math.abs(dx || dy) || dx || -dy;
+    const way = dx === undefined ? 0 : dx || (around || up || along[0] ? -dy : dy * Math.sign(along[1]));
     const changes = end !== undefined ? put(handle, end) : up && dy ? put(up, up.value - dy * up.step) : put(handle, value + way * step);
     const before = state;
     state = { ...state, ...changes };

@@ -40,7 +40,7 @@
 
   const BASES = [2, 4, 16, 100, 256, 1000, 10000, 100000, 1000000], WIDTHS = [4, 8, 16];
   drawings.heat_map = {
-    size: [600, 545],
+    size: [600, 555],
     alt: "Above, the sinusoidal table of positions 0 to 31, sines in blue, cosines in orange, fast hands first. Below, the five binary digits of the same positions, the ones first. A frame marks one position.",
     goal: "Find a base that makes each hand exactly twice as slow as the one above, as the digits are.",
     reward: "<b>Exactly twice.</b> Each hand takes twice as long as the one above, as the digits do. But its wavelength is π times its digit’s period, and it glides where the digit jumps. The base needed is two to the power of half the width.",
@@ -53,7 +53,7 @@
           `<g transform="translate(30 28) scale(16.875 ${f(240 / d_model)})">${cells(range(32).map((t) => speeds.map((w) => w * t)))}</g>` +
           `<g transform="translate(30 316) scale(16.875 18)">${path("digit cell", digits)}</g>` + text(30, 430, "binary digits", "label") +
           box("frame", 30 + 16.875 * position, 26, 16.875, 382) +
-          stops(36, 490, 116, WIDTHS, "numbers, d") + stops(220, 490, 346, ["2", "4", "16", "100", "256", "10³", "10⁴", "10⁵", "10⁶"], "base"),
+          stops(36, 496, 116, WIDTHS, "numbers, d") + stops(220, 496, 346, ["2", "4", "16", "100", "256", "10³", "10⁴", "10⁵", "10⁶"], "base"),
         sentence: `Each hand is ${fixed(base ** (2 / d_model))} times slower than the one above it, each digit 2 times. Position ${position} is ${range(5).map((j) => (position >> j) & 1).join(" ")}, the ones first.`,
         reached: base === 2 ** (d_model / 2),
       };
@@ -63,8 +63,8 @@
         label: "Position", text: `position ${position}`, x: 30 + 16.875 * (position + 0.5), y: 292, value: position, low: 0, high: 31, step: 1, along: [16.875, 0],
         set: (t) => ({ position: Math.round(t) }),
       },
-      stop(36, 490, 116, WIDTHS, d_model, "Numbers, d", (d) => ({ d_model: d })),
-      stop(220, 490, 346, BASES, base, "Base", (to) => ({ base: to }), (x) => x.toLocaleString("en")),
+      stop(36, 496, 116, WIDTHS, d_model, "Numbers, d", (d) => ({ d_model: d })),
+      stop(220, 496, 346, BASES, base, "Base", (to) => ({ base: to }), (x) => x.toLocaleString("en")),
     ],
   };
 }

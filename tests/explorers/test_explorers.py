@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import fields
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,14 +19,11 @@ import pytest
 
 from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
 from pe_lib.attention import softmax
-from pe_lib.beyond import scaling
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
 from pe_lib.explorers import skip
 from pe_lib.explorers._explorer import Explorer
-from pe_lib.geometry import first_rise, similarity
-from pe_lib.naive import binary
 
 KINDS = [
     kind
@@ -37,12 +34,8 @@ STATES = [
     explorers.LookBack(query=1),
     explorers.MoveBoth(position=104, back=0),
     explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
-    explorers.DotProduct(d_model=2, base=2),
-    explorers.DotProduct(d_model=512, base=1_000_000),
     explorers.Dial(k=3, position=25),
     explorers.Skip(heads="twenty", quarters=2),
-    explorers.Stretch(rule="ntk", factor=32, trained_length=512),
-    explorers.Stretch(rule="llama3", base=100),
     explorers.Patches(down=0, right=-3),
     explorers.Patches(down=-2, right=3, diagonals=True),
     *(kind() for kind in KINDS),
@@ -463,30 +456,6 @@ def test_dial_by_keyboard(play):
         assert set(map(text.count, text)) == {1, 2}
 
 
-def test_knobs_turn_and_words_are_dragged(play):
-    """The dial and the stored answers by a knob, both words by their tiles."""
-    kinds = explorers.Dial, explorers.Skip, explorers.MoveBoth
-    page = play(*(kind() for kind in kinds), viewport={"width": 390, "height": 844})
-    knobs = page.locator(".knob svg")
-    for number, (start, end), state in (
-        (0, (1, 3.2), explorers.Dial(k=3)),
-        (1, (0, 1.1), explorers.Skip(quarters=4)),
-    ):
-        knob = knobs.nth(number)
-        drag(page, *(around(knob, angle) for angle in np.arange(start, end, 0.1)))
-        assert sentence(page, number) == str(state)
-    unit = page.locator(".row").bounding_box()["width"] / 17
-    stayed = "Both words moved, and the score stayed. "
-    for css, steps, text in (
-        (".both", 5, f"{stayed}{explorers.MoveBoth(position=9)}"),
-        (".key", -2, str(explorers.MoveBoth(position=9, back=3))),
-        (".query", 1, str(explorers.MoveBoth(position=10, back=4))),
-    ):
-        x, y = spot(page.locator(css))
-        drag(page, (x, y), (x + steps * unit, y))
-        assert sentence(page, 2) == text
-
-
 def test_each_fits_a_phone(play):
     """All of it on one screen, and the drawing stays in sight above its controls."""
     for kind in KINDS:
@@ -510,72 +479,6 @@ def test_dial_knows_which_words_have_stood_before():
     changed = dial_module.matrices() | {"W1": 2 * dial_module.matrices()["W1"]}
     assert dial_module.packed(changed).splitlines()[1] == again.splitlines()[1]
     assert dial_module.packed(changed).splitlines()[0] != again.splitlines()[0]
-
-
-def test_dot_product_everywhere(play):
-    """All widths and bases that the sliders reach, against pe_lib.geometry."""
-    page = play(explorers.DotProduct())
-    bases = (2, 4, 16, 100, 256, 1000, 10_000, 100_000, 1_000_000)
-    for (width, place), shown in everywhere(page, d=[*range(9)], base=[*range(9)]):
-        d, base = 2 ** (width + 1), bases[place]
-        k = first_rise(d, base=base)
-        rises = sum(b > a for a, b in pairwise(similarity(range(101), d, base=base)))
-        assert shown.line == (
-            f"{d} numbers, base {base:,}: first rises from offset {k} to {k + 1}."
-            f" Rises {rises} times in 100."
-        )
-
-
-def test_stretch_everywhere(play):
-    """All 480 settings: angles, frequencies, gap, against pe_lib.beyond.scaling."""
-    page = play(explorers.Stretch())
-    lists = ((1, 2, 4, 8, 16, 32), (100, 10**4, 500_000, 10**6), (64, 512, 4096, 8192))
-    names = ["none", "interpolate", "ntk", "yarn", "llama3"]
-    s_at, base_at, L_at = ([*range(len(values))] for values in lists)
-    won = set()
-    for (rule, *places), shown in everywhere(
-        page, rule=names, s=s_at, base=base_at, L=L_at
-    ):
-        s, base, L = (values[i] for values, i in zip(lists, places, strict=True))
-        paths, text, reached = shown.drawn, shown.line, shown.reached
-        old = angular_frequencies(128, base=base)
-        new = {
-            "none": old,
-            "interpolate": scaling.interpolate(old, s),
-            "ntk": scaling.ntk(old, s),
-            "yarn": scaling.by_parts(old, s, L),
-            "llama3": scaling.llama3(old, s, L),
-        }[rule]
-        far = scaling.unseen_angles(old, new, L, 8 * L)
-        stems = numbers(paths[1] + paths[2]).reshape(-1, 3)
-        at, rows = np.arange(64), np.flatnonzero(far)
-        order = np.argsort(stems[:, 0])
-        np.testing.assert_allclose(stems[order, 0], 40 + 4.5 * rows)
-        heights = 80 - 20 * np.log2(far[rows])
-        np.testing.assert_allclose(stems[order, 2], heights, atol=0.0501)
-        assert paths[2].count("M") == (far > 1 + 1e-9).sum()
-        line = numbers(paths[3]).reshape(-1, 2)
-        np.testing.assert_allclose(line[:, 0], 40 + 4.5 * at)
-        np.testing.assert_allclose(
-            line[:, 1], 176 - 20 * np.log2(new / old), atol=0.0501
-        )
-        share = (1 - np.cos(new).mean()) / (1 - np.cos(old).mean())
-        unseen, slow = (far > 1 + 1e-9).sum(), (far > 0).sum()
-        *counts, kept = numbers(text)
-        assert abs(kept - 100 * share) < 0.51
-        if unseen:
-            assert counts[:2] == [unseen, slow]
-            assert abs(counts[2] - far.max()) < 0.051
-        assert text.startswith(
-            "Every" if not slow else "New angles for" if unseen else "No hand"
-        )
-        assert reached == (slow > 0 == unseen and share >= 0.9)
-        if reached:
-            won.add((rule, s, L))
-        if (rule, s, base, L) == ("ntk", 32, 10_000, 4096):
-            assert (unseen, round(100 * share)) == (0, 76)
-    by_parts = product(("llama3", "yarn"), (8, 16, 32), (64, 512, 4096, 8192))
-    assert won == {one for one in by_parts if one[::2] != ("yarn", 64)}
 
 
 def served(scores):
@@ -604,142 +507,6 @@ def rounds_table(n):
     """Dials of 2, 4 and 8 words a round, each as sine and cosine."""
     angles = 2 * np.pi * np.arange(n)[:, np.newaxis] / (2, 4, 8)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, 6)
-
-
-def test_knobs_by_keyboard(play):
-    page = play(explorers.Knobs())
-    dials, reached = page.locator(".hand").all(), page.locator(".reached")
-    turned = [0, 0, 0]
-
-    def shows(n):
-        P = rounds_table(n)
-        scores = P @ turn_matrix(np.radians(turned)) @ P.T
-        return lamps_show(page, scores)
-
-    assert shows(5) == 0
-    for j, presses, key, angle in [(2, 22, "ArrowUp", 44), (1, 9, "Shift+ArrowUp", 90)]:
-        for _ in range(presses):
-            dials[j].press(key)
-        turned[j] = angle
-        shows(5)
-        assert off(dials[j], np.radians(angle)) < 0.001
-    for _ in range(18):
-        dials[0].press("Shift+ArrowLeft")
-    turned[0] = 180
-    assert page.locator(".dials span").first.text_content() == "180°"
-    assert dials[0].get_attribute("aria-valuenow") == "180"
-    assert shows(5) == 4 and reached.is_visible()
-    assert sentence(page) == "One setting is right for every query."
-    move(slider(page, "words in the text"), 7)
-    assert shows(12) == 4 and not reached.is_visible()
-    assert sentence(page) == "Query 1 has a tie between 0 and 8."
-    dials[1].press("Home")
-    turned[1] = 0
-    shows(12)
-
-
-def test_knobs_agree_at_one_step():
-    """What the reached state says: only there all four score the most, 3."""
-    P = rounds_table(5)
-
-    def score(angles):
-        scores = P @ turn_matrix(np.radians(angles)) @ P.T
-        return min(scores[t, t - 1] for t in range(1, 5))
-
-    scores = {angles: score(angles) for angles in product(range(0, 360, 15), repeat=3)}
-    full = [angles for angles, value in scores.items() if value > 3 - 1e-9]
-    assert full == [(180, 90, 45)]
-
-
-def test_straight_line_everywhere(play):
-    """All slopes and heights: the scores, the bars; old is never the tallest alone."""
-    page = play(explorers.StraightLine())
-    halves = [n / 2 for n in range(-4, 5)]
-    for (a, b), shown in everywhere(page, slope=halves, height=halves):
-        P = np.stack([np.arange(5), np.ones(5)], axis=1)
-        expected = P @ (a, b)
-        assert list(numbers(shown.told[0])) == list(expected)
-        tops = np.array(re.findall(r"V(-?[\d.]+)", shown.drawn[0]), dtype=float)
-        np.testing.assert_allclose(110 - 10 * expected, tops)
-        assert shown.line.startswith(
-            "A flat line"
-            if a == 0
-            else f"The highest score is {'New’s, key 0' if a < 0 else 'York’s, key 4'}"
-        )
-
-
-def test_straight_line_says_why(play):
-    page = play(explorers.StraightLine())
-    reached = page.locator(".reached")
-    for tries in range(1, 7):
-        move(slider(page, "slope"), -1)
-        assert page.locator("dd").last.text_content() == str(tries)
-        assert reached.is_visible() == (tries == 6)
-
-
-def test_the_bar_of_old_is_pulled(play):
-    """Its ring takes it along as far as the slope goes, and is no other way taken."""
-    page = play(explorers.StraightLine())
-
-    ring = page.locator("g.now circle").first
-    drag(page, spot(ring, 0.5, 0.25))
-    assert page.locator("dd").last.text_content() == "0"
-    for up, slope in ((15, 2), (-90, -1), (45, 0.5), (-500, -2)):
-        drag(page, spot(ring, 0.5, 0.25), spot(ring, 0.5, 0.25 - up / 46))
-        assert float(slider(page, "slope").input_value()) == slope
-    assert page.locator("dd").last.text_content() == "4"
-    page.mouse.move(*spot(ring, 0.5, 0.25 - 100 / 46))  # not held: nothing follows
-    assert float(slider(page, "slope").input_value()) == -2
-
-
-def test_drawings_are_dragged_and_pressed(play):
-    """The dot to the furthest first rise, the line to 1/32, a row to its next state."""
-    kinds = explorers.DotProduct, explorers.Stretch, explorers.Switches
-    page = play(*(kind() for kind in kinds), explorers.RightOffsets())
-    for grip, right, down in ((0, 500, 0), (1, 0, 500)):
-        x, y = spot(page.locator("g.now").nth(grip))
-        drag(page, (x, y), (x + right, y + down))
-    assert "first rises from offset 43 to 44" in sentence(page)
-    assert slider(page, "factor s").get_attribute("aria-valuetext") == "32"
-    assert page.locator("[value=interpolate]").is_checked()
-    page.locator(".code span").first.click()
-    page.locator("text.muted.now").first.click()
-    assert page.locator("[name=ones][value='-1']").is_checked()
-    assert page.locator("[name=cut][value=zigzag]").is_checked()
-
-
-def test_switches_everywhere(play):
-    """All 27 settings by clicks: two served is the most, as is said after six."""
-    page = play(explorers.Switches())
-    P, best, tried = binary(np.arange(5), 3, centered=True), 0, set()
-    weights, names = [1, 1, 1], ("ones", "twos", "fours")
-    for setting in product((-1, 1, 0), repeat=3):
-        for digit, name in enumerate(names):
-            page.locator(f"[name={name}][value='{setting[digit]}']").check()
-            weights[digit] = setting[digit]
-            tried.add(tuple(weights))
-            right = lamps_show(page, P @ np.diag(weights) @ P.T)
-            best, few = max(best, right), len(tried) < 6
-            assert page.locator(".reached").is_visible() == (best == 2 and not few)
-            assert sentence(page).endswith("three?") == (right == 2 and few)
-        mute = page.locator(".code .mute").count()
-        assert mute == 5 * setting.count(0)
-    assert best == 2 and page.locator("dd").last.text_content() == "2"
-
-
-def test_two_hands_everywhere(play):
-    """All 99 frequencies: the nearest position, its distance, the whole curve."""
-    page = play(explorers.TwoHands())
-    t, speeds = np.arange(100), [n / 100 for n in range(1, 100)]
-    for (speed,), shown in everywhere(page, w=speeds):
-        angles = np.outer(t, (1, speed))
-        P = np.hstack([np.sin(angles), np.cos(angles)])
-        far = np.linalg.norm(P[1:] - P[0], axis=1)
-        assert shown.told[0] == f"position {far.argmin() + 1}"
-        assert abs(float(shown.told[1]) - far.min()) < 0.0051
-        drawn = numbers(shown.drawn[0])[1::2]
-        np.testing.assert_allclose(drawn, 130 - 40 * far, atol=0.051)
-        assert shown.reached == (far.min() >= 0.58) == (speed == 0.39)
 
 
 def test_skip_shows_what_is_stored(play):

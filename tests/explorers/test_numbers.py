@@ -1,5 +1,6 @@
 """Every number that a drawing shows is what ``pe_lib`` computes, over its range."""
 
+import json
 import re
 from itertools import permutations, product
 
@@ -8,7 +9,9 @@ import pytest
 
 from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
-from pe_lib.explorers import drawing, field
+from pe_lib.beyond import scaling
+from pe_lib.explorers import dot_product, drawing, field, stretch
+from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
 WORDS = ("New", "York", "beats", "old", "York")
@@ -174,3 +177,180 @@ def test_heat_map():
         if shown["reached"]:
             won.add((d, base))
     assert won == {(4, 4), (8, 16), (16, 256)}
+
+
+def test_straight_line():
+    """Wherever its ends are, the highest score is that of an end, or all are equal."""
+    for left, right in product(np.linspace(-1, 1, 9), repeat=2):
+        shown = view("straight_line", left=left, right=right)
+        scores = left + (right - left) * (60 + 120 * np.arange(5) - 38) / 524
+        heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "cy"))
+        np.testing.assert_allclose(heights, 200 - 70 * scores, atol=0.051)
+        best = np.flatnonzero(scores > scores.max() - 1e-9)
+        assert len(best) == 5 or best.tolist() in ([0], [4])
+        end = f"{WORDS[best[0]]} at {best[0]}: an end."
+        assert shown["sentence"].endswith(end if len(best) == 1 else "all words alike.")
+
+
+def test_the_bubble_runs_per_second():
+    """As far in a second at any rate of frames; up, to an end, and there it rests."""
+    run = """(rate, seconds, left, right) => {
+        const { tick, start } = drawing.drawings.straight_line;
+        let state = { ...start, left, right };
+        for (let n = 0, next; n < rate * seconds && (next = tick(state, 1 / rate)); n++)
+            state = next;
+        return JSON.stringify([state.x, state.v, state.passes]); }"""
+
+    def after(*how):
+        return json.loads(drawing.engine().eval(f"({run})(...{json.dumps(how)})"))
+
+    slow, fast = (after(rate, 1, -0.1, 0.1)[0] for rate in (60, 240))
+    assert -200 < slow < 200 and abs(slow - fast) < 12
+    assert after(60, 20, -0.1, 0.1)[:2] == [240, 0]
+    assert after(60, 20, 0.1, -0.1) == [-240, 0, 0]
+    assert after(60, 20, -0.1, 0.1)[2] % 2 == 1
+
+
+def attended(scores):
+    """For each query the keys of the highest score."""
+    return [np.flatnonzero(row > row.max() - 1e-9).tolist() for row in scores]
+
+
+def test_switches():
+    """All 27 settings: keys, arrows, hits; two is the most."""
+    P = binary(np.arange(5), 3, centered=True)
+    most = 0
+    for switches in product((-1, 0, 1), repeat=3):
+        shown = view("switches", switches=switches)
+        looks = attended(P * switches @ P.T)
+        hits = sum(looks[t] == [t - 1] for t in range(1, 5))
+        lamps = re.findall('class="(on|off|none)"', shown["svg"])
+        keys = [{"on": 1, "off": -1, "none": 0}[lamp] for lamp in lamps]
+        assert np.array_equal(np.reshape(keys, (3, 5)).T, P * switches)
+        assert shown["svg"].count('"found"') == hits
+        if looks == [[t] for t in range(5)]:
+            assert shown["sentence"] == "Each word attends most to itself."
+        else:
+            said = f"{hits} of 4 words attend most to the word before."
+            assert shown["sentence"] == said
+        assert shown["reached"] == (hits == 2)
+        most = max(most, hits)
+    assert most == 2
+
+
+def test_wheel():
+    """Sine and cosine of the hand, and of all its past on paper."""
+    for turn in (-20, -7.3, 0, 0.9, 2.56, 40.7, 99):
+        shown = view("wheel", turn=turn)
+        sine, cosine = sinusoidal([turn], 2)[0]
+        found = numbers(shown["sentence"])
+        np.testing.assert_allclose(found[1:], [sine, cosine], atol=0.00501)
+        assert abs(found[0] - turn) < 0.051
+        for kind, row, mid, sign in (("cosine", 1, 140, -1), ("sine", 0, 150, 1)):
+            points = drawn(shown["svg"], kind)[0].reshape(-1, 2)[:, :: 1 if row else -1]
+            past = turn - 0.021 * (points[:, 0] - (275 if row else 258))
+            wave = mid + sign * 100 * sinusoidal(past, 2)[:, row]
+            np.testing.assert_allclose(points[:, 1], wave, atol=0.051)
+
+
+def test_two_hands():
+    """The nearest position and the whole curve, at all 99 frequencies."""
+    t, won = np.arange(1, 100), []
+    for hundredths in range(1, 100):
+        slow = hundredths / 100
+        shown = view("two_hands", slow=slow)
+        P = np.hstack([sinusoidal(np.r_[0, t], 2), sinusoidal(slow * np.r_[0, t], 2)])
+        far = np.linalg.norm(P[1:] - P[0], axis=1)
+        found = numbers(shown["sentence"])
+        assert found[0] == t[far.argmin()]
+        assert abs(found[2] - far.min()) < 0.00501
+        curve = drawn(shown["svg"], "curve")[0].reshape(-1, 2)[:, 1]
+        np.testing.assert_allclose(curve, 410 - 80 * far, atol=0.051)
+        assert shown["reached"] == (far.min() >= 0.58)
+        if shown["reached"]:
+            won.append(slow)
+    assert won == [0.39]
+
+
+def test_knobs():
+    """At many turns, arrows and hits; one step of each hand is right at all lengths."""
+    rounds = np.array([2, 4, 8])
+    turns = [*product(range(-180, 181, 60), repeat=3), (180, 90, 45), (180, 90, 40)]
+    for words, turned in product((5, 9, 12), turns):
+        shown = view("knobs", turns=turned, words=words)
+        angles = 2 * np.pi * np.arange(words)[:, np.newaxis] / rounds
+        keys = angles + np.radians(turned)
+        scores = np.cos(angles[:, np.newaxis] - keys).sum(axis=2)
+        looks = attended(scores)[1:]
+        right = sum(at == [i] for i, at in enumerate(looks))
+        assert shown["svg"].count('"found"') == right
+        assert shown["reached"] == (right == words - 1)
+        if found := re.match(r"(\d+) of \d+ attend one back", shown["sentence"]):
+            assert int(found[1]) == right
+        assert shown["reached"] or turned != (180, 90, 45) or words > 8
+
+
+def test_dot_product():
+    """Curve, first rise and rises of all 81 settings; 43 is the farthest."""
+    first = {}
+    for d, base in product(dot_product.WIDTHS, field.BASES):
+        shown = view("dot_product", d_model=d, base=base)
+        shares = similarity(np.arange(101), d, base=base) / (d / 2)
+        curve = drawn(shown["svg"], "curve")[0].reshape(-1, 2)[:, 1]
+        np.testing.assert_allclose(curve, 130 - 100 * shares, atol=0.051)
+        k = first[d, base] = first_rise(d, base=base)
+        rises = np.count_nonzero(np.diff(shares) > 0)
+        said = f"first rises from offset {k} to {k + 1}. Rises {rises} times in 100."
+        assert shown["sentence"] == f"{d} numbers, base {base:,}: {said}"
+    assert max(first.values()) == 43 and first[512, 1_000_000] == 24
+
+
+def test_stretch():
+    """All 480 settings: stems, line, counts, and the gap that is kept."""
+    rules = {
+        "none": lambda old, *_: old,
+        "interpolate": lambda old, s, _: scaling.interpolate(old, s),
+        "ntk": lambda old, s, _: scaling.ntk(old, s),
+        "yarn": scaling.by_parts,
+        "llama3": scaling.llama3,
+    }
+    won = set()
+    for rule, s, base, L in product(
+        stretch.RULES, stretch.FACTORS, stretch.BASES, stretch.LENGTHS
+    ):
+        shown = view("stretch", rule=rule, factor=s, base=base, trained_length=L)
+        old = angular_frequencies(128, base=base)
+        new = rules[rule](old, s, L)
+        far = scaling.unseen_angles(old, new, L, 8 * L)
+        far = far[far > 0]
+        unseen = np.count_nonzero(far > 1 + 1e-9)
+        share = (1 - np.cos(new).mean()) / (1 - np.cos(old).mean())
+        curve = drawn(shown["svg"], "curve")[0].reshape(-1, 2)[:, 1]
+        np.testing.assert_allclose(curve, 214 - 26 * np.log2(new / old), atol=0.051)
+        stems = np.array(drawn(shown["svg"], "(?:unseen|stem)")).reshape(-1, 3)[:, 2]
+        np.testing.assert_allclose(stems, 108 - 26 * np.log2(far), atol=0.051)
+        found = numbers(shown["sentence"])
+        assert found[0] == s and abs(found[-1] - 100 * share) < 0.501
+        if unseen:
+            assert found[1:3].tolist() == [unseen, len(far)]
+            assert abs(found[3] - far.max()) < 0.0501
+        assert shown["reached"] == (len(far) > 0 == unseen and share >= 0.9)
+        if shown["reached"] and base == 10_000:
+            won.add((rule, s, L))
+    by_parts = product(("llama3", "yarn"), (8, 16, 32), (64, 512, 4096, 8192))
+    assert won == {one for one in by_parts if one[::2] != ("yarn", 64)}
+
+
+def test_hero():
+    """Hands and turns of the song's field, wherever it is dragged."""
+    speeds = angular_frequencies(12, base=50)
+    for by in (0, 1, -3, 0.4, 2.7, -1.2, 99):
+        shown = view("hero", moved_by=by)
+        same_angle(turns(shown["svg"]), np.outer(np.arange(18) + by, speeds).ravel())
+        found = numbers(shown["sentence"])
+        if by != round(by):
+            degrees = np.degrees(by * speeds[[0, -1]])
+            assert found[0] == abs(by)
+            np.testing.assert_allclose(found[1:], degrees, atol=0.501)
+    for time, said in ((0.6, "The words in a heap"), (1.2, "Four times merrily")):
+        assert view("hero", time=time)["sentence"].startswith(said)

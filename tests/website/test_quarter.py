@@ -5,7 +5,6 @@ is moved by keys and by a finger; the sentences that hold a number are computed.
 """
 
 import re
-from itertools import product
 from math import pi
 
 import numpy as np
@@ -24,9 +23,6 @@ from website import quarter
 
 PAGE = "book/quarter"
 STATES = [
-    *(("level", {"tilt": tilt}) for tilt in (-0.33, 0, 0.12)),
-    *(("digits", {"flip": list(flip)}) for flip in product((0, 1), repeat=3)),
-    *(("wheel", {"turn": turn}) for turn in (-7.3, 0.0, 2.56, 40.7)),
     ("galaxy", {"size": 1, "turn": 1}),
     ("galaxy", {"size": 1, "turn": 2 * pi / 5}),
     ("galaxy", {"size": 1.02, "turn": 0.7}),
@@ -38,7 +34,6 @@ STATES = [
     ),
     *(("rotary", {"query": t, "key": s}) for t, s in ((27, 2), (9, 8), (20, 12))),
     *(("king", {"back": step / 4}) for step in range(9)),
-    *(("hero", {"moved_by": by}) for by in (1, -3, 0.4, 2.7, -1.2, 0.04)),
     *((name, {}) for name in quarter.DRAWINGS),
 ]
 
@@ -93,11 +88,6 @@ def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     assert re.findall(r"{panel} (\w+)", text) == [*quarter.PANELS, "hero"]
-    for tilt in np.linspace(-0.33, 0.33, 12):
-        assert re.search("(New at 0|York at 4): an end", sentence("level", tilt=tilt))
-    flips = [sentence("digits", flip=flip)[0] for flip in product((0, 1), repeat=3)]
-    assert max(flips[1:]) == "2"
-    assert round(np.degrees(1)) == 57
     assert "code 5 equals code 0" in sentence("galaxy", size=1, turn=2 * pi / 5)
     assert "no equals: a clock hand" in sentence("galaxy", size=1, turn=1)
     spikes = [sentence("spike", hands=k) for k in (1, 2, 3)]
@@ -114,20 +104,6 @@ def test_what_the_page_says():
     assert sentence("king").endswith(f"turned back by 1: {skips}")
     assert "as trained: old king" in sentence("king", back=0)
     assert "oldest" in sentence("king", back=0)
-
-
-def test_what_the_field_says(drawings):
-    """To whom a script helps: to drag; back by so much; and no field, no "drag"."""
-    show = """state => {
-        const panel = document.querySelector('[data-panel="hero"]');
-        panel.dispatchEvent(new CustomEvent("draw", { detail: state }));
-        return panel.querySelector("output").textContent; }"""
-    sentences = [
-        drawings.evaluate(show, state)
-        for state in ({"live": True}, {"grown": 0}, {"moved_by": -1.2}, {})
-    ]
-    starts = ("Drag the field", "The words in a heap", "Moved back by 1.2", "From word")
-    assert all(map(str.startswith, sentences, starts))
 
 
 def sliders(page):

@@ -5,7 +5,6 @@
 "use strict";
 {
   const TURN = 2 * Math.PI;
-  const WORDS = ["New", "York", "beats", "old", "York"];
   const SENTENCE = "The old king gave seven golden apples to his youngest daughter before the first snow of winter fell on the silent town".split(" ");
   const SPEEDS = [...Array(16).keys()].map((j) => 10000 ** (-j / 16));
   const range = (n) => [...Array(n).keys()];
@@ -22,34 +21,13 @@
   const moved = (x, y) => `translate(${at(x, y)})`;
   const turned = (angle) => `rotate(${f((angle * 360) / TURN)})`;
   const tip = (angle, r) => [r * Math.sin(angle), -r * Math.cos(angle)];
-  const seat = (i) => 60 + 120 * i;
-  const highest = (scores) => {
-    const top = Math.max(...scores);
-    return scores.flatMap((x, s) => (x > top - 1e-9 ? [s] : []));
-  };
   const softmax = (scores) => {
     const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top)), all = sum(powers);
     return powers.map((x) => x / all);
   };
-  const circle = (kind, r, x = 0, y = 0) => `<circle class="${kind}" cx="${f(x)}" cy="${f(y)}" r="${f(r)}"/>`;
   const handsOf = (n) => `${n} hand${n > 1 ? "s" : ""}`;
-  const thread = (a, b, y) => {
-    if (a === b) return `M${at(a - 12, y)}C${at(a - 34, y - 56)} ${at(a + 34, y - 56)} ${at(a + 12, y)}`;
-    const top = y - 28 - 0.24 * Math.abs(a - b);
-    return `M${at(a, y)}C${at(a, top)} ${at(b, top)} ${at(b, y)}`;
-  };
   const quiet = matchMedia("(prefers-reduced-motion: reduce)");
   // Calls step(0 to 1) for so many milliseconds; at once where motion is not wanted.
-  const glide = (ms, step) => {
-    if (quiet.matches) return step(1);
-    const start = performance.now();
-    const next = (time) => {
-      const part = within(0, (time - start) / ms, 1);
-      step(ease(part));
-      if (part < 1) requestAnimationFrame(next);
-    };
-    requestAnimationFrame(next);
-  };
 
   // A grip that is turned round a middle: how far since the last time.
   const crank = (x, y, turn, drop) => {
@@ -62,120 +40,6 @@
   };
 
   const drawings = {
-    level: {
-      start: { tilt: 0.12 },
-      values({ tilt, x = -240 * Math.sign(tilt), rolls }, part) {
-        const best = highest(range(5).map((t) => -tilt * t)), by = (1 - part) * -70;
-        return [
-          [
-            ...range(5).map(() => moved(0, by)),
-            `${moved(300, 210 + by * 2)} ${turned(tilt * part)}`,
-            moved(x * part, 0),
-            moved(-262, 0),
-            moved(262, 0),
-            ...range(5).flatMap((i) => [moved(seat(i), 210 + by * 2 + (seat(i) - 300) * Math.tan(tilt * part)), best.includes(i) ? "best" : "score"]),
-          ],
-          rolls ? `The bubble passes ${WORDS[within(0, Math.round((x + 240) / 120), 4)]}.`
-            : best.length > 1 ? "Level: all five scores are equal, so York attends to all words alike."
-            : `York attends most to ${WORDS[best[0]]} at ${best[0]}: an end.`,
-        ];
-      },
-      grips({ state, draw }) {
-        let v = 0;
-        const step = () => {
-          v = 0.96 * (v - 2.4 * state.tilt);
-          state.x += v;
-          if (Math.abs(state.x) > 240) {
-            state.x = 240 * Math.sign(state.x);
-            v *= Math.abs(v) < 2 ? 0 : -0.3;
-          }
-          state.rolls = Math.abs(v) > 0.2 || (Math.abs(state.x) < 240 && state.tilt !== 0);
-          draw();
-          if (state.rolls) requestAnimationFrame(step);
-        };
-        const to = (tilt) => {
-          state.x ??= -240 * Math.sign(state.tilt);
-          state.tilt = Math.abs(tilt) < 0.008 ? 0 : within(-0.33, tilt, 0.33);
-          if (quiet.matches) {
-            if (state.tilt) state.x = -240 * Math.sign(state.tilt);
-            draw();
-          } else if (!state.rolls) step();
-        };
-        return [-1, 1].map((side) => ({
-          label: `The level's ${side < 0 ? "left" : "right"} end`,
-          text: () => `${minus(fixed(-state.tilt * side, 2))} up`,
-          move: (p) => to(Math.atan2((p.y - 210) * side, (p.x - 300) * side)),
-          keys: (dx, dy) => to(state.tilt + 0.03 * (dy * side || dx)),
-        }));
-      },
-    },
-
-    digits: {
-      start: { flip: [0, 0, 0] },
-      values({ flip }, part) {
-        const code = range(5).map((t) => range(3).map((j) => 2 * ((t >> j) & 1) - 1));
-        const keys = code.map((row) => row.map((x, j) => (flip[j] ? -x : x)));
-        const looks = code.map((q) => highest(keys.map((k) => sum(q.map((x, j) => x * k[j])))));
-        const found = (t) => looks[t].length === 1 && looks[t][0] === t - 1;
-        const hits = range(5).filter(found).length;
-        return [
-          [
-            ...range(5).flatMap((t) => [looks[t].length > 1 || part < 1 ? "" : thread(seat(t), seat(looks[t][0]), 112), found(t) ? "found" : "missed"]),
-            ...range(3).flatMap((j) => [moved(0, 72 * j * part), flip[j] ? "flips" : "stays", ...keys.map((row) => (row[j] > 0 ? "on" : "off"))]),
-          ],
-          flip.some(Boolean) ? `${hits} of 4 words attend most to the word before.` : "Nothing is flipped, so each word attends most to itself.",
-        ];
-      },
-      grips({ state, draw }) {
-        return ["ones", "twos", "fours"].map((row, j) => ({
-          label: `Flip the ${row} of every key`,
-          pressed: () => Boolean(state.flip[j]),
-          press() {
-            state.flip = state.flip.map((x, i) => (i === j ? 1 - x : x));
-            draw();
-          },
-        }));
-      },
-    },
-
-    wheel: {
-      start: { turn: 0.9 },
-      values({ turn }, part) {
-        const R = 100, k = 0.021, x = 150 + R * Math.sin(turn), y = 140 - R * Math.cos(turn);
-        const up = range(Math.round(107 * part) || 1).map((i) => 3 * i), down = range(Math.round(70 * part) || 1).map((i) => 3 * i);
-        const positions = range(8).map((i) => Math.floor(turn) - 7 + i).filter((t) => t >= turn - 320 * k), ago = (t) => (turn - t) / k;
-        const dots = [
-          ...positions.map((t) => circle("cosine dot", 4.5, 275 + ago(t), 140 - R * Math.cos(t))),
-          ...positions.filter((t) => ago(t) < 209).map((t) => circle("sine dot", 4.5, 150 + R * Math.sin(t), 258 + ago(t))),
-        ];
-        return [
-          [
-            "M" + up.map((q) => at(275 + q, 140 - R * Math.cos(turn - k * q))).join("L"),
-            "M" + down.map((q) => at(150 + R * Math.sin(turn - k * q), 258 + q)).join("L"),
-            part < 1 ? "" : dots.join(""),
-            `M${at(x, y)}H275`,
-            `M${at(x, y)}V258`,
-            moved(150, 140),
-            ...range(4).map((i) => String(Math.round(mix([-23, -23, 46, 46][i], [-100, -100, 200, 200][i], part)))),
-            String(Math.round(mix(8, 100, part))),
-            `M0 0V${f((y - 140) * part)}`,
-            `M0 ${f((y - 140) * part)}H${f((x - 150) * part)}`,
-            turned(turn) + (part < 1 ? ` scale(${mix(0.2, 1, part).toFixed(2)})` : ""),
-            moved(275, y),
-            moved(x, 258),
-          ],
-          minus(`Position ${fixed(turn, 1)}: sine ${fixed(Math.sin(turn), 2)}, cosine ${fixed(Math.cos(turn), 2)}.`),
-        ];
-      },
-      grips({ state, draw }) {
-        const by = (angle) => {
-          state.turn = within(-20, state.turn + angle, 99);
-          draw();
-        };
-        return [{ label: "The hand", text: () => `position ${minus(fixed(state.turn, 1))}`, ...crank(150, 140, by), keys: (dx, dy) => by(0.1 * (dx - dy)) }];
-      },
-    },
-
     galaxy: {
       start: { size: 0.985, turn: 1.13 },
       values({ size, turn }, part) {
@@ -304,93 +168,6 @@
     },
   };
 
-  // The field of the first page. Before it is there, the words are a heap: scattered from 1
-  // to 0, and the hands are drawn one row after the other, grown from 0 to 1.
-  const PILE = range(18).map((i) => {
-    const any = (n) => ((i * n * 0.618034) % 1) - 0.5;
-    return [594 + 760 * (((i * 7) % 18) / 17 - 0.5) + 60 * any(3), 90 + 44 * ((i * 5) % 6) + 16 * any(5), 60 * any(11)];
-  });
-  const way = (by) => `${by < 0 ? "back" : "on"} by ${fixed(Math.abs(by), 1)}`;
-  drawings.hero = {
-    start: { moved_by: 0, live: true },
-    values({ moved_by, scattered = 0, grown = 1, same, live }) {
-      const speeds = range(6).map((j) => 50 ** (-j / 6));
-      const turns = (j) => minus(((moved_by * speeds[j] * 360) / TURN).toFixed(0));
-      return [
-        [
-          moved(0, 0),
-          ...range(18).flatMap((i) => {
-            const [x, y, angle] = PILE[i], q = ease(within(0, 1.6 * scattered - (0.6 * i) / 18, 1));
-            return [
-              moved(mix(33 + 66 * i, x, q), 0),
-              moved(0, mix(40, y, q)) + (q ? ` rotate(${f(angle * q)}) scale(${(1 + 0.9 * q).toFixed(2)})` : ""),
-              same && i > 8 && i < 13 ? "aimed" : "calm",
-              ...speeds.flatMap((speed, j) => {
-                const angle = speed * (i + moved_by), s = Math.max(0, Math.sin(angle)), c = Math.max(0, Math.cos(angle));
-                return [
-                  moved(0, 84 + 57 * j),
-                  (within(0, 8 * grown - j, 1) * (1 - q)).toFixed(2),
-                  `--share: ${f((100 * c) / (s + c || 1))}%; --ink: ${(0.75 * Math.max(s, c)).toFixed(2)}`,
-                  turned(angle),
-                ];
-              }),
-            ];
-          }),
-        ],
-        same ? "Four times merrily: which is which?"
-          : !grown ? "The words in a heap: nothing tells their order."
-          : Math.abs(moved_by) < 0.05 ? (live ? "Drag the field: each row of hands turns at a speed of its own." : "From word to word each row of hands turns, at a speed of its own.")
-          : moved_by === Math.round(moved_by) ? `To move on is to rotate: each word now has the positional encoding from ${Math.abs(moved_by)} position${Math.abs(moved_by) === 1 ? "" : "s"} ${moved_by > 0 ? "later" : "earlier"}.`
-          : `Moved ${way(moved_by)} positions: the top hands have turned by ${turns(0)}°, the last ones by ${turns(5)}°, under every word alike.`,
-      ];
-    },
-    grips({ state, draw }) {
-      const to = (moved_by) => draw(Object.assign(state, { moved_by: within(-99, moved_by, 99), scattered: 0, grown: 1, same: false }));
-      const rest = (end) => {
-        const begin = state.moved_by;
-        glide(240, (part) => to(part < 1 ? mix(begin, end, part) : end));
-      };
-      return [{
-        label: "The field of hands",
-        text: () => `moved ${way(state.moved_by)}`,
-        pans: true,
-        move: (p) => to(state.moved_by - p.dx / 66),
-        drop: () => rest(Math.round(state.moved_by)),
-        keys: (dx, dy) => rest(Math.round(state.moved_by) + dx - dy),
-      }];
-    },
-    // Once, on the first page, in five seconds: a heap of words; four are the same; each gets its column.
-    async play({ state, draw, root }) {
-      const beats = [...document.querySelectorAll(".beat")];
-      if (!beats.length || quiet.matches || scrollY > 200) return;
-      const beat = (n) => beats.forEach((x, i) => x.classList.toggle("off", i !== n && n < 3));
-      const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-      const tween = (ms, step) => new Promise((done) => glide(ms, (part) => {
-        if (!touched) draw(step(part));
-        if (part === 1) done();
-      }));
-      let touched = false;
-      root.addEventListener("pointerdown", () => (touched = true), { once: true });
-      root.addEventListener("keydown", () => (touched = true), { once: true });
-      Object.assign(state, { scattered: 0, grown: 0 });
-      draw();
-      beat(0);
-      await wait(300);
-      await tween(800, (part) => (state.scattered = part));
-      if (!touched) draw((state.same = true));
-      await wait(1000);
-      state.same = false;
-      beat(1);
-      const home = tween(1200, (part) => (state.scattered = 1 - part));
-      await wait(300);
-      await Promise.all([home, tween(1100, (part) => (state.grown = part))]);
-      beat(2);
-      await wait(300);
-      await tween(1100, (part) => (state.moved_by = part));
-      beat(3);
-    },
-  };
-
   // A finger, a mouse or a key on an element of the drawing.
   const hold = (svg, element, { label, text, pressed, press, pans, above, take, move, drop, keys }) => {
     const tell = () => {
@@ -463,7 +240,6 @@
     addEventListener("beforeprint", () => show(still, 1));
     addEventListener("afterprint", draw);
     draw();
-    drawing.play?.({ state, draw, root });
     // How far the drawing before has turned into this one.
     return () => {
       const high = innerHeight, { top, bottom } = root.getBoundingClientRect();
