@@ -3,6 +3,7 @@
 Of the notebooks those that changed and those that rest on what changed; of the tests
 those that changed, that rest on what changed, or that name a script, a style or a plan
 that did; of the tests that read or open every page what they say of changed pages.
+Notebooks that changed also run with their values at the ends of their ranges.
 """
 
 import subprocess
@@ -19,6 +20,7 @@ from tools.changes import (
 )
 
 READ = {*ROOT.glob("tests/book/test_*.py")}
+VALUES = ROOT / "tests/book/test_values.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
 SAMPLE = ["book/index", "problem/order_blindness"]
 """Where a change of style, scripts or templates is looked at; `make test` sees all."""
@@ -53,6 +55,11 @@ def touched() -> list[list[str]]:
     ]
     if in_book:
         runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
+    offering = [page for page in notebooks if "= chosen(" in page.read_text("utf-8")]
+    if offering := [page for page in offering if page in differ]:
+        names = " or ".join(map(page_name, offering))
+        ends = f"test_no_cell_raises_at_the_ends and ({names})"
+        runs.append(["--weekly", *paths([VALUES]), "-k", ends])
     if any(path.is_relative_to(ROOT / "website") for path in felt):
         runs.append([*paths(OPENED), "-k", " or ".join([*SAMPLE, *pages])])
     return [run for run in runs if run]

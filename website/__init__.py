@@ -20,6 +20,7 @@ EXTENSIONS = (
     "live.extension",
     "page_addresses",
     "quarter",
+    "search",
 )
 
 

@@ -102,7 +102,7 @@ def not_found(book: str, base: str) -> str:
         )
     )
     form = (
-        f'<form action="{base}search.html"><label>Search the book: '
+        f'<form action="{base}book/index.html"><label>Search the book: '
         '<input type="search" name="q"></label> <button>Search</button></form>'
     )
     return SMALL_PAGE.format(

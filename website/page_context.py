@@ -35,8 +35,11 @@ REMOVED = (
     "design-tabs.js",
     "exercise.css",
     "mystnb.*.css",
+    "language_data.js",
     "pygments.css",
+    "searchtools.js",
     "sphinx-design.min.css",
+    "sphinx_highlight.js",
     "*.png.map",
     "file.png",
     "minus.png",
@@ -112,15 +115,16 @@ def unbroken(body: str) -> str:
 
 
 def choose_files(
-    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
+    _app: Sphinx, _page: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Load what the page uses, and run its scripts after its first paint."""
-    unused = UNUSED_SCRIPTS if pagename != "search" else UNUSED_SCRIPTS[:1]
     context["css_files"][:] = [
         file for file in context["css_files"] if _named(file).endswith(STYLES)
     ]
     context["script_files"][:] = [
-        file for file in context["script_files"] if not _named(file).endswith(unused)
+        file
+        for file in context["script_files"]
+        if not _named(file).endswith(UNUSED_SCRIPTS)
     ]
     for script in context["script_files"]:
         script.attributes.pop("async", None)

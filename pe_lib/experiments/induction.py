@@ -1,35 +1,68 @@
-r"""Two layers of attention that learn to repeat a passage, and what is inside them.
+r"""Two layers of attention that learn to repeat a passage, opened and changed.
 
-"A B ... A": what comes next? The first layer's head brings to each word the one
-before it; the second layer's head looks for a word that was brought what stands here,
-and names it. Nobody says so to the model: it is asked for the next word alone.
-:class:`Surgery` puts another matrix between the codes of the first head.
+"A B ... A": what comes next? The first layer's head brings to each word the previous
+one; the second layer's head looks for a word that was brought what stands here, and
+predicts it. Nobody says so to the model: it is asked for the next word alone.
 """
 
-import copy
-import functools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.encoding import sinusoidal
-from pe_lib.experiments.one_head import angles
-from pe_lib.nn import rotate
+from pe_lib.experiments.attention import (
+    AS_IT_IS,
+    Intervention,
+    causal_bias,
+    rotary_angles,
+)
+from pe_lib.experiments.loop import fit
+from pe_lib.experiments.model import Positions, Transformer, score_matrix
+from pe_lib.experiments.rotations import (
+    rotation_part,
+    scaled_rotations,
+    sizes_and_angles,
+)
+from pe_lib.experiments.training import Score, score_rows
+from pe_lib.rotation import shift_matrix
 
-WORDS, LENGTH, BATCH = 128, 32, 32
+WORDS, LENGTH, BATCH, TEST_TEXTS = 128, 32, 32, 64
 SHORTEST, LONGEST = 4, 12
 """Lengths of the passage that comes again."""
 STOPS = (0, 200, 300, 400, 500, 700)
 """Before these steps the model in training is put aside."""
-PLACES = ("sinusoid", "learned", "rotary", "rotary_biased", "alibi", "none")
+ENCODINGS = ("sinusoid", "learned", "rotary", "rotary_biased", "alibi", "none")
+SCALE = 30
+"""By how much the shift matrix is multiplied when it is put into a head."""
+HEADS = (
+    "as trained",
+    "rotations",
+    "residual",
+    "zero",
+    "three hands",
+    "one hand",
+    "phases of T(1)",
+    "random phases",
+    "1 T(1)",
+    *(f"30 T({k})" for k in range(-1, 5)),
+    "repaired",
+)
+FORM = ("turns", "fastest", "slow hands", "angle", "whole turns")
+"""What is asked of a first head, beside its answers; see :func:`form_of`."""
+SEEN = 24
+"""Width of the kept maps of attention."""
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,29 +71,29 @@ class Settings:
 
     Parameters
     ----------
-    places : str
-        Of PLACES: what tells the model where a word stands.
+    encoding : str
+        Of ENCODINGS; "rotary_biased" has biases in its queries and keys.
     last_start : int
         A text begins at a random position from 0 to this one.
-    loudness : float
+    token_std : float
         Standard deviation of the words' vectors at the start; 0.71 is a code's.
     width, steps : int
     rate : float
-        The highest; it grows for 50 steps and then falls along a cosine.
+        The highest.
     slopes : tuple of float
         Of ALiBi, one for each head; other models have one head.
     """
 
-    places: str = "sinusoid"
+    encoding: str = "sinusoid"
     last_start: int = 500
-    loudness: float = 0.71
+    token_std: float = 0.71
     width: int = 32
     steps: int = 1000
     rate: float = 0.02
     slopes: tuple[float, ...] = (0.0,)
 
     def __post_init__(self) -> None:
-        as_choice("places", self.places, PLACES)
+        as_choice("encoding", self.encoding, ENCODINGS)
         as_integer("last_start", self.last_start, at_least=0)
         as_integer("steps", self.steps, at_least=1)
 
@@ -70,36 +103,6 @@ class Texts(NamedTuple):
 
     words: Tensor
     match: Tensor
-
-
-class Seen(NamedTuple):
-    """What each word holds in the end, [count, n, width], and where the heads look:
-    weights [count, heads, n, n] of both layers. A guess is ``last @ model.U``."""
-
-    last: Tensor
-    weights: list[Tensor]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surgery:
-    """What is changed in a trained model, for one answer.
-
-    Parameters
-    ----------
-    head : array [width, width], optional
-        Between codes the first head scores P_t . head P_s, in the place of its own.
-    deaf : bool
-        The first head hears codes alone.
-    blind : bool
-        Queries and keys of the second layer are made without what came from codes.
-    """
-
-    head: NDArray[np.float64] | None = None
-    deaf: bool = False
-    blind: bool = False
-
-
-AS_IT_IS = Surgery()
 
 
 def passages(n: int, count: int, generator: torch.Generator) -> Texts:
@@ -123,141 +126,353 @@ def passages(n: int, count: int, generator: torch.Generator) -> Texts:
     return Texts(words, torch.where(asked, earlier, -1))
 
 
-class TwoLayers(nn.Module):
+class TwoLayers(Transformer):
     """Word plus code, two layers of masked attention on a straight line, an answer.
 
     No biases (but of rotary's queries and keys, if asked), no norms, nothing between
-    the layers. Parameters: E [128, width], q0, k0, v0, o0, q1, ..., U [width, 128].
+    the layers.
     """
 
     def __init__(self, settings: Settings, generator: torch.Generator) -> None:
-        super().__init__()
         self.settings, d = settings, settings.width
-
-        def normal(rows: int, columns: int, size: float) -> nn.Parameter:
-            drawn = torch.randn(rows, columns, generator=generator)
-            return nn.Parameter(size * drawn)
-
-        self.E = normal(WORDS, d, settings.loudness)
-        names = [f"{kind}{layer}" for layer in (0, 1) for kind in "qkvo"]
-        self.maps = nn.ParameterDict({name: normal(d, d, d**-0.5) for name in names})
-        if settings.places == "rotary_biased":
-            for name in ("q0", "k0", "q1", "k1"):
-                self.maps["b" + name] = normal(1, d, d**-0.5)
-        self.U = normal(d, WORDS, d**-0.5)
+        biased = settings.encoding == "rotary_biased"
+        super().__init__(
+            [generator],
+            tokens=WORDS,
+            answers=WORDS,
+            width=d,
+            heads=len(settings.slopes),
+            head_dim=d // len(settings.slopes),
+            layers=2,
+            biases=dict.fromkeys(("query", "key"), d**-0.5) if biased else None,
+            token_std=settings.token_std,
+        )
         longest = settings.last_start + WORDS
-        if settings.places == "learned":
-            self.table = normal(longest, d, 2**-0.5)
-        else:
+        if settings.encoding == "learned":
+            self.table = self.normal(longest, d, 2**-0.5)
+        elif settings.encoding == "sinusoid":
             P = sinusoidal(np.arange(longest), d, dtype=np.float32)
-            P *= settings.places == "sinusoid"
-            self.register_buffer("table", torch.from_numpy(P), persistent=False)
+            self.register_buffer("table", torch.from_numpy(P)[None], persistent=False)
 
-    def codes(self, start: Tensor, n: int) -> Tensor:
-        """Codes [count, n, width] of texts that begin at `start` [count, 1]."""
-        rows: Tensor = self.table[start + torch.arange(n)]
-        return rows
-
-    def forward(
-        self, words: Tensor, start: Tensor, surgery: Surgery = AS_IT_IS
-    ) -> Seen:
-        """Read words [count, n] that begin at positions `start` [count, 1]."""
-        weights: list[Tensor] = []
-        of_codes = self.codes(start, words.shape[1])
-        x = self.E[words] + of_codes
-        for layer in (0, 1):
-            listened, own = x, of_codes if layer == 0 else None
-            if layer == 0 and surgery.deaf:
-                listened = of_codes
-            elif layer == 1 and surgery.blind:
-                listened = x - of_codes
-            scores = self._scores(layer, listened, own, surgery.head)
-            a = scores.softmax(-1)
-            weights.append(a)
-            x = x + self._brought(a, x, layer)
-            if layer == 0 and surgery.blind:
-                of_codes = of_codes + self._brought(a, of_codes, layer)
-        return Seen(x, weights)
-
-    def _brought(self, a: Tensor, x: Tensor, layer: int) -> Tensor:
-        values = self._heads(x @ self.maps[f"v{layer}"])
-        out: Tensor = (a @ values).transpose(1, 2).flatten(2) @ self.maps[f"o{layer}"]
-        return out
-
-    def _heads(self, x: Tensor) -> Tensor:
-        """From [count, n, width] to [count, heads, n, width / heads]."""
-        heads = len(self.settings.slopes)
-        return x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
-
-    def _scores(
+    def logits(
         self,
-        layer: int,
-        x: Tensor,
-        codes: Tensor | None,
-        head: NDArray[np.float64] | None,
+        words: Tensor,
+        start: Tensor | int = 0,
+        intervention: Intervention = AS_IT_IS,
     ) -> Tensor:
-        """Scores [count, heads, n, n]; what comes later is masked."""
-        query, key = x @ self.maps[f"q{layer}"], x @ self.maps[f"k{layer}"]
-        if self.settings.places == "rotary_biased":
-            query, key = query + self.maps[f"bq{layer}"], key + self.maps[f"bk{layer}"]
-        if self.settings.places.startswith("rotary"):
-            cos, sin = angles(*query.shape[-2:])
-            query, key = (rotate(y, cos, sin, "interleaved") for y in (query, key))
-        query, key = self._heads(query), self._heads(key)
-        scores = query @ key.mT / math.sqrt(query.shape[-1])
-        if head is not None and codes is not None:
-            new = torch.from_numpy(head - head_matrix(self)).float()
-            scores = scores + (codes @ new @ codes.mT)[:, None]
-        later = _later(scores.shape[-1])
-        if any(self.settings.slopes):
-            t = torch.arange(len(later))
-            slopes = torch.tensor(self.settings.slopes)[:, None, None]
-            later = later - slopes * (t[:, None] - t).clamp(min=0)
-        return scores + later
+        """Guesses [count, n, 128] for words [count, n] from positions `start`.
 
-
-@functools.cache
-def _later(n: int) -> Tensor:
-    """What is added to scores [n, n]: nothing, or minus infinity for later keys."""
-    return torch.full((n, n), -torch.inf).triu(1)
-
-
-def head_matrix(model: TwoLayers) -> NDArray[np.float64]:
-    """W = Wq Wk^T / sqrt(width) of the first head: between codes it is P_t . W P_s."""
-    q, k = (model.maps[name].detach().double() for name in ("q0", "k0"))
-    return np.asarray(q @ k.T / math.sqrt(len(q)))
+        `start` is one for all texts, or [count, 1].
+        """
+        n, t = words.shape[1], torch.arange(words.shape[1])
+        codes = angles = None
+        if self.settings.encoding in ("sinusoid", "learned"):
+            codes = self.table[:, start + t].view(1, -1, n, self.width)
+        elif self.settings.encoding.startswith("rotary"):
+            angles = rotary_angles(n, self.width)
+        slopes = torch.tensor(self.settings.slopes)[:, None, None]
+        bias = causal_bias(n) - slopes * (t[:, None] - t).clamp(min=0)
+        found: Tensor = self(words[None], Positions(codes, angles, bias), intervention)
+        return found[0]
 
 
 def train(seed: int, settings: Settings) -> list[dict[str, Tensor]]:
-    """The parameters of the model of one seed before each step of STOPS, and last.
+    """The matrices of the model of one seed before each step of STOPS, and last.
 
-    It names the next word where that can be known. Adam, 32 texts of 32 words a step.
+    It predicts the next word where that can be known; 32 texts of 32 words a step.
     """
     generator = torch.Generator().manual_seed(seed)
     model = TwoLayers(settings, generator)
-    adam = torch.optim.Adam(model.parameters(), settings.rate, fused=True)
     course: list[dict[str, Tensor]] = []
-    for step in range(settings.steps):
+
+    def loss_at(step: int) -> Tensor:
         if step in STOPS:
-            course.append(copy.deepcopy(model.state_dict()))
-        for group in adam.param_groups:
-            fall = (1 + math.cos(math.pi * step / settings.steps)) / 2
-            group["lr"] = settings.rate * min(1, (step + 1) / 50) * fall
+            course.append(model.matrices())
         texts = passages(LENGTH, BATCH, generator)
         last = settings.last_start + 1
         start = torch.randint(last, (BATCH, 1), generator=generator)
         asked = texts.match >= 0
-        guess = model(texts.words, start).last[asked] @ model.U
-        wanted = texts.words.roll(-1, 1)[asked]
-        loss = functional.cross_entropy(guess, wanted)
-        adam.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        adam.step()
-    return [*course, copy.deepcopy(model.state_dict())]
+        guess, wanted = model.logits(texts.words, start), texts.words.roll(-1, 1)
+        return functional.cross_entropy(guess[asked], wanted[asked])
+
+    fit(model.parameters(), loss_at, settings.steps, settings.rate)
+    return [*course, model.matrices()]
 
 
-def made_of(parameters: Mapping[str, Tensor], settings: Settings) -> TwoLayers:
-    """The model of these parameters."""
+def made_of(matrices: Mapping[str, Tensor], settings: Settings) -> TwoLayers:
+    """The model of these matrices."""
     model = TwoLayers(settings, torch.Generator())
-    model.load_state_dict(parameters)
+    model.load_matrices(matrices)
     return model
+
+
+def interventions(model: TwoLayers) -> dict[str, Intervention]:
+    """What is changed, by the names of HEADS.
+
+    "rotations" and "residual" are parts of the first head's matrix, "three hands" and
+    "one hand" the fastest pairs of its rotations. "phases of T(1)" and "random phases"
+    keep sizes. "repaired" is 10 T(1) that reads codes alone, and a second layer that
+    reads none.
+    """
+    W = score_matrix(model)
+    rotations = rotation_part(W)
+    sizes, angles = sizes_and_angles(W)
+    fast = np.arange(len(sizes))
+    random = np.random.default_rng(0).uniform(-math.pi, math.pi, len(sizes))
+    T = partial(shift_matrix, d_model=len(W))
+    heads = {
+        "rotations": rotations,
+        "residual": W - rotations,
+        "zero": 0 * W,
+        "three hands": scaled_rotations(sizes * (fast < 3), angles),
+        "one hand": scaled_rotations(sizes * (fast < 1), angles),
+        "phases of T(1)": scaled_rotations(sizes, sizes_and_angles(T(1))[1]),
+        "random phases": scaled_rotations(sizes, random),
+        "1 T(1)": T(1),
+        **{f"30 T({k})": SCALE * T(k) for k in range(-1, 5)},
+    }
+    return {
+        "as trained": AS_IT_IS,
+        **{name: Intervention(between_codes=head) for name, head in heads.items()},
+        "repaired": Intervention(
+            between_codes=10 * T(1), codes_only=True, without_codes=True
+        ),
+    }
+
+
+def test_texts(n: int, seed: int) -> Texts:
+    """The 64 texts of n words on which the model of one seed is tested."""
+    return passages(n, TEST_TEXTS, torch.Generator().manual_seed(10_000 + seed))
+
+
+@torch.no_grad()
+def share_predicted(
+    model: TwoLayers,
+    texts: Texts,
+    intervention: Intervention = AS_IT_IS,
+    *,
+    after: int = 1,
+) -> float:
+    """How often it predicts the word so many after the match; texts begin at 0."""
+    asked = texts.match >= 0
+    there = (texts.match + after).clamp(0, texts.words.shape[1] - 1)
+    wanted = texts.words.gather(1, there)[asked]
+    predicted = model.logits(texts.words, 0, intervention)[asked].argmax(-1)
+    return float((predicted == wanted).double().mean())
+
+
+@torch.no_grad()
+def first_weights(
+    model: TwoLayers, words: Tensor, intervention: Intervention = AS_IT_IS
+) -> Tensor:
+    """Weights [count, n, n] of the first layer, the mean of its heads."""
+    heard: list[Tensor] = []
+    listening = replace(intervention, listen=lambda *told: heard.append(told[-1]))
+    model.logits(words, 0, listening)
+    return heard[0][0].mean(1)
+
+
+def looks_back(
+    model: TwoLayers, texts: Texts, intervention: Intervention = AS_IT_IS
+) -> NDArray[np.int64]:
+    """How far back the first layer looks most, [count, n - 1], from word 1 on."""
+    weights = first_weights(model, texts.words, intervention)
+    t = torch.arange(texts.words.shape[1])
+    return np.asarray((t - weights.argmax(-1))[:, 1:])
+
+
+def measure(
+    schemes: Sequence[str],
+    *,
+    seeds: int,
+    test_lengths: Sequence[int],
+    what: str = "names",
+    after: int = 1,
+    model: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+    first_seed: int = 0,
+) -> list[Score]:
+    """Change models of each seed, as `schemes` name it, and test at each length.
+
+    What is counted: "names", right answers if the word so many `after` the match were
+    right; or "looks", queries whose largest weight in the first layer is one back.
+    A scheme is of HEADS, or of FORM; "30 T(2) + 2" counts the second word after the
+    match. `model` are Settings; trained models are kept in `folder` and taken from
+    there.
+
+    Raises ValueError for an unknown name.
+    """
+    as_choice("what", what, ("names", "looks"))
+    settings = Settings(**(model or {}))
+    for scheme in schemes:
+        as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
+    numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
+    models = {
+        seed: made_of(course(seed, settings, folder)[-1], settings) for seed in numbers
+    }
+    form = cache(lambda seed: form_of(models[seed], seed))
+
+    def share(scheme: str, seed: int, n: int) -> float:
+        if scheme in FORM:
+            return form(seed)[scheme]
+        opened, texts = models[seed], test_texts(n, seed)
+        head, _, words = scheme.partition(" + ")
+        changed = interventions(opened)[head]
+        if what == "names":
+            return share_predicted(opened, texts, changed, after=int(words or after))
+        return float((looks_back(opened, texts, changed) == 1).mean())
+
+    return score_rows(
+        what,
+        schemes,
+        numbers,
+        test_lengths,
+        lambda scheme, n: [share(scheme, seed, n) for seed in numbers],
+    )
+
+
+def course(
+    seed: int, settings: Settings, folder: Path | None = None
+) -> list[dict[str, Tensor]]:
+    """:func:`train`, or what it gave before, from a file in `folder`.
+
+    The file's name tells all settings; who changes the training empties the folder.
+    """
+    if folder is None:
+        return _course(seed, settings)
+    told = "-".join(str(value) for value in vars(settings).values())
+    path = folder / f"{seed}-{told}.pt"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        torch.save(_course(seed, settings), path)
+    found: list[dict[str, Tensor]] = torch.load(path)
+    return found
+
+
+_course: Callable[[int, Settings], list[dict[str, Tensor]]] = cache(train)
+
+
+def products(model: TwoLayers) -> dict[str, Array]:
+    """All that a model of one head a layer computes with: E, U^T, and of each layer
+    W = Wq Wk^T / sqrt(width) and V = Wv Wo, as the explorer `Dial` takes them."""
+    maps = {name: x[0].detach().double().numpy() for name, x in model.maps.items()}
+    found = {
+        "E": model.tokens[0].detach().double().numpy(),
+        "U": maps["answer"].T,
+    }
+    for i in (0, 1):
+        scores = maps[f"query{i}"] @ maps[f"key{i}"].T / math.sqrt(model.width)
+        found |= {f"W{i}": scores, f"V{i}": maps[f"value{i}"] @ maps[f"out{i}"]}
+    return found
+
+
+def form_of(model: TwoLayers, seed: int) -> dict[str, float]:
+    """What the first head of a trained model looks like, by the names of FORM.
+
+    "turns": the share of its squares in the rotation part. "fastest": whether the
+    fastest pair is the largest. "slow hands": how large the largest but for the three
+    fastest is, beside the fastest (at most 1). "angle": whether the fastest rotates by
+    0.8 to 1. "whole turns": the share of its misses, at 64 and 128 words, that lie
+    within a tenth of a turn of whole turns of the fastest pair beyond one back.
+    """
+    W = score_matrix(model)
+    sizes, angles = sizes_and_angles(W)
+    misses = _misses(model, seed)
+    turns = (np.arange(len(misses)) - 1) / (2 * np.pi)
+    near = np.abs(turns - turns.round()) < 0.1
+    return {
+        "turns": float(2 * (sizes**2).sum() / (W**2).sum()),
+        "fastest": float(sizes.argmax() == 0),
+        "slow hands": float(min(1, sizes[3:].max() / sizes[0])),
+        "angle": float(0.8 < angles[0] < 1),
+        "whole turns": float(misses[near].sum() / max(1, misses.sum())),
+    }
+
+
+def tables(
+    seeds: int, *, model: Mapping[str, Any], folder: Path | None = None
+) -> dict[str, Tensor]:
+    """What the chapter draws, a row for each seed.
+
+    "head <seed>" is W. "right": the share predicted before each step of STOPS and in
+    the end. "words": their share of energy in each pair, and "fresh" of the start.
+    "spread": of the scores word-word, word-code, code-word, code-code. "heard": how
+    often T(1), and its three fastest pairs, reads codes through fresh and through
+    trained words. "misses": how far back those look who do not look one back, at 64
+    and 128 words. "map <step>": where the words of one text look, seed 0.
+    """
+    settings = Settings(**model)
+    found: dict[str, list[Iterable[float]]] = {}
+    result: dict[str, Array] = {}
+    for seed in range(seeds):
+        states = course(seed, settings, folder)
+        models = [made_of(state, settings) for state in states]
+        first, last = models[0], models[-1]
+        result[f"head {seed}"] = score_matrix(last)
+        texts = test_texts(32, seed)
+        rows: dict[str, Iterable[float]] = {
+            "right": [share_predicted(each, texts) for each in models],
+            "fresh": _energy(first),
+            "words": _energy(last),
+            "spread": _spread(last, texts),
+            "heard": [
+                _heard(words, texts, pairs)
+                for words in (first, last)
+                for pairs in (16, 3)
+            ],
+            "misses": _misses(last, seed),
+        }
+        for name, row in rows.items():
+            found.setdefault(name, []).append(row)
+        if seed == 0:
+            steps = [step for step in STOPS if step < settings.steps]
+            for step, each in zip([*steps, settings.steps], models, strict=True):
+                seen = first_weights(each, texts.words[:1])[0, :SEEN, :SEEN]
+                result[f"map {step}"] = seen.double().numpy()
+    result |= {name: np.array(rows, dtype=float) for name, rows in found.items()}
+    return {name: torch.from_numpy(x) for name, x in result.items()}
+
+
+def _words(model: TwoLayers) -> Array:
+    found: Array = model.tokens[0].detach().double().numpy()
+    return found
+
+
+def _energy(model: TwoLayers) -> Array:
+    """Which share of the words' squares lies in each pair, [width / 2]."""
+    of_pair = (_words(model) ** 2).reshape(WORDS, -1, 2).sum((0, 2))
+    return np.asarray(of_pair / of_pair.sum())
+
+
+def _spread(model: TwoLayers, texts: Texts) -> list[float]:
+    """Standard deviation over the keys of the four kinds of score."""
+    W, x = score_matrix(model), _words(model)[texts.words]
+    P = np.broadcast_to(sinusoidal(np.arange(x.shape[1]), len(W)), x.shape)
+    spread = []
+    for left in (x, P):
+        for right in (x, P):
+            scores = left @ W @ right.swapaxes(1, 2)
+            scores = scores - scores.mean(axis=2, keepdims=True)
+            spread.append(float(scores.std()))
+    return spread
+
+
+def _heard(model: TwoLayers, texts: Texts, pairs: int) -> float:
+    """How often x . T(1) x, of so many pairs, is largest one back; x is word + code."""
+    d = model.width
+    sizes = (np.arange(d // 2) < pairs).astype(np.float64)
+    T = scaled_rotations(sizes, sizes_and_angles(shift_matrix(1, d))[1])
+    x = _words(model)[texts.words]
+    x = x + sinusoidal(np.arange(x.shape[1]), d)
+    scores = x @ T @ x.swapaxes(1, 2)
+    scores[:, ~np.tri(x.shape[1], dtype=bool)] = -np.inf
+    one_back = np.arange(x.shape[1] - 1)
+    return float((scores.argmax(-1)[:, 1:] == one_back).mean())
+
+
+def _misses(model: TwoLayers, seed: int) -> NDArray[np.int64]:
+    """How often it looks 0, 1, ..., 127 back, where not 1."""
+    back = np.concatenate(
+        [looks_back(model, test_texts(n, seed)).ravel() for n in (64, 128)]
+    )
+    return np.bincount(back[back != 1], minlength=128)

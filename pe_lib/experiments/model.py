@@ -1,20 +1,16 @@
-r"""One transformer of many members, one for each position scheme and seed.
+r"""One transformer of many members, to which positions come with each text.
 
 Each weight has a leading axis of members, and each product is a batched product
 along it. The members share the arithmetic and nothing else: the sum of their losses
 has, for each weight, the gradient of its own member's loss, and Adam treats every
-number by itself.
+number by itself. What tells a model where its tokens are is an argument:
 
-Schemes of one seed are a fair comparison: they start from the same weights. They
-differ in their position terms alone, each with a value that does nothing:
-
-    x_t = token + code_t                          code 0
-    score = (R_t q_t) . (R_s k_s) / sqrt(head_dim)   no turn
-            + b_{t,s}                             bias 0
+    x_t = token + code_t
+    score = (R_t q_t) . (R_s k_s) / sqrt(head_dim) + b_{t,s}
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,255 +19,191 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib import sinusoidal
-from pe_lib._arguments import as_reals
-from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.experiments.schemes import WIDTH, Context, Scheme
-from pe_lib.experiments.tasks import Task
-from pe_lib.nn import rotate
-
-HEADS = 2
-WIDER = 2
-"""How many times as wide as a token the layer between the others is."""
-BUCKETS = 32
+from pe_lib.experiments.attention import (
+    AS_IT_IS,
+    Angles,
+    Intervention,
+    attention_weights,
+)
 
 
-class PositionTerms(NamedTuple):
-    """What every member adds or rotates by, at one length.
+class Positions(NamedTuple):
+    """The encoding of the positions of some texts, of all members or of each.
 
     Attributes
     ----------
-    codes : Tensor [members, length, width]
-        Added to the tokens; 0 where the codes are learned.
-    is_learned : Tensor [members, 1, 1]
-        1 where the rows of the member's own table are added, else 0.
-    cos, sin : Tensor [members, 1, length, 1, head_dim / 2]
-        Of the angles by which pairs of query and key are rotated.
-    bias : Tensor [members, HEADS, length, length]
+    codes : Tensor [members, texts, length, width], optional
+        Added to the tokens.
+    angles : two Tensors [members, texts, heads, length, head_dim / 2], optional
+        Cosines and sines of the angles by which pairs of query and key are rotated.
+    bias : Tensor [members, texts, heads, length, length], optional
         Added to the scores; minus infinity where a token must not look.
-    t5_scale : Tensor [members, 1, 1]
-        By what the member's own numbers for each bucket are multiplied before they
-        are added; 0 where they are not.
-    bucket_one_hot : Tensor [BUCKETS, length * length]
-        In which bucket each pair of query and key falls.
+
+    An axis can have one entry for all, and leading axes can be missing.
     """
 
-    codes: Tensor
-    is_learned: Tensor
-    cos: Tensor
-    sin: Tensor
-    bias: Tensor
-    t5_scale: Tensor
-    bucket_one_hot: Tensor
+    codes: Tensor | None = None
+    angles: Angles | None = None
+    bias: Tensor | None = None
 
 
-def position_terms(
-    schemes: Sequence[Scheme],
-    contexts: Sequence[Context],
-    length: int,
-    *,
-    causal: bool,
-) -> PositionTerms:
-    """The terms of ``len(schemes) * len(contexts)`` members, schemes outermost.
-
-    Raises TypeError or ValueError if a scheme's codes are no finite real numbers
-    of shape [length, width], or its slopes not one for each head.
-    """
-
-    def members(of_schemes: Sequence[float]) -> Tensor:
-        """A number or flag for each scheme, for each member, [members, 1, 1]."""
-        flags = torch.tensor(of_schemes).float().repeat_interleave(len(contexts))
-        return flags[:, None, None]
-
-    width = contexts[0].width
-    no_code = torch.zeros(length, width)
-    codes = [
-        no_code if scheme.learned else encoded(scheme, length, context)
-        for scheme in schemes
-        for context in contexts
-    ]
-    codes_of_head = sinusoidal(np.arange(length), width // HEADS, layout="half_split")
-    sin, cos = torch.from_numpy(codes_of_head)[:, None].chunk(2, -1)
-    is_rotary = members([scheme.rotary for scheme in schemes])[..., None, None] > 0
-    bias = torch.stack([_bias(scheme, length) for scheme in schemes])
-    bias = bias.repeat_interleave(len(contexts), 0)
-    if causal:
-        bias = bias + torch.full((length, length), -torch.inf).triu(1)
-    t = np.arange(length)
-    buckets = torch.tensor(
-        t5_buckets(t - t[:, np.newaxis], num_buckets=BUCKETS, causal=causal)
-    )
-    return PositionTerms(
-        codes=torch.stack(codes),
-        is_learned=members([scheme.learned for scheme in schemes]),
-        cos=torch.where(is_rotary, cos, 1.0).float(),
-        sin=torch.where(is_rotary, sin, 0.0).float(),
-        bias=bias.float(),
-        t5_scale=members([s.t5_scale * (s.bias == "t5") for s in schemes]),
-        bucket_one_hot=functional.one_hot(buckets.flatten(), BUCKETS).T.float(),
-    )
+NOWHERE = Positions()
 
 
-def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
-    """The codes of a scheme, [length, width] in float32; 0 if it has none."""
-    shape = (length, context.width)
-    if scheme.encode is None:
-        return torch.zeros(shape)
-    code = as_reals("encoding", scheme.encode(length, context))
-    if code.shape != shape or not np.isfinite(code).all():
-        raise ValueError(
-            f"encoding must be finite and of shape {shape}, got {code.shape}"
-        )
-    return torch.tensor(code, dtype=torch.float32)
+class Transformer(nn.Module):
+    """Members side by side, each with random weights of its own or of its seed.
 
-
-class Ensemble(nn.Module):
-    """All members: ``len(schemes) * seeds`` small transformers in one.
-
-    The member of scheme i and seed j is number ``i * seeds + j``. LayerNorms have no
-    weights of their own: the matrix and the bias behind each can do what theirs
-    would.
+    Parameters
+    ----------
+    generators : sequence of torch.Generator
+        One for each seed, in this order: `tokens` [tokens, width], then for each layer
+        `maps` "query0", "key0", "value0" [width, heads * head_dim], "out0",
+        and if hidden "up0" and "down0"; at last "answer" [width, answers].
+    copies : int
+        So many members start from the weights of each seed; member i * seeds + j is
+        copy i of seed j.
+    norm : "layer", "rms" or ""
+        Before each layer and the answer, without weights of its own: the matrix and
+        the bias behind it can do what these would.
+    biases : mapping
+        Standard deviation at the start of the biases of maps, by the names of maps
+        without numbers; a map that is left out has none.
     """
 
     def __init__(
         self,
-        task: Task,
-        schemes: Iterable[Scheme],
+        generators: Sequence[torch.Generator],
         *,
-        seeds: int,
-        layers: int,
-        token_std: float,
-        trained_length: int,
-        lengths: Iterable[int],
-        first_seed: int = 0,
-        reach: int = 0,
-        width: int = WIDTH,
+        tokens: int,
+        answers: int,
+        width: int,
+        heads: int,
+        head_dim: int,
+        layers: int = 1,
+        hidden: int = 0,
+        norm: str = "",
+        biases: Mapping[str, float] | None = None,
+        token_std: float = 1.0,
+        copies: int = 1,
     ) -> None:
         super().__init__()
-        self.task, self.seeds, self.layers, self.width = task, seeds, layers, width
-        self.numbers = range(first_seed, first_seed + seeds)
-        self.schemes = list(schemes)
-        self.members = len(self.schemes) * seeds
-        lengths = sorted(lengths)
-        longest = max(reach, lengths[-1])
-        random = [torch.Generator().manual_seed(seed) for seed in self.numbers]
-
-        def normal(rows: int, columns: int, std: float) -> nn.Parameter:
-            """One random matrix a seed, the same one for every scheme."""
-            drawn = [torch.randn(rows, columns, generator=g) * std for g in random]
-            return nn.Parameter(torch.stack(drawn).repeat(len(self.schemes), 1, 1))
-
-        def zeros(rows: int, columns: int) -> nn.Parameter:
-            return nn.Parameter(torch.zeros(self.members, rows, columns))
-
-        shapes = {
-            "query": (width, width),
-            "key": (width, width),
-            "value": (width, width),
-            "out": (width, width),
-            "up": (width, WIDER * width),
-            "down": (WIDER * width, width),
-        }
-        self.tokens = normal(task.tokens, width, token_std)
-        self.weight, self.bias = nn.ParameterDict(), nn.ParameterDict()
+        self.generators, self.copies = generators, copies
+        self.seeds, self.members = len(generators), copies * len(generators)
+        self.width, self.heads, self.layers = width, heads, layers
+        self.hidden, self.norm, inner = hidden, norm, heads * head_dim
+        shapes = dict.fromkeys(("query", "key", "value"), (width, inner))
+        shapes["out"] = (inner, width)
+        if hidden:
+            shapes |= {"up": (width, hidden), "down": (hidden, width)}
+        stds = biases or {}
+        self.tokens = self.normal(tokens, width, token_std)
+        self.maps, self.biases = nn.ParameterDict(), nn.ParameterDict()
         for layer in range(layers):
             for name, (rows, columns) in shapes.items():
-                self.weight[f"{name} {layer}"] = normal(rows, columns, rows**-0.5)
-                self.bias[f"{name} {layer}"] = zeros(1, columns)
-        self.answer = normal(width, task.answers, width**-0.5)
-        self.answer_bias = zeros(1, task.answers)
-        self.bucket_bias = normal(HEADS, BUCKETS, width**-0.5)
-        scales = torch.tensor([scheme.t5_scale for scheme in self.schemes])
-        self.bucket_bias.data /= scales.repeat_interleave(seeds)[:, None, None]
-        self.contexts = [
-            Context(
-                trained_length,
-                longest,
-                _unit(torch.randn(width, generator=g, dtype=torch.float64)),
-                torch.randn(longest, width, generator=g, dtype=torch.float64).numpy(),
-            )
-            for g in random
-        ]
-        no_code = torch.zeros(longest, width)
-        starts = [
-            encoded(scheme, longest, context) if scheme.learned else no_code
-            for scheme in self.schemes
-            for context in self.contexts
-        ]
-        self.table = nn.Parameter(torch.stack(starts))
-        self._terms = {
-            length: position_terms(
-                self.schemes, self.contexts, length, causal=task.causal
-            )
-            for length in lengths
-        }
-        codes = [
-            no_code if scheme.learned else encoded(scheme, longest, context)
-            for scheme in self.schemes
-            for context in self.contexts
-        ]
-        self._codes = torch.stack(codes)
+                self.maps[f"{name}{layer}"] = self.normal(rows, columns, rows**-0.5)
+        for layer in range(layers):
+            for name in (name for name in shapes if name in stds):
+                self._add_bias(f"{name}{layer}", stds[name])
+        self.maps["answer"] = self.normal(width, answers, width**-0.5)
+        if "answer" in stds:
+            self._add_bias("answer", stds["answer"])
 
-    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Logits [members, positions or sequences, answers].
+    def normal(self, rows: int, columns: int, std: float) -> nn.Parameter:
+        """Random numbers [members, rows, columns], the same for copies of a seed."""
+        drawn = [torch.randn(rows, columns, generator=g) * std for g in self.generators]
+        return nn.Parameter(torch.stack(drawn).repeat(self.copies, 1, 1))
 
-        tokens: [seeds, sequences, length], the same for all schemes of a seed.
-        start: the position of the first token. From 1 on the codes are rows of the
-        table of the longest length.
+    def _add_bias(self, name: str, std: float) -> None:
+        columns = self.maps[name].shape[-1]
+        zeros = nn.Parameter(torch.zeros(self.members, 1, columns))
+        self.biases[name] = self.normal(1, columns, std) if std else zeros
+
+    def forward(
+        self,
+        tokens: Tensor,
+        positions: Positions = NOWHERE,
+        intervention: Intervention = AS_IT_IS,
+    ) -> Tensor:
+        """Logits [members, texts, length, answers] of tokens [seeds, texts, length].
+
+        Where tokens have one more axis, the vectors along it are added. All copies of
+        a seed read the same tokens.
         """
-        _, count, length = tokens.shape
-        terms = self._terms[length]
-        width, head_dim = self.width, self.width // HEADS
-        apart = (self.members, count, length, width)
-        joined = (self.members, count * length, width)
-        heads = (self.members, count, length, HEADS, head_dim)
-
-        one_hot = functional.one_hot(tokens.flatten(1), self.task.tokens).float()
-        one_hot = one_hot.repeat(len(self.schemes), 1, 1)
-        rows = slice(start, start + length)
-        codes = self._codes[:, rows] if start else terms.codes
-        codes = codes + terms.is_learned * self.table[:, rows]
-        x = ((one_hot @ self.tokens).view(apart) + codes[:, None]).view(joined)
-        learned = (self.bucket_bias @ terms.bucket_one_hot) * terms.t5_scale
-        bias = (terms.bias + learned.view_as(terms.bias))[:, None]
+        one_hot = functional.one_hot(tokens, self.tokens.shape[1]).float()
+        one_hot = one_hot.sum(-2) if tokens.ndim == 4 else one_hot
+        one_hot = one_hot.repeat(self.copies, 1, 1, 1)
+        x = torch.bmm(one_hot.flatten(1, 2), self.tokens)
+        x = x.view(*one_hot.shape[:3], self.width)
+        own = torch.zeros(()) if positions.codes is None else positions.codes
+        x = x + own
         for layer in range(self.layers):
-            y = functional.layer_norm(x, (width,))
-            query, key, value = (
-                self._affine(name, layer, y).view(heads)
-                for name in ("query", "key", "value")
-            )
+            read, bias = x, positions.bias
+            if layer == 0 and intervention.codes_only:
+                read = own.expand_as(x)
+            if layer == 1 and intervention.without_codes:
+                read = x - own
+            if layer == 0 and intervention.between_codes is not None:
+                M = torch.from_numpy(intervention.between_codes - score_matrix(self))
+                new = (own @ M.float() @ own.mT).unsqueeze(2)
+                bias = new if bias is None else bias + new
             query, key = (
-                rotate(z, terms.cos, terms.sin, "interleaved") for z in (query, key)
+                self._heads(self._affine(f"{name}{layer}", self._normed(read)))
+                for name in ("query", "key")
             )
-            query, key, value = (z.transpose(2, 3) for z in (query, key, value))
-            scores = query @ key.transpose(-1, -2) / math.sqrt(head_dim) + bias
-            seen = (torch.softmax(scores, -1) @ value).transpose(2, 3).reshape(joined)
-            x = x + self._affine("out", layer, seen)
-            y = functional.layer_norm(x, (width,))
-            y = torch.relu(self._affine("up", layer, y))
-            x = x + self._affine("down", layer, y)
-        x = functional.layer_norm(x, (width,))
-        if self.task.pooled:
-            x = x.view(apart).mean(2)
-        return torch.baddbmm(self.answer_bias, x, self.answer)
+            angles = positions.angles
+            weights = attention_weights(
+                layer,
+                query,
+                key,
+                angles=None if angles is None else (angles, angles),
+                bias=bias,
+                intervention=intervention,
+            )
+            x = x + self._mixed(layer, weights, x)
+            if intervention.without_codes:
+                own = own + self._mixed(layer, weights, own.expand_as(x))
+            if self.hidden:
+                y = torch.relu(self._affine(f"up{layer}", self._normed(x)))
+                x = x + self._affine(f"down{layer}", y)
+        return self._affine("answer", self._normed(x))
 
-    def _affine(self, name: str, layer: int, x: Tensor) -> Tensor:
-        """x W + b, with W and b of its own for each member."""
-        key = f"{name} {layer}"
-        return torch.baddbmm(self.bias[key], x, self.weight[key])
+    def _mixed(self, layer: int, weights: Tensor, x: Tensor) -> Tensor:
+        """What attention adds to the tokens."""
+        value = self._heads(self._affine(f"value{layer}", self._normed(x)))
+        mixed = (weights @ value).transpose(2, 3).flatten(3)
+        return self._affine(f"out{layer}", mixed)
+
+    def _heads(self, x: Tensor) -> Tensor:
+        """From [members, texts, n, inner] to [members, texts, heads, n, head_dim]."""
+        return x.reshape(*x.shape[:3], self.heads, -1).transpose(2, 3)
+
+    def _affine(self, name: str, x: Tensor) -> Tensor:
+        """x W + b [members, texts, length, columns], with W and b of each member."""
+        flat, W = x.flatten(1, 2), self.maps[name]
+        if name in self.biases:
+            y = torch.baddbmm(self.biases[name], flat, W)
+        else:
+            y = torch.bmm(flat, W)
+        return y.view(*x.shape[:3], -1)
+
+    def _normed(self, x: Tensor) -> Tensor:
+        if self.norm == "layer":
+            return functional.layer_norm(x, (self.width,))
+        if self.norm == "rms":
+            return functional.rms_norm(x, (self.width,), eps=1e-6)
+        return x
+
+    def matrices(self, member: int = 0) -> dict[str, Tensor]:
+        """The weights of one member by name, each a matrix."""
+        weights = self.state_dict().items()
+        return {name: weight[member].clone() for name, weight in weights}
+
+    def load_matrices(self, matrices: Mapping[str, Tensor]) -> None:
+        """Take the weights of a single member, as :meth:`matrices` gives them."""
+        self.load_state_dict({name: weight[None] for name, weight in matrices.items()})
 
 
-def _bias(scheme: Scheme, length: int) -> Tensor:
-    """What a scheme adds to the scores before training, [HEADS, length, length]."""
-    slopes = alibi_slopes(HEADS) if scheme.slopes is None else scheme.slopes
-    if len(slopes) != HEADS:
-        raise ValueError(f"slopes must be one for each of {HEADS} heads, got {slopes}")
-    t = np.arange(length)
-    distance = np.abs(t[:, np.newaxis] - t)
-    used = np.asarray(slopes) * (scheme.bias == "alibi")
-    return torch.tensor(-used[:, np.newaxis, np.newaxis] * distance)
-
-
-def _unit(vector: Tensor) -> NDArray[np.float64]:
-    unit: NDArray[np.float64] = (vector / vector.norm()).numpy()
-    return unit
+def score_matrix(model: Transformer) -> NDArray[np.float64]:
+    """W = Wq Wk^T / sqrt(width) of the first head: between codes it is P_t . W P_s."""
+    q, k = (model.maps[name][0].detach().double() for name in ("query0", "key0"))
+    return np.asarray(q @ k.T / math.sqrt(q.shape[1]))

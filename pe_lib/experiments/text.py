@@ -17,10 +17,10 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice
 from pe_lib.experiments import kept
-from pe_lib.experiments.model import Ensemble
+from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES
 from pe_lib.experiments.tasks import Task
-from pe_lib.experiments.training import fit
+from pe_lib.experiments.training import fit_ensemble
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz.,?'-"
 WINDOW = 32
@@ -146,10 +146,10 @@ def read(
         layers=layers,
         token_std=ENCODING_RMS,
         trained_length=WINDOW,
-        lengths=range(1, WINDOW + 1),
+        longest=WINDOW,
         first_seed=first_seed,
     )
-    losses = fit(members, steps, (WINDOW, WINDOW), None, rates=rates) / math.log(2)
+    losses = fit_ensemble(members, steps, (WINDOW, WINDOW), rates=rates) / math.log(2)
     curves = losses.reshape(-1, PER_POINT, len(used), seeds).mean(1)
     return Read(
         curves.transpose(1, 2, 0),
@@ -172,7 +172,7 @@ def held_out(model: Ensemble, text: str) -> NDArray[np.float64]:
     for i in range(0, count, 16):
         part = inputs[i : i + 16].expand(model.seeds, -1, -1)
         wanted = answers[i : i + 16].flatten().expand(model.members, -1)
-        logits = model(part).flatten(0, 1)
+        logits = model.logits(part).flatten(0, 1)
         each = functional.cross_entropy(logits, wanted.flatten(), reduction="none")
         total += each.view(model.members, -1).sum(1)
     bits = total.double() / (count * WINDOW) / math.log(2)
@@ -187,7 +187,7 @@ def written(model: Ensemble, scheme: int, *, begin: str, characters: int) -> lis
     generators = [torch.Generator().manual_seed(3_000 + s) for s in model.numbers]
     while tokens.shape[1] < characters:
         seen = tokens[:, -WINDOW:]
-        logits = model(seen[:, None]).view(
+        logits = model.logits(seen[:, None]).view(
             len(model.schemes), model.seeds, seen.shape[1], -1
         )
         shares = torch.softmax(logits[scheme, :, -1], -1)

@@ -1,9 +1,8 @@
 """Train every scheme and every seed at once on a task, and test them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_integer, as_reals
-from pe_lib.experiments.model import Ensemble
+from pe_lib._arguments import as_choice, as_integer, as_positive
+from pe_lib.experiments.ensemble import Ensemble
+from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
 from pe_lib.experiments.tasks import NO_ANSWER, TASKS, Task
 
-RATE, WARM_UP = 0.01, 50
+RATE = 0.01
 SEQUENCES = 8
 """Sequences in a step of training, for each member."""
 TEST_TOKENS, TEST_SEQUENCES = 8_192, 512
@@ -44,6 +44,30 @@ class Score:
     queries: str = "all"
 
 
+def score_rows(
+    task: str,
+    schemes: Iterable[str],
+    seeds: Iterable[int],
+    lengths: Sequence[int],
+    accuracies: Callable[[str, int], Iterable[float]],
+) -> list[Score]:
+    """The rows of a task from `accuracies` of a scheme at a length, one for each seed.
+
+    >>> rows = score_rows("copy", ["none"], [4, 5], [16], lambda scheme, n: (0.5, 1))
+    >>> [(row.seed, row.length, row.accuracy) for row in rows]
+    [(4, 16, 0.5), (5, 16, 1.0)]
+    """
+    rows = []
+    for scheme in schemes:
+        found = [list(accuracies(scheme, n)) for n in lengths]
+        for i, seed in enumerate(seeds):
+            rows += [
+                Score(task, scheme, seed, n, float(of_seeds[i]))
+                for n, of_seeds in zip(lengths, found, strict=True)
+            ]
+    return rows
+
+
 def train(
     task: str | Task,
     schemes: Sequence[str] | Mapping[str, Scheme],
@@ -61,6 +85,7 @@ def train(
     test_starts: Sequence[int] = (0,),
     by_query: bool = False,
     width: int = WIDTH,
+    spread: int = 0,
 ) -> list[Score]:
     """Train every scheme with every seed on a task, and test them.
 
@@ -93,6 +118,10 @@ def train(
         Also score queries inside and beyond apart, and in blocks of 8 positions.
     width : int
         Numbers a token, a multiple of 4.
+    spread : int
+        If not 0, the n tokens of a sequence get n different positions below it, drawn
+        anew for each batch and sorted, in training and in the tests (Ruoss and
+        others, 2023).
 
     Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
     Raises TypeError or ValueError if an argument is of the wrong kind, unknown or out
@@ -104,16 +133,17 @@ def train(
     >>> [(row.scheme, row.seed, row.length) for row in rows]
     [('none', 0, 16), ('none', 1, 16), ('rotary', 0, 16), ('rotary', 1, 16)]
     """
-    chosen = (
-        task if isinstance(task, Task) else TASKS[as_choice("task", task, tuple(TASKS))]
-    )
+    chosen = task if isinstance(task, Task) else _known_task(task)
     members = _as_schemes(schemes)
     steps = as_integer("steps", steps, at_least=1)
     seeds = as_integer("seeds", seeds, at_least=1)
     layers = as_integer("layers", layers, at_least=1)
-    std = _as_positive("token_std", token_std)
+    std = as_positive("token_std", token_std)
     shortest, longest = _as_range(train_lengths, chosen)
-    tested = [chosen.as_length("test_lengths", n) for n in _as_list(test_lengths)]
+    tested = [
+        chosen.as_length("test_lengths", n)
+        for n in _as_list("test_lengths", test_lengths)
+    ]
     if examples is not None:
         examples = as_integer("examples", examples, at_least=1)
         if shortest != longest:
@@ -123,16 +153,21 @@ def train(
             )
     if by_query and chosen.pooled:
         raise ValueError(f"by_query must be False for the task {chosen.name!r}")
-    rates = [_as_positive("rate", value) for value in _as_rates(rate, members)]
+    of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(members, rate)
+    if missing := [name for name in members if name not in of_schemes]:
+        raise ValueError(f"rate must have every scheme, got none for {missing}")
+    rates = [as_positive("rate", of_schemes[name]) for name in members]
     first_seed = as_integer("first_seed", first_seed, at_least=0)
     train_starts = as_integer("train_starts", train_starts, at_least=0)
     starts = [
         as_integer("test_starts", n, at_least=0)
-        for n in _as_list(test_starts, "test_starts")
+        for n in _as_list("test_starts", test_starts)
     ]
     width = as_integer("width", width, at_least=4)
     if width % 4:
         raise ValueError(f"width must be a multiple of 4, got {width}")
+    reach = max(train_starts + longest, max(starts) + max(tested))
+    spread = as_integer("spread", spread, at_least=reach if spread else 0)
     model = Ensemble(
         chosen,
         members.values(),
@@ -140,23 +175,23 @@ def train(
         layers=layers,
         token_std=std,
         trained_length=longest,
-        lengths={*range(shortest, longest + 1), *tested},
+        longest=max(reach, spread),
         first_seed=first_seed,
-        reach=max(train_starts + longest, max(starts) + max(tested)),
         width=width,
     )
-    fit(
+    fit_ensemble(
         model,
         steps,
         (shortest, longest),
-        examples,
+        examples=examples,
         rates=rates,
         starts=train_starts,
+        spread=spread,
     )
     rows = []
     for n in tested:
         for start in starts:
-            right, asked = answers_at(model, n, start)
+            right, asked = answers_at(model, n, start, spread)
             groups = _groups(n, longest) if by_query else {"all": slice(None)}
             for queries, part in groups.items():
                 if asked[part].sum() == 0:
@@ -184,54 +219,51 @@ def _groups(length: int, trained: int) -> dict[str, slice]:
     return groups
 
 
-def fit(
+def fit_ensemble(
     model: Ensemble,
     steps: int,
     lengths: tuple[int, int],
-    examples: int | None,
     *,
+    examples: int | None = None,
     rates: Sequence[float] = (RATE,),
     starts: int = 0,
+    spread: int = 0,
 ) -> NDArray[np.float64]:
-    """Train a model in place; each step draws its length from a range.
+    """Train an ensemble in place on its task, as :func:`train` says.
 
     ``rates`` has one rate for each scheme, or one for all. Returns the mean cross
     entropies [steps, members].
     """
-    largest = max(rates)
-    shares = torch.tensor([rate / largest for rate in rates]).float()
+    shares = torch.tensor([rate / max(rates) for rate in rates]).float()
     shares = shares.repeat_interleave(model.members // len(rates))[:, None, None]
-    parameters = list(model.parameters())
-    optimizer = torch.optim.Adam(parameters, lr=largest, fused=True)
     random = [torch.Generator().manual_seed(1_000 + s) for s in model.numbers]
-    of_lengths = torch.Generator().manual_seed(0)
+    of_lengths, of_places = (torch.Generator().manual_seed(0) for _ in range(2))
     low, high = lengths
     kept = None if examples is None else _draw(model.task, high, examples, random)
-    losses = []
-    for step in range(steps):
+
+    def loss_at(_: int) -> Tensor:
         length = int(torch.randint(low, high + 1, (), generator=of_lengths))
-        start = 0
+        at = None
         if starts:
-            start = int(torch.randint(starts + 1, (), generator=of_lengths))
+            at = torch.randint(starts + 1, (), generator=of_lengths) + torch.arange(
+                length
+            )
+        elif spread:
+            at = random_positions(length, spread, of_places)
         if kept is None:
             tokens, answers = _draw(model.task, length, SEQUENCES, random)
         else:
             tokens, answers = _some_of(kept, random)
-        warm, share = min(1, (step + 1) / WARM_UP), step / steps
-        for group in optimizer.param_groups:
-            group["lr"] = largest * warm * (1 + math.cos(math.pi * share)) / 2
-        optimizer.zero_grad()
-        loss = _loss(model(tokens, start), answers)
-        loss.sum().backward()  # type: ignore[no-untyped-call]
-        # A step of Adam is as long as its rate: a smaller rate takes a part of it.
-        before = (
-            [] if len(set(rates)) == 1 else [p.detach().clone() for p in parameters]
-        )
-        optimizer.step()
-        for parameter, old in zip(parameters, before, strict=False):
-            parameter.data = torch.lerp(old, parameter.data, shares)
-        losses.append(loss.detach().double().numpy())
-    return np.array(losses)
+        return _loss(model.logits(tokens, at), answers)
+
+    different = shares if len(set(rates)) > 1 else None
+    losses = fit(model.parameters(), loss_at, steps, max(rates), shares=different)
+    return torch.stack(losses).double().numpy()
+
+
+def random_positions(length: int, spread: int, generator: torch.Generator) -> Tensor:
+    """So many different positions below `spread`, in order (Ruoss and others, 2023)."""
+    return torch.randperm(spread, generator=generator)[:length].sort().values
 
 
 def _draw(
@@ -266,35 +298,35 @@ def _loss(logits: Tensor, answers: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def answers_at(model: Ensemble, length: int, start: int = 0) -> tuple[Tensor, Tensor]:
+def answers_at(
+    model: Ensemble, length: int, start: int = 0, spread: int = 0
+) -> tuple[Tensor, Tensor]:
     """How many right answers [schemes, seeds, queries], of how many [queries].
 
-    A pooled task has one query.
+    A pooled task has one query. Positions begin at `start`, or are drawn anew for
+    each batch if there is a `spread`.
     """
     random = [torch.Generator().manual_seed(2_000 + s) for s in model.numbers]
+    of_places = torch.Generator().manual_seed(length)
     count = max(1, 512 // length)
     pooled = model.task.pooled
     total = TEST_SEQUENCES if pooled else max(1, TEST_TOKENS // length)
     queries = 1 if pooled else length
     right = torch.zeros(len(model.schemes), model.seeds, queries).double()
     asked = torch.zeros(queries).double()
+    at = start + torch.arange(length) if start else None
     for _ in range(math.ceil(total / count)):
         tokens, answers = _draw(model.task, length, count, random)
-        found = model(tokens, start).argmax(-1).view(-1, *answers.shape)
+        at = random_positions(length, spread, of_places) if spread else at
+        found = model.logits(tokens, at).argmax(-1).view(-1, *answers.shape)
         hits = (found == answers) & (answers != NO_ANSWER)
-        right += hits.unflatten(-1, (-1, queries)).sum(-2)
+        right += hits.view(*hits.shape[:2], -1, queries).sum(-2)
         asked += (answers[0] != NO_ANSWER).view(-1, queries).sum(0)
     return right, asked
 
 
-def _as_rates(rate: object, schemes: Mapping[str, Scheme]) -> list[object]:
-    """A rate for each scheme, or the one that is given for all."""
-    if not isinstance(rate, Mapping):
-        return [rate]
-    missing = [name for name in schemes if name not in rate]
-    if missing:
-        raise ValueError(f"rate must have every scheme, got none for {missing}")
-    return [rate[name] for name in schemes]
+def _known_task(name: object) -> Task:
+    return TASKS[as_choice("task", name, tuple(TASKS))]
 
 
 def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Scheme]:
@@ -305,7 +337,7 @@ def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Sche
                 raise TypeError(f"schemes must map keys to Scheme, got {scheme!r}")
             as_choice("bias", scheme.bias, ("", "alibi", "t5"))
     else:
-        names = _as_list(schemes, "schemes")
+        names = _as_list("schemes", schemes)
         known = [as_choice("schemes", name, tuple(SCHEMES)) for name in names]
         found = {name: SCHEMES[name] for name in known}
         if len(found) < len(names):
@@ -315,7 +347,7 @@ def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Sche
     return found
 
 
-def _as_list(values: object, name: str = "test_lengths") -> list[object]:
+def _as_list(name: str, values: object) -> list[object]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a sequence, got {values!r}")
     found = list(values)
@@ -325,19 +357,10 @@ def _as_list(values: object, name: str = "test_lengths") -> list[object]:
 
 
 def _as_range(lengths: object, task: Task) -> tuple[int, int]:
-    pair = _as_list(lengths, "train_lengths")
+    pair = _as_list("train_lengths", lengths)
     if len(pair) != 2:
         raise ValueError(f"train_lengths must be two lengths, got {lengths!r}")
     low, high = (task.as_length("train_lengths", n) for n in pair)
     if low > high:
         raise ValueError(f"train_lengths must not fall, got {lengths!r}")
     return low, high
-
-
-def _as_positive(name: str, value: Any) -> float:
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
-    if not 0 < number < math.inf:
-        raise ValueError(f"{name} must be finite and above 0, got {value!r}")
-    return float(number)

@@ -88,6 +88,26 @@ def test_the_head_says_how_far_a_rerun_may_be_off(name: str) -> None:
         assert all(x <= most for x, most in zip(found, tolerance, strict=True)), row
 
 
+def test_varied_models_get_the_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the chapters' own rate and width; and seeds begin where they are told to."""
+    given = []
+    for module, name in (
+        (runs, "measure"),
+        (runs.stretched, "measure"),
+        (runs.induction, "measure"),
+    ):
+        monkeypatch.setattr(module, name, lambda _, **told: given.append(told))
+    tested = {"seeds": 2, "test_lengths": (24,), "first_seed": 20}
+    for model in runs.OPENED_MODELS:
+        runs.measure_varied(["x"], model=model, rate=2, width=3, **tested)
+    assert all(told.items() >= tested.items() for told in given)
+    head, *dials, readers = given
+    assert (head["rate"], head["width"]) == (0.02, 96)
+    assert (readers["rate"], readers["width"], readers["base"]) == (0.04, 144, 10_000)
+    both = {"rate": 0.04, "width": 96}
+    assert [told["model"] for told in dials] == [both, both | {"last_start": 0}]
+
+
 def test_another_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of a run, and constants of the modules that train."""
     changed = runs.RUNS["one_back"]["to_24"] | {"steps": 599}

@@ -2,7 +2,7 @@
 
 import torch
 
-from pe_lib.experiments.model import Ensemble
+from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.schemes import SCHEMES, WIDTH
 from pe_lib.experiments.tasks import TASKS
 
@@ -14,7 +14,7 @@ def ensemble(
     task="copy",
     seeds=2,
     layers=1,
-    lengths=(LENGTH,),
+    longest=LENGTH,
     trained=LENGTH,
     width=WIDTH,
 ):
@@ -25,7 +25,7 @@ def ensemble(
         layers=layers,
         token_std=0.7,
         trained_length=trained,
-        lengths=lengths,
+        longest=longest,
         width=width,
     )
 

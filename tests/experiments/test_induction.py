@@ -1,32 +1,36 @@
-"""Two layers that repeat a passage: the texts, the model, its training."""
+"""Two layers that repeat a passage: the texts, the model, its training, its changes."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from pe_lib import sinusoidal_table
+from pe_lib import shift_matrix, sinusoidal_table
 from pe_lib.attention import softmax
-from pe_lib.experiments import induction, surgery
-from pe_lib.experiments.induction import Settings, Surgery, TwoLayers
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.experiments import induction, kept, matrices
+from pe_lib.experiments.attention import Intervention
+from pe_lib.experiments.induction import Settings, TwoLayers
+from pe_lib.experiments.model import score_matrix
+from pe_lib.experiments.rotations import sizes_and_angles
+
+DATA = Path(__file__).parents[2] / "book/experiments/data"
 
 KINDS = [
     Settings(),
-    Settings(places="learned"),
-    Settings(places="rotary"),
-    Settings(places="rotary_biased"),
-    Settings(places="alibi", slopes=(1.0, 0.25)),
-    Settings(places="none"),
+    Settings(encoding="learned"),
+    Settings(encoding="rotary"),
+    Settings(encoding="rotary_biased"),
+    Settings(encoding="alibi", slopes=(1.0, 0.25)),
+    Settings(encoding="none"),
 ]
 
 
 def generator(seed: int = 0) -> torch.Generator:
     """A generator of one seed."""
     return torch.Generator().manual_seed(seed)
-
-
-def start(count: int, at: int = 0) -> torch.Tensor:
-    """Texts that all begin at one position."""
-    return torch.full((count, 1), at)
 
 
 @pytest.mark.parametrize("n", [24, 32, 128])
@@ -54,11 +58,22 @@ def test_passages_need_room(n: int) -> None:
         induction.passages(n, 1, generator())
 
 
+def weights_of(
+    model: TwoLayers, words: torch.Tensor, at: int, intervention: Intervention
+) -> list[torch.Tensor]:
+    """What a listener is given: the weights of both layers."""
+    found = []
+    told = replace(intervention, listen=lambda *heard: found.append(heard[-1][0]))
+    with torch.no_grad():
+        model.logits(words, at, told)
+    return found
+
+
 def test_the_model_is_two_softmaxes_in_a_row() -> None:
     """Against NumPy, with and without another matrix between the codes."""
     model = TwoLayers(Settings(), generator())
     words = torch.randperm(128, generator=generator(1))[:9]
-    m, P = surgery.products(model), sinusoidal_table(12, 32)[3:]
+    m, P = induction.products(model), sinusoidal_table(12, 32)[3:]
     seen = np.tri(9, dtype=bool)
     head = np.random.default_rng(0).standard_normal((32, 32))
     for W in (None, head):
@@ -70,37 +85,51 @@ def test_the_model_is_two_softmaxes_in_a_row() -> None:
         x = x + first @ x @ m["V0"]
         second = softmax(np.where(seen, x @ m["W1"] @ x.T, -np.inf))
         x = x + second @ x @ m["V1"]
+        changed = Intervention(between_codes=W)
         with torch.no_grad():
-            found = model(words[None], start(1, 3), Surgery(head=W))
-        assert np.abs(found.last[0].numpy() - x).max() < 1e-4
-        for weights, expected in zip(found.weights, (first, second), strict=True):
+            found = model.logits(words[None], 3, changed)[0].numpy()
+        assert np.abs(found - x @ m["U"].T).max() < 1e-4
+        told = weights_of(model, words[None], 3, changed)
+        for weights, expected in zip(told, (first, second), strict=True):
             assert np.abs(weights[0, 0].numpy() - expected).max() < 1e-5
+        looks = induction.first_weights(model, words[None], changed)
+        assert not torch.allclose(looks[0], told[0][0, 0])  # texts begin at 0 there
 
 
-def test_deaf_and_blind() -> None:
-    """Deaf: other words, same looks. Blind: with W = 0 below, codes move nothing."""
+def test_codes_only_and_without_codes() -> None:
+    """Codes only: other words, same looks. Without: with W = 0, codes move nothing."""
     model = TwoLayers(Settings(), generator())
     first, second = (
         torch.randperm(128, generator=generator(s))[None, :9] for s in (1, 2)
     )
+    for only in (False, True):
+        changed = Intervention(codes_only=only)
+        looks = [weights_of(model, words, 0, changed)[0] for words in (first, second)]
+        assert torch.equal(*looks) == only
+    zero = np.zeros((32, 32))
     with torch.no_grad():
-        for deaf in (False, True):
-            looks = [
-                model(words, start(1), Surgery(deaf=deaf)).weights[0]
-                for words in (first, second)
-            ]
-            assert torch.equal(*looks) == deaf
-        zero = np.zeros((32, 32))
-        for blind in (False, True):
-            model.maps["q0"].zero_()
-            far = [
-                model(first, start(1, at), Surgery(head=zero, blind=blind)).weights[1]
-                for at in (0, 400)
-            ]
-            assert torch.allclose(*far, atol=1e-5) == blind
+        model.maps["query0"].zero_()
+    for without in (False, True):
+        changed = Intervention(between_codes=zero, without_codes=without)
+        far = [weights_of(model, first, at, changed)[1] for at in (0, 400)]
+        assert torch.allclose(*far, atol=1e-5) == without
 
 
-@pytest.mark.parametrize("settings", KINDS, ids=lambda s: s.places)
+def test_weights_are_replaced() -> None:
+    """With weights that are one at the own position, nothing else is read."""
+    model = TwoLayers(Settings(), generator())
+    words = torch.randperm(128, generator=generator(1))[None, :9]
+    alone = Intervention(change=lambda _, weights: torch.eye(9).expand_as(weights))
+    m = induction.products(model)
+    x = m["E"][words[0]] + sinusoidal_table(9, 32)
+    for layer in (0, 1):
+        x = x + x @ m[f"V{layer}"]
+    with torch.no_grad():
+        found = model.logits(words, 0, alone)[0].numpy()
+    assert np.abs(found - x @ m["U"].T).max() < 1e-4
+
+
+@pytest.mark.parametrize("settings", KINDS, ids=lambda s: s.encoding)
 def test_nothing_is_seen_ahead(settings: Settings) -> None:
     """A later word changes nothing before it, whatever tells the positions."""
     model = TwoLayers(settings, generator())
@@ -108,11 +137,44 @@ def test_nothing_is_seen_ahead(settings: Settings) -> None:
     changed = words.clone()
     changed[0, 6] = words[0, 0]
     with torch.no_grad():
-        one, two = (model(w, start(1)).last[0] for w in (words, changed))
-        moved = model(words, start(1, 7)).last[0]
+        one, two = (model.logits(w)[0] for w in (words, changed))
+        moved, each = (model.logits(words, at)[0] for at in (7, torch.full((1, 1), 7)))
     assert torch.equal(one[:6], two[:6]) and not torch.equal(one[6:], two[6:])
-    absolute = settings.places in ("sinusoid", "learned")
+    absolute = settings.encoding in ("sinusoid", "learned")
     assert torch.allclose(one, moved, atol=1e-5) != absolute
+    assert torch.equal(moved, each)
+
+
+def test_each_encoding_does_what_its_name_says() -> None:
+    """The scores of the first layer, in NumPy."""
+    words = torch.randperm(128, generator=generator(1))[None, :9]
+    t, seen = np.arange(9), np.tri(9, dtype=bool)
+    for settings in KINDS:
+        model = TwoLayers(settings, generator())
+        maps = {name: x[0].detach().double().numpy() for name, x in model.maps.items()}
+        x = model.tokens[0].detach().double().numpy()[words[0]]
+        if settings.encoding == "learned":
+            x = x + model.table[0, :9].detach().double().numpy()
+        elif settings.encoding == "sinusoid":
+            x = x + sinusoidal_table(9, 32)
+        q, k = x @ maps["query0"], x @ maps["key0"]
+        if settings.encoding == "rotary_biased":
+            q, k = (
+                y + model.biases[f"{name}0"][0].detach().double().numpy()
+                for name, y in (("query", q), ("key", k))
+            )
+            assert model.biases["query1"].std() > 0.1
+        if settings.encoding.startswith("rotary"):
+            q, k = apply_rotary(q, t), apply_rotary(k, t)
+        heads, size = len(settings.slopes), 32 // len(settings.slopes)
+        told = weights_of(model, words, 0, Intervention())[0][0]
+        assert told.shape == (heads, 9, 9)
+        for head, slope in enumerate(settings.slopes):
+            part = slice(size * head, size * head + size)
+            scores = q[:, part] @ k[:, part].T / np.sqrt(size)
+            scores = scores - slope * np.abs(t[:, None] - t)
+            expected = softmax(np.where(seen, scores, -np.inf))
+            assert np.abs(told[head].numpy() - expected).max() < 1e-5
 
 
 def test_training_repeats_itself_and_leaves_torch_alone() -> None:
@@ -120,17 +182,17 @@ def test_training_repeats_itself_and_leaves_torch_alone() -> None:
     before = torch.get_rng_state()
     settings = Settings(steps=3)
     first, second, other = (induction.train(seed, settings) for seed in (0, 0, 1))
-    assert len(first) == 2 and not torch.equal(first[0]["E"], first[1]["E"])
+    assert len(first) == 2 and not torch.equal(first[0]["tokens"], first[1]["tokens"])
     for name, value in first[-1].items():
         assert torch.equal(value, second[-1][name])
-    assert not torch.equal(first[-1]["E"], other[-1]["E"])
+    assert not torch.equal(first[-1]["tokens"], other[-1]["tokens"])
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"places": "t5"}, "places must be .*'t5'"),
+        ({"encoding": "t5"}, "encoding must be .*'t5'"),
         ({"last_start": -1}, "last_start must be at least 0"),
         ({"steps": 0}, "steps must be at least 1"),
     ],
@@ -139,3 +201,112 @@ def test_bad_settings_are_refused(change: dict[str, object], message: str) -> No
     """Each error names the argument."""
     with pytest.raises(ValueError, match=message):
         Settings(**change)
+
+
+# Changed
+
+
+@pytest.fixture(scope="module")
+def model() -> TwoLayers:
+    """The kept model of the chapter."""
+    weights = matrices.load(DATA / "dial_weights.csv")
+    return induction.made_of(weights, Settings())
+
+
+def test_operations_are_those_that_the_names_say(model: TwoLayers) -> None:
+    """Parts add up; sizes or phases are kept."""
+    done = induction.interventions(model)
+    assert tuple(done) == induction.HEADS
+    heads = {name: change.between_codes for name, change in done.items()}
+    W = score_matrix(model)
+    assert np.abs(heads["rotations"] + heads["residual"] - W).max() < 1e-12
+    assert heads["as trained"] is None and not heads["zero"].any()
+    sizes, phases = sizes_and_angles(W)
+    for name, hands in (("three hands", 3), ("one hand", 1)):
+        found = sizes_and_angles(heads[name])[0]
+        assert np.abs(found[:hands] - sizes[:hands]).max() < 1e-12
+        assert not found[hands:].any()
+    for name in ("phases of T(1)", "random phases"):
+        found, angles = sizes_and_angles(heads[name])
+        assert np.abs(found - sizes).max() < 1e-12
+        assert np.abs(angles - phases).max() > 0.1
+    assert np.abs(angles).max() > 2
+    assert np.array_equal(heads["30 T(3)"], 30 * shift_matrix(3, 32))
+    assert done["repaired"].codes_only and done["repaired"].without_codes
+
+
+def test_what_is_kept_is_what_the_code_gives(model: TwoLayers) -> None:
+    """Shares and tables of seed 0, from its kept weights."""
+    rows = kept.load(DATA / "dial.csv")
+    texts = induction.test_texts(128, 0)
+    for name in ("as trained", "three hands", "30 T(1)", "repaired"):
+        share = induction.share_predicted(
+            model, texts, induction.interventions(model)[name]
+        )
+        row = kept.by_scheme(rows["starts 0 to 500"], 128)[name][0]
+        assert abs(share - row) < 0.01
+    found = (induction.looks_back(model, texts) == 1).mean()
+    row = kept.by_scheme(rows["starts 0 to 500: looks"], 128)["as trained"][0]
+    assert abs(found - row) < 0.01
+    tables = matrices.load(DATA / "dial_tables.csv")
+    W = score_matrix(model)
+    assert np.abs(tables["head 0"].numpy() - W).max() < 0.01
+    found = induction.form_of(model, 0)
+    rows = kept.load(DATA / "varied.csv")["as reported, dial"]
+    for name in induction.FORM:
+        assert abs(found[name] - kept.by_scheme(rows, 32)[name][0]) < 0.01
+
+
+def test_tables_are_those_that_are_kept(
+    model: TwoLayers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of seed 0, with its kept weights in the place of training; but for the start."""
+    trained = [model.matrices()] * 2
+    monkeypatch.setattr(induction, "course", lambda *_: trained)
+    made = induction.tables(1, model={"steps": 1})
+    then = matrices.load(DATA / "dial_tables.csv")
+    assert abs(made["right"][0, -1] - then["right"][0, -1]) < 0.01
+    for name in ("words", "spread", "misses"):
+        close = (made[name][0] - then[name][0]).abs()
+        assert close.max() < (2.5 if name == "misses" else 0.02), name
+    assert (made["heard"][0, 2:] - then["heard"][0, 2:]).abs().max() < 0.01
+    assert (made["map 1"] - then["map 1000"]).abs().max() < 0.01
+
+
+def test_a_scheme_can_name_the_word_that_is_counted(model: TwoLayers) -> None:
+    """The scheme 30 T(2) + 2 is 30 T(2) with after=2, and first_seed is the first."""
+    wanted = {"seeds": 1, "test_lengths": (32,), "model": {"steps": 2}}
+    one = induction.measure(["30 T(2) + 2"], **wanted, first_seed=3)
+    two = induction.measure(["30 T(2)"], **wanted, first_seed=3, after=2)
+    assert one[0].accuracy == two[0].accuracy and one[0].seed == two[0].seed == 3
+    texts = induction.test_texts(32, 0)
+    change = induction.interventions(model)["30 T(2)"]
+    shares = [induction.share_predicted(model, texts, change, after=k) for k in (1, 2)]
+    assert shares[0] < 0.1 < 0.9 < shares[1]
+
+
+def test_a_run_that_was_broken_off_goes_on(tmp_path: Path) -> None:
+    """What is trained is taken from the folder; rows are in the order asked for."""
+    heads = ["30 T(1)", "as trained"]
+    wanted = {"seeds": 2, "test_lengths": (24, 32), "model": {"steps": 2}}
+    first = induction.measure(heads, **wanted, folder=tmp_path / "models")
+    files = sorted((tmp_path / "models").iterdir())
+    assert len(files) == 2
+    stamps = [path.stat().st_mtime_ns for path in files]
+    again = induction.measure(heads, **wanted, folder=tmp_path / "models")
+    assert again == first == induction.measure(heads, **wanted)
+    assert stamps == [path.stat().st_mtime_ns for path in files]
+    assert [(row.scheme, row.seed, row.length) for row in first] == [
+        (head, seed, n) for head in heads for seed in (0, 1) for n in (24, 32)
+    ]
+    tables = induction.tables(2, model={"steps": 2})
+    assert tables["right"].shape == (2, 2) and tables["map 0"].shape == (24, 24)
+    assert torch.allclose(tables["words"].sum(1), torch.ones(2, dtype=torch.float64))
+
+
+def test_unknown_names_are_refused() -> None:
+    """Before anything is trained."""
+    with pytest.raises(ValueError, match=r"schemes must be .*'T'"):
+        induction.measure(["T"], seeds=1, test_lengths=(32,))
+    with pytest.raises(ValueError, match=r"what must be .*'sees'"):
+        induction.measure(["zero"], seeds=1, test_lengths=(32,), what="sees")

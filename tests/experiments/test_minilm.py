@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from pe_lib.experiments import minilm
+from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.weights import FOLDER, read_safetensors
 
 here = pytest.mark.skipif(
@@ -64,21 +65,20 @@ def test_a_tiny_encoder_agrees_with_torch() -> None:
         assert (minilm.encode(model, ids) - layer(x[None])[0]).abs().max() < 1e-5
 
 
-def test_another_table_and_other_queries() -> None:
-    """A constant table knows no order; queries of other rows change one head alone."""
+def test_another_table_and_changed_weights() -> None:
+    """A constant table knows no order; with weights of one's own, no other is read."""
     model, ids = tiny(), torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
     flat = model.table[:1].expand(12, -1)
     found = minilm.encode(model, ids, table=flat)
     assert torch.allclose(
         minilm.encode(model, ids.flip(0), table=flat).flip(0), found, atol=1e-5
     )
-    weights = []
-    for queries in (None, {2: model.table.roll(1, 0)}):
-        minilm.encode(
-            model, ids, queries=queries, listen=lambda _, a: weights.append(a)
-        )
-    same = [torch.equal(a, b) for a, b in zip(*weights, strict=True)]
-    assert same == [True, True, False, True]
+    alone = Intervention(change=lambda _, weights: torch.eye(8).expand_as(weights))
+    one, other = (
+        minilm.encode(model, x, intervention=alone) for x in (ids, ids.clamp(max=4))
+    )
+    same = [torch.allclose(a, b, atol=1e-5) for a, b in zip(one, other, strict=True)]
+    assert same == (ids <= 4).tolist()
 
 
 def test_a_file_of_matrices_is_read() -> None:
@@ -102,9 +102,8 @@ def test_its_head_attends_to_the_previous_token() -> None:
         "snow king apple town gold before daughter seven winter old silent gave " * 4
     )
     looks = []
-    minilm.encode(
-        minilm.load(), minilm.ids_of(words), listen=lambda _, a: looks.append(a)
-    )
+    listening = Intervention(listen=lambda *told: looks.append(told[-1]))
+    minilm.encode(minilm.load(), minilm.ids_of(words), intervention=listening)
     assert looks[0][2].diagonal(-1)[3:-1].mean() > 0.98
     with pytest.raises(ValueError, match="text must have words that are tokens"):
         minilm.ids_of("snow kingqx")

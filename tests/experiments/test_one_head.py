@@ -1,4 +1,4 @@
-"""The model of one head, its turning part, and the surgery."""
+"""The model of one head, its rotations, and other heads in its place."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import matrices, one_head
-from pe_lib.experiments.one_head import OneHead, RotaryHead
+from pe_lib.experiments.one_head import OneHead
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -27,7 +27,7 @@ def test_scores_between_codes_are_those_of_the_head_matrix() -> None:
 
 def test_rotary_scores_are_those_of_the_library_and_depend_on_the_offset() -> None:
     """Against apply_rotary; and one row of words everywhere gives equal diagonals."""
-    model = RotaryHead(generator())
+    model = OneHead(generator(), "rotary")
     x = torch.randn(7, 32, generator=generator(1))
     query, key = (x @ W for W in (model.Wq, model.Wk))
     t = np.arange(7)
@@ -49,13 +49,6 @@ def test_no_code_passes_through() -> None:
     assert torch.allclose(found[0], expected.expand(4, 16), atol=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4,)])
-def test_turning_part_refuses_other_shapes(shape: tuple[int, ...]) -> None:
-    """The message says what came."""
-    with pytest.raises(ValueError, match=r"W must be square.*got"):
-        one_head.turning_part(np.zeros(shape))
-
-
 def test_training_is_reproducible_and_leaves_torch_alone() -> None:
     """Twice the same, and torch's own random state does not move."""
     before = torch.get_rng_state()
@@ -72,10 +65,10 @@ def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     rows = one_head.measure(one_head.HEADS, seeds=1, test_lengths=(24, 96))
     share = {(row.scheme, row.length): row.accuracy for row in rows}
     assert [row.scheme for row in rows[::2]] == list(one_head.HEADS)
-    for scheme in ("added", "turning", "shift", "rotary"):
+    for scheme in ("added", "rotations", "shift", "rotary"):
         assert share[scheme, 24] > 0.99
     assert share["added", 96] < 0.6 < 0.9 < share["rotary", 96]
-    assert share["shift", 96] > 0.99 and share["debris", 96] < 0.2
+    assert share["shift", 96] > 0.99 and share["residual", 96] < 0.2
 
 
 @pytest.mark.parametrize(
@@ -83,13 +76,21 @@ def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     [
         ({"steps": 0}, "steps must be at least 1"),
         ({"longest": 4}, "longest must be at least 5"),
-        ({"kind": "alibi"}, "kind must be 'added' or 'rotary'"),
+        ({"encoding": "alibi"}, "encoding must be 'added' or 'rotary'"),
     ],
 )
 def test_bad_settings_are_refused(change: dict[str, int], message: str) -> None:
     """Each error names the argument."""
     with pytest.raises(ValueError, match=message):
-        one_head.trained(**({"kind": "added", "seed": 0} | change))
+        one_head.trained(**({"encoding": "added", "seed": 0} | change))
+
+
+@pytest.mark.parametrize("change", [{"width": 64}, {"rate": 0.02}, {"first_seed": 1}])
+def test_settings_reach_the_model(change: dict[str, float]) -> None:
+    """A wider model, a different rate or seed gives another head."""
+    few = {"seeds": 1, "test_lengths": (24,), "steps": 20}
+    plain, other = (one_head.measure(["turns"], **few | x) for x in ({}, change))
+    assert plain[0].accuracy != other[0].accuracy
 
 
 def test_measure_refuses_an_unknown_scheme() -> None:

@@ -9,8 +9,7 @@ from tests.experiments.helpers import LENGTH, ensemble
 
 
 def code(name, length=24, trained=24, longest=64, width=32):
-    lengths = (length, longest)
-    model = ensemble(name, seeds=1, lengths=lengths, trained=trained, width=width)
+    model = ensemble(name, seeds=1, longest=longest, trained=trained, width=width)
     scheme = SCHEMES[name]
     table = scheme.encode(length, model.contexts[0]) if scheme.encode else 0
     return np.asarray(table), model.contexts[0]

@@ -11,6 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention, silu
 
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import smollm
+from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.weights import FOLDER, read_gguf
 
 here = pytest.mark.skipif(
@@ -101,14 +102,15 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
     speeds, later = model.shape.frequencies, torch.full((12, 12), -torch.inf).triu(1)
     settings = {
         "none": {},
-        "turned": {"turn": {(1, 2): 3}},
-        "one hand": {"turn": {(1, 2): 3}, "hands": slice(0, 1)},
-        "still": {"still": [(1, 2)]},
+        "turned": {"shift": {(1, 2): 3}},
+        "one hand": {"shift": {(1, 2): 3}, "pairs": slice(0, 1)},
+        "still": {"unrotated": [(1, 2)]},
     }
     moved = {"none": 0, "turned": 3 * speeds, "one hand": 3 * speeds * torch.eye(4)[0]}
     seen = {}
     for name, setting in settings.items():
-        smollm.forward(model, tokens, listen=listen, **setting)
+        changed = Intervention(listen=listen, **setting)
+        smollm.forward(model, tokens, intervention=changed)
         q, k = (
             x.double()[..., 0::2] + 1j * x[..., 1::2] for x in (found["q"], found["k"])
         )
@@ -122,8 +124,8 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
     for name in ("turned", "one hand", "still"):
         assert torch.equal(seen[name][:2], seen["none"][:2])
         assert (seen[name][2] - seen["none"][2]).abs().max() > 0.01
-    alone = torch.eye(12)
-    logits = smollm.forward(model, tokens, change=lambda _, a: alone.expand_as(a))
+    alone = Intervention(change=lambda _, a: torch.eye(12).expand_as(a))
+    logits = smollm.forward(model, tokens, intervention=alone)
     assert (logits - smollm.forward(model, tokens)).abs().max() > 0.01
 
 

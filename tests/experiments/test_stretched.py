@@ -1,17 +1,23 @@
 """The stretched readers: their texts, that they are causal, their rules."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from pe_lib import angular_frequencies
-from pe_lib.experiments import stretched
+from pe_lib.experiments import matrices, stretched
+
+DATA = Path(__file__).parents[2] / "book/experiments/data"
 
 
 def test_answers_are_the_lag_and_the_needle():
-    generator = torch.Generator().manual_seed(0)
-    symbols, flags, answers = (x.numpy() for x in stretched.texts(40, 50, generator))
-    for text, flag, wanted in zip(symbols, flags, answers, strict=True):
+    generators = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    tokens, answers = (x.flatten(0, 1) for x in stretched.texts(40, 50, generators))
+    for (text, flag), wanted in zip(
+        tokens.mT.numpy() - [[0], [stretched.SYMBOLS]], answers.numpy(), strict=True
+    ):
         (place,) = np.flatnonzero(flag == stretched.IS_NEEDLE)
         for t in range(40):
             right = -1
@@ -23,20 +29,43 @@ def test_answers_are_the_lag_and_the_needle():
 
 
 def test_a_reader_is_causal_and_keeps_its_weights():
-    weights = {k: v[0] for k, v in stretched.Readers([3]).state_dict().items()}
-    model, frequencies = stretched.reader_of(weights), angular_frequencies(32)
-    drawn = stretched.texts(20, 2, torch.Generator().manual_seed(1))
-    symbols, flags = drawn[0][None], drawn[1][None]
-    changed = symbols.clone()
-    changed[..., 12] = (changed[..., 12] + 1) % 16
+    weights, model = stretched.readers([3]).matrices(), stretched.readers([4])
+    assert not torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
+    model.load_matrices(weights)
+    assert torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
+    positions = stretched.rotary(angular_frequencies(32), 20)
+    tokens, _ = stretched.texts(20, 2, [torch.Generator().manual_seed(1)])
+    changed = tokens.clone()
+    changed[:, :, 12, 0] = (changed[:, :, 12, 0] + 1) % 16
     with torch.no_grad():
-        first = model(symbols, flags, frequencies)
-        other = model(changed, flags, frequencies)
-        late = model(symbols, flags, frequencies, asked_from=15)
-    assert torch.equal(first[..., :12, :], other[..., :12, :])
-    assert (first - other)[..., 13:, :].abs().max() > 1e-3
-    torch.testing.assert_close(first[..., 15:, :], late)
-    assert torch.equal(stretched.Readers([3]).state_dict()["Wq"][0], weights["Wq"])
+        first, other = model(tokens, positions), model(changed, positions)
+    assert torch.equal(first[:, :, :12], other[:, :, :12])
+    assert (first - other)[:, :, 13:].abs().max() > 1e-3
+
+
+def test_a_few_steps_are_those_of_the_kept_reader():
+    """Its shares within training are near; a reader that is not trained guesses."""
+    frequencies = angular_frequencies(32)
+    kept_one, fresh = stretched.readers([0]), stretched.readers([0])
+    kept_one.load_matrices(matrices.load(DATA / "stretched_reader.csv"))
+    for task in stretched.TASKS:
+        good, bad = (
+            stretched.share_right(m, task, 64, frequencies, seeds=[0], words=512)[0]
+            for m in (kept_one, fresh)
+        )
+        assert bad < 0.2 < 0.99 < good
+
+
+def test_training_goes_towards_the_kept_reader():
+    """A hundred steps: the right answer is much likelier; two seeds are two readers."""
+    model = stretched.trained(10_000, [0, 1], 0.02, steps=100)
+    fresh = stretched.readers([0, 1])
+    assert not torch.equal(*model.tokens)
+    sure = [
+        stretched._sureness(m, [100, 101], 32, angular_frequencies(32))
+        for m in (fresh, model)
+    ]
+    assert sure[0].max() < 0.15 < 0.2 < sure[1].min()
 
 
 @pytest.mark.parametrize("rule", stretched.RULES)

@@ -8,9 +8,10 @@ import torch
 
 from pe_lib.experiments import training
 from pe_lib.experiments.kept import by_scheme
+from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import SCHEMES, Scheme
 from pe_lib.experiments.tasks import TASKS, Task
-from pe_lib.experiments.training import fit, train
+from pe_lib.experiments.training import fit_ensemble, random_positions, train
 from tests.experiments.helpers import LENGTH, ensemble
 
 
@@ -19,20 +20,20 @@ def test_a_member_alone_trains_as_in_company():
     alone = ensemble("sinusoid", seeds=1)
     company = ensemble("none", "sinusoid", "alibi", seeds=3)
     for model in (alone, company):
-        fit(model, 5, (LENGTH, LENGTH), None)
+        fit_ensemble(model, 5, (LENGTH, LENGTH))
     for name, parameter in alone.named_parameters():
         other = dict(company.named_parameters())[name]
         # Adam's first steps follow the sign of a gradient: near 0 it may be noise.
         close = (parameter[0] - other[3]).abs() < 1e-3
         assert close.float().mean() > 0.98, name
-        if name.startswith("weight"):
+        if name.startswith("maps"):
             assert (parameter[0] - other[4]).abs().max() > 0.1  # another seed
 
 
 def test_only_learned_tables_and_t5s_bias_are_trained():
     model = ensemble("sinusoid", "learned", "t5", seeds=1)
     tables, biases = model.table.detach().clone(), model.bucket_bias.detach().clone()
-    fit(model, 3, (LENGTH, LENGTH), None)
+    fit_ensemble(model, 3, (LENGTH, LENGTH))
     moved = [(model.table[i] != tables[i]).any().item() for i in range(3)]
     assert moved == [False, True, False]
     moved = [(model.bucket_bias[i] != biases[i]).any().item() for i in range(3)]
@@ -43,7 +44,7 @@ def test_every_seed_sees_sequences_of_its_own_and_every_step_new_ones():
     model = ensemble("none", seeds=3)
     seen = []
     model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    fit(model, 2, (LENGTH, LENGTH), None)
+    fit_ensemble(model, 2, (LENGTH, LENGTH))
     drawn = [rows for step in seen for rows in step]
     assert len(drawn) == 6
     assert not any(torch.equal(a, b) for a, b in itertools.combinations(drawn, 2))
@@ -85,7 +86,7 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
         for length in (16, 8)
     ]
     assert {r.task for r in rows} == {"order"}
-    with pytest.raises(ValueError, match=r"of shape \(8, 64\), got \(8, 32\)"):
+    with pytest.raises(ValueError, match=r"of shape \(24, 64\), got \(24, 32\)"):
         train("order", schemes, steps=3, width=64)
     halves = by_scheme(rows, 8)
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
@@ -112,11 +113,13 @@ BAD = [
     ("train_lengths", 8, TypeError, "a sequence", "8"),
     ("test_lengths", (16, 3), ValueError, "within 4 and 1024", "3"),
     ("test_lengths", (), ValueError, "not be empty", r"\(\)"),
-    ("token_std", 0, ValueError, "finite and above 0", "0"),
+    ("token_std", 0, ValueError, "a positive number", "0"),
     ("token_std", [1, 2], TypeError, "a single number", r"shape \(2,\)"),
     ("examples", 0, ValueError, "at least 1", "0"),
     ("width", 0, ValueError, "at least 4", "0"),
     ("width", 30, ValueError, "a multiple of 4", "30"),
+    ("spread", 20, ValueError, "at least 24", "20"),
+    ("rate", {}, ValueError, "every scheme", "none"),
 ]
 
 
@@ -127,7 +130,7 @@ def test_bad_input_is_refused_before_training(
     def never(*_):
         raise AssertionError("trained")
 
-    monkeypatch.setattr(training, "fit", never)
+    monkeypatch.setattr(training, "fit_ensemble", never)
     named = "bias" if "alibi" in must else name
     with pytest.raises(error, match=f"{named} must .*{must}.*got .*{came}"):
         train(**GOOD | {name: value})
@@ -142,3 +145,58 @@ def test_a_new_task_is_welcome():
     rows = train(task, ["none"], steps=60, seeds=1)
     assert [(row.task, row.accuracy) for row in rows] == [("three", 1.0)]
     assert task.name not in TASKS
+
+
+# The loop
+
+
+def parabola(steps, rate, **more):
+    """Where Adam takes two numbers that have their lowest loss at 3 and -3."""
+    x = torch.nn.Parameter(torch.zeros(2, 1, 1))
+    wanted = torch.tensor([3.0, -3.0])[:, None, None]
+    losses = fit([x], lambda _: (x - wanted).square(), steps, rate, **more)
+    return x.detach().flatten(), torch.stack(losses).flatten(1)
+
+
+def test_the_loop_takes_steps_as_long_as_the_schedule_says():
+    """Adam's first steps are as long as its rate, whatever the gradient is."""
+    x, losses = parabola(1, 0.5)  # the first of 50 steps of warming up
+    np.testing.assert_allclose(x, [0.01, -0.01], rtol=1e-5)
+    assert losses.tolist() == [[9, 9]]
+    x, _ = parabola(300, 0.1)
+    np.testing.assert_allclose(x, [3, -3], atol=0.01)
+
+
+def test_a_member_with_a_smaller_rate_takes_a_part_of_each_step():
+    shares = torch.tensor([1.0, 0.25])[:, None, None]
+    x, _ = parabola(1, 0.5, shares=shares)
+    np.testing.assert_allclose(x, [0.01, -0.0025], rtol=1e-5)
+
+
+def test_random_positions_are_different_sorted_and_drawn_anew():
+    generator = torch.Generator().manual_seed(0)
+    draws = [random_positions(8, 64, generator) for _ in range(50)]
+    assert all((draw.diff() > 0).all() for draw in draws)
+    assert len({tuple(draw.tolist()) for draw in draws}) == 50
+    assert torch.stack(draws).min() == 0
+    assert torch.stack(draws).max() == 63
+
+
+def test_a_spread_reaches_training_and_tests():
+    """A learned table is trained at all positions; each of the two changes the rows."""
+    model = ensemble("learned", longest=40)
+    before = model.table.detach().clone()
+    fit_ensemble(model, 30, (LENGTH, LENGTH), spread=40)
+    assert ((model.table - before).abs().sum(-1) > 0).all()
+    plain, drawn = (training.answers_at(model, LENGTH, spread=n)[0] for n in (0, 40))
+    assert not torch.equal(plain, drawn)
+
+
+def test_starts_reach_training_and_tests():
+    """The same for texts that begin later."""
+    model = ensemble("learned", longest=40)
+    before = model.table.detach().clone()
+    fit_ensemble(model, 60, (LENGTH, LENGTH), starts=31)
+    assert ((model.table - before).abs().sum(-1) > 0).all()
+    first, later = (training.answers_at(model, LENGTH, start)[0] for start in (0, 20))
+    assert not torch.equal(first, later)

@@ -143,3 +143,9 @@ def test_a_changed_page_runs_what_reads_every_page(
         monkeypatch.setattr(check, name, lambda: {page})
     monkeypatch.setattr(changes, "touching", lambda: {page})
     assert check.touched()[1][-2:] == ["-k", "not / or sinusoidal/rotation"]
+    assert check.touched()[2] == [
+        "--weekly",
+        "tests/book/test_values.py",
+        "-k",
+        "test_no_cell_raises_at_the_ends and (sinusoidal/rotation)",
+    ]

@@ -39,8 +39,8 @@ HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
 
 
 def pages() -> list[str]:
-    """Every page of the table of contents, and the search."""
-    return [*manuscript.read().listed, "search"]
+    """Every page of the table of contents."""
+    return list(manuscript.read().listed)
 
 
 # Files
@@ -464,10 +464,3 @@ def keyboard(seen: Visit) -> list[str]:
     else:
         faults.append("the walk does not end")
     return faults + page.evaluate(script("unreached"))
-
-
-def found_by_search(page: Any) -> list[str]:
-    """What the search page lists, once it has finished."""
-    wait_until(page, script("search_finished"))
-    links = page.locator("#search-results ul.search li > a")
-    return links.evaluate_all("links => links.map((link) => link.href)")

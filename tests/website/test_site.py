@@ -25,47 +25,10 @@ WIDTHS = (checks.WIDE, checks.PHONE)
 LANDING = PAGES[0]
 CHAPTER = "book/sinusoidal/formula"
 LEDGER = "book/reference/claims"
-FAQ = "book/reference/faq.html"
-API = "book/reference/api.html"
-FOUND_FIRST = {
-    "RoPE": "book/beyond/rotary.html",
-    "BERT": f"{FAQ}#which-do-bert",
-    "positional embedding": f"{FAQ}#what-is-a-positional-encoding",
-    "why 10000": f"{FAQ}#why-10000",
-    "extrapolate": "book/experiments/extrapolation.html",
-    "rotation": "book/sinusoidal/rotation.html",
-    "shift_matrix": "book/sinusoidal/attention_head.html",
-    # Whole questions.
-    "why sine and cosine in the transformer": f"{FAQ}#why-sine-and-cosine",
-    "RoPE vs sinusoidal": f"{FAQ}#rope-or-sinusoidal",
-    "is positional embedding learned or fixed in BERT": f"{FAQ}#learned-or-fixed",
-    "why add instead of concat": f"{FAQ}#why-add",
-    "does positional encoding work for longer sequences": f"{FAQ}#does-it-extrapolate",
-    "does nn.Transformer add positional encoding": f"{FAQ}#does-nn-transformer",
-    "do I need it in a causal decoder": f"{FAQ}#does-a-causal-model",
-    "must the dimension be even or odd": f"{FAQ}#must-d-model-be-even",
-    "numpy code": f"{FAQ}#where-is-code",
-    "how are BERT's positions made": f"{FAQ}#which-do-bert",
-    "why 10,000": f"{FAQ}#why-10000",
-    "10k": f"{FAQ}#why-10000",
-    "8x context": f"{FAQ}#how-do-i-extend-the-context",
-    "slow decoding": f"{FAQ}#why-does-each-new-token",
-    # Names in programs.
-    "position_ids": f"{FAQ}#what-about-padding",
-    "rotate_half": f"{FAQ}#which-pairs-does-my",
-    "div_term": f"{FAQ}#div-term-multiply-or-divide",
-    "TensorFlow tutorial": f"{FAQ}#tensorflow-s-tutorial",
-    "pixel centres": f"{FAQ}#image-positions",
-    # What people come for.
-    "proof PE(pos+k) is linear": f"{FAQ}#why-is-pe-pos-k-a-linear",
-    "PyTorch positional encoding odd d_model": f"{FAQ}#",
-    "RoPE or sinusoidal small model": f"{FAQ}#rope-or-sinusoidal",
-    "RoPE breaks long context NTK YaRN": f"{FAQ}#why-does-rope-break",
-}
 
 # On a change axe, paper and the first stop of Tab are tried on these alone: what they
 # find is nearly always the same code on all pages. `make weekly` tries all.
-SAMPLE = (LANDING, "book/quarter", "book/failures/dials", "search")
+SAMPLE = (LANDING, "book/quarter", "book/failures/dials")
 PATH = {page.name for page in manuscript.read().path_pages}
 AS_LOADED: list[checks.Check] = [
     checks.external_requests,
@@ -130,7 +93,7 @@ def at(browser: Any, site: Site) -> Iterator[Opener]:
 
 
 def test_files(built: Any, site: Site) -> None:
-    """No warning, the pages of _toc.yml and the search, at most 40 MB, no debugging."""
+    """No warning, the pages of _toc.yml, at most 40 MB, no debugging."""
     assert built.status == 0, built.output[-3000:]
     assert site.built() == sorted(PAGES)
     none(checks.site_weight(site))
@@ -375,70 +338,11 @@ def test_from_a_folder(at: Opener, name: str) -> None:
     none(checks.console(seen))
 
 
-def test_search_answers(at: Opener) -> None:
-    """What people ask leads first to where it is answered; the library comes last."""
-    seen = at("search", folder=True)
-    faults = []
-    for query, place in FOUND_FIRST.items():
-        seen.page.evaluate(checks.script("search_again"), query)
-        found = checks.found_by_search(seen.page)
-        if not found or place not in found[0]:
-            faults.append(f"{query}: {found[:3]}")
-        of_library = [API in link for link in found]
-        assert of_library == sorted(of_library), (query, found)
-    none(faults)
-    seen.page.evaluate(checks.script("search_again"), "xylophone")
-    assert not checks.found_by_search(seen.page)
-    assert "did not match" in seen.page.locator("main").inner_text()
-    none(checks.external_requests(seen) + checks.console(seen))
-
-
-def test_search_leads_there(at: Opener) -> None:
-    """From the address to the result; excerpts are sentences, and hold no code."""
-    page = at("search", query="?q=shift_matrix").page
-    assert any(API in link for link in checks.found_by_search(page))
-    checks.wait_until(page, "document.querySelectorAll('.search .context').length > 5")
-    excerpts = page.locator("#search-results .context").all_inner_texts()
-    scraps = re.compile(r"import |assert |np\.|# |^\.\.\.|\.\.\.$")
-    assert not list(filter(scraps.search, excerpts))
-    page.goto(f"{page.url.partition('?')[0]}?q=rope")
-    checks.wait_until(page, "document.querySelectorAll('.highlighted').length > 5")
-    marked = page.locator("#search-results .context .highlighted").all_inner_texts()
-    assert all(word.lower().startswith("rope") for word in marked)
-    within = "x => /[a-z]$/i.test(x.previousSibling?.textContent ?? '')"
-    for mark in page.locator("#search-results .context .highlighted").all():
-        assert not mark.evaluate(within)  # as in "European"
-    page.goto(f"{page.url.partition('?')[0]}?q=why+10000")
-    checks.found_by_search(page)
-    page.locator("#search-results ul.search li > a").first.click()
-    page.wait_for_url(f"**/{FAQ}*")
-    assert page.locator("#faq-why-10000").count() == 1
-
-
-def test_search_by_keyboard(at: Opener) -> None:
-    """From any page: / and some words, in groups; or Ctrl+K, and Enter."""
-    page = at(CHAPTER).page
-    page.keyboard.press("/")
-    page.keyboard.type("rope")
-    dialog = page.locator("#search-dialog")
-    dialog.locator("a").first.wait_for()
-    assert dialog.locator("h2").all_inner_texts() == ["Pages", "Headings", "Text"]
-    assert "rotary.html" in dialog.locator("a").first.get_attribute("href")
-    assert dialog.locator("input").input_value() == "rope"
-    page.keyboard.press("Escape")
-    page.keyboard.press("Control+k")
-    dialog.locator("input").fill("rotation")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?q=rotation*")
-    assert checks.found_by_search(page)
-
-
 @pytest.mark.parametrize(
     ("name", "width"),
     [
         (LANDING, checks.WIDE),
         *((name, checks.PHONE) for name in (LANDING, CHAPTER, LEDGER)),
-        pytest.param("search", checks.WIDE, marks=pytest.mark.weekly),
         pytest.param("book/failures/criteria", checks.PHONE, marks=pytest.mark.weekly),
     ],
 )

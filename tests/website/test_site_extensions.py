@@ -81,9 +81,9 @@ def test_without_an_address_nothing_claims_one(tmp_path):
 def test_with_an_address_all_is_absolute(tmp_path):
     known = {"html_baseurl": SITE.rstrip("/"), "html_math_renderer": "katex"}
     out, log = build(tmp_path, EXTENSIONS, PAGE, **known)
-    search = (out / "search.html").read_text(encoding="utf-8")
+    page = (out / "genindex.html").read_text(encoding="utf-8")
     assert log == ""
-    assert f'<link rel="canonical" href="{SITE}search.html"' in search
+    assert f'<link rel="canonical" href="{SITE}genindex.html"' in page
     assert f"<loc>{SITE}index.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
     missing = (out / "404.html").read_text(encoding="utf-8")
     links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)
@@ -206,7 +206,7 @@ def test_a_chapter_says_where_the_reader_is():
     assert '<a href="../p/a.html">Page 1 of the path</a>' in line
     assert "New here?" not in chapters.where_am_i("p/a", str)
     assert chapters.where_am_i("r/d", str).startswith("Words.")
-    assert chapters.where_am_i("search", str) == ""
+    assert chapters.where_am_i("genindex", str) == ""
 
 
 def test_a_source_stands_beside_the_first_paragraph_that_cites_it():

@@ -18,27 +18,35 @@ find(".mode-button").addEventListener("click", () => {
   }
 });
 
+// The search comes with the first question: its program, and the index of all sections.
 const search = find("#search-dialog");
 const ask = (event) => {
-  event.preventDefault();
+  event?.preventDefault();
   if (!search.open) search.showModal();
 };
-find(".search-button").addEventListener("click", ask);
+const searchButton = find(".search-button");
+searchButton.hidden = false;
+searchButton.addEventListener("click", ask);
 const field = search.querySelector("input");
-const files = ["_static/sphinx_highlight.js", "_static/language_data.js", "_static/searchtools.js", "_static/search.js", "searchindex.js"];
 const fetched = (file) => new Promise((done) => {
   const script = document.createElement("script");
   script.async = false;
-  script.src = root.dataset.content_root + file;
-  script.addEventListener("load", () => done((field.value = typed))); // Sphinx empties it
+  script.src = `${root.dataset.content_root}_static/${file}.js`;
+  script.addEventListener("load", done);
   document.head.append(script);
 });
-let loading, typed;
-field.addEventListener("input", async () => {
-  typed = field.value;
-  await (loading ??= Promise.all(typeof Search === "undefined" ? files.map(fetched) : []));
-  search.dispatchEvent(new CustomEvent("ask", { detail: typed })); // search.js answers
-});
+let loading;
+const answer = async () => {
+  await (loading ??= Promise.all(["minisearch/minisearch", "find", "search-index", "search"].map(fetched)));
+  search.dispatchEvent(new CustomEvent("ask")); // search.js answers
+};
+field.addEventListener("input", answer);
+const asked = new URLSearchParams(location.search).get("q"); // as from the page for 404
+if (asked) {
+  field.value = asked;
+  ask();
+  answer();
+}
 search.addEventListener("click", (event) => event.target === search && search.close());
 
 const menu = find(".menu");

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import kept, minilm, smollm
-from pe_lib.experiments.smollm import Head
+from pe_lib.experiments.attention import Head, Intervention
 from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
@@ -97,7 +97,8 @@ def weights_at(tokens: Tensor, offsets: Sequence[int], first: int) -> Tensor:
         ]
         found.append(torch.stack(rows, -1))
 
-    smollm.forward(smollm.load(), tokens, listen=listen, last=1)
+    heard = Intervention(listen=listen)
+    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
     return torch.cat(found)
 
 
@@ -110,7 +111,8 @@ def shared(tokens: Tensor) -> Tensor:
         hands = (torch.complex(x[..., 0::2], x[..., 1::2]) for x in (q, k))
         found.append(next(hands) * next(hands).conj() / SHAPE.size**0.5)
 
-    smollm.forward(smollm.load(), tokens, listen=listen, last=1)
+    heard = Intervention(listen=listen)
+    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
     return torch.cat(found)
 
 
@@ -155,7 +157,8 @@ def explained(tokens: Tensor, products: Tensor) -> list[float]:
                 total += float((row**2).sum())
             found.append(1 - left / total)
 
-    smollm.forward(smollm.load(), tokens, listen=listen, last=1)
+    heard = Intervention(listen=listen)
+    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
     return found
 
 
@@ -170,8 +173,8 @@ def chosen() -> dict[str, list[Head]]:
     without = {}
     few = random_texts(21, 6)
     for head in twenty:
-        turn = {other: 2 for other in twenty if other != head}
-        without[head] = named(few, 3, turn=turn)[0]
+        rest = Intervention(shift={other: 2 for other in twenty if other != head})
+        without[head] = named(few, 3, intervention=rest)[0]
     order = sorted(twenty, key=lambda head: without[head])
     return {
         "one": twenty[:1],
@@ -262,8 +265,8 @@ def own_weight(head: Head, back: int) -> Tensor:
         if layer == head[0]:
             looks.append(attention[:, head[1]])
 
-    turn = {head: back}
-    smollm.forward(smollm.load(), tested(), turn=turn, listen=listen, last=1)
+    changed = Intervention(shift={head: back}, listen=listen)
+    smollm.forward(smollm.load(), tested(), intervention=changed, last=1)
     return looks[0].diagonal(-1 - back, 1, 2)[:, 7:].mean(1)
 
 
@@ -282,10 +285,8 @@ def smollm_dial() -> Iterator[list[str]]:
                afters: Sequence[int] = ()) -> Iterator[list[str]]:  # fmt: skip
         first, _, last = ("0-31" if hands == "all" else hands).partition("-")
         which = slice(int(first), int(last or first) + 1)
-        turn = dict.fromkeys(heads, back)
-        logits = smollm.forward(
-            smollm.load(), tokens, last=WORDS, turn=turn, hands=which
-        )
+        changed = Intervention(shift=dict.fromkeys(heads, back), pairs=which)
+        logits = smollm.forward(smollm.load(), tokens, last=WORDS, intervention=changed)
         for after in afters or sorted({0, 1, 2, round(1 + back)}):
             share, error = of_logits(logits, tokens, max(after, 0))
             yield [name, f"{back:g}", hands, str(after), f"{share:.4f}", f"{error:.4f}"]
@@ -313,16 +314,17 @@ def smollm_dial() -> Iterator[list[str]]:
                 i = head[0] * SHAPE.heads + head[1]
                 return shared_weights(products[i], 2 * WORDS, back)
 
-            change = replaced(sets[name], own)
-            yield row(f"{name}, shared", back, "all", 1 + back, change=change)
-    silent = {name: sets[name] for name in ("one", "four", "twenty", "induction")}
-    for name, heads in (silent | {"draw 0": draw(0)}).items():
-        change = replaced(heads, lambda _: torch.zeros(2 * WORDS, 2 * WORDS))
-        yield row(f"{name}, silenced", 0, "all", 1, change=change)
+            changed = Intervention(change=replaced(sets[name], own))
+            yield row(f"{name}, shared", back, "all", 1 + back, intervention=changed)
+    silenced = {name: sets[name] for name in ("one", "four", "twenty", "induction")}
+    for name, heads in (silenced | {"draw 0": draw(0)}).items():
+        zeros = replaced(heads, lambda _: torch.zeros(2 * WORDS, 2 * WORDS))
+        silent = Intervention(change=zeros)
+        yield row(f"{name}, silenced", 0, "all", 1, intervention=silent)
     four = random_texts(7, 12, copies=4)
     for back in (0, 1, 2):
-        turn = dict.fromkeys(sets["twenty"], back)
-        logits = smollm.forward(smollm.load(), four, last=3 * WORDS, turn=turn)
+        turn = Intervention(shift=dict.fromkeys(sets["twenty"], back))
+        logits = smollm.forward(smollm.load(), four, last=3 * WORDS, intervention=turn)
         for copy in range(3):
             share, error = of_logits(
                 logits[:, copy * WORDS : (copy + 1) * WORDS], four, 1 + back
@@ -330,8 +332,8 @@ def smollm_dial() -> Iterator[list[str]]:
             yield [f"twenty, copy {copy + 2} of 4", str(back), "all", str(1 + back),
                    f"{share:.4f}", f"{error:.4f}"]  # fmt: skip
     for name, back in (("none", 0), ("twenty", -1), ("all", -1)):
-        turn = dict.fromkeys(sets.get(name, []), back)
-        logits = smollm.forward(smollm.load(), tokens[:, :WORDS], turn=turn)
+        turn = Intervention(shift=dict.fromkeys(sets.get(name, []), back))
+        logits = smollm.forward(smollm.load(), tokens[:, :WORDS], intervention=turn)
         share, error = of_logits(logits, tokens, 0)
         yield [f"{name}, first copy", str(back), "all", "0", f"{share:.4f}",
                f"{error:.4f}"]  # fmt: skip
@@ -348,10 +350,9 @@ def smollm_dial() -> Iterator[list[str]]:
         shares: dict[int, list[float]] = {}
         for sentence in sample:
             ids = smollm.encode(smollm.load(), f" {sentence}.")
-            n, turn = len(ids), dict.fromkeys(sets["twenty"], back)
-            logits = smollm.forward(
-                smollm.load(), torch.tensor([ids * 3]), turn=turn, last=n
-            )
+            n, text = len(ids), torch.tensor([ids * 3])
+            turn = Intervention(shift=dict.fromkeys(sets["twenty"], back))
+            logits = smollm.forward(smollm.load(), text, intervention=turn, last=n)
             told = logits[0].argmax(-1)
             for after in (1, 2, 3, 4):
                 hit = told[: n - after] == torch.tensor(ids[after:])
@@ -425,8 +426,10 @@ def smollm_angles() -> Iterator[list[str]]:
         for first in (0, 1000, 100_000):
             yield row(name, first, "none", angles=angles)
     for name in ("all", "twenty", "four", "one", "induction"):
-        yield row("float64", 0, name, still=sets[name])
-    yield row("float64", 0, "draw 0", still=draw(0))
+        left = Intervention(unrotated=sets[name])
+        yield row("float64", 0, name, intervention=left)
+    left = Intervention(unrotated=draw(0))
+    yield row("float64", 0, "draw 0", intervention=left)
 
 
 SAMPLE = (

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import minilm, smollm
+from pe_lib.experiments.attention import Intervention
 
 HERE = Path(__file__).parent
 TOLERANCES = {
@@ -53,10 +54,10 @@ def smollm_hands() -> Iterator[list[str]]:
     for name, which in (("all", slice(0, 32)), ("0", slice(0, 1)),
                         ("1-31", slice(1, 32)), ("1-3", slice(1, 4))):  # fmt: skip
         for back in (1, 2):
+            changed = Intervention(shift=dict.fromkeys(twenty, back), pairs=which)
             logits = smollm.forward(
-                smollm.load(), tested, last=words, hands=which,
-                turn=dict.fromkeys(twenty, back),
-            )  # fmt: skip
+                smollm.load(), tested, last=words, intervention=changed
+            )
             for after in (1, 2, 3):
                 share, error = opened.of_logits(logits, tested, after)
                 yield [name, str(back), str(after), f"{share:.4f}", f"{error:.4f}"]
@@ -75,9 +76,11 @@ def smollm_prose() -> Iterator[list[str]]:
     ):  # fmt: skip
         heads = sets.get(name, [])
         back = {"by one": 1.0, "by four": 4.0}.get(how, 0.0)
-        turn = dict.fromkeys(heads, back)
-        still = heads if how == "still" else []
-        logits = smollm.forward(model, prose, turn=turn, still=still)
+        changed = Intervention(
+            shift=dict.fromkeys(heads, back),
+            unrotated=heads if how == "still" else [],
+        )
+        logits = smollm.forward(model, prose, intervention=changed)
         each = cross_entropy(
             logits[:, :-1].mT, prose[:, 1:], reduction="none"
         ).mean(1)  # fmt: skip

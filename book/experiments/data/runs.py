@@ -34,16 +34,14 @@ import numpy as np
 import torch
 
 from pe_lib.experiments import (
+    ensemble,
     induction,
+    loop,
     matrices,
-    model,
     one_head,
-    randomised,
     stretched,
-    surgery,
     text,
     training,
-    varied,
 )
 from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.kept import (
@@ -364,13 +362,21 @@ RUNS["four_times"] = four_times_runs()
 
 OPENED_MODELS: dict[str, Settings] = {
     "one_back": {
-        "schemes": ["added", "codes", "turning", "debris", "shift", "rotary", "turns"],
+        "schemes": [
+            "added",
+            "codes",
+            "rotations",
+            "residual",
+            "shift",
+            "rotary",
+            "turns",
+        ],
         "test_lengths": (24, 96, 192),
     },
     "dial": {
         "schemes": [
-            *("as trained", "turning", "three hands", "rest", "random phases"),
-            *("30 T(1)", *(f"30 T({k}) + {k}" for k in range(5)), *varied.FORM),
+            *("as trained", "rotations", "three hands", "residual", "random phases"),
+            *("30 T(1)", *(f"30 T({k}) + {k}" for k in range(5)), *induction.FORM),
         ],
         "test_lengths": (32, 128),
     },
@@ -406,6 +412,32 @@ RUNS["varied"]["wide at half the rate, dial"] = RUNS["varied"][
 ] | {"rate": 0.5}
 
 
+def measure_varied(
+    schemes: list[str],
+    *,
+    model: str,
+    seeds: int,
+    test_lengths: tuple[int, ...],
+    first_seed: int = 0,
+    rate: float = 1,
+    width: int = 1,
+) -> list[Score]:
+    """Rows of a model that chapters open, at so many times its rate and width."""
+    tested: dict[str, Any] = {"seeds": seeds, "first_seed": first_seed}
+    tested["test_lengths"] = test_lengths
+    if model == "one_back":
+        tested |= {"rate": rate * one_head.RATE, "width": width * one_head.WIDTH}
+        return measure(schemes, **tested)
+    if model == "readers":
+        base, width = 10_000, width * stretched.WIDTH
+        tested |= {"base": base, "rate": rate * BASES[base], "width": width}
+        return stretched.measure(schemes, **tested)
+    usual = induction.Settings()
+    made = {"rate": rate * usual.rate, "width": width * usual.width}
+    start = {"last_start": 0} if model == "dial from 0" else {}
+    return induction.measure(schemes, model=made | start, **tested)
+
+
 @wraps(train)
 def train_without_blocks(**settings: Any) -> list[Score]:
     """The rows of train but those of blocks of queries, for which nobody asks here."""
@@ -415,7 +447,7 @@ def train_without_blocks(**settings: Any) -> list[Score]:
 STRETCHED = {
     "stretched": stretched.measure,
     "stretched_rates": stretched.choose,
-    "stretched_reader": stretched.one_reader,
+    "stretched_reader": stretched.trained,
 }
 """Names that pe_lib.experiments.stretched makes, and how."""
 TEXTS: dict[str, dict[str, Any]] = {
@@ -424,22 +456,22 @@ TEXTS: dict[str, dict[str, Any]] = {
 }
 """What is trained on the book's own words: the arguments of text.read."""
 WEIGHTS: dict[str, Settings] = {
-    "one_back_weights": {"kind": "added", "seed": 0},
-    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seed": 0},
+    "one_back_weights": {"encoding": "added", "seed": 0},
+    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seeds": (0,)},
 }
-"""Models that are kept themselves: the arguments of one_head.trained or one_reader."""
+"""Models that are kept: the arguments of one_head.trained or stretched.trained."""
 
 SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
 OTHERS: dict[str, dict[str, Any]] = {
-    "louder words": {"loudness": 1.4},
-    "words a little louder": {"loudness": 1.0},
+    "louder words": {"token_std": 1.4},
+    "words a little louder": {"token_std": 1.0},
     "width 16": {"width": 16},
     "width 64": {"width": 64, "rate": 0.01},
-    "learned": SLOW | {"places": "learned"},
-    "rotary with biases": SLOW | {"places": "rotary_biased"},
-    "rotary": SLOW | {"places": "rotary"},
-    "alibi, one steep": SLOW | {"places": "alibi", "slopes": (1.0, 0.004)},
-    "none": SLOW | {"places": "none"},
+    "learned": SLOW | {"encoding": "learned"},
+    "rotary with biases": SLOW | {"encoding": "rotary_biased"},
+    "rotary": SLOW | {"encoding": "rotary"},
+    "alibi, one steep": SLOW | {"encoding": "alibi", "slopes": (1.0, 0.004)},
+    "none": SLOW | {"encoding": "none"},
 }
 """Models of two layers beside those of the chapter, three seeds each."""
 FIFTEEN: dict[str, Any] = {"seeds": 15, "test_lengths": (32, 64, 128)}
@@ -449,7 +481,7 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
         f"{start}{told}": FIFTEEN | told_of | {"model": {"last_start": last}}
         for start, last in (("starts 0 to 500", 500), ("start 0", 0))
         for told, told_of in (
-            ("", {"schemes": list(surgery.HEADS)}),
+            ("", {"schemes": list(induction.HEADS)}),
             (": looks", {"schemes": ["as trained"], "what": "looks"}),
         )
     }
@@ -474,13 +506,13 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
         for told, what in (("", "names"), (": looks", "looks"))
     },
 }
-"""Rows of surgery.measure: models of two layers, trained and operated on."""
+"""Rows of induction.measure: models of two layers, trained and operated on."""
 RUNS.update(TWO_LAYERS)
 OPENED: dict[str, Settings] = {
     "dial_tables": {"seeds": 15, "model": {}},
     "dial_weights": {"seed": 0, "settings": induction.Settings()},
 }
-"""What is inside them: surgery.tables, and the parameters of one model."""
+"""What is inside them: induction.tables, and the parameters of one model."""
 WEIGHTS |= OPENED
 MODELS = FOLDER / ".models"
 """Trained models of two layers: a run that was broken off goes on from them."""
@@ -532,13 +564,12 @@ def command(name: str) -> str:
     return f"python book/experiments/data/{Path(__file__).name} {name}"
 
 
-TWO_LAYERS_CODE = (induction, surgery, one_head)
 MADE_BY: dict[str, tuple[ModuleType, ...]] = {
     **dict.fromkeys(("one_back", "one_back_weights"), (one_head,)),
-    **dict.fromkeys((*TWO_LAYERS, *OPENED), TWO_LAYERS_CODE),
-    **dict.fromkeys(STRETCHED, (stretched,)),
-    **dict.fromkeys(TEXTS, (model, training, text)),
-    "varied": (varied, stretched, *TWO_LAYERS_CODE),
+    **dict.fromkeys((*TWO_LAYERS, *OPENED), (induction, loop)),
+    **dict.fromkeys(STRETCHED, (stretched, loop)),
+    **dict.fromkeys(TEXTS, (ensemble, training, loop, text)),
+    "varied": (one_head, stretched, induction, loop),
 }
 """The modules that make the rows of a name; of all others, those of training."""
 
@@ -559,7 +590,7 @@ def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, 
     """
     constants = {
         f"{module.__name__.rpartition('.')[2]}.{constant}": value
-        for module in MADE_BY.get(name, (model, training))
+        for module in MADE_BY.get(name, (ensemble, training, loop))
         for constant, value in vars(module).items()
         if constant.isupper() and isinstance(value, int | float)
     }
@@ -621,11 +652,11 @@ def text_rows(name: str) -> list[list[str]]:
 def weights_of(name: str, models: Path = MODELS) -> Mapping[str, torch.Tensor]:
     """The matrices of one name of WEIGHTS."""
     if name == "dial_tables":
-        return surgery.tables(**OPENED[name], folder=models)
+        return induction.tables(**OPENED[name], folder=models)
     if name == "dial_weights":
-        return surgery.course(**OPENED[name], folder=models)[-1]
+        return induction.course(**OPENED[name], folder=models)[-1]
     if name in STRETCHED:
-        return STRETCHED[name](**WEIGHTS[name])
+        return stretched.trained(**WEIGHTS[name]).matrices()
     return trained(**WEIGHTS[name]).state_dict()
 
 
@@ -648,15 +679,14 @@ def origin(name: str, seconds: float) -> dict[str, Any]:
 def maker(name: str) -> Callable[..., Any]:
     """What makes the rows of a name."""
     makers: dict[str, Callable[..., Any]] = {
-        **dict.fromkeys(TWO_LAYERS, partial(surgery.measure, folder=MODELS)),
+        **dict.fromkeys(TWO_LAYERS, partial(induction.measure, folder=MODELS)),
         **dict.fromkeys(TEXTS, read),
         **STRETCHED,
         "one_back": measure,
         "one_back_weights": trained,
-        "dial_tables": surgery.tables,
-        "dial_weights": surgery.course,
-        "randomised": randomised.measure,
-        "varied": varied.measure,
+        "dial_tables": induction.tables,
+        "dial_weights": induction.course,
+        "varied": measure_varied,
         "changed": train_without_blocks,
         "four_times": train_without_blocks,
     }

@@ -35,8 +35,8 @@ from pe_lib.experiments import (
     kept,
     matrices,
     one_head,
+    rotations,
     stretched,
-    surgery,
     text,
 )
 from pe_lib.experiments.training import Score
@@ -133,7 +133,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
         run_of = runs.maker(name)
         more: dict[str, Any] = {}
         if name in runs.TWO_LAYERS:
-            run_of, more = surgery.measure, {"folder": models}
+            run_of, more = induction.measure, {"folder": models}
         if name in SAMPLED:
             more["seeds"] = SAMPLED[name]
         kept.save({run: run_of(**settings | more)}, path, **origin)
@@ -172,12 +172,15 @@ def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> Iterator[Score]:
         yield from one_head.scores_of({"added": model}, 0, heads, (24, 48, 96, 192))
     elif name == "dial_weights":
         two = induction.made_of(weights, induction.Settings())
-        for head, operation in surgery.surgeries(two).items():
+        for head, change in induction.interventions(two).items():
             for n in (32, 128):
-                share = surgery.share_named(two, surgery.test_texts(n, 0), operation)
+                share = induction.share_predicted(
+                    two, induction.test_texts(n, 0), change
+                )
                 yield Score("names", head, 0, n, share)
     else:
-        reader = stretched.reader_of(weights)
+        reader = stretched.readers([0])
+        reader.load_matrices(weights)
         for task in stretched.TASKS:
             for rule in stretched.RULES:
                 for n in (64, 512):
@@ -190,7 +193,7 @@ def of_tables(tables: Mapping[str, torch.Tensor]) -> Iterator[Score]:
     """What the dial's page reads off its tables; sizes and spreads in tens."""
     found = {name: tables[name].double().numpy() for name in tables}
     heads = [found[f"head {seed}"] for seed in range(len(found["right"]))]
-    hands = [surgery.hands_of(W) for W in heads]
+    hands = [rotations.sizes_and_angles(W) for W in heads]
     turns = (np.arange(128) - 1) / (2 * np.pi)
     near = np.abs(turns - turns.round()) < 0.1
     misses = found["misses"]

@@ -23,8 +23,8 @@ def by_hand(model, member, tokens):
         return parameter[member].detach().double().numpy()
 
     def affine(name, layer, x):
-        key = f"{name} {layer}"
-        return x @ of(model.weight[key]) + of(model.bias[key])
+        key = f"{name}{layer}"
+        return x @ of(model.maps[key]) + of(model.biases[key])
 
     def normed(x):
         centred = x - x.mean(-1, keepdims=True)
@@ -67,7 +67,7 @@ def by_hand(model, member, tokens):
     x = normed(x)
     if model.task.pooled:
         x = x.mean(0, keepdims=True)
-    return x @ of(model.answer) + of(model.answer_bias)
+    return x @ of(model.maps["answer"]) + of(model.biases["answer"])
 
 
 @pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 32), (1, 64)])
@@ -79,7 +79,7 @@ def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, widt
             noise = torch.Generator().manual_seed(3)
             parameter += 0.3 * torch.randn(parameter.shape, generator=noise)
         tokens = sequences()
-        logits = model(tokens).double().numpy()
+        logits = model.logits(tokens).double().numpy()
     logits = logits.reshape(model.members, 3, -1, logits.shape[-1])
     for member, sequence in itertools.product(range(model.members), range(3)):
         expected = by_hand(model, member, tokens[member % 2, sequence].numpy())
@@ -89,7 +89,7 @@ def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, widt
 def test_members_of_one_seed_start_alike_and_of_two_seeds_do_not():
     model = ensemble("none", "rotary", "sinusoid")
     for name, parameter in model.named_parameters():
-        if name.startswith("weight") or name in ("tokens", "answer", "bucket_bias"):
+        if name.startswith("maps") or name in ("tokens", "bucket_bias"):
             seed_0, seed_1 = parameter[0::2], parameter[1::2]
             assert (seed_0 == seed_0[:1]).all() and (seed_1 == seed_1[:1]).all()
             assert not torch.equal(seed_0[0], seed_1[0])
@@ -97,19 +97,19 @@ def test_members_of_one_seed_start_alike_and_of_two_seeds_do_not():
 
 def test_the_loss_of_one_member_leaves_the_others_alone():
     model = ensemble("none", "learned", "t5")
-    logits = model(sequences())
+    logits = model.logits(sequences())
     logits[2].square().sum().backward()  # the first seed of "learned"
     for name, parameter in model.named_parameters():
         moved = parameter.grad.flatten(1).abs().amax(1) > 0
         assert not moved[[0, 1, 3, 4, 5]].any(), name
-        assert moved[2] or name.startswith(("bucket", "bias.key")), name
+        assert moved[2] or name.startswith(("bucket", "biases.key")), name
 
 
 def test_the_slopes_are_those_of_the_scheme():
     model = ensemble("alibi", "alibi_steep", seeds=1)
-    bias = model._terms[LENGTH].bias
-    assert bias[0, :, 3, 5].tolist() == [-2 / 16, -2 / 256]
-    assert bias[1, :, 3, 5].tolist() == [-2 / 2, -2 / 4]
+    bias = model.positions(LENGTH).bias
+    assert bias[0, 0, :, 3, 5].tolist() == [-2 / 16, -2 / 256]
+    assert bias[1, 0, :, 3, 5].tolist() == [-2 / 2, -2 / 4]
     three = Scheme(bias="alibi", slopes=(1.0, 0.5, 0.25))
     with pytest.raises(ValueError, match=r"slopes must be one for each of 2 heads"):
         train("copy", {"mine": three}, steps=1)
@@ -133,3 +133,33 @@ def test_codes_that_cannot_be_added_are_refused(encode, error, message):
                 train_lengths=(9, 9),
                 test_lengths=(9,),
             )
+
+
+NAMES = ["none", "binary", "sinusoid", "learned", "rotary", "t5", "alibi"]
+
+
+@pytest.mark.parametrize("task", ["copy", "previous"])
+def test_tokens_are_where_they_are_said_to_be(task):
+    """At 0, 1, 2 ... as usual; later, only what is added to tokens is different."""
+    model, tokens = ensemble(*NAMES, task=task, longest=LENGTH + 5), sequences()
+    with torch.no_grad():
+        usual, given, later = (
+            model.logits(tokens, at)
+            for at in (None, torch.arange(LENGTH), 5 + torch.arange(LENGTH))
+        )
+    torch.testing.assert_close(given, usual)
+    off = (later - usual).abs().amax((1, 2))[::2] > 0.01
+    assert off.tolist() == [name in NAMES[1:4] for name in NAMES]
+
+
+def test_a_gap_between_two_tokens_is_one_of_offsets():
+    """Positions 0 to 3 and 10 to 14: the rotation and the bias are those of 9."""
+    model = ensemble("rotary", "t5", "alibi", "learned", longest=20)
+    at = torch.cat([torch.arange(4), 10 + torch.arange(5)])
+    found, every = model.positions(LENGTH, at), model.positions(20)
+    for t, s in itertools.product(range(LENGTH), repeat=2):
+        wanted = every.bias[..., at[t], at[s]]
+        assert torch.equal(found.bias[..., t, s], wanted)
+    for ours, all_of in zip(found.angles, every.angles, strict=True):
+        assert torch.equal(ours, all_of[..., at, :])
+    assert torch.equal(found.codes[6:], model.table[6:, None, at])

@@ -1,0 +1,109 @@
+"""Every value that a page offers may be chosen: no cell raises anywhere in its range.
+
+Both ends of each value, and two corners of all together, run once a week, and in
+``make check`` for the chapters that changed; three settings between them once a week.
+"""
+
+import os
+import re
+from dataclasses import replace
+from random import Random, SystemRandom
+from typing import Any
+
+import pytest
+
+from tests.book import values
+from website import manuscript
+from website.manuscript import Cell, Page
+
+BOOK = manuscript.read()
+OFFERING = [page for page in BOOK.notebooks if values.values(page)]
+
+
+def name(page: Page) -> str:
+    """As the other tests call it: failures/counting."""
+    return page.name.removeprefix("book/")
+
+
+def settings() -> list[Any]:
+    """A page and a setting each."""
+    return [
+        pytest.param(page, it, id=f"{name(page)} {' '.join(map('='.join, it.items()))}")
+        for page in OFFERING
+        for it in values.ends(page)
+    ]
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("page", "setting"), settings())
+def test_no_cell_raises_at_the_ends(page: Page, setting: values.Setting) -> None:
+    """Each value at either end; all at their least, and all at their most."""
+    assert not values.first_failure(page, setting)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("page", OFFERING, ids=name)
+def test_no_cell_raises_between_the_ends(page: Page) -> None:
+    """Three settings, drawn anew each week; SEED=... draws those of a red one again."""
+    seed = int(os.environ.get("SEED") or SystemRandom().randrange(10**6))
+    random = Random(f"{seed} {page.name}")
+    for _ in range(3):
+        setting = {one.name: one.drawn(random) for one in values.values(page)}
+        problem = values.first_failure(page, setting)
+        assert not problem, f"SEED={seed} {setting}: {problem}"
+
+
+@pytest.mark.parametrize("page", OFFERING, ids=name)
+def test_values_are_used(page: Page) -> None:
+    """What is stored lies in its range, and other cells use it."""
+    offered = values.values(page)
+    assert 2 <= len(offered) <= 4
+    for one in offered:
+        stored, least, most = (
+            float(text.replace("_", "")) for text in (one.stored, one.least, one.most)
+        )
+        assert least <= stored <= most and least < most, one
+        assert any(
+            re.search(rf"\b{one.name}\b", cell.source)
+            for cell in page.code_cells
+            if "parameters" not in cell.tagged("")
+        ), f"{one.name} changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("last", "setting", "problem"),
+    [
+        ("assert D > 4", {"D": "4"}, "last: AssertionError: "),
+        ("assert D > 4", {"D": "6"}, ""),
+        ("D.width", {}, "last: AttributeError: 'int' object has no attribute 'width'"),
+        ("D +", {}, "last: SyntaxError: "),
+        ("D", {"D": "7"}, "first: ValueError: this value may be 4 to 8, even; got 7"),
+    ],
+)
+def test_a_failure_is_seen(last: str, setting: values.Setting, problem: str) -> None:
+    """The first cell that raises is named, and what it says."""
+    first = (
+        "from pe_lib.explorers.values import chosen\n"
+        f'{values.MARK}\nD = chosen(8, "4 to 8, even")  # width'
+    )
+    cells = tuple(
+        Cell(
+            which, "code", source, {"tags": ["parameters"] if which == "first" else []}
+        )
+        for which, source in (("first", first), ("last", last))
+    )
+    page = replace(OFFERING[0], cells=cells)
+    found = values.first_failure(page, setting)
+    assert found.startswith(problem) and bool(found) == bool(problem)
+
+
+def test_ends_are_the_ends() -> None:
+    """The least and the most of each, but for what is stored, and the two corners."""
+    for page in OFFERING:
+        offered, found = values.values(page), [*values.ends(page)]
+        least = {one.name: one.least for one in offered}
+        most = {one.name: one.most for one in offered}
+        assert found[-2:] == [least, most]
+        for one in offered:
+            for end in {one.least, one.most} - {one.stored}:
+                assert {one.name: end} in found
