@@ -1,36 +1,48 @@
-each("move-both", (root, controls, form) => {
-  let moved, won = controls.k.value != 1, start = 0;
-  // A word, or both, under a finger: a position is 20 of the row's 340 units.
-  const drag = (kind, set) => {
-    let from, t, k;
-    grip(root.querySelector(kind), (event) => ([from, t, k] = [event.clientX, +controls.t.value, +controls.k.value]), (event) => {
-      const target = set(Math.round(((event.clientX - from) / root.querySelector(".row").clientWidth) * 17), t, k);
-      form.oninput({ target });
-    });
+// A rotary score: the hands of a query and of a key, each turned by its position.
+{
+  // words: of the key and the query; speeds: of the hands, which begin at these angles;
+  // last: the highest position; gaps: how far apart the two may be.
+  const drawing = ({ words, speeds, begins, last, gaps: [least, most], ...more }) => {
+    const angles = (t, who) => speeds.map((w) => w * t + begins[who]);
+    const seen = Math.min(last, 28), place = (t, start) => 20 + 20 * (t - start);
+    const two = speeds.length > 1, r = two ? 88 : 118;
+    const middle = (j) => (two ? [104 + 196 * j, 106] : [190, 140]);
+    const along = (x) => 60 + (480 * (x - most)) / (last - most);
+    // The nearer it comes to an end, the row goes with it.
+    const from = (query, start) => within(Math.max(0, query - seen + 1), start, Math.max(0, query - most));
+    return {
+      size: [600, 470],
+      ...more,
+      view(state) {
+        const { query, key, start } = state;
+        const [as, bs] = [angles(key, 0), angles(query, 1)], turns = as.map((a, j) => bs[j] - a), score = sum(turns.map(Math.cos));
+        const dials = as.map((a, j) => {
+          const gap = positive(turns[j]), ends = `M0 0L${at(...tip(a, 54))}A54 54 0 ${+(gap > TURN / 2)} 1 ${at(...tip(bs[j], 54))}Z`;
+          const [x, y] = middle(j);
+          return group(moved(x, y), circle("face", r), path("wedge", ends), group(turned(a), path("pale", `M0 0V${6 - r}`)), group(turned(bs[j]), hand(r - 6, 7))) +
+            (two ? text(x, 226, `${speeds[j]} rad: gap ${fixed(degrees(wrap(turns[j])), 1)}°`, "count") : "");
+        });
+        const [nx, ny] = tip((0.8 * score) / speeds.length, 74), x = place(key, start), y = place(query, start);
+        const ticks = range(seen + 1).map((i) => path("hair", `M${20 + 20 * i} 324v12`) + ((start + i) % 5 ? "" : text(20 + 20 * i, 364, start + i, "count")));
+        return {
+          svg: dials.join("") + path("edge", "M416 180A94 94 0 0 1 576 180") + path("ink", `M496 190L${at(496 + nx, 190 + ny)}`) + text(496, 222, "score", "count") +
+            path("edge", "M10 330H590") + ticks.join("") +
+            group(moved(x, 366), path("edge", "M0 -36V16"), box("tile", -34, 16, 68, 42, 8), text(0, 44, words[0])) +
+            group(moved(y, 294), path("edge", "M0 21V36"), box("on", -34, -21, 68, 42, 8), text(0, 7, words[1], "inside")) +
+            path("edge", "M60 440H540"),
+          sentence: more.says(query, key, turns, score),
+          reached: more.wins(state),
+        };
+      },
+      handles: (state) => {
+        const { query, key, start } = state;
+        return [
+          {
+            label: "Both words", text: `${query - key} apart`, x: along(query), y: 440, value: query, low: most, high: last, step: 1, along: [480 / (last - most), 0],
+            set: (t) => ({ query: Math.round(t), key: Math.round(t) - (query - key), start: from(Math.round(t), start), both: true, last: "both" }),
+          },
+        ];
+      },
+    };
   };
-  const put = (t, k) => [controls.t.value, controls.k.value] = [t, k];
-  drag(".both", (by, t, k) => put(t + by, k) && controls.t);
-  drag(".key", (by, t, k) => put(t, k - by) && controls.k);
-  drag(".query", (by, t, k) => put(t + Math.max(-k, Math.min(4 - k, by)), k + by) && controls.k);
-  return (event) => {
-    const t = +controls.t.value, k = +controls.k.value;
-    start = Math.max(0, Math.min(Math.max(start, t - 8), t - k - 1));
-    const speeds = [1, 0.01];
-    moved ||= event?.target == controls.t;
-    won ||= moved && k != 1 && event.target == controls.k;
-    const gaps = speeds.map((w) => w * k);
-    const score = fixed(Math.cos(gaps[0]) + Math.cos(gaps[1]), 4);
-    const angle = (gap) => `gap ${fixed((wrap(gap) * 180) / Math.PI, 1)}°`;
-    show(
-      root,
-      [
-        ...speeds.flatMap((w, j) => [...pose(w * t, { before: w * (t - k), legs: false }), angle(gaps[j])]),
-        `translate(${30 - 20 * start})`,
-        `translate(${20 * (t - k - start)} 18)`,
-        `translate(${20 * (t - start)} 94)`,
-      ],
-      (event?.target == controls.t ? "Both words moved, and the score stayed. " : "") + `Query ${t}, key ${t - k}: the score is ${score}.`,
-      won,
-    );
-  };
-});
+}

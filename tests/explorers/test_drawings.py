@@ -32,6 +32,7 @@ STATES = [
     explorers.Stretch(rule="ntk", factor=32, trained_length=512),
     explorers.Stretch(rule="llama3", base=100),
     explorers.Hero(moved_by=-3),
+    explorers.LookBack(query=1),
     *(kind() for kind in KINDS),
 ]
 WALK = (Path(__file__).parent / "in_page/walk.js").read_text("utf-8")
