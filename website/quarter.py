@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
-from pe_lib.attention import softmax
+from pe_lib import angular_frequencies, explorers
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers._explorer import minus
 from pe_lib.explorers.drawing import Drawing, program, read
@@ -154,100 +153,6 @@ def hands_of(n: int) -> str:
 # The drawings
 
 
-def galaxy(size: float = 0.985, turn: float = 1.13) -> Picture:
-    """One rule, 300 times: a turn and a stretch."""
-    step = size * shift_matrix(turn, 2)  # whose hand turns by one radian a position
-    codes = [np.array([0.0, 1.0])]
-    for _ in range(299):
-        codes.append(step @ codes[-1])
-    norms = np.linalg.norm(codes, axis=1)
-    P = np.array(codes) * (165, -165) + (300, 212)
-    dust = [
-        now(
-            "path",
-            f"dust {kind}",
-            d="".join(f"M{at(*P[t])}h0" for t in range(a, b) if 165 * norms[t] < 290),
-        )
-        for a, b, kind in ((200, 300, "third"), (100, 200, "second"), (5, 100, "first"))
-    ]
-
-    def numbered(t: int) -> str:
-        return circle("solid", 14) + text(0, 6, str(t), "inside")
-
-    first = [now("g", "", numbered(t), transform=moved(*P[t])) for t in (4, 3, 2, 0)]
-    one = take(moved(*P[1]), circle("grip", 40), circle("wanted", 21), numbered(1))
-    copies = [t for t in range(2, 13) if np.allclose(codes[t], codes[0], atol=1e-6)]
-    if abs(size - 1) > 1e-9:
-        if size < 1:
-            much = f"{100 * norms[100]:.{0 if norms[100] >= 0.01 else 2}f} % of"
-        else:
-            millions = norms[100] >= 1e6
-            much = "millions of times" if millions else f"{norms[100]:,.0f} times"
-        sentence = f"The norms differ: that of code 100 is {much} the norm of code 0."
-    elif copies:
-        sentence = f"Equal norms, but code {copies[0]} equals code 0."
-    else:
-        degrees = minus(f(np.degrees(turn)))
-        sentence = f"Equal norms and no equals: a clock hand, {degrees}° a position."
-    return Picture(
-        "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a"
-        " circle: each dot is the one before it, turned and drawn in by the same rule.",
-        430,
-        circle("hair", 165, 300, 212) + "".join(dust + first) + one,
-        sentence,
-    )
-
-
-def spike(hands: int = 7, back: int = 1) -> Picture:
-    """The head T(back): a wave for each hand, and the softmax of their sum."""
-    n, query, sharp = 24, 20, 4
-    column = 560 / n
-    s = np.linspace(-0.5, n - 0.5, 181)
-    x = 10 + column * (s + 0.5)
-    waves = [
-        "L".join(map(at, x, 28 + 24 * j - 10 * np.cos(SPEEDS[j] * (query - back - s))))
-        for j in range(hands)
-    ]
-    P = sinusoidal(np.arange(n), WIDTH)[:, : 2 * hands]
-    T = shift_matrix(back, WIDTH)[: 2 * hands, : 2 * hands]
-    weights = softmax(sharp * P[query] @ T @ P.T)
-    bars = [
-        now(
-            "path",
-            d=f"M{at(10 + column * (i + 0.5), 424)}v{f(-130 * w)}",
-            class_="weight best" if i == query - back else "weight",
-        )
-        for i, w in enumerate(weights)
-    ]
-    crest = 10 + column * (query - back + 0.5)
-    york = 10 + column * (query + 0.5)
-    return Picture(
-        "Seven orange waves, one above the other, the upper ones short, the lower ones"
-        " long. At one position, the word before York, all have a crest. Bars show"
-        " York's weight for each position: nearly all of it is at the crest.",
-        480,
-        now("path", "cosine thin", d="".join(f"M{wave}" for wave in waves))
-        + "".join(bars)
-        + path("edge", "M10 424H570")
-        + text(york, 474, "York")
-        + path("solid", f"M{f(york)} 442l7 10h-14z")
-        + now("path", "aim", d=f"M{at(crest, 12)}V424")
-        + take(
-            moved(crest, 442),
-            box("grip", -37, -120, 74, 150),
-            circle("solid target", 9),
-        )
-        + take(
-            moved(574, 40 + 24 * (hands - 1)),
-            circle("grip", 37),
-            circle("solid", 10),
-            path("plus", "M-5 0H5M0-5V5"),
-        ),
-        f"{hands_of(hands)}: {100 * weights[query - back]:.0f} % of York’s weight"
-        f" is on the word {back} position{'s' if back > 1 else ''} before.",
-    )
-
-
 def rotary(query: float = 16, key: float = 13) -> Picture:
     """A query and a key, each turned by its position; and their score."""
     start = (0.35, 1.25)
@@ -375,8 +280,10 @@ SHARED: dict[str, type[Drawing]] = {
     "level": explorers.StraightLine,
     "digits": explorers.Switches,
     "wheel": explorers.Wheel,
+    "galaxy": explorers.Galaxy,
     "field": explorers.Field,
     "turn": explorers.Turn,
+    "spike": explorers.Spike,
     "hero": explorers.Hero,
 }
 """Those that chapters use, too."""
@@ -385,8 +292,6 @@ PANELS = (
     *("field", "turn", "spike", "rotary", "king"),
 )
 DRAWINGS: dict[str, Callable[..., Picture]] = {
-    "galaxy": galaxy,
-    "spike": spike,
     "rotary": rotary,
     "king": king,
 }

@@ -10,13 +10,13 @@ has no ids and no global names, so several can stand on one page. Its colours ar
 the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
-from pe_lib.explorers.coats import Coats
+from pe_lib.explorers.coats import Coats, Galaxy
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.field import Field, HeatMap
 from pe_lib.explorers.hero import Hero
 from pe_lib.explorers.knobs import Knobs
-from pe_lib.explorers.look_back import LookBack
+from pe_lib.explorers.look_back import LookBack, Spike
 from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.right_offsets import RightOffsets
@@ -34,6 +34,7 @@ __all__ = [
     "Dial",
     "DotProduct",
     "Field",
+    "Galaxy",
     "HeatMap",
     "Hero",
     "Knobs",
@@ -44,6 +45,7 @@ __all__ = [
     "Rotation",
     "Shuffle",
     "Skip",
+    "Spike",
     "StraightLine",
     "Stretch",
     "Switches",

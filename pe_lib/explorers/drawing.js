@@ -12,7 +12,8 @@
 //   along       [x, y], the way of a finger that adds 1; from: the place of 0, if a value
 //               is where the finger is and not where the handle is taken
 //   around      [x, y], the middle round which it is turned; the value is an angle
-// up is a second such value for the other direction; rest: (state, before) => what changes
+// up is a second such value for the other direction, or with a radius for how far it is
+// from the middle round which it is turned; rest: (state, before) => what changes
 // when it is let go; hit: [x, y, width, height], if it is not a disc; sign: false for none;
 // pans: a swipe up or down scrolls the page. A press without a place is a button below.
 "use strict";
@@ -138,7 +139,7 @@ const still = (name, given) => {
 const ARROW = "M-12 0H12M-6 -6L-12 0L-6 6M6 -6L12 0L6 6";
 const UPRIGHT = "M0 -12V12M-6 -6L0 -12L6 -6M-6 6L0 12L6 6";
 const ROUND = "M8 -8A11 11 0 1 0 11 1M9 -15V-7H1";
-const signOf = ({ around, along, up }) => (around ? ROUND : up ? ARROW + UPRIGHT : along[0] ? ARROW : UPRIGHT);
+const signOf = ({ around, along, up }) => (up ? ARROW + UPRIGHT : around ? ROUND : along[0] ? ARROW : UPRIGHT);
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [0, -10], PageDown: [0, 10] };
 
 // Makes a drawing of the page live.
@@ -249,7 +250,9 @@ const begin = (root) => {
         last = p;
         Object.assign(changes, put(handle, handle.value + swept));
       } else Object.assign(changes, put(handle, (handle.from ? 0 : handle.value) + far(along)));
-      if (up) Object.assign(changes, put(up, (handle.from ? 0 : up.value) + far(up.along)));
+      const out = (q) => Math.hypot(q.x - around[0], q.y - around[1]) / up.radius;
+      if (up?.radius) Object.assign(changes, put(up, up.value + out(p) - out(from.point)));
+      else if (up) Object.assign(changes, put(up, (handle.from ? 0 : up.value) + far(up.along)));
       go({ ...state, ...changes });
     };
     element.addEventListener("pointermove", move);

@@ -35,6 +35,7 @@ STATES = [
     explorers.Patches(down=0, right=-3),
     explorers.Patches(down=-2, right=3, diagonals=True),
     explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
+    explorers.LookBack(query=1),
     *(kind() for kind in KINDS),
 ]
 WALK = (Path(__file__).parent / "in_page/walk.js").read_text("utf-8")

@@ -10,15 +10,14 @@ from collections import defaultdict
 from dataclasses import fields
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
-from pe_lib.attention import softmax
+from pe_lib import explorers, shift_matrix
 from pe_lib.explorers import dial as dial_module
 from pe_lib.explorers import skip
 from pe_lib.explorers._explorer import Explorer
@@ -29,7 +28,6 @@ KINDS = [
     if issubclass(kind, Explorer)
 ]
 STATES = [
-    explorers.LookBack(query=1),
     explorers.MoveBoth(position=104, back=0),
     explorers.Dial(k=3, position=25),
     explorers.Skip(heads="twenty", quarters=2),
@@ -273,101 +271,6 @@ def test_script_redraws_what_python_drew(play, state):
     assert same_drawing(page) is True
 
 
-def look_back_shows(page, turns, t):
-    """Compare all that LookBack shows with pe_lib, given what the reader turned."""
-    P = sinusoidal(np.arange(16), 8, base=20)
-    weights = softmax(4 * P @ turn_matrix(turns) @ P.T)
-    frequencies = angular_frequencies(8, base=20)
-    for j, dial in enumerate(page.locator(".hand").all()):
-        assert off(dial, frequencies[j] * (t - 1) + turns[j]) < 0.002
-    bars = page.locator(".plot path.now")
-    np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
-    best, hits = weights.argmax(axis=1), 0
-    hits = np.count_nonzero(best[1:] == np.arange(15))
-    where = {t: "attends to itself", t - 1: "attends one back"}
-    where = where.get(best[t], f"attends to {best[t]}, not to {t - 1}")
-    found = re.match(
-        rf"Position {t} {where}\. Weight on {t - 1}: (0\.\d\d)\.", sentence(page)
-    )
-    assert abs(float(found[1]) - weights[t, t - 1]) < 0.0051
-    if page.locator(".map text").text_content() != "?":
-        assert f"{hits} of 15 positions attend one back." in sentence(page)
-        levels = np.zeros((16, 16))
-        for level, path in enumerate(page.locator(".map path.now").all(), 1):
-            cells = numbers(path.get_attribute("d")).astype(int).reshape(-1, 3)
-            levels[cells[:, 1], cells[:, 0]] = level
-        assert np.abs(levels / 4 - weights).max() < 0.126
-    return hits
-
-
-def test_fast_hands_hold_the_diagonal():
-    """What the card says at the end: the first hand breaks it, the last never does."""
-    P, frequencies = sinusoidal(range(16), 8, base=20), angular_frequencies(8, base=20)
-    right = np.zeros((4, 72), int)
-    for j, degrees in product(range(4), range(72)):
-        turns = frequencies.copy()
-        turns[j] += np.radians(5 * degrees)
-        right[j, degrees] = served(P @ turn_matrix(turns) @ P.T)[1]
-    assert right[3].min() == 15
-    assert right[0].min() == 0 and np.count_nonzero(right[0] == 15) == 15
-
-
-def test_look_back_by_keyboard(play):
-    """Turn the hands one by one, and ask for every position."""
-    page = play(explorers.LookBack())
-    turns, dials = np.zeros(4), page.locator(".hand").all()
-    look_back_shows(page, turns, 11)
-    reached = page.locator(".reached")
-    page.get_by_role("button", name="Now for every").press("Enter")
-    assert look_back_shows(page, turns, 11) == 0 and not reached.is_visible()
-    dials[0].focus()
-    for key, step in [("ArrowRight", 2), ("ArrowDown", -2), ("Shift+ArrowUp", 10)]:
-        dials[0].press(key)
-        turns[0] += np.radians(step)
-        look_back_shows(page, turns, 11)
-    for j, frequency in enumerate(angular_frequencies(8, base=20)):
-        for _ in range(int((np.degrees(frequency - turns[j]) + 1) // 2)):
-            dials[j].press("ArrowRight")
-        turns[j] = frequency  # within one degree it catches
-        hits = look_back_shows(page, turns, 11)
-        assert ", 0 to go" in dials[j].get_attribute("aria-valuetext")
-        assert reached.is_visible() == (j == 3)
-    assert hits == 15
-    np.testing.assert_allclose(turn_matrix(turns), shift_matrix(1, 8, base=20))
-    move(slider(page, "position of the query"), -10)
-    assert look_back_shows(page, turns, 1) == 15 and reached.is_visible()
-    dials[3].press("Home")
-    turns[3] = 0
-    look_back_shows(page, turns, 1)
-    assert not reached.is_visible()
-    start_again(page, "Position 11")
-    look_back_shows(page, np.zeros(4), 11)
-    assert page.locator(".map text").text_content() == "?"
-    assert page.locator(".map path.now").first.get_attribute("d") == ""
-
-
-@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_a_hand_is_dragged(play, touch):
-    """It follows the pointer, and catches on the dotted hand within four degrees."""
-    page = play(explorers.LookBack(), has_touch=touch)
-    frequency = angular_frequencies(8, base=20)[0]
-    dial = page.locator(".hand").first
-    for angle, expected in [(2, 2), (11 * frequency + 0.05, 11 * frequency)]:
-        if touch:
-            page.touchscreen.tap(*around(dial, angle))
-        else:
-            drag(page, around(dial, 0.5), around(dial, angle))
-        assert off(dial, expected) < (0.02 if expected == 2 else 0.002)
-    met = page.get_by_text("✓ on it")
-    assert met.count() == 1
-    page.mouse.move(*around(dial, 3))  # not held: nothing follows
-    assert met.count() == 1
-    outline = "x => getComputedStyle(x).outlineStyle"
-    assert dial.evaluate(outline) == "none"  # until a key is pressed
-    dial.press("ArrowRight")
-    assert dial.evaluate(outline) == "solid"
-
-
 PULLED = """pieces => pieces.forEach((piece) => {
   piece.ends = [];
   for (const end of ["pointercancel", "pointerup"])
@@ -548,97 +451,6 @@ def test_move_both_words(play):
     assert "score stayed" in page.locator(".line").first.text_content()
     slider(page, "offset: positions back to the key").fill("2")
     assert same_drawing(page)
-
-
-def coats_show(page, P, n):
-    """Compare lamps, counts and points with NumPy's least squares."""
-    move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
-    miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / np.mean(P**2))
-    text = list(P)
-    while len(text) < n:
-        text.append(text[-1] @ move)
-    text = np.array(text)
-    norms = np.linalg.norm(text, axis=1)
-    spread = 1 - norms.min() / norms.max()
-    gaps = [np.linalg.norm(p - q) for p, q in combinations(P, 2)]
-    shown = page.locator(".lamps span").all_text_contents()
-    assert abs(numbers(shown[0])[0] - 100 * spread) < 0.51
-    assert abs(numbers(shown[1])[0] - 100 * miss) < 0.51
-    lit = page.locator(".lamps span").evaluate_all("x => x.map((y) => y.dataset.is)")
-    assert lit == [
-        "yes" if spread <= 0.1 else "no",
-        "yes" if miss <= 0.05 else "no",
-    ]
-    assert page.locator(".reached").is_visible() == (
-        lit == ["yes", "yes"] and min(gaps) > 0.22
-    )
-    rings = page.locator(".plane path.target").get_attribute("d").split("M")[1:]
-    assert len(rings) == 4
-    for ring, aim in zip(rings, P[:-1] @ move, strict=True):
-        x, y, r, *_ = numbers(ring)
-        np.testing.assert_allclose((x + r, y), 150 + 110 * aim * (1, -1), atol=0.1)
-    circle = page.locator(".plane path.hair").last.get_attribute("d")
-    if norms.max() < 1.3:  # else there is no room for it
-        x, _, r, *_ = numbers(circle)
-        np.testing.assert_allclose((150 - x, r), 110 * norms.max(), atol=0.051)
-    else:
-        assert circle == ""
-    on = page.locator(".point").evaluate_all(
-        "x => x.map((y) => y.getAttribute('transform'))"
-    )
-    np.testing.assert_allclose(
-        numbers(on).reshape(5, 2), 150 + 110 * P * (1, -1), atol=0.0501
-    )
-    later = numbers(page.locator(".plane path.round").get_attribute("d"))
-    np.testing.assert_allclose(
-        later.reshape(-1, 3)[:, :2], 150 + 110 * text[5:] * (1, -1), atol=0.0501
-    )
-    return lit
-
-
-def test_coats_by_mouse_and_keyboard(play):
-    page = play(explorers.Coats())
-    P = np.array([(0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3)])
-    coats_show(page, P, 5)
-    points = page.locator(".point").all()
-    for key, step in [("ArrowUp", (0, 0.02)), ("Shift+ArrowLeft", (-0.1, 0))]:
-        points[1].press(key)
-        P[1] += step
-        coats_show(page, P, 5)
-    points[1].press("Home")
-    P[1] = 0.3, 0.2
-    for key, step in [("Shift+ArrowRight", (0.1, 0)), ("Shift+ArrowUp", (0, 0.1))] * 3:
-        points[2].press(key)
-        P[2] += step
-        coats_show(page, P, 5)
-    assert np.linalg.norm(P[2]) > 1.3
-    plane = page.locator(".plane")
-
-    def put_on_the_circle(step):
-        for t, point in enumerate(points):
-            goal = np.array([np.sin(step(t)), np.cos(step(t))])
-            pixel = np.round(spot(plane, *((150 + 110 * goal * (1, -1)) / 300)))
-            drag(page, spot(point.locator(".solid")), pixel)
-            corner, scale = spot(plane, 0, 0), plane.bounding_box()["width"] / 300
-            P[t] = ((pixel - corner) / scale - 150) / (110, -110)
-
-    # there and back: equal norm, one matrix, doubles
-    put_on_the_circle(lambda t: 1.5 * (t % 2))
-    assert coats_show(page, P, 5) == ["yes", "yes"]
-    assert "doubles" in page.locator("output").inner_text()
-    assert not page.locator(".reached").is_visible()
-    start_again(page, "63 %", ".lamps")
-    put_on_the_circle(lambda t: 0.7 * t)
-    assert coats_show(page, P, 5) == ["yes", "yes"]
-    assert page.locator(".reached").is_visible()
-    lit = set()
-    for _ in range(14):  # past the tolerance of both lamps, a step at a time
-        points[1].press("ArrowUp")
-        P[1] += (0, 0.02)
-        lit |= set(enumerate(coats_show(page, P, 5)))
-    assert lit == {(0, "yes"), (0, "no"), (1, "yes"), (1, "no")}
-    move(slider(page, "positions"), 35)
-    coats_show(page, P, 40)
 
 
 # All of them

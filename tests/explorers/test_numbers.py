@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -413,3 +413,142 @@ def test_right_offsets():
             *(count, 136, 1, first, place[first])
         ]
         assert shown["reached"] == (cut == way == "zigzag") <= (count == 136)
+
+
+def test_galaxy():
+    """Every dot, and the norm of code 100; it catches on the ring and its parts."""
+    for size, turn in product((0.5, 0.9, 0.985, 1, 1.005, 1.02, 1.2), (-3, 0.4, 1.13)):
+        shown = view("galaxy", size=size, turn=turn)
+        caught = 1 if abs(size - 1) < 0.012 else size
+        P = caught ** np.arange(300)[:, np.newaxis] * sinusoidal(
+            turn * np.arange(300), 2
+        )
+        places = (300, 212) + 165 * P * (1, -1)
+        norms = np.linalg.norm(P, axis=1)
+        for first, last, kind in ((5, 100, "first"), (100, 200, "second")):
+            dots = drawn(shown["svg"], f"dust {kind}")[0].reshape(-1, 3)[:, :2]
+            seen = np.arange(first, last)[165 * norms[first:last] < 290]
+            np.testing.assert_allclose(dots, places[seen], atol=0.051)
+        said = shown["sentence"]
+        if caught == 1:
+            assert "Equal norms and no equals" in said and shown["reached"]
+            assert abs(numbers(said)[0] - np.degrees(turn)) < 0.051
+        elif norms[100] < 1e6:
+            share = norms[100] * (1 if size > 1 else 100)
+            assert abs(numbers(said)[1] - share) < 0.501
+    for parts, near in product(range(3, 13), (-0.014, 0, 0.014)):
+        shown = view("galaxy", size=0.99, turn=-2 * np.pi / parts + near)
+        assert f"but code {parts} equals code 0" in shown["sentence"]
+        assert not shown["reached"]
+
+
+def test_coats():
+    """Norms and misses against least squares, on the way to a circle and beside it."""
+    rng = np.random.default_rng(0)
+    start = np.array([(0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3)])
+    circle = sinusoidal(0.7 * np.arange(5), 2)
+    doubles = sinusoidal(1.5 * (np.arange(5) % 2), 2)
+    codes = [start + part * (circle - start) for part in np.linspace(0, 1, 21)]
+    codes += [doubles, *rng.uniform(-1.2, 1.2, (30, 5, 2)), np.zeros((5, 2))]
+    won = []
+    for P, n in product(codes, (5, 12, 40)):
+        right, up = P.T.tolist()
+        shown = view("coats", right=right, up=up, positions=n)
+        move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
+        size = np.mean(P**2) or 1
+        miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / size)
+        text = list(P)
+        while len(text) < n:
+            text.append(text[-1] @ move)
+        norms = np.linalg.norm(text, axis=1)
+        spread = 1 - norms.min() / norms.max() if norms.max() else 1
+        found = numbers(shown["sentence"])
+        assert abs(found - 100 * np.array([spread, miss])).max() < 0.501
+        apart = min(np.linalg.norm(p - q) for p, q in combinations(P, 2)) > 0.22
+        both = spread <= 0.1 and miss <= 0.05 and norms.max() > 0
+        assert shown["reached"] == (both and apart)
+        assert ("two codes are equal" in shown["sentence"]) == (both and not apart)
+        won.append(shown["reached"])
+        for kind, points in (("wanted", P[:-1] @ move), ("score", np.array(text[5:]))):
+            x, y = (np.ravel(drawn(shown["svg"], kind, name)) for name in ("cx", "cy"))
+            points = points.reshape(-1, 2)
+            points = points[np.linalg.norm(points, axis=1) < 3]
+            np.testing.assert_allclose(x, 300 + 170 * points[:, 0], atol=0.051)
+            np.testing.assert_allclose(y, 225 - 170 * points[:, 1], atol=0.051)
+    assert any(won) and not all(won)
+
+
+def test_spike():
+    """Waves, bars and the share of the crest, with all hands and turns."""
+    P, query = sinusoidal(np.arange(24), 32), 20
+    for hands, back in product(range(1, 11), range(1, 13)):
+        shown = view("spike", hands=hands, back=back)
+        Q = P[:, : 2 * hands]
+        weights = softmax(4 * P[query] @ shift_matrix(back, 32)[:, : 2 * hands] @ Q.T)
+        heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "height"))
+        np.testing.assert_allclose(heights, 130 * weights, atol=0.051)
+        s = np.linspace(-0.5, 23.5, 181)
+        angles = np.outer(angular_frequencies(32)[:hands], query - back - s)
+        waves = np.reshape(drawn(shown["svg"], "cosine thin"), (hands, 181, 2))
+        rows = 28 + 24 * np.arange(hands)[:, np.newaxis]
+        np.testing.assert_allclose(
+            waves[:, :, 1], rows - 10 * np.cos(angles), atol=0.051
+        )
+        share = 100 * weights[query - back]
+        found = numbers(shown["sentence"])
+        assert found[0] == hands and found[2] == back and abs(found[1] - share) < 0.501
+        assert shown["reached"] == (share > 80)
+
+
+def turned_by(turns):
+    """The matrix of one turn for each hand."""
+    W = np.zeros((8, 8))
+    for j, turn in enumerate(turns):
+        W[2 * j : 2 * j + 2, 2 * j : 2 * j + 2] = shift_matrix(turn, 2)
+    return W
+
+
+def test_look_back():
+    """Bars, map and counts, whatever the reader turned; T(1) is right for all."""
+    P, speeds = sinusoidal(np.arange(16), 8, base=20), angular_frequencies(8, base=20)
+    rng = np.random.default_rng(0)
+    for n, angles in enumerate([np.zeros(4), speeds, *rng.uniform(-6, 6, (30, 4))]):
+        weights = softmax(4 * P @ turned_by(angles) @ P.T)
+        looks = attended(P @ turned_by(angles) @ P.T)
+        right = sum(looks[t] == [t - 1] for t in range(1, 16))
+        for query in (1, 6, 15):
+            shown = view("look_back", turns=angles.tolist(), query=query, whole=True)
+            heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "height"))
+            np.testing.assert_allclose(heights, 170 * weights[query], atol=0.051)
+            hands = turns(shown["svg"])
+            same_angle(hands[::2], speeds * query)
+            same_angle(hands[1::2], speeds * (query - 1) + angles)
+            table = np.zeros((16, 16))
+            cell = r'"M(\d+) (\d+)\.5h1" opacity="([\d.]+)"'
+            for s, t, weight in re.findall(cell, shown["svg"]):
+                table[int(t), int(s)] = weight
+            assert np.abs(table - weights).max() < 0.0201
+            where = {query: "attends to itself", query - 1: "attends one back"}
+            (key,) = looks[query]
+            where = where.get(key, f"attends to {key}, not to {query - 1}")
+            said = shown["sentence"]
+            assert said.startswith(f"Position {query} {where}, with a weight of ")
+            share = re.search(r"0\.\d\d|1\.00", said)[0]
+            assert abs(float(share) - weights[query, query - 1]) < 0.00501
+            assert said.endswith(f"; {right} of 15 positions attend one back.")
+            assert shown["reached"] == (n == 1)
+            shown = view("look_back", turns=angles.tolist(), query=query)
+            assert not shown["reached"] and "of 15" not in shown["sentence"]
+
+
+def test_fast_hands_hold_the_diagonal():
+    """What the drawing says at the end: the first breaks it, the last never does."""
+    P, speeds = sinusoidal(np.arange(16), 8, base=20), angular_frequencies(8, base=20)
+    right = np.zeros((4, 72), int)
+    for j, degrees in product(range(4), range(72)):
+        changed = speeds.copy()
+        changed[j] += np.radians(5 * degrees)
+        looks = attended(P @ turned_by(changed) @ P.T)
+        right[j, degrees] = sum(looks[t] == [t - 1] for t in range(1, 16))
+    assert right[3].min() == 15
+    assert right[0].min() == 0 and np.count_nonzero(right[0] == 15) == 15

@@ -6,12 +6,7 @@
 {
   const TURN = 2 * Math.PI;
   const SENTENCE = "The old king gave seven golden apples to his youngest daughter before the first snow of winter fell on the silent town".split(" ");
-  const SPEEDS = [...Array(16).keys()].map((j) => 10000 ** (-j / 16));
-  const range = (n) => [...Array(n).keys()];
-  const sum = (list) => list.reduce((total, x) => total + x, 0);
   const within = (low, x, high) => Math.max(low, Math.min(high, x));
-  const mix = (a, b, part) => a + (b - a) * part;
-  const ease = (x) => x * x * (3 - 2 * x);
   const wrap = (x) => x - TURN * Math.round(x / TURN);
   const rest = (x) => ((x % TURN) + TURN) % TURN;
   const minus = (x) => String(x).replaceAll("-", "−");
@@ -21,11 +16,6 @@
   const moved = (x, y) => `translate(${at(x, y)})`;
   const turned = (angle) => `rotate(${f((angle * 360) / TURN)})`;
   const tip = (angle, r) => [r * Math.sin(angle), -r * Math.cos(angle)];
-  const softmax = (scores) => {
-    const top = Math.max(...scores), powers = scores.map((x) => Math.exp(x - top)), all = sum(powers);
-    return powers.map((x) => x / all);
-  };
-  const handsOf = (n) => `${n} hand${n > 1 ? "s" : ""}`;
   const quiet = matchMedia("(prefers-reduced-motion: reduce)");
   // Calls step(0 to 1) for so many milliseconds; at once where motion is not wanted.
 
@@ -40,73 +30,6 @@
   };
 
   const drawings = {
-    galaxy: {
-      start: { size: 0.985, turn: 1.13 },
-      values({ size, turn }, part) {
-        const code = (t) => [size ** t * Math.sin(turn * t), size ** t * Math.cos(turn * t)];
-        const place = (t) => {
-          const [x, y] = code(t), q = ease(within(0, 2 * part - t / 300, 1));  // from a row at the right, wound up one by one
-          return [mix(300 + 14 * t, 300 + 165 * x, q), mix(212, 212 - 165 * y, q)];
-        };
-        const dust = (a, b) => range(b - a).map((i) => a + i).filter((t) => part < 1 || 165 * size ** t < 290).map((t) => `M${at(...place(t))}h0`).join("");
-        const double = size === 1 && range(11).map((i) => i + 2).find((t) => Math.hypot(code(t)[0], code(t)[1] - 1) < 1e-6);
-        const times = size > 1 ? size ** 100 : 100 * size ** 100;
-        const much = size > 1 ? (times < 1e6 ? `${Math.round(times).toLocaleString("en")} times` : "millions of times") : `${fixed(times, times >= 1 ? 0 : 2)} % of`;
-        return [
-          [dust(200, 300), dust(100, 200), dust(5, 100), ...[4, 3, 2, 0, 1].map((t) => moved(...place(t)))],
-          minus(size !== 1 ? `The norms differ: that of code 100 is ${much} the norm of code 0.`
-            : double ? `Equal norms, but code ${double} equals code 0.`
-            : `Equal norms and no equals: a clock hand, ${f((turn * 360) / TURN)}° a position.`),
-          size === 1 && !double,
-        ];
-      },
-      grips({ state, draw }) {
-        const to = (size, turn) => {
-          state.size = Math.abs(size - 1) < 0.012 ? 1 : within(0.5, size, 1.2);
-          const n = Math.round(TURN / Math.abs(turn));
-          state.turn = state.size === 1 && n > 2 && n < 13 && Math.abs(Math.abs(turn) - TURN / n) < 0.015 ? (Math.sign(turn) * TURN) / n : turn;
-          draw();
-        };
-        return [{
-          label: "Dot 1",
-          text: () => `${f((state.turn * 360) / TURN)} degrees, norm ${fixed(state.size, 3)}`,
-          move: (p) => to(Math.hypot(p.x - 300, p.y - 212) / 165, Math.atan2(p.x - 300, 212 - p.y)),
-          keys: (dx, dy) => to(state.size - 0.0125 * dy, state.turn + 0.02 * dx),
-        }];
-      },
-    },
-
-    spike: {
-      start: { hands: 1, back: 1 },
-      values({ hands, back }, part) {
-        const n = 24, query = 20, column = 560 / n, x = 10 + column * (query - back + 0.5);
-        const waves = range(hands).map((j) => "M" + range(181).map((i) => {
-          const s = -0.5 + (i / 180) * n;
-          return at(10 + column * (s + 0.5), 28 + 24 * j - 10 * part * Math.cos(SPEEDS[j] * (query - back - s)));
-        }).join("L"));
-        const weights = softmax(range(n).map((s) => 4 * sum(range(hands).map((j) => Math.cos(SPEEDS[j] * (query - back - s))))));
-        return [
-          [
-            waves.join(""),
-            ...weights.flatMap((w, i) => [`M${at(10 + column * (i + 0.5), 424)}v${f(-130 * w * part)}`, i === query - back ? "weight best" : "weight"]),
-            `M${at(x, 12)}V424`,
-            moved(x, 442),
-            moved(574, 40 + 24 * (hands - 1)),
-          ],
-          `${handsOf(hands)}: ${Math.round(100 * weights[query - back])} % of York’s weight is on the word ${back} position${back > 1 ? "s" : ""} before.`,
-          weights[query - back] > 0.8,
-        ];
-      },
-      grips({ state, draw }) {
-        const back = (to) => draw((state.back = within(1, Math.round(to), 12)));
-        const hands = (to) => draw((state.hands = within(1, Math.round(to), 10)));
-        return [
-          { label: "The crest", text: () => `${state.back} before York`, move: (p) => back(20.5 - (p.x - 10) / (560 / 24)), keys: (dx) => back(state.back - dx) },
-          { label: "Hands", text: () => `${state.hands}`, move: (p) => hands((p.y - 40) / 24 + 1), keys: (dx, dy) => hands(state.hands + dx + dy) },
-        ];
-      },
-    },
-
     rotary: {
       start: { query: 16, key: 14 },
       values({ query, key }, part) {
