@@ -10,28 +10,33 @@ has no ids and no global names, so several can stand on one page. Its colours ar
 the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
-from pe_lib.explorers.coats import Coats
+from pe_lib.explorers.coats import Coats, Galaxy
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
-from pe_lib.explorers.heat_map import HeatMap
+from pe_lib.explorers.field import Field, HeatMap
+from pe_lib.explorers.hero import Hero
 from pe_lib.explorers.knobs import Knobs
-from pe_lib.explorers.look_back import LookBack
+from pe_lib.explorers.look_back import LookBack, Spike
 from pe_lib.explorers.move_both import MoveBoth
 from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.right_offsets import RightOffsets
-from pe_lib.explorers.rotation import Rotation
+from pe_lib.explorers.rotation import Rotation, Turn
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.skip import Skip
 from pe_lib.explorers.straight_line import StraightLine
 from pe_lib.explorers.stretch import Stretch
 from pe_lib.explorers.switches import Switches
 from pe_lib.explorers.two_hands import TwoHands
+from pe_lib.explorers.wheel import Wheel
 
 __all__ = [
     "Coats",
     "Dial",
     "DotProduct",
+    "Field",
+    "Galaxy",
     "HeatMap",
+    "Hero",
     "Knobs",
     "LookBack",
     "MoveBoth",
@@ -40,8 +45,11 @@ __all__ = [
     "Rotation",
     "Shuffle",
     "Skip",
+    "Spike",
     "StraightLine",
     "Stretch",
     "Switches",
+    "Turn",
     "TwoHands",
+    "Wheel",
 ]

@@ -10,42 +10,27 @@ from collections import defaultdict
 from dataclasses import fields
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import combinations, pairwise, product
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from pe_lib import angular_frequencies, explorers, shift_matrix, sinusoidal
-from pe_lib.attention import attention, softmax
-from pe_lib.beyond import scaling
-from pe_lib.beyond.grid import rotate_grid
-from pe_lib.beyond.positions import sharded
+from pe_lib import explorers, shift_matrix
 from pe_lib.explorers import dial as dial_module
 from pe_lib.explorers import skip
-from pe_lib.geometry import first_rise, similarity
-from pe_lib.naive import binary
+from pe_lib.explorers._explorer import Explorer
 
-KINDS = [getattr(explorers, name) for name in explorers.__all__]
+KINDS = [
+    kind
+    for kind in map(vars(explorers).get, explorers.__all__)
+    if issubclass(kind, Explorer)
+]
 STATES = [
-    explorers.LookBack(query=1),
-    explorers.Rotation(position=40, offset=-24),
-    explorers.Rotation(offset=22),
-    explorers.Rotation(offset=0),
     explorers.MoveBoth(position=104, back=0),
-    explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
-    explorers.DotProduct(d_model=2, base=2),
-    explorers.DotProduct(d_model=512, base=1_000_000),
-    explorers.HeatMap(base=256, position=31),
-    explorers.HeatMap(d_model=4, base=100, position=0),
-    explorers.Shuffle(codes=True),
     explorers.Dial(k=3, position=25),
     explorers.Skip(heads="twenty", quarters=2),
-    explorers.Stretch(rule="ntk", factor=32, trained_length=512),
-    explorers.Stretch(rule="llama3", base=100),
-    explorers.Patches(down=0, right=-3),
-    explorers.Patches(down=-2, right=3, diagonals=True),
     *(kind() for kind in KINDS),
 ]
 VOID = {"input"}
@@ -119,14 +104,9 @@ def test_wrong_arguments_are_refused(kind, wrong):
     ("kind", "name", "lowest", "highest"),
     [
         (explorers.LookBack, "query", 1, 15),
-        (explorers.Rotation, "position", 0, 40),
-        (explorers.Rotation, "offset", -24, 24),
-        (explorers.HeatMap, "position", 0, 31),
         (explorers.MoveBoth, "position", 4, 104),
         (explorers.MoveBoth, "back", 0, 4),
         (explorers.Dial, "k", 0, 4),
-        (explorers.Patches, "down", -3, 3),
-        (explorers.Patches, "right", -3, 3),
         (explorers.Dial, "position", 0, 31),
     ],
 )
@@ -291,101 +271,6 @@ def test_script_redraws_what_python_drew(play, state):
     assert same_drawing(page) is True
 
 
-def look_back_shows(page, turns, t):
-    """Compare all that LookBack shows with pe_lib, given what the reader turned."""
-    P = sinusoidal(np.arange(16), 8, base=20)
-    weights = softmax(4 * P @ turn_matrix(turns) @ P.T)
-    frequencies = angular_frequencies(8, base=20)
-    for j, dial in enumerate(page.locator(".hand").all()):
-        assert off(dial, frequencies[j] * (t - 1) + turns[j]) < 0.002
-    bars = page.locator(".plot path.now")
-    np.testing.assert_allclose(heights(bars), 60 * weights[t], atol=0.051)
-    best, hits = weights.argmax(axis=1), 0
-    hits = np.count_nonzero(best[1:] == np.arange(15))
-    where = {t: "attends to itself", t - 1: "attends one back"}
-    where = where.get(best[t], f"attends to {best[t]}, not to {t - 1}")
-    found = re.match(
-        rf"Position {t} {where}\. Weight on {t - 1}: (0\.\d\d)\.", sentence(page)
-    )
-    assert abs(float(found[1]) - weights[t, t - 1]) < 0.0051
-    if page.locator(".map text").text_content() != "?":
-        assert f"{hits} of 15 positions attend one back." in sentence(page)
-        levels = np.zeros((16, 16))
-        for level, path in enumerate(page.locator(".map path.now").all(), 1):
-            cells = numbers(path.get_attribute("d")).astype(int).reshape(-1, 3)
-            levels[cells[:, 1], cells[:, 0]] = level
-        assert np.abs(levels / 4 - weights).max() < 0.126
-    return hits
-
-
-def test_fast_hands_hold_the_diagonal():
-    """What the card says at the end: the first hand breaks it, the last never does."""
-    P, frequencies = sinusoidal(range(16), 8, base=20), angular_frequencies(8, base=20)
-    right = np.zeros((4, 72), int)
-    for j, degrees in product(range(4), range(72)):
-        turns = frequencies.copy()
-        turns[j] += np.radians(5 * degrees)
-        right[j, degrees] = served(P @ turn_matrix(turns) @ P.T)[1]
-    assert right[3].min() == 15
-    assert right[0].min() == 0 and np.count_nonzero(right[0] == 15) == 15
-
-
-def test_look_back_by_keyboard(play):
-    """Turn the hands one by one, and ask for every position."""
-    page = play(explorers.LookBack())
-    turns, dials = np.zeros(4), page.locator(".hand").all()
-    look_back_shows(page, turns, 11)
-    reached = page.locator(".reached")
-    page.get_by_role("button", name="Now for every").press("Enter")
-    assert look_back_shows(page, turns, 11) == 0 and not reached.is_visible()
-    dials[0].focus()
-    for key, step in [("ArrowRight", 2), ("ArrowDown", -2), ("Shift+ArrowUp", 10)]:
-        dials[0].press(key)
-        turns[0] += np.radians(step)
-        look_back_shows(page, turns, 11)
-    for j, frequency in enumerate(angular_frequencies(8, base=20)):
-        for _ in range(int((np.degrees(frequency - turns[j]) + 1) // 2)):
-            dials[j].press("ArrowRight")
-        turns[j] = frequency  # within one degree it catches
-        hits = look_back_shows(page, turns, 11)
-        assert ", 0 to go" in dials[j].get_attribute("aria-valuetext")
-        assert reached.is_visible() == (j == 3)
-    assert hits == 15
-    np.testing.assert_allclose(turn_matrix(turns), shift_matrix(1, 8, base=20))
-    move(slider(page, "position of the query"), -10)
-    assert look_back_shows(page, turns, 1) == 15 and reached.is_visible()
-    dials[3].press("Home")
-    turns[3] = 0
-    look_back_shows(page, turns, 1)
-    assert not reached.is_visible()
-    start_again(page, "Position 11")
-    look_back_shows(page, np.zeros(4), 11)
-    assert page.locator(".map text").text_content() == "?"
-    assert page.locator(".map path.now").first.get_attribute("d") == ""
-
-
-@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_a_hand_is_dragged(play, touch):
-    """It follows the pointer, and catches on the dotted hand within four degrees."""
-    page = play(explorers.LookBack(), has_touch=touch)
-    frequency = angular_frequencies(8, base=20)[0]
-    dial = page.locator(".hand").first
-    for angle, expected in [(2, 2), (11 * frequency + 0.05, 11 * frequency)]:
-        if touch:
-            page.touchscreen.tap(*around(dial, angle))
-        else:
-            drag(page, around(dial, 0.5), around(dial, angle))
-        assert off(dial, expected) < (0.02 if expected == 2 else 0.002)
-    met = page.get_by_text("✓ on it")
-    assert met.count() == 1
-    page.mouse.move(*around(dial, 3))  # not held: nothing follows
-    assert met.count() == 1
-    outline = "x => getComputedStyle(x).outlineStyle"
-    assert dial.evaluate(outline) == "none"  # until a key is pressed
-    dial.press("ArrowRight")
-    assert dial.evaluate(outline) == "solid"
-
-
 PULLED = """pieces => pieces.forEach((piece) => {
   piece.ends = [];
   for (const end of ["pointercancel", "pointerup"])
@@ -467,30 +352,6 @@ def test_dial_by_keyboard(play):
         assert set(map(text.count, text)) == {1, 2}
 
 
-def test_knobs_turn_and_words_are_dragged(play):
-    """The dial and the stored answers by a knob, both words by their tiles."""
-    kinds = explorers.Dial, explorers.Skip, explorers.MoveBoth
-    page = play(*(kind() for kind in kinds), viewport={"width": 390, "height": 844})
-    knobs = page.locator(".knob svg")
-    for number, (start, end), state in (
-        (0, (1, 3.2), explorers.Dial(k=3)),
-        (1, (0, 1.1), explorers.Skip(quarters=4)),
-    ):
-        knob = knobs.nth(number)
-        drag(page, *(around(knob, angle) for angle in np.arange(start, end, 0.1)))
-        assert sentence(page, number) == str(state)
-    unit = page.locator(".row").bounding_box()["width"] / 17
-    stayed = "Both words moved, and the score stayed. "
-    for css, steps, text in (
-        (".both", 5, f"{stayed}{explorers.MoveBoth(position=9)}"),
-        (".key", -2, str(explorers.MoveBoth(position=9, back=3))),
-        (".query", 1, str(explorers.MoveBoth(position=10, back=4))),
-    ):
-        x, y = spot(page.locator(css))
-        drag(page, (x, y), (x + steps * unit, y))
-        assert sentence(page, 2) == text
-
-
 def test_each_fits_a_phone(play):
     """All of it on one screen, and the drawing stays in sight above its controls."""
     for kind in KINDS:
@@ -514,215 +375,6 @@ def test_dial_knows_which_words_have_stood_before():
     changed = dial_module.matrices() | {"W1": 2 * dial_module.matrices()["W1"]}
     assert dial_module.packed(changed).splitlines()[1] == again.splitlines()[1]
     assert dial_module.packed(changed).splitlines()[0] != again.splitlines()[0]
-
-
-def test_rotation_by_keyboard(play):
-    target = explorers.Rotation(position=5, offset=-7)
-    page = play(explorers.Rotation(), target)
-    entries = page.locator(".matrix .now")
-    before = entries.all_text_contents()
-    move(slider(page, "position t"), 3)
-    assert entries.all_text_contents() == before  # T(k) does not ask where
-    assert sentence(page).startswith("You moved the position, and nothing moved in")
-    assert not page.locator(".reached").first.is_visible()
-    move(slider(page, "offset k"), -10)
-    assert page.locator(".reached").first.is_visible()
-    assert same_drawing(page) is True
-    T = shift_matrix(-7, 6, base=50)
-    found = numbers(entries.all_text_contents()[:12])
-    blocks = [T[i : i + 2, i : i + 2].ravel() for i in (0, 2, 4)]
-    np.testing.assert_allclose(found, np.concatenate(blocks), atol=0.0051)
-    for entry, number in zip(entries.all()[:12], np.concatenate(blocks), strict=True):
-        assert f"--v:{round(40 * abs(number))}%" == entry.get_attribute("style")
-        assert ("less" in entry.get_attribute("class")) == (number < -0.005)
-    shown = page.locator(".dials span").all_text_contents()[:3]
-    turns = -7 * angular_frequencies(6, base=50)
-    np.testing.assert_allclose(numbers(shown), turns, atol=0.0051)
-    assert "T(−7) takes position 5 to −2" in sentence(page)
-
-
-def test_rotation_moves_the_hands(play):
-    """Both legs are the code of the position where the hands arrive."""
-    page = play(explorers.Rotation())
-    move(slider(page, "offset k"), 4)
-    code = sinusoidal(9, 6, base=50)
-    sines = [numbers(x.get_attribute("d"))[-1] for x in page.locator("path.sine").all()]
-    ups = [numbers(x.get_attribute("d"))[-1] for x in page.locator("path.cosine").all()]
-    np.testing.assert_allclose(sines, 44 * code[::2], atol=0.051)
-    np.testing.assert_allclose(ups, -44 * code[1::2], atol=0.051)
-    pale = page.locator(".pale").first.get_attribute("transform")
-    assert pale == f"rotate({np.degrees(2):.1f})"
-
-
-def test_a_hand_sets_the_offset(play):
-    """By whole words, on and back, to the end of the slider and no further."""
-    page = play(explorers.Rotation(offset=0))
-    dial, frequency = page.locator(".hand").nth(1), angular_frequencies(6, base=50)[1]
-    ways = (0.2, 1, 2, 3.4, 3, 2, 0, -2, -3, -4.1, *range(-6, -32, -2))
-    for i, k in enumerate(ways):
-        page.mouse.move(*around(dial, frequency * k))
-        if i == 0:
-            page.mouse.down()
-        # Half a pixel is a fortieth of a word.
-        offset = int(slider(page, "offset k").input_value())
-        assert abs(offset - max(k - 0.2, -24)) < 0.55
-    page.mouse.up()
-    assert sentence(page).startswith("T(−24) takes position")
-
-
-def test_dot_product_everywhere(play):
-    """All widths and bases that the sliders reach, against pe_lib.geometry."""
-    page = play(explorers.DotProduct())
-    bases = (2, 4, 16, 100, 256, 1000, 10_000, 100_000, 1_000_000)
-    for (width, place), shown in everywhere(page, d=[*range(9)], base=[*range(9)]):
-        d, base = 2 ** (width + 1), bases[place]
-        k = first_rise(d, base=base)
-        rises = sum(b > a for a, b in pairwise(similarity(range(101), d, base=base)))
-        assert shown.line == (
-            f"{d} numbers, base {base:,}: first rises from offset {k} to {k + 1}."
-            f" Rises {rises} times in 100."
-        )
-
-
-def test_stretch_everywhere(play):
-    """All 480 settings: angles, frequencies, gap, against pe_lib.beyond.scaling."""
-    page = play(explorers.Stretch())
-    lists = ((1, 2, 4, 8, 16, 32), (100, 10**4, 500_000, 10**6), (64, 512, 4096, 8192))
-    names = ["none", "interpolate", "ntk", "yarn", "llama3"]
-    s_at, base_at, L_at = ([*range(len(values))] for values in lists)
-    won = set()
-    for (rule, *places), shown in everywhere(
-        page, rule=names, s=s_at, base=base_at, L=L_at
-    ):
-        s, base, L = (values[i] for values, i in zip(lists, places, strict=True))
-        paths, text, reached = shown.drawn, shown.line, shown.reached
-        old = angular_frequencies(128, base=base)
-        new = {
-            "none": old,
-            "interpolate": scaling.interpolate(old, s),
-            "ntk": scaling.ntk(old, s),
-            "yarn": scaling.by_parts(old, s, L),
-            "llama3": scaling.llama3(old, s, L),
-        }[rule]
-        far = scaling.unseen_angles(old, new, L, 8 * L)
-        stems = numbers(paths[1] + paths[2]).reshape(-1, 3)
-        at, rows = np.arange(64), np.flatnonzero(far)
-        order = np.argsort(stems[:, 0])
-        np.testing.assert_allclose(stems[order, 0], 40 + 4.5 * rows)
-        heights = 80 - 20 * np.log2(far[rows])
-        np.testing.assert_allclose(stems[order, 2], heights, atol=0.0501)
-        assert paths[2].count("M") == (far > 1 + 1e-9).sum()
-        line = numbers(paths[3]).reshape(-1, 2)
-        np.testing.assert_allclose(line[:, 0], 40 + 4.5 * at)
-        np.testing.assert_allclose(
-            line[:, 1], 176 - 20 * np.log2(new / old), atol=0.0501
-        )
-        share = (1 - np.cos(new).mean()) / (1 - np.cos(old).mean())
-        unseen, slow = (far > 1 + 1e-9).sum(), (far > 0).sum()
-        *counts, kept = numbers(text)
-        assert abs(kept - 100 * share) < 0.51
-        if unseen:
-            assert counts[:2] == [unseen, slow]
-            assert abs(counts[2] - far.max()) < 0.051
-        assert text.startswith(
-            "Every" if not slow else "New angles for" if unseen else "No hand"
-        )
-        assert reached == (slow > 0 == unseen and share >= 0.9)
-        if reached:
-            won.add((rule, s, L))
-        if (rule, s, base, L) == ("ntk", 32, 10_000, 4096):
-            assert (unseen, round(100 * share)) == (0, 76)
-    by_parts = product(("llama3", "yarn"), (8, 16, 32), (64, 512, 4096, 8192))
-    assert won == {one for one in by_parts if one[::2] != ("yarn", 64)}
-
-
-def test_heat_map_by_keyboard(play):
-    target = explorers.HeatMap(d_model=8, base=16, position=13)
-    page = play(explorers.HeatMap(), target)
-    move(slider(page, "position"), 7)
-    move(slider(page, "numbers, d"), -1)
-    move(slider(page, "base"), -4)
-    assert same_drawing(page) is True
-    factor = re.search(r"is ([\d.]+) times", sentence(page))[1]
-    position, digits, values = page.locator("dd").all_text_contents()[:3]
-    frequencies = angular_frequencies(8, base=16)
-    assert float(factor) == frequencies[0] / frequencies[1] == 2
-    code = [float(number.replace("−", "-")) for number in values.split()]
-    np.testing.assert_allclose(code, sinusoidal(13, 8, base=16), atol=0.0051)
-    assert (position, digits) == ("13", "1 0 1 1 0")
-
-    for t in (31, 0, 13):
-        drag(page, spot(page.locator("svg").first, (10 * t + 15) / 340, 0.3))
-        assert slider(page, "position").input_value() == str(t)
-    levels = np.full((8, 32), -1)
-    paths = page.locator(".pe-explorer").first.locator("path.now").all()
-    for number, path in enumerate(paths):
-        for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)", path.get_attribute("d")):
-            cells = slice(int(x), int(x) + int(width))
-            assert (levels[int(y), cells] == -1).all()
-            assert int(y) % 2 == number // 9  # sines first, cosines second
-            levels[int(y), cells] = number % 9
-    table = sinusoidal(np.arange(32), 8, base=16).T
-    assert np.abs(levels / 4 - 1 - table).max() < 0.126
-
-
-def shuffle_shows(page, order, codes):
-    """Compare the five pairs of numbers with pe_lib's attention."""
-    vectors = np.array(explorers.Shuffle.VECTORS, dtype=float)
-    X = vectors[order] + np.outer(np.arange(5), (0.1 * codes, 0))
-    new = attention(np.sqrt(2) * X, X, X)[0]
-    words = page.locator(".word").all()
-    for seat, word in enumerate(order):
-        shown = numbers(words[word].locator(".now").all_text_contents())
-        np.testing.assert_allclose(shown, new[seat], atol=0.0051)
-        assert words[word].get_attribute("style") == f"--at: {seat};"
-
-
-def test_shuffle_says_with_what_to_compare(play):
-    page = play(explorers.Shuffle())
-    page.get_by_role("checkbox", name="add the positions").press("Space")
-    assert sentence(page).startswith("With positions there are new numbers.")
-    assert not page.locator(".reached").is_visible()
-
-
-def test_shuffle_by_keyboard(play):
-    page = play(explorers.Shuffle())
-    order, rng = list(range(5)), np.random.default_rng(0)
-    words, reached = page.locator(".word").all(), page.locator(".reached")
-    for codes in (False, True):
-        for _ in range(12):
-            one, two = (int(x) for x in rng.choice(5, 2, replace=False))
-            words[one].press("Enter")
-            assert words[one].get_attribute("aria-pressed") == "true"
-            words[two].press("Space")
-            i, j = order.index(one), order.index(two)
-            order[i], order[j] = order[j], order[i]
-            shuffle_shows(page, order, codes)
-            same = [explorers.Shuffle.WORDS[w] for w in order] == list(
-                explorers.Shuffle.WORDS
-            )
-            assert reached.is_visible() == (codes and not same)
-            if not codes and not same:
-                assert "not one number changed" in sentence(page)
-        page.get_by_role("checkbox", name="add the positions").press("Space")
-        shuffle_shows(page, order, not codes)
-
-
-def test_shuffle_by_mouse_and_finger(play):
-    page = play(explorers.Shuffle(), has_touch=True, reduced_motion="reduce")
-    seats = [spot(word) for word in page.locator(".word").all()]
-    page.mouse.move(*seats[0])
-    page.mouse.down()
-    page.mouse.move(*seats[3], steps=4)
-    assert spot(page.locator(".word").first) == pytest.approx(seats[3], abs=1)
-    page.mouse.up()
-    shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    drag(page, seats[0], (2, seats[0][1]))  # past the last seat: back it goes
-    shuffle_shows(page, [3, 1, 2, 0, 4], False)
-    page.touchscreen.tap(*seats[1])
-    page.touchscreen.tap(*seats[4])
-    shuffle_shows(page, [3, 4, 2, 0, 1], False)  # York for York: the same sentence
-    assert page.locator("dd").first.text_content() == "2 of 60"
 
 
 def served(scores):
@@ -751,142 +403,6 @@ def rounds_table(n):
     """Dials of 2, 4 and 8 words a round, each as sine and cosine."""
     angles = 2 * np.pi * np.arange(n)[:, np.newaxis] / (2, 4, 8)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, 6)
-
-
-def test_knobs_by_keyboard(play):
-    page = play(explorers.Knobs())
-    dials, reached = page.locator(".hand").all(), page.locator(".reached")
-    turned = [0, 0, 0]
-
-    def shows(n):
-        P = rounds_table(n)
-        scores = P @ turn_matrix(np.radians(turned)) @ P.T
-        return lamps_show(page, scores)
-
-    assert shows(5) == 0
-    for j, presses, key, angle in [(2, 22, "ArrowUp", 44), (1, 9, "Shift+ArrowUp", 90)]:
-        for _ in range(presses):
-            dials[j].press(key)
-        turned[j] = angle
-        shows(5)
-        assert off(dials[j], np.radians(angle)) < 0.001
-    for _ in range(18):
-        dials[0].press("Shift+ArrowLeft")
-    turned[0] = 180
-    assert page.locator(".dials span").first.text_content() == "180°"
-    assert dials[0].get_attribute("aria-valuenow") == "180"
-    assert shows(5) == 4 and reached.is_visible()
-    assert sentence(page) == "One setting is right for every query."
-    move(slider(page, "words in the text"), 7)
-    assert shows(12) == 4 and not reached.is_visible()
-    assert sentence(page) == "Query 1 has a tie between 0 and 8."
-    dials[1].press("Home")
-    turned[1] = 0
-    shows(12)
-
-
-def test_knobs_agree_at_one_step():
-    """What the reached state says: only there all four score the most, 3."""
-    P = rounds_table(5)
-
-    def score(angles):
-        scores = P @ turn_matrix(np.radians(angles)) @ P.T
-        return min(scores[t, t - 1] for t in range(1, 5))
-
-    scores = {angles: score(angles) for angles in product(range(0, 360, 15), repeat=3)}
-    full = [angles for angles, value in scores.items() if value > 3 - 1e-9]
-    assert full == [(180, 90, 45)]
-
-
-def test_straight_line_everywhere(play):
-    """All slopes and heights: the scores, the bars; old is never the tallest alone."""
-    page = play(explorers.StraightLine())
-    halves = [n / 2 for n in range(-4, 5)]
-    for (a, b), shown in everywhere(page, slope=halves, height=halves):
-        P = np.stack([np.arange(5), np.ones(5)], axis=1)
-        expected = P @ (a, b)
-        assert list(numbers(shown.told[0])) == list(expected)
-        tops = np.array(re.findall(r"V(-?[\d.]+)", shown.drawn[0]), dtype=float)
-        np.testing.assert_allclose(110 - 10 * expected, tops)
-        assert shown.line.startswith(
-            "A flat line"
-            if a == 0
-            else f"The highest score is {'New’s, key 0' if a < 0 else 'York’s, key 4'}"
-        )
-
-
-def test_straight_line_says_why(play):
-    page = play(explorers.StraightLine())
-    reached = page.locator(".reached")
-    for tries in range(1, 7):
-        move(slider(page, "slope"), -1)
-        assert page.locator("dd").last.text_content() == str(tries)
-        assert reached.is_visible() == (tries == 6)
-
-
-def test_the_bar_of_old_is_pulled(play):
-    """Its ring takes it along as far as the slope goes, and is no other way taken."""
-    page = play(explorers.StraightLine())
-
-    ring = page.locator("g.now circle").first
-    drag(page, spot(ring, 0.5, 0.25))
-    assert page.locator("dd").last.text_content() == "0"
-    for up, slope in ((15, 2), (-90, -1), (45, 0.5), (-500, -2)):
-        drag(page, spot(ring, 0.5, 0.25), spot(ring, 0.5, 0.25 - up / 46))
-        assert float(slider(page, "slope").input_value()) == slope
-    assert page.locator("dd").last.text_content() == "4"
-    page.mouse.move(*spot(ring, 0.5, 0.25 - 100 / 46))  # not held: nothing follows
-    assert float(slider(page, "slope").input_value()) == -2
-
-
-def test_drawings_are_dragged_and_pressed(play):
-    """The dot to the furthest first rise, the line to 1/32, a row to its next state."""
-    kinds = explorers.DotProduct, explorers.Stretch, explorers.Switches
-    page = play(*(kind() for kind in kinds), explorers.RightOffsets())
-    for grip, right, down in ((0, 500, 0), (1, 0, 500)):
-        x, y = spot(page.locator("g.now").nth(grip))
-        drag(page, (x, y), (x + right, y + down))
-    assert "first rises from offset 43 to 44" in sentence(page)
-    assert slider(page, "factor s").get_attribute("aria-valuetext") == "32"
-    assert page.locator("[value=interpolate]").is_checked()
-    page.locator(".code span").first.click()
-    page.locator("text.muted.now").first.click()
-    assert page.locator("[name=ones][value='-1']").is_checked()
-    assert page.locator("[name=cut][value=zigzag]").is_checked()
-
-
-def test_switches_everywhere(play):
-    """All 27 settings by clicks: two served is the most, as is said after six."""
-    page = play(explorers.Switches())
-    P, best, tried = binary(np.arange(5), 3, centered=True), 0, set()
-    weights, names = [1, 1, 1], ("ones", "twos", "fours")
-    for setting in product((-1, 1, 0), repeat=3):
-        for digit, name in enumerate(names):
-            page.locator(f"[name={name}][value='{setting[digit]}']").check()
-            weights[digit] = setting[digit]
-            tried.add(tuple(weights))
-            right = lamps_show(page, P @ np.diag(weights) @ P.T)
-            best, few = max(best, right), len(tried) < 6
-            assert page.locator(".reached").is_visible() == (best == 2 and not few)
-            assert sentence(page).endswith("three?") == (right == 2 and few)
-        mute = page.locator(".code .mute").count()
-        assert mute == 5 * setting.count(0)
-    assert best == 2 and page.locator("dd").last.text_content() == "2"
-
-
-def test_two_hands_everywhere(play):
-    """All 99 frequencies: the nearest position, its distance, the whole curve."""
-    page = play(explorers.TwoHands())
-    t, speeds = np.arange(100), [n / 100 for n in range(1, 100)]
-    for (speed,), shown in everywhere(page, w=speeds):
-        angles = np.outer(t, (1, speed))
-        P = np.hstack([np.sin(angles), np.cos(angles)])
-        far = np.linalg.norm(P[1:] - P[0], axis=1)
-        assert shown.told[0] == f"position {far.argmin() + 1}"
-        assert abs(float(shown.told[1]) - far.min()) < 0.0051
-        drawn = numbers(shown.drawn[0])[1::2]
-        np.testing.assert_allclose(drawn, 130 - 40 * far, atol=0.051)
-        assert shown.reached == (far.min() >= 0.58) == (speed == 0.39)
 
 
 def test_skip_shows_what_is_stored(play):
@@ -937,193 +453,6 @@ def test_move_both_words(play):
     assert same_drawing(page)
 
 
-def test_patches_everywhere(play):
-    """All 98 settings: the weights that rotate_grid gives, and where two are had."""
-    page = play(explorers.Patches())
-    steps = np.arange(-3, 4)
-    places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
-    axial = np.kron(np.eye(2), (2, 1, 0.5))
-    slanted = np.hstack([axial, axial + axial[::-1] * [[1], [-1]]])
-    frequencies = {False: axial, True: slanted}
-    served, offsets = {False: 0, True: 0}, [*range(-3, 4)]
-    for (diagonals, down, right), shown in everywhere(
-        page, diagonals=[False, True], down=offsets, right=offsets
-    ):
-        hands = frequencies[diagonals]
-        amount = 2 * np.cos((down, right) @ hands).repeat(2)
-        amount[1::2] = 0
-        turned = rotate_grid(
-            np.tile([1.0, 0.0], (49, hands.shape[1])), places, frequencies=hands
-        )
-        scores = turned @ amount
-        weights = softmax(3 * scores)
-        levels = np.zeros((7, 7))
-        for level, path in enumerate(shown.drawn, 1):
-            for x, y, width in numbers(path).astype(int).reshape(-1, 3):
-                levels[y, x : x + width] = level
-        expected = np.minimum(16 * weights.reshape(7, 7), 8)
-        assert np.abs(levels - expected).max() < 0.501
-        assert list(numbers(shown.moved)) == [
-            40 * k for k in (right, down, -right, -down)
-        ]
-        two = {(down, right), (-down, -right)}
-        wanted = np.array([tuple(place) in two for place in places])
-        best = scores > scores.max() - 1e-9
-        alone = bool((wanted == best).all())
-        weight = weights[wanted].sum()
-        assert shown.line.endswith(f"Weight on those wanted: {weight:.2f}.")
-        assert ("Highest: no other." in shown.line) == alone
-        more = int(best.sum() - wanted.sum())
-        assert alone or f"{best.sum()} patches, {more} too many" in shown.line
-        served[diagonals] += alone
-        assert alone == (diagonals or down * right == 0)
-        assert shown.reached == (diagonals and down * right != 0)
-    assert served == {False: 13, True: 49}
-
-
-def test_patches_are_dragged(play):
-    page = play(explorers.Patches())
-
-    def patch(down, right):
-        return spot(page.locator(".map"), 0.5 + 40 * right / 300, 0.5 + 40 * down / 300)
-
-    page.mouse.move(*patch(1, 2))
-    assert sentence(page).startswith("Wanted: 1 down, 2 right, and")
-    drag(page, patch(1, 2), patch(-2, 1))
-    page.mouse.move(*patch(3, 3))  # not held: nothing follows
-    assert sentence(page).startswith("Wanted: 2 up, 1 right, and the opposite. Hi")
-    assert slider(page, "rows down").input_value() == "-2"
-    page.get_by_role("checkbox").check()
-    assert page.locator(".reached").is_visible()
-
-
-def test_right_offsets(play):
-    """Twelve settings: numbers, map and count, against pe_lib's shards."""
-    state = explorers.RightOffsets(ranks=4, cut="zigzag", numbers="zigzag")
-    page = play(explorers.RightOffsets(), state)
-    orders = ("contiguous", "zigzag")
-    for index, ranks in enumerate((2, 4)):
-        slider(page, "ranks").fill(str(index))
-        for cut, numbered in product(orders, ("local", *orders)):
-            page.locator(f"[name=cut][value={cut}]").first.check()
-            page.locator(f"[name=numbers][value={numbered}]").first.check()
-            tokens = [sharded(16, ranks, r, order=cut) for r in range(ranks)]
-            local = [np.arange(16 // ranks)] * ranks
-            positions = (
-                local
-                if numbered == "local"
-                else [sharded(16, ranks, r, order=numbered) for r in range(ranks)]
-            )
-            shown = page.locator("svg").first.locator("text.now").all_text_contents()
-            place = np.array(shown[16:], int)
-            for t, p in zip(tokens, positions, strict=True):
-                np.testing.assert_array_equal(place[t], p)
-            gaps = np.subtract.outer(place, place)
-            true = np.subtract.outer(np.arange(16), np.arange(16))
-            right = int((gaps == true)[np.tri(16, dtype=bool)].sum())
-            assert sentence(page).startswith(f"{right} of 136 pairs")
-            drawn = page.locator("svg").first.locator("path.now").all()
-            cells = [sum(numbers(re.findall(r"h(\d+)", p.get_attribute("d"))))
-                     if p.get_attribute("d") else 0 for p in drawn]  # fmt: skip
-            assert cells == [right, 136 - right]
-            won = page.locator(".reached").first.is_visible()
-            assert won == (cut == numbered == "zigzag") and (right == 136) == (
-                cut == numbered
-            )
-    assert same_drawing(page)
-
-
-def coats_show(page, P, n):
-    """Compare lamps, counts and points with NumPy's least squares."""
-    move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
-    miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / np.mean(P**2))
-    text = list(P)
-    while len(text) < n:
-        text.append(text[-1] @ move)
-    text = np.array(text)
-    norms = np.linalg.norm(text, axis=1)
-    spread = 1 - norms.min() / norms.max()
-    gaps = [np.linalg.norm(p - q) for p, q in combinations(P, 2)]
-    shown = page.locator(".lamps span").all_text_contents()
-    assert abs(numbers(shown[0])[0] - 100 * spread) < 0.51
-    assert abs(numbers(shown[1])[0] - 100 * miss) < 0.51
-    lit = page.locator(".lamps span").evaluate_all("x => x.map((y) => y.dataset.is)")
-    assert lit == [
-        "yes" if spread <= 0.1 else "no",
-        "yes" if miss <= 0.05 else "no",
-    ]
-    assert page.locator(".reached").is_visible() == (
-        lit == ["yes", "yes"] and min(gaps) > 0.22
-    )
-    rings = page.locator(".plane path.target").get_attribute("d").split("M")[1:]
-    assert len(rings) == 4
-    for ring, aim in zip(rings, P[:-1] @ move, strict=True):
-        x, y, r, *_ = numbers(ring)
-        np.testing.assert_allclose((x + r, y), 150 + 110 * aim * (1, -1), atol=0.1)
-    circle = page.locator(".plane path.hair").last.get_attribute("d")
-    if norms.max() < 1.3:  # else there is no room for it
-        x, _, r, *_ = numbers(circle)
-        np.testing.assert_allclose((150 - x, r), 110 * norms.max(), atol=0.051)
-    else:
-        assert circle == ""
-    on = page.locator(".point").evaluate_all(
-        "x => x.map((y) => y.getAttribute('transform'))"
-    )
-    np.testing.assert_allclose(
-        numbers(on).reshape(5, 2), 150 + 110 * P * (1, -1), atol=0.0501
-    )
-    later = numbers(page.locator(".plane path.round").get_attribute("d"))
-    np.testing.assert_allclose(
-        later.reshape(-1, 3)[:, :2], 150 + 110 * text[5:] * (1, -1), atol=0.0501
-    )
-    return lit
-
-
-def test_coats_by_mouse_and_keyboard(play):
-    page = play(explorers.Coats())
-    P = np.array([(0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3)])
-    coats_show(page, P, 5)
-    points = page.locator(".point").all()
-    for key, step in [("ArrowUp", (0, 0.02)), ("Shift+ArrowLeft", (-0.1, 0))]:
-        points[1].press(key)
-        P[1] += step
-        coats_show(page, P, 5)
-    points[1].press("Home")
-    P[1] = 0.3, 0.2
-    for key, step in [("Shift+ArrowRight", (0.1, 0)), ("Shift+ArrowUp", (0, 0.1))] * 3:
-        points[2].press(key)
-        P[2] += step
-        coats_show(page, P, 5)
-    assert np.linalg.norm(P[2]) > 1.3
-    plane = page.locator(".plane")
-
-    def put_on_the_circle(step):
-        for t, point in enumerate(points):
-            goal = np.array([np.sin(step(t)), np.cos(step(t))])
-            pixel = np.round(spot(plane, *((150 + 110 * goal * (1, -1)) / 300)))
-            drag(page, spot(point.locator(".solid")), pixel)
-            corner, scale = spot(plane, 0, 0), plane.bounding_box()["width"] / 300
-            P[t] = ((pixel - corner) / scale - 150) / (110, -110)
-
-    # there and back: equal norm, one matrix, doubles
-    put_on_the_circle(lambda t: 1.5 * (t % 2))
-    assert coats_show(page, P, 5) == ["yes", "yes"]
-    assert "doubles" in page.locator("output").inner_text()
-    assert not page.locator(".reached").is_visible()
-    start_again(page, "63 %", ".lamps")
-    put_on_the_circle(lambda t: 0.7 * t)
-    assert coats_show(page, P, 5) == ["yes", "yes"]
-    assert page.locator(".reached").is_visible()
-    lit = set()
-    for _ in range(14):  # past the tolerance of both lamps, a step at a time
-        points[1].press("ArrowUp")
-        P[1] += (0, 0.02)
-        lit |= set(enumerate(coats_show(page, P, 5)))
-    assert lit == {(0, "yes"), (0, "no"), (1, "yes"), (1, "no")}
-    move(slider(page, "positions"), 35)
-    coats_show(page, P, 40)
-
-
 # All of them
 
 
@@ -1148,17 +477,6 @@ def test_axe_finds_nothing(play, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.emulate_media(media="print")
     assert page.locator("form").is_hidden() and page.locator(".stage").is_visible()
-
-
-def test_the_page_says_the_colours(play):
-    """Its variables win; without any, JupyterLab's dark theme is heard."""
-    page = play(explorers.Rotation())
-    ink = "getComputedStyle(document.querySelector('.arm path')).stroke"
-    light = page.evaluate(ink)
-    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
-    assert page.evaluate(ink) != light
-    page.evaluate("document.documentElement.style.setProperty('--ink', 'rgb(1, 2, 3)')")
-    assert page.evaluate(ink) == "rgb(1, 2, 3)"
 
 
 def test_forced_colours_are_the_systems(play):

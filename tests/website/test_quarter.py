@@ -5,12 +5,12 @@ is moved by keys and by a finger; the sentences that hold a number are computed.
 """
 
 import re
-from itertools import permutations, product
 from math import pi
 
 import numpy as np
 import pytest
 
+from pe_lib.explorers.drawing import view
 from tests.website.site_checks import (
     ROOT,
     accessibility,
@@ -24,28 +24,8 @@ from website import quarter
 
 PAGE = "book/quarter"
 STATES = [
-    *(("heap", {"order": list(order)}) for order in list(permutations(range(5)))[::17]),
-    *(("level", {"tilt": tilt}) for tilt in (-0.33, 0, 0.12)),
-    *(("digits", {"flip": list(flip)}) for flip in product((0, 1), repeat=3)),
-    *(("wheel", {"turn": turn}) for turn in (-7.3, 0.0, 2.56, 40.7)),
-    ("galaxy", {"size": 1, "turn": 1}),
-    ("galaxy", {"size": 1, "turn": 2 * pi / 5}),
-    ("galaxy", {"size": 1.02, "turn": 0.7}),
-    ("galaxy", {"size": 1.2, "turn": -1.7}),
-    ("galaxy", {"size": 0.87, "turn": -0.4}),
-    *(
-        ("field", {"words": n, "hands": k})
-        for n, k in ((7, 1), (64, 1), (64, 16), (20, 9), (27, 3))
-    ),
-    ("turn", {"angles": [0.2, 3.3, 6.1]}),
-    ("turn", {"angles": [1, 10000 ** (-1 / 16), 10000 ** (-1 / 8)]}),
-    *(
-        ("spike", {"hands": k, "back": b})
-        for k, b in ((1, 1), (2, 5), (10, 12), (3, 3))
-    ),
     *(("rotary", {"query": t, "key": s}) for t, s in ((27, 2), (9, 8), (20, 12))),
     *(("king", {"back": step / 4}) for step in range(9)),
-    *(("hero", {"moved_by": by}) for by in (1, -3, 0.4, 2.7, -1.2, 0.04)),
     *((name, {}) for name in quarter.DRAWINGS),
 ]
 
@@ -99,29 +79,14 @@ def sentence(name, **state):
 def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
-    assert re.findall(r"{panel} (\w+)", text) == list(quarter.DRAWINGS)
-    for order in permutations(range(5)):
-        assert sentence("heap", order=order).endswith("Vectors that changed: 0.")
-    for tilt in np.linspace(-0.33, 0.33, 12):
-        assert re.search("(New at 0|York at 4): an end", sentence("level", tilt=tilt))
-    flips = [sentence("digits", flip=flip)[0] for flip in product((0, 1), repeat=3)]
-    assert max(flips[1:]) == "2"
-    assert round(np.degrees(1)) == 57
-    assert "code 5 equals code 0" in sentence("galaxy", size=1, turn=2 * pi / 5)
-    assert "no equals: a clock hand" in sentence("galaxy", size=1, turn=1)
-    assert "code 44 is most like code 0, cosine 1.00" in sentence(
-        "field", words=48, hands=1
-    )
-    assert abs(44 / (2 * pi) - 7) < 0.003
-    assert "code 44" not in sentence("field", words=48, hands=3)
-    assert "0 of 3" in sentence("turn", angles=(0, 0, 0))
-    assert "3 of 3" in sentence("turn", angles=quarter.SPEEDS[:3])
-    spikes = [sentence("spike", hands=k) for k in (1, 2, 3)]
+    assert re.findall(r"{panel} (\w+)", text) == [*quarter.PANELS, "hero"]
+    galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
+    assert "code 5 equals code 0" in galaxy["sentence"]
+    assert view("galaxy", {"size": 1, "turn": 1})["reached"]
+    spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
     shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
     assert shares[0] < 25 and shares[2] > 80 and shares == sorted(shares)
-    assert "% of York’s weight is on the word 3 positions before" in sentence(
-        "spike", back=3
-    )
+    assert "the word 3 positions before" in view("spike", {"back": 3})["sentence"]
     scores = {
         sentence("rotary", query=t, key=t - 4).split("apart")[1] for t in range(6, 20)
     }
@@ -132,23 +97,9 @@ def test_what_the_page_says():
     assert "oldest" in sentence("king", back=0)
 
 
-def test_what_the_field_says(drawings):
-    """To whom a script helps: to drag; back by so much; and no field, no "drag"."""
-    show = """state => {
-        const panel = document.querySelector('[data-panel="hero"]');
-        panel.dispatchEvent(new CustomEvent("draw", { detail: state }));
-        return panel.querySelector("output").textContent; }"""
-    sentences = [
-        drawings.evaluate(show, state)
-        for state in ({"live": True}, {"grown": 0}, {"moved_by": -1.2}, {})
-    ]
-    starts = ("Drag the field", "The words in a heap", "Moved back by 1.2", "From word")
-    assert all(map(str.startswith, sentences, starts))
-
-
 def sliders(page):
     """All that can be taken, with the sentence of its drawing."""
-    for panel in page.locator(".panel").all():
+    for panel in page.locator(".panel[data-still]").all():
         for grip in panel.locator(".take").element_handles():
             yield panel, grip
 
@@ -215,7 +166,7 @@ def test_by_a_finger(phone):
         assert len(seen) > 1, grip.get_attribute("aria-label")
 
 
-@pytest.mark.parametrize("name", [name for name in quarter.DRAWINGS if name != "hero"])
+@pytest.mark.parametrize("name", quarter.PANELS)
 def test_each_panel_has_a_page(browser, site, name):
     """The drawing, which moves, its law, the next."""
     assert not broken_links(site, f"panel/{name}")
@@ -232,17 +183,17 @@ def test_without_a_script_and_on_paper(browser, site):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(site.url(PAGE))
-    shown = page.locator(".panel output").all_inner_texts()
+    shown = page.locator(".panel[data-still] output").all_inner_texts()
     assert [text.replace("\xa0", " ") for text in shown] == stills
-    assert all(svg.is_visible() for svg in page.locator(".panel svg").all())
+    assert all(svg.is_visible() for svg in page.locator(".panel[data-still] svg").all())
     context.close()
     page = browser.new_page()
     page.goto(site.url(PAGE))
-    assert page.locator(".panel output").all_text_contents() != stills
+    assert page.locator(".panel[data-still] output").all_text_contents() != stills
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".panel output").all_text_contents() == stills
+    assert page.locator(".panel[data-still] output").all_text_contents() == stills
     page.emulate_media(media="print")
-    assert page.locator(".panel svg").first.is_visible()
+    assert page.locator(".panel[data-still] svg").first.is_visible()
     page.close()
 
 
@@ -251,7 +202,7 @@ def test_a_drawing_comes_out_of_the_one_before(browser, site):
     for motion, morphs in (("no-preference", True), ("reduce", False)):
         page = browser.new_page(reduced_motion=motion)
         page.goto(site.url(PAGE))
-        for panel in page.locator(".panel").all()[1:-1]:
+        for panel in page.locator(".panel[data-still]").all()[1:-1]:
             top = panel.evaluate("x => x.getBoundingClientRect().top + scrollY")
             seen = set()
             for part in (0.8, 0.6, 0.1):
