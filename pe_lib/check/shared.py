@@ -316,18 +316,16 @@ def dtype(subject: Any) -> Findings:
     """Does what comes back have the dtype of x?"""
     if subject.way.form != "x" or getattr(subject, "tables", ""):
         return
-    floats = torch.float64, torch.bfloat16, torch.float16
-    for cast, kind in product((True, False), floats):
+    for kind in (torch.float64, torch.bfloat16, torch.float16):
         with contextlib.suppress(ForeignError):  # a refusal says so itself
-            module = _cast(subject, kind) if cast else subject.fresh()
-            found = subject.answer(module, dtype=kind).dtype
-            if found == kind:
-                continue
-            after = f"After .to({_name(kind)}) x" if cast else "x"
-            what = f"{after} of {_name(kind)} comes back as {_name(found)}."
-            fix = "Convert the encoding last: encoding.to(x.dtype)."
-            yield warning(what, fix) if cast else note(what)
-            return
+            found = subject.answer(_cast(subject, kind), dtype=kind).dtype
+            if found != kind:
+                yield warning(
+                    f"After .to({_name(kind)}) x of {_name(kind)} comes back as "
+                    f"{_name(found)}.",
+                    "Convert the encoding last: encoding.to(x.dtype).",
+                )
+                return
 
 
 def _cast(subject: Subject, kind: torch.dtype) -> nn.Module:
