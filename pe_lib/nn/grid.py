@@ -29,21 +29,16 @@ class GridRotaryEmbedding(nn.Module):
 
     Parameters
     ----------
-    head_dim : int
-        Width of a head, even.
-    sections, interleave, base
-        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL (16, 24, 24)
-        with base 10**6.
+    head_dim, sections, interleave, base
+        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL sections are
+        (16, 24, 24) and the base is 10**6.
     frequencies : array_like [axes, head_dim / 2]
         In the place of sections, from -pi to pi: of
         :func:`pe_lib.beyond.grid.axial_frequencies`, or mixed.
     layout, seq_dim, device
         As in :class:`RotaryEmbedding`. Qwen's weights have "half_split".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.beyond.grid.rotate_grid` would raise.
+    Raises TypeError or ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
 
     Examples
     --------
@@ -100,20 +95,12 @@ class GridRotaryEmbedding(nn.Module):
     def forward(
         self, queries: Tensor, keys: Tensor, *, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys, rotated by their positions.
+        """Queries and keys as of a :class:`RotaryEmbedding`, rotated.
 
-        Parameters
-        ----------
-        queries, keys : tensors [..., length, head_dim]
-            As in :class:`RotaryEmbedding`.
-        positions : tensor [length, axes] or [batch, length, axes]
-            Real numbers. Where many layers need the same ones, give what
-            :meth:`cos_sin` returns to ``module.rotary(queries, keys, cos_sin=...)``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If positions are no real numbers, or shapes do not fit.
+        Positions are real numbers, [length, axes] or [batch, length, axes]. Where many
+        layers need the same ones, give what :meth:`cos_sin` returns to
+        ``module.rotary(queries, keys, cos_sin=...)``. Raises TypeError if they are no
+        real numbers, ValueError if shapes do not fit.
         """
         wide = torch.float64 in (queries.dtype, keys.dtype)
         dtype = torch.float64 if wide else torch.float32
