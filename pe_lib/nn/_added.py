@@ -31,6 +31,11 @@ class Added(nn.Module):
     ) -> Tensor:
         """Return x plus the rows of its positions, in the shape and dtype of x.
 
+        Raises TypeError if x has no floating-point numbers, positions is no tensor of
+        such numbers, or offset is no integer; ValueError if the shape of x or of
+        positions does not fit, or nothing was learned for a position. On other devices
+        than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
+
         Parameters
         ----------
         x : tensor [..., length, d_model]
@@ -42,11 +47,6 @@ class Added(nn.Module):
             NaN gives NaN; of a learned embedding integers.
         offset : int
             Is added to every position, but for padding.
-
-        Raises TypeError if x has no floating-point numbers, positions is no tensor of
-        such numbers, or offset is no integer; ValueError if the shape of x or of
-        positions does not fit, or nothing was learned for a position. On other devices
-        than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
         """
         length, offset = self._length_of(x), as_whole("offset", offset)
         length_first = x.ndim == 3 and not self.batch_first

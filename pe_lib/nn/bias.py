@@ -41,6 +41,10 @@ class _Bias(nn.Module):
     ) -> Tensor:
         """What is added to the scores, after these were divided by a root.
 
+        Raises TypeError if an argument has a wrong type; ValueError if a length is
+        below 1, shapes do not fit, positions come with an offset, or keys have
+        positions and queries have none.
+
         Parameters
         ----------
         length, key_length : int
@@ -63,10 +67,6 @@ class _Bias(nn.Module):
             With [batch, ...] in front where positions have a batch. Numbers of 32
             bits, also in a module cast to 16; of 64 in a module cast to 64. Add them
             to float32 scores, or hand them to scaled_dot_product_attention.
-
-        Raises TypeError if an argument has a wrong type; ValueError if a length is
-        below 1, shapes do not fit, positions come with an offset, or keys have
-        positions and queries have none.
         """
         length = keys = as_whole("length", length, 1)
         if key_length is not None:
@@ -172,6 +172,8 @@ class AlibiBias(_Bias, Tabled):
     mask of numbers into booleans: each token then sees only itself, and no error is
     raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
 
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+
     Parameters
     ----------
     num_heads : int, at least 1
@@ -181,8 +183,6 @@ class AlibiBias(_Bias, Tabled):
         Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
     device, dtype
         Of the slopes, which have 32 bits or more.
-
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Examples
     --------
@@ -256,6 +256,8 @@ class T5Bias(_Bias):
     numbers: no logarithm can put a distance into a wrong one. T5 makes one such
     module for its encoder and one for its decoder, and uses it in all layers.
 
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+
     Parameters
     ----------
     num_heads : int, at least 1
@@ -268,8 +270,6 @@ class T5Bias(_Bias):
     device, dtype
         Of `weight` [num_buckets, num_heads], as transformers has it in
         ``relative_attention_bias.weight``.
-
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Examples
     --------

@@ -32,6 +32,8 @@ class RotaryEmbedding(Tabled):
     bits or more. Others, and those of given positions, are computed in each call;
     where many layers need the same ones, :meth:`cos_sin` computes them once.
 
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+
     Parameters
     ----------
     head_dim : int, at least 2
@@ -50,8 +52,6 @@ class RotaryEmbedding(Tabled):
     seq_dim : int
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
-
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Examples
     --------
@@ -162,6 +162,11 @@ class RotaryEmbedding(Tabled):
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, rotated by their positions.
 
+        Raises TypeError if queries or keys are no floating-point numbers, positions no
+        real numbers, offset no integer, or cosines and sines have too few bits;
+        ValueError if shapes do not fit, `cos_sin` comes with positions or an offset,
+        or lengths differ: :meth:`rotate` takes queries and keys apart.
+
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
@@ -177,11 +182,6 @@ class RotaryEmbedding(Tabled):
         cos_sin : tuple of two tensors
             What :meth:`cos_sin` returned, in the place of positions and offset: of
             float64 if queries or keys are.
-
-        Raises TypeError if queries or keys are no floating-point numbers, positions no
-        real numbers, offset no integer, or cosines and sines have too few bits;
-        ValueError if shapes do not fit, `cos_sin` comes with positions or an offset,
-        or lengths differ: :meth:`rotate` takes queries and keys apart.
         """
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)

@@ -36,6 +36,8 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     module's own dtype, and whole positions taken from them on the CPU. Other
     positions, and codes of more bits, are computed in each call, to the same numbers.
 
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+
     Parameters
     ----------
     d_model : int
@@ -54,8 +56,6 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         do not tell: every token would silently get the code of one position.
     device, dtype
         Of the table, as in PyTorch's own modules.
-
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Examples
     --------
