@@ -27,10 +27,8 @@ class LearnedPositionalEmbedding(Added):
 
     Parameters
     ----------
-    d_model : int
-        Width of x, at least 1.
-    max_length : int
-        Number of positions that can be learned, at least 1.
+    d_model, max_length : int, at least 1
+        The width of x, and how many positions can be learned.
     init : "normal" or "sinusoidal"
         Where learning starts: independent normal numbers with standard deviation
         0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
@@ -40,12 +38,7 @@ class LearnedPositionalEmbedding(Added):
         padding_idx + 1 rows, and the positions of a mask are
         ``mask.cumsum(-1) * mask - 1``.
     dropout, batch_first, device, dtype
-        As in :class:`SinusoidalPositionalEncoding`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
+        As in :class:`SinusoidalPositionalEncoding`, and so are the errors.
 
     Examples
     --------

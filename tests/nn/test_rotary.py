@@ -8,7 +8,7 @@ from torch.autograd import forward_ad
 from pe_lib import sinusoidal
 from pe_lib.beyond import rotary
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
-from pe_lib.nn import RotaryEmbedding, rotate
+from pe_lib.nn import GridRotaryEmbedding, RotaryEmbedding, rotate
 
 LAYOUTS = ("interleaved", "half_split")
 EPSILON = {
@@ -176,6 +176,10 @@ def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
             turned = module(one, other, positions=positions)
             assert torch.equal(turned[0], module.rotate(one))
             assert torch.equal(turned[1], module.rotate(other))
+        grid = GridRotaryEmbedding(8, sections=(2, 2))
+        at = torch.arange(5)[:, None].expand(5, 2)  # as words have it
+        for given, right in zip(grid(one, other, positions=at), turned, strict=True):
+            torch.testing.assert_close(given, right, atol=2e-2, rtol=0)
 
 
 def test_what_print_shows():
