@@ -17,7 +17,7 @@ from pe_lib.explorers.field import Field, HeatMap
 from pe_lib.explorers.hero import Hero
 from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack, Spike
-from pe_lib.explorers.move_both import MoveBoth
+from pe_lib.explorers.move_both import MoveBoth, Rotary
 from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.right_offsets import RightOffsets
 from pe_lib.explorers.rotation import Rotation, Turn
@@ -42,6 +42,7 @@ __all__ = [
     "MoveBoth",
     "Patches",
     "RightOffsets",
+    "Rotary",
     "Rotation",
     "Shuffle",
     "Skip",

@@ -1,48 +1,72 @@
 // A rotary score: the hands of a query and of a key, each turned by its position.
 {
-  // words: of the key and the query; speeds: of the hands, which begin at these angles;
+  // words: of the key and the query; speeds of the hands, and where both begin;
   // last: the highest position; gaps: how far apart the two may be.
-  const drawing = ({ words, speeds, begins, last, gaps: [least, most], ...more }) => {
-    const angles = (t, who) => speeds.map((w) => w * t + begins[who]);
-    const seen = Math.min(last, 28), place = (t, start) => 20 + 20 * (t - start);
+  const drawing = ({ words, speeds, begins, last, gaps: [least, most], says, ...more }) => {
     const two = speeds.length > 1, r = two ? 88 : 118;
-    const middle = (j) => (two ? [104 + 196 * j, 106] : [190, 140]);
-    const along = (x) => 60 + (480 * (x - most)) / (last - most);
-    // The nearer it comes to an end, the row goes with it.
-    const from = (query, start) => within(Math.max(0, query - seen + 1), start, Math.max(0, query - most));
+    const middle = (j) => (two ? [104 + 196 * j, 104] : [190, 134]);
+    const along = 440 / last;
+    // The row shows 28 positions, and goes along with a word at its end.
+    const from = (query, left) => within(0, within(query - 24, left, query - most - 4), last - 28);
     return {
-      size: [600, 470],
+      size: [600, 515],
+      goal: "Move both words as far as you like. Then find a way to change the score.",
+      reward: "<b>A different offset.</b> There is no other way: only the offset between the two words matters, not where they are.",
       ...more,
-      view(state) {
-        const { query, key, start } = state;
-        const [as, bs] = [angles(key, 0), angles(query, 1)], turns = as.map((a, j) => bs[j] - a), score = sum(turns.map(Math.cos));
-        const dials = as.map((a, j) => {
-          const gap = positive(turns[j]), ends = `M0 0L${at(...tip(a, 54))}A54 54 0 ${+(gap > TURN / 2)} 1 ${at(...tip(bs[j], 54))}Z`;
-          const [x, y] = middle(j);
-          return group(moved(x, y), circle("face", r), path("wedge", ends), group(turned(a), path("pale", `M0 0V${6 - r}`)), group(turned(bs[j]), hand(r - 6, 7))) +
-            (two ? text(x, 226, `${speeds[j]} rad: gap ${fixed(degrees(wrap(turns[j])), 1)}°`, "count") : "");
+      view({ query, key, left, both, apart, last: by }) {
+        const start = from(query, left), place = (t) => 34 + 19 * (t - start);
+        const keys = speeds.map((w) => w * key + begins[0]), queries = speeds.map((w) => w * query + begins[1]);
+        const turns = queries.map((angle, j) => positive(angle - keys[j])), score = sum(turns.map(Math.cos));
+        const dials = speeds.map((w, j) => {
+          const [x, y] = middle(j), ends = `M0 0L${at(...tip(keys[j], 54))}A54 54 0 ${+(turns[j] > TURN / 2)} 1 ${at(...tip(queries[j], 54))}Z`;
+          return group(moved(x, y), circle("face", r), path("wedge", ends), group(turned(keys[j]), path("pale", `M0 0V${6 - r}`)), group(turned(queries[j]), hand(r - 6, 7))) +
+            (two ? text(x, 220, count(w, "radian"), "count") + text(x, 246, `gap ${f(degrees(turns[j]))}°`, "count") : "");
         });
-        const [nx, ny] = tip((0.8 * score) / speeds.length, 74), x = place(key, start), y = place(query, start);
-        const ticks = range(seen + 1).map((i) => path("hair", `M${20 + 20 * i} 324v12`) + ((start + i) % 5 ? "" : text(20 + 20 * i, 364, start + i, "count")));
+        const [x, y] = tip((0.8 * score) / speeds.length, 74);
+        const ticks = range(29).map((i) => path("hair", `M${34 + 19 * i} 324v12`) + ((start + i) % 5 ? "" : text(34 + 19 * i, 361, start + i, "count")));
         return {
-          svg: dials.join("") + path("edge", "M416 180A94 94 0 0 1 576 180") + path("ink", `M496 190L${at(496 + nx, 190 + ny)}`) + text(496, 222, "score", "count") +
+          svg: dials.join("") + path("edge", "M416 180A94 94 0 0 1 576 180") + path("ink", `M496 190L${at(496 + x, 190 + y)}`) + text(496, 222, "score", "count") +
             path("edge", "M10 330H590") + ticks.join("") +
-            group(moved(x, 366), path("edge", "M0 -36V16"), box("tile", -34, 16, 68, 42, 8), text(0, 44, words[0])) +
-            group(moved(y, 294), path("edge", "M0 21V36"), box("on", -34, -21, 68, 42, 8), text(0, 7, words[1], "inside")) +
-            path("edge", "M60 440H540"),
-          sentence: more.says(query, key, turns, score),
-          reached: more.wins(state),
+            group(moved(place(key), 330), path("edge", "M0 0V40"), box("tile", -54, 40, 108, 42, 8), text(-14, 68, words[0]), group("translate(37 61) scale(0.8)", path("ink", ARROW))) +
+            group(moved(place(query), 330), path("edge", "M0 0V-15"), box("on", -54, -57, 108, 42, 8), text(-14, -29, words[1], "inside"), group("translate(37 -36) scale(0.8)", path("arrow", ARROW))) +
+            path("edge", "M130 454H570") + text(56, 461, "both") + text(130, 500, 0, "count") + text(570, 500, last, "count"),
+          sentence: (by === "both" ? "Both words moved, and the score stayed. " : "") + says(query, key, turns, score),
+          reached: both && apart,
         };
       },
-      handles: (state) => {
-        const { query, key, start } = state;
+      handles({ query, key, left, both }) {
+        const start = from(query, left), gap = query - key, place = (t) => 34 + 19 * (t - start);
+        const put = (to, s, more) => ({ query: to, key: s, left: from(to, start), ...more });
+        const one = { step: 1, along: [19, 0], hit: [-52, -30, 104, 60], sign: false };
         return [
           {
-            label: "Both words", text: `${query - key} apart`, x: along(query), y: 440, value: query, low: most, high: last, step: 1, along: [480 / (last - most), 0],
-            set: (t) => ({ query: Math.round(t), key: Math.round(t) - (query - key), start: from(Math.round(t), start), both: true, last: "both" }),
+            label: "Both words", text: `the query at ${query}, ${gap} apart`, x: 130 + along * query, y: 454, value: query, low: gap, high: last, step: 1, along: [along, 0],
+            set: (t) => put(Math.round(t), Math.round(t) - gap, { both: true, last: "both" }),
+          },
+          {
+            ...one, label: `${words[0]}, the key`, text: `position ${key}`, x: place(key), y: 391, value: key, low: Math.max(0, query - most), high: query - least,
+            set: (t) => put(query, Math.round(t), { apart: both, last: "one" }),
+          },
+          {
+            ...one, label: `${words[1]}, the query`, text: `position ${query}`, x: place(query), y: 294, value: query, low: key + least, high: Math.min(last, key + most),
+            set: (t) => put(Math.round(t), key, { apart: both, last: "one" }),
           },
         ];
       },
     };
   };
+
+  drawings.rotary = drawing({
+    alt: "Above, a dial with two arrows, the query of York and the key of old, and the angle between them; beside it a needle that shows their score. Below, a line of positions with the two words on it.",
+    words: ["old", "York"], speeds: [0.5], begins: [0.35, 1.25], last: 28, gaps: [1, 25],
+    start: { query: 16, key: 13, left: 0, both: false, apart: false },
+    says: (query, key, [gap], score) =>
+      `York at ${query}, old at ${key}: ${query - key} apart, ${Math.round(degrees(gap))}° between them, score ${fixed(score)}.`,
+  });
+  drawings.move_both = drawing({
+    alt: "Above, two dials, each with a full hand of the query, a pale one of the key and the angle between them; beside them a needle that shows the score. Below, a line of positions with the query above it and the key below.",
+    words: ["key", "query"], speeds: [1, 0.01], begins: [0, 0], last: 104, gaps: [0, 4],
+    start: { query: 4, key: 3, left: 0, both: false, apart: false },
+    says: (query, key, _, score) => `Query ${query}, key ${key}: the score is ${fixed(score, 4)}.`,
+  });
 }

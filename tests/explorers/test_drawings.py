@@ -33,6 +33,8 @@ STATES = [
     explorers.Stretch(rule="llama3", base=100),
     explorers.Hero(moved_by=-3),
     explorers.LookBack(query=1),
+    explorers.MoveBoth(position=104, back=0),
+    explorers.Skip(heads="twenty", quarters=6),
     *(kind() for kind in KINDS),
 ]
 WALK = (Path(__file__).parent / "in_page/walk.js").read_text("utf-8")

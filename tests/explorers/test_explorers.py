@@ -4,7 +4,6 @@ The second half plays with them in a real browser, by keyboard, and compares wha
 the readable sentence says with NumPy.
 """
 
-import csv
 import re
 from collections import defaultdict
 from dataclasses import fields
@@ -17,12 +16,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pe_lib import explorers, shift_matrix
+from pe_lib import explorers
 from pe_lib.attention import softmax
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
-from pe_lib.explorers import skip
 from pe_lib.explorers._explorer import Explorer
 
 KINDS = [
@@ -31,10 +29,8 @@ KINDS = [
     if issubclass(kind, Explorer)
 ]
 STATES = [
-    explorers.MoveBoth(position=104, back=0),
     explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.Dial(k=3, position=25),
-    explorers.Skip(heads="twenty", quarters=2),
     explorers.Patches(down=0, right=-3),
     explorers.Patches(down=-2, right=3, diagonals=True),
     *(kind() for kind in KINDS),
@@ -411,54 +407,6 @@ def rounds_table(n):
     """Dials of 2, 4 and 8 words a round, each as sine and cosine."""
     angles = 2 * np.pi * np.arange(n)[:, np.newaxis] / (2, 4, 8)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, 6)
-
-
-def test_skip_shows_what_is_stored(play):
-    """All eighteen settings: text, bars, first token; and what is stored is kept."""
-    page = play(explorers.Skip(), explorers.Skip(heads="twenty", quarters=6))
-    for at, heads in enumerate(("four", "twenty")):
-        page.locator(f"[name=heads][value='{at}']").first.check()
-        for back in skip.BACKS:
-            slider(page, "rotated by, in positions").fill(str(back))
-            state = explorers.Skip(heads=heads, quarters=round(4 * back))
-            tokens = skip.answers()[heads, back]
-            assert sentence(page) == str(state)
-            drawn = page.locator("svg path.now").first.get_attribute("d")
-            assert drawn in state._stage() and drawn.count("M") == len(tokens) == 14
-            first = sentence(page).partition(": ")[2].split()[0]
-            assert first == tokens[0].text
-            won = page.locator(".reached").first.is_visible()
-            assert won == state._won() == (first == "king")
-    page.get_by_role("button", name="Start again").first.press("Enter")
-    page.locator(".line", has_text=str(explorers.Skip())).wait_for()
-    path = Path(explorers.__file__).parents[2] / "book/beyond/data/smollm_sentences.csv"
-    rows = [line for line in path.read_text().splitlines(True) if line[0] != "#"]
-    kept = skip.packed(csv.DictReader(rows))
-    assert kept == Path(skip.__file__).with_name("skip.txt").read_text()
-
-
-def test_move_both_words(play):
-    """Eight places, all five gaps: the score of pe_lib's vectors, and the drawing."""
-    u = v = np.array([0.0, 1, 0, 1])
-    states = [explorers.MoveBoth(position=t, back=2) for t in (9, 104)]
-    page = play(explorers.MoveBoth(), states[0])
-    slider(page, "offset: positions back to the key").fill("2")
-    assert not page.locator(".reached").first.is_visible()  # nobody moved both
-    slider(page, "move both: the query at").fill("5")
-    assert not page.locator(".reached").first.is_visible()  # nor the gap, since
-    for t in (4, 5, 9, 25, 26, 50, 99, 104):
-        for back in range(5):
-            slider(page, "move both: the query at").fill(str(t))
-            slider(page, "offset: positions back to the key").fill(str(back))
-            at, key, score = numbers(sentence(page).partition("Query")[2])
-            assert (at, key) == (t, t - back)
-            right = shift_matrix(t, 4) @ u @ shift_matrix(t - back, 4) @ v
-            assert abs(score - right) < 0.00005 + 1e-9
-            assert page.locator(".reached").first.is_visible()
-    slider(page, "move both: the query at").fill("9")
-    assert "score stayed" in page.locator(".line").first.text_content()
-    slider(page, "offset: positions back to the key").fill("2")
-    assert same_drawing(page)
 
 
 def test_patches_everywhere(play):
