@@ -13,7 +13,7 @@
   const grown = (time) => (time < 0.8 ? 1 : within(0, (time - 2.1) / 1.2, 1));
 
   drawings.hero = {
-    size: [1188, 440],
+    size: [1188, 402],
     alt: "Eighteen words of a song in a row; merrily occurs four times. Below each word is a column of six clock hands, its positional encoding: the upper hands turn fast from word to word, the lower ones slowly.",
     goal: "Drag the field: each row of hands turns at a speed of its own.",
     reward: "",
@@ -28,7 +28,7 @@
           ...SPEEDS.map((speed, j) => {
             const angle = speed * (i + moved_by), s = Math.max(0, Math.sin(angle)), c = Math.max(0, Math.cos(angle));
             const tint = `--share: ${f((100 * c) / (s + c || 1))}%; opacity: ${plain(0.75 * Math.max(s, c), 2)}`;
-            return `<g transform="${moved(0, 84 + 57 * j)}" opacity="${plain(within(0, 8 * there - j, 1) * (1 - q), 2)}">${circle("face", 25)}<circle class="tint" r="25" style="${tint}"/>${group(turned(angle), hand(21.5, 3.6))}</g>`;
+            return `<g transform="${moved(0, 80 + 51 * j)}" opacity="${plain(within(0, 8 * there - j, 1) * (1 - q), 2)}">${circle("face", 22.5)}<circle class="tint" r="22.5" style="${tint}"/>${group(turned(angle), hand(19.5, 3.4))}</g>`;
           }));
       });
       const turns = (j) => fixed(degrees(moved_by * SPEEDS[j]), 0), by = Math.abs(moved_by);
@@ -44,7 +44,7 @@
     },
     handles: ({ moved_by }) => [
       {
-        label: "The field of hands", text: `moved by ${fixed(moved_by, 1)} positions`, x: 594, y: 414, hit: [-594, -414, 1188, 440], pans: true,
+        label: "The field of hands", text: `moved by ${fixed(moved_by, 1)} positions`, x: 594, y: 378, hit: [-594, -378, 1188, 402], pans: true,
         value: moved_by, low: -99, high: 99, step: 1, along: [-66, 0], set: (to) => ({ moved_by: to, time: PLAYED }), rest: (now) => ({ moved_by: Math.round(now.moved_by) }),
       },
       { label: "Shuffle", press: () => ({ time: 0 }) },

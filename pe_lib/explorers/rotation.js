@@ -43,7 +43,7 @@
       const rows = SLOWER.map((w, j) =>
         row(86 + 142 * j, w * offset, 42, 58, 186, range(5).map((i) =>
           group(moved(288 + 66 * i, 0), dial(28, w * (position + i + offset), { before: w * (position + i), legs: true })))) +
-        text(54, 163 + 142 * j, `${fixed(w * offset)} rad`, "count"));
+        text(54, 168 + 142 * j, `${fixed(w * offset)} rad`, "count"));
       const T = `T(${minus(offset)})`;
       return {
         svg: text(54, 24, "k") + text(186, 24, T) + range(5).map((i) => text(288 + 66 * i, 24, position + i, "count")).join("") +

@@ -17,9 +17,6 @@ import numpy as np
 import pytest
 
 from pe_lib import explorers
-from pe_lib.attention import softmax
-from pe_lib.beyond.grid import rotate_grid
-from pe_lib.beyond.positions import sharded
 from pe_lib.explorers import dial as dial_module
 from pe_lib.explorers._explorer import Explorer
 
@@ -29,10 +26,7 @@ KINDS = [
     if issubclass(kind, Explorer)
 ]
 STATES = [
-    explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.Dial(k=3, position=25),
-    explorers.Patches(down=0, right=-3),
-    explorers.Patches(down=-2, right=3, diagonals=True),
     *(kind() for kind in KINDS),
 ]
 VOID = {"input"}
@@ -109,8 +103,6 @@ def test_wrong_arguments_are_refused(kind, wrong):
         (explorers.MoveBoth, "position", 4, 104),
         (explorers.MoveBoth, "back", 0, 4),
         (explorers.Dial, "k", 0, 4),
-        (explorers.Patches, "down", -3, 3),
-        (explorers.Patches, "right", -3, 3),
         (explorers.Dial, "position", 0, 31),
     ],
 )
@@ -407,102 +399,6 @@ def rounds_table(n):
     """Dials of 2, 4 and 8 words a round, each as sine and cosine."""
     angles = 2 * np.pi * np.arange(n)[:, np.newaxis] / (2, 4, 8)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, 6)
-
-
-def test_patches_everywhere(play):
-    """All 98 settings: the weights that rotate_grid gives, and where two are had."""
-    page = play(explorers.Patches())
-    steps = np.arange(-3, 4)
-    places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
-    axial = np.kron(np.eye(2), (2, 1, 0.5))
-    slanted = np.hstack([axial, axial + axial[::-1] * [[1], [-1]]])
-    frequencies = {False: axial, True: slanted}
-    served, offsets = {False: 0, True: 0}, [*range(-3, 4)]
-    for (diagonals, down, right), shown in everywhere(
-        page, diagonals=[False, True], down=offsets, right=offsets
-    ):
-        hands = frequencies[diagonals]
-        amount = 2 * np.cos((down, right) @ hands).repeat(2)
-        amount[1::2] = 0
-        turned = rotate_grid(
-            np.tile([1.0, 0.0], (49, hands.shape[1])), places, frequencies=hands
-        )
-        scores = turned @ amount
-        weights = softmax(3 * scores)
-        levels = np.zeros((7, 7))
-        for level, path in enumerate(shown.drawn, 1):
-            for x, y, width in numbers(path).astype(int).reshape(-1, 3):
-                levels[y, x : x + width] = level
-        expected = np.minimum(16 * weights.reshape(7, 7), 8)
-        assert np.abs(levels - expected).max() < 0.501
-        assert list(numbers(shown.moved)) == [
-            40 * k for k in (right, down, -right, -down)
-        ]
-        two = {(down, right), (-down, -right)}
-        wanted = np.array([tuple(place) in two for place in places])
-        best = scores > scores.max() - 1e-9
-        alone = bool((wanted == best).all())
-        weight = weights[wanted].sum()
-        assert shown.line.endswith(f"Weight on those wanted: {weight:.2f}.")
-        assert ("Highest: no other." in shown.line) == alone
-        more = int(best.sum() - wanted.sum())
-        assert alone or f"{best.sum()} patches, {more} too many" in shown.line
-        served[diagonals] += alone
-        assert alone == (diagonals or down * right == 0)
-        assert shown.reached == (diagonals and down * right != 0)
-    assert served == {False: 13, True: 49}
-
-
-def test_patches_are_dragged(play):
-    page = play(explorers.Patches())
-
-    def patch(down, right):
-        return spot(page.locator(".map"), 0.5 + 40 * right / 300, 0.5 + 40 * down / 300)
-
-    page.mouse.move(*patch(1, 2))
-    assert sentence(page).startswith("Wanted: 1 down, 2 right, and")
-    drag(page, patch(1, 2), patch(-2, 1))
-    page.mouse.move(*patch(3, 3))  # not held: nothing follows
-    assert sentence(page).startswith("Wanted: 2 up, 1 right, and the opposite. Hi")
-    assert slider(page, "rows down").input_value() == "-2"
-    page.get_by_role("checkbox").check()
-    assert page.locator(".reached").is_visible()
-
-
-def test_right_offsets(play):
-    """Twelve settings: numbers, map and count, against pe_lib's shards."""
-    state = explorers.RightOffsets(ranks=4, cut="zigzag", numbers="zigzag")
-    page = play(explorers.RightOffsets(), state)
-    orders = ("contiguous", "zigzag")
-    for index, ranks in enumerate((2, 4)):
-        slider(page, "ranks").fill(str(index))
-        for cut, numbered in product(orders, ("local", *orders)):
-            page.locator(f"[name=cut][value={cut}]").first.check()
-            page.locator(f"[name=numbers][value={numbered}]").first.check()
-            tokens = [sharded(16, ranks, r, order=cut) for r in range(ranks)]
-            local = [np.arange(16 // ranks)] * ranks
-            positions = (
-                local
-                if numbered == "local"
-                else [sharded(16, ranks, r, order=numbered) for r in range(ranks)]
-            )
-            shown = page.locator("svg").first.locator("text.now").all_text_contents()
-            place = np.array(shown[16:], int)
-            for t, p in zip(tokens, positions, strict=True):
-                np.testing.assert_array_equal(place[t], p)
-            gaps = np.subtract.outer(place, place)
-            true = np.subtract.outer(np.arange(16), np.arange(16))
-            right = int((gaps == true)[np.tri(16, dtype=bool)].sum())
-            assert sentence(page).startswith(f"{right} of 136 pairs")
-            drawn = page.locator("svg").first.locator("path.now").all()
-            cells = [sum(numbers(re.findall(r"h(\d+)", p.get_attribute("d"))))
-                     if p.get_attribute("d") else 0 for p in drawn]  # fmt: skip
-            assert cells == [right, 136 - right]
-            won = page.locator(".reached").first.is_visible()
-            assert won == (cut == numbered == "zigzag") and (right == 136) == (
-                cut == numbered
-            )
-    assert same_drawing(page)
 
 
 # All of them

@@ -11,7 +11,7 @@ import pytest
 
 from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
-from pe_lib.beyond import scaling
+from pe_lib.beyond import positions, scaling
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers import dot_product, drawing, field, skip, stretch
 from pe_lib.geometry import first_rise, similarity
@@ -357,6 +357,65 @@ def test_hero():
             np.testing.assert_allclose(found[1:], degrees, atol=0.501)
     for time, said in ((0.6, "The words in a heap"), (1.2, "Four times merrily")):
         assert view("hero", time=time)["sentence"].startswith(said)
+
+
+def test_patches():
+    """Weights, and what is highest, at all places; diagonals alone can do it."""
+    steps = np.arange(-3, 4)
+    places = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
+    for down, right, diagonals in product(steps, steps, (False, True)):
+        shown = view(
+            "patches", down=int(down), right=int(right), diagonals=bool(diagonals)
+        )
+        ways = [(1, 0), (0, 1), *([(1, 1), (1, -1)] if diagonals else [])]
+        hands = np.array([s * np.array(way) for s in (2, 1, 0.5) for way in ways])
+        # The query's hands against the key's, turned by what is wanted, both ways.
+        scores = sum(
+            np.cos((places - sign * np.array([down, right])) @ hands.T).sum(axis=1)
+            for sign in (1, -1)
+        )
+        weights = softmax(3 * scores)
+        found = re.findall(r'class="weight" opacity="([\d.]+)"', shown["svg"])
+        np.testing.assert_allclose(
+            np.array(found, dtype=float), np.minimum(1, 2 * weights), atol=0.000501
+        )
+        wanted = {24 + 7 * down + right, 24 - 7 * down - right}
+        best = set(np.flatnonzero(scores > scores.max() - 1e-9))
+        share = weights[list(wanted)].sum()
+        assert abs(numbers(shown["sentence"])[-1] - share) < 0.00501
+        more = f"{len(best)} patches, {len(best) - len(wanted)} too many"
+        assert (more in shown["sentence"]) == (len(best) > len(wanted))
+        assert shown["reached"] == (bool(down and right) and best == wanted)
+        assert diagonals or not shown["reached"]
+
+
+def test_right_offsets():
+    """All cuts and ways to count: owners, positions, squares, pairs."""
+    for ranks, cut, way in product(
+        (2, 4), positions.ORDERS, ("local", *positions.ORDERS)
+    ):
+        shown = view("right_offsets", ranks=ranks, cut=cut, numbers=way)
+        owner, place = np.empty(16, int), np.empty(16, int)
+        for rank in range(ranks):
+            mine = positions.sharded(16, ranks, rank, order=cut)
+            owner[mine] = rank
+            local = np.arange(16 // ranks)
+            place[mine] = (
+                local
+                if way == "local"
+                else positions.sharded(16, ranks, rank, order=way)
+            )
+        told = numbers(" ".join(words(shown["svg"], "word"))).reshape(2, 16)
+        assert np.array_equal(told, [owner, place])
+        t = np.arange(16)
+        right = np.subtract.outer(place, place) == np.subtract.outer(t, t)
+        count = np.count_nonzero(np.tril(right))
+        assert shown["svg"].count('class="on"') == count
+        first = positions.sharded(16, ranks, 1, order=cut)[0]
+        assert numbers(shown["sentence"]).tolist() == [
+            *(count, 136, 1, first, place[first])
+        ]
+        assert shown["reached"] == (cut == way == "zigzag") <= (count == 136)
 
 
 def test_galaxy():

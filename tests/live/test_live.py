@@ -551,7 +551,7 @@ def test_an_explorer_in_a_cell_moves(page: Any) -> None:
     write(page, POCKET, "from pe_lib.explorers import LookBack\nLookBack()")
     steps.again(page, cell=POCKET)
     frame = page.frame_locator(f".cell.c{POCKET} .live-frame")
-    frame.locator("form").wait_for(state="visible")  # hidden until the script runs
+    frame.locator(".take").first.wait_for(state="visible")  # its script makes them
 
 
 @needs_engine
