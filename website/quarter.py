@@ -2,8 +2,8 @@
 
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
 printed, and one script for all makes it live; ``{still} spike`` puts one that never
-moves. They are drawings of ``pe_lib.explorers``, which chapters use, too. ``quarter.js``
-counts the laws that were found.
+moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
+``quarter.js`` counts the laws that were found.
 """
 
 import json
