@@ -1,8 +1,9 @@
-"""The drawings of the quarter of an hour, and the field of the first page.
+"""The page of ten drawings, and the field of the first page.
 
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
 printed, and one script for all makes it live; ``{still} spike`` puts one that never
 moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
+``quarter.js`` counts the laws that were found.
 """
 
 import json
@@ -77,6 +78,7 @@ def add_files(
     context["drawn"] = 'class="panel"' in context.get("body", "")
     if context["drawn"]:
         app.add_js_file("drawings.js", loading_method="defer")
+        app.add_js_file("quarter.js", loading_method="defer")
         app.add_css_file("drawing.css")
         app.add_css_file("quarter.css")
 

@@ -1,8 +1,9 @@
 """Small experiments that decide: toy tasks, position schemes, and their training.
 
 ``tasks`` and ``schemes`` say what is asked and how positions get in, ``model`` is
-one transformer of many members, ``training`` trains and tests it, ``kept`` reads and
-writes the results. Imported by name, module by module. This loads torch.
+one transformer of many members, ``attention`` where it is listened to or changed,
+``loop`` the one training loop, ``kept`` reads and writes results. The others are what
+a chapter trains or opens. Imported by name, module by module. This loads torch.
 """
 
 from pe_lib._extras import require_package

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ Angles = tuple[Tensor, Tensor]
 class Intervention:
     """What is changed in a model while it reads, and who listens.
 
+    Any model takes the first two, SmolLM2 the next three, and the last three are for a
+    :class:`~pe_lib.experiments.model.Transformer` without norms, with one head a layer.
+
     Parameters
     ----------
     listen : callable, optional
@@ -40,9 +43,6 @@ class Intervention:
         The first layer's queries and keys are made of codes alone.
     without_codes : bool
         Those of the second layer are made without what came from codes.
-
-    The last three are for a :class:`~pe_lib.experiments.model.Transformer` without
-    norms, with one head a layer.
     """
 
     listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None
@@ -53,6 +53,17 @@ class Intervention:
     between_codes: NDArray[np.float64] | None = None
     codes_only: bool = False
     without_codes: bool = False
+
+    def must_be_of(self, *names: str) -> None:
+        """Raise ValueError if anything else is asked for than by these names."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            is_given = isinstance(value, np.ndarray) or bool(value)
+            if is_given and one.name not in (*names, "pairs"):
+                raise ValueError(
+                    f"intervention must be of {', '.join(names)} for this model, "
+                    f"got {one.name}"
+                )
 
     def angles(
         self,
@@ -82,6 +93,9 @@ class Intervention:
 
 
 AS_IT_IS = Intervention()
+ANY_MODEL = ("listen", "change")
+IN_ROTARY_HEADS = ("shift", "unrotated")
+ON_CODES = ("between_codes", "codes_only", "without_codes")
 
 
 def attention_weights(

@@ -71,9 +71,7 @@ class Ensemble(Transformer):
             layers=layers,
             hidden=WIDER * width,
             norm="layer",
-            biases=dict.fromkeys(
-                ("query", "key", "value", "out", "up", "down", "answer"), 0.0
-            ),
+            biases=("query", "key", "value", "out", "up", "down", "answer"),
             token_std=token_std,
             copies=len(self.schemes),
         )

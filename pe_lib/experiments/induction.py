@@ -6,10 +6,9 @@ predicts it. Nobody says so to the model: it is asked for the next word alone.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,7 +143,8 @@ class TwoLayers(Transformer):
             heads=len(settings.slopes),
             head_dim=d // len(settings.slopes),
             layers=2,
-            biases=dict.fromkeys(("query", "key"), d**-0.5) if biased else None,
+            biases=("query", "key") if biased else (),
+            bias_std=d**-0.5,
             token_std=settings.token_std,
         )
         longest = settings.last_start + WORDS
@@ -197,6 +197,10 @@ def train(seed: int, settings: Settings) -> list[dict[str, Tensor]]:
 
     fit(model.parameters(), loss_at, settings.steps, settings.rate)
     return [*course, model.matrices()]
+
+
+_trained = cache(train)
+"""The same, once for each seed and Settings."""
 
 
 def made_of(matrices: Mapping[str, Tensor], settings: Settings) -> TwoLayers:
@@ -289,7 +293,6 @@ def measure(
     what: str = "names",
     after: int = 1,
     model: Mapping[str, Any] | None = None,
-    folder: Path | None = None,
     first_seed: int = 0,
 ) -> list[Score]:
     """Change models of each seed, as `schemes` name it, and test at each length.
@@ -297,8 +300,7 @@ def measure(
     What is counted: "names", right answers if the word so many `after` the match were
     right; or "looks", queries whose largest weight in the first layer is one back.
     A scheme is of HEADS, or of FORM; "30 T(2) + 2" counts the second word after the
-    match. `model` are Settings; trained models are kept in `folder` and taken from
-    there.
+    match. `model` are Settings.
 
     Raises ValueError for an unknown name.
     """
@@ -307,9 +309,7 @@ def measure(
     for scheme in schemes:
         as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
     numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
-    models = {
-        seed: made_of(course(seed, settings, folder)[-1], settings) for seed in numbers
-    }
+    models = {seed: made_of(_trained(seed, settings)[-1], settings) for seed in numbers}
     form = cache(lambda seed: form_of(models[seed], seed))
 
     def share(scheme: str, seed: int, n: int) -> float:
@@ -329,27 +329,6 @@ def measure(
         test_lengths,
         lambda scheme, n: [share(scheme, seed, n) for seed in numbers],
     )
-
-
-def course(
-    seed: int, settings: Settings, folder: Path | None = None
-) -> list[dict[str, Tensor]]:
-    """:func:`train`, or what it gave before, from a file in `folder`.
-
-    The file's name tells all settings; who changes the training empties the folder.
-    """
-    if folder is None:
-        return _course(seed, settings)
-    told = "-".join(str(value) for value in vars(settings).values())
-    path = folder / f"{seed}-{told}.pt"
-    if not path.exists():
-        folder.mkdir(exist_ok=True)
-        torch.save(_course(seed, settings), path)
-    found: list[dict[str, Tensor]] = torch.load(path)
-    return found
-
-
-_course: Callable[[int, Settings], list[dict[str, Tensor]]] = cache(train)
 
 
 def products(model: TwoLayers) -> dict[str, Array]:
@@ -389,9 +368,7 @@ def form_of(model: TwoLayers, seed: int) -> dict[str, float]:
     }
 
 
-def tables(
-    seeds: int, *, model: Mapping[str, Any], folder: Path | None = None
-) -> dict[str, Tensor]:
+def tables(seeds: int, *, model: Mapping[str, Any]) -> dict[str, Tensor]:
     """What the chapter draws, a row for each seed.
 
     "head <seed>" is W. "right": the share predicted before each step of STOPS and in
@@ -405,7 +382,7 @@ def tables(
     found: dict[str, list[Iterable[float]]] = {}
     result: dict[str, Array] = {}
     for seed in range(seeds):
-        states = course(seed, settings, folder)
+        states = _trained(seed, settings)
         models = [made_of(state, settings) for state in states]
         first, last = models[0], models[-1]
         result[f"head {seed}"] = score_matrix(last)

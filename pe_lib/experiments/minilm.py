@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import gelu, layer_norm
 
 from pe_lib.experiments.attention import (
+    ANY_MODEL,
     AS_IT_IS,
     Intervention,
     attention_weights,
@@ -75,6 +76,7 @@ def encode(
     intervention : Intervention
         What is changed in attention, or listened to.
     """
+    intervention.must_be_of(*ANY_MODEL)
     ids = torch.as_tensor(tokens)
     words = model.weights["embeddings.word_embeddings.weight"][ids]
     words = words + model.weights["embeddings.token_type_embeddings.weight"][0]

@@ -20,7 +20,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pe_lib.experiments.attention import (
+    ANY_MODEL,
     AS_IT_IS,
+    ON_CODES,
     Angles,
     Intervention,
     attention_weights,
@@ -65,9 +67,9 @@ class Transformer(nn.Module):
     norm : "layer", "rms" or ""
         Before each layer and the answer, without weights of its own: the matrix and
         the bias behind it can do what these would.
-    biases : mapping
-        Standard deviation at the start of the biases of maps, by the names of maps
-        without numbers; a map that is left out has none.
+    biases, bias_std : sequence of str, float
+        Which maps have biases, by their names without numbers, and the standard
+        deviation of these at the start.
     """
 
     def __init__(
@@ -82,7 +84,8 @@ class Transformer(nn.Module):
         layers: int = 1,
         hidden: int = 0,
         norm: str = "",
-        biases: Mapping[str, float] | None = None,
+        biases: Sequence[str] = (),
+        bias_std: float = 0.0,
         token_std: float = 1.0,
         copies: int = 1,
     ) -> None:
@@ -95,18 +98,17 @@ class Transformer(nn.Module):
         shapes["out"] = (inner, width)
         if hidden:
             shapes |= {"up": (width, hidden), "down": (hidden, width)}
-        stds = biases or {}
         self.tokens = self.normal(tokens, width, token_std)
         self.maps, self.biases = nn.ParameterDict(), nn.ParameterDict()
         for layer in range(layers):
             for name, (rows, columns) in shapes.items():
                 self.maps[f"{name}{layer}"] = self.normal(rows, columns, rows**-0.5)
         for layer in range(layers):
-            for name in (name for name in shapes if name in stds):
-                self._add_bias(f"{name}{layer}", stds[name])
+            for name in (name for name in shapes if name in biases):
+                self._add_bias(f"{name}{layer}", bias_std)
         self.maps["answer"] = self.normal(width, answers, width**-0.5)
-        if "answer" in stds:
-            self._add_bias("answer", stds["answer"])
+        if "answer" in biases:
+            self._add_bias("answer", bias_std)
 
     def normal(self, rows: int, columns: int, std: float) -> nn.Parameter:
         """Random numbers [members, rows, columns], the same for copies of a seed."""
@@ -127,38 +129,19 @@ class Transformer(nn.Module):
         """Logits [members, texts, length, answers] of tokens [seeds, texts, length].
 
         Where tokens have one more axis, the vectors along it are added. All copies of
-        a seed read the same tokens.
+        a seed read the same tokens. Raises ValueError for an intervention in rotary
+        heads.
         """
+        intervention.must_be_of(*ANY_MODEL, *ON_CODES)
         one_hot = functional.one_hot(tokens, self.tokens.shape[1]).float()
         one_hot = one_hot.sum(-2) if tokens.ndim == 4 else one_hot
         one_hot = one_hot.repeat(self.copies, 1, 1, 1)
         x = torch.bmm(one_hot.flatten(1, 2), self.tokens)
         x = x.view(*one_hot.shape[:3], self.width)
         own = torch.zeros(()) if positions.codes is None else positions.codes
-        x = x + own
+        x = x + own  # own stays the part of x that came from codes
         for layer in range(self.layers):
-            read, bias = x, positions.bias
-            if layer == 0 and intervention.codes_only:
-                read = own.expand_as(x)
-            if layer == 1 and intervention.without_codes:
-                read = x - own
-            if layer == 0 and intervention.between_codes is not None:
-                M = torch.from_numpy(intervention.between_codes - score_matrix(self))
-                new = (own @ M.float() @ own.mT).unsqueeze(2)
-                bias = new if bias is None else bias + new
-            query, key = (
-                self._heads(self._affine(f"{name}{layer}", self._normed(read)))
-                for name in ("query", "key")
-            )
-            angles = positions.angles
-            weights = attention_weights(
-                layer,
-                query,
-                key,
-                angles=None if angles is None else (angles, angles),
-                bias=bias,
-                intervention=intervention,
-            )
+            weights = self._weights(layer, x, own, positions, intervention)
             x = x + self._mixed(layer, weights, x)
             if intervention.without_codes:
                 own = own + self._mixed(layer, weights, own.expand_as(x))
@@ -166,6 +149,37 @@ class Transformer(nn.Module):
                 y = torch.relu(self._affine(f"up{layer}", self._normed(x)))
                 x = x + self._affine(f"down{layer}", y)
         return self._affine("answer", self._normed(x))
+
+    def _weights(
+        self,
+        layer: int,
+        x: Tensor,
+        own: Tensor,
+        positions: Positions,
+        intervention: Intervention,
+    ) -> Tensor:
+        """The weights [members, texts, heads, n, n] of a layer."""
+        bias, angles = positions.bias, positions.angles
+        if layer == 0 and intervention.codes_only:
+            x = own.expand_as(x)
+        if layer == 1 and intervention.without_codes:
+            x = x - own
+        if layer == 0 and intervention.between_codes is not None:
+            M = torch.from_numpy(intervention.between_codes - score_matrix(self))
+            new = (own @ M.float() @ own.mT).unsqueeze(2)
+            bias = new if bias is None else bias + new
+        query, key = (
+            self._heads(self._affine(f"{name}{layer}", self._normed(x)))
+            for name in ("query", "key")
+        )
+        return attention_weights(
+            layer,
+            query,
+            key,
+            angles=None if angles is None else (angles, angles),
+            bias=bias,
+            intervention=intervention,
+        )
 
     def _mixed(self, layer: int, weights: Tensor, x: Tensor) -> Tensor:
         """What attention adds to the tokens."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_lib import naive
+from pe_lib._arguments import as_choice
 from pe_lib.table import sinusoidal_table
 
 WIDTH = 32
@@ -80,6 +81,9 @@ class Scheme:
     slopes: tuple[float, ...] | None = None
     t5_scale: float = 1.0
     label: str = ""
+
+    def __post_init__(self) -> None:
+        as_choice("bias", self.bias, ("", "alibi", "t5"))
 
 
 def scaled_sinusoid(factor: float = 1.0, *, base: float = 10_000.0) -> Scheme:

@@ -19,7 +19,9 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from pe_lib.experiments.attention import (
+    ANY_MODEL,
     AS_IT_IS,
+    IN_ROTARY_HEADS,
     Angles,
     Head,
     Intervention,
@@ -90,6 +92,7 @@ def forward(
     last : int, optional
         Of how many positions at the end to return logits; None for all.
     """
+    intervention.must_be_of(*ANY_MODEL, *IN_ROTARY_HEADS)
     weights, shape = model.weights, model.shape
     length, in_heads = tokens.shape[1], (*tokens.shape, -1, shape.size)
     group = shape.heads // shape.key_heads

@@ -5,7 +5,6 @@ windows of it; the last tenth is kept for the test.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,16 +44,6 @@ class Read(NamedTuple):
     curves: NDArray[np.float64]
     held_out: NDArray[np.float64]
     lines: list[list[str]]
-
-
-def plain(text: str) -> str:
-    """A text in the letters of ALPHABET, everything else as one space.
-
-    >>> plain("Does the order matter? YES!")
-    'does the order matter? yes '
-    """
-    text = text.lower().replace("’", "'")
-    return re.sub(r"[^a-z.,?'-]+", " ", text)
 
 
 def numbers(text: str) -> torch.Tensor:
@@ -115,25 +104,11 @@ def read(
     begin: str = "the ",
     characters: int = 60,
 ) -> Read:
-    """Train on the first nine tenths of a plain text, test on the last, and write.
+    """Train on the first nine tenths of a text, test on the last, and write.
 
-    Parameters
-    ----------
-    text : str
-        In the letters of ALPHABET.
-    schemes : sequence of keys of SCHEMES
-    steps : int
-        A multiple of PER_POINT.
-    rates : sequence of float
-        A learning rate for each scheme, or one for all.
-    seeds, first_seed, layers : int
-    begin : str
-        How each line begins.
-    characters : int
-        The length of a line.
-
-    Raises ValueError if a scheme is unknown, a character is not in ALPHABET, or the
-    steps are no multiple of PER_POINT.
+    There is a rate for each scheme, or one for all. A line begins as `begin` and is so
+    many characters long. Raises ValueError if a scheme is unknown, a character not in
+    ALPHABET, or the steps are no multiple of PER_POINT.
     """
     if steps < PER_POINT or steps % PER_POINT:
         raise ValueError(f"steps must be a multiple of {PER_POINT}, got {steps}")

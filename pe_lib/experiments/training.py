@@ -89,9 +89,9 @@ def train(
 ) -> list[Score]:
     """Train every scheme with every seed on a task, and test them.
 
-    A pre-LN transformer with 2 heads for each member; Adam with warm-up
-    and cosine decay, 8 sequences a step. A run is reproducible bit for bit on one
-    machine with one number of threads, and leaves torch's random state alone.
+    A pre-LN transformer with 2 heads for each member; 8 sequences a step. A run is
+    reproducible bit for bit on one machine with one number of threads, and leaves
+    torch's random state alone.
 
     Parameters
     ----------
@@ -133,15 +133,16 @@ def train(
     >>> [(row.scheme, row.seed, row.length) for row in rows]
     [('none', 0, 16), ('none', 1, 16), ('rotary', 0, 16), ('rotary', 1, 16)]
     """
-    chosen = task if isinstance(task, Task) else _known_task(task)
+    if not isinstance(task, Task):
+        task = TASKS[as_choice("task", task, tuple(TASKS))]
     members = _as_schemes(schemes)
     steps = as_integer("steps", steps, at_least=1)
     seeds = as_integer("seeds", seeds, at_least=1)
     layers = as_integer("layers", layers, at_least=1)
     std = as_positive("token_std", token_std)
-    shortest, longest = _as_range(train_lengths, chosen)
+    shortest, longest = _as_range(train_lengths, task)
     tested = [
-        chosen.as_length("test_lengths", n)
+        task.as_length("test_lengths", n)
         for n in _as_list("test_lengths", test_lengths)
     ]
     if examples is not None:
@@ -151,8 +152,8 @@ def train(
                 "train_lengths must be one length where examples are counted, got "
                 f"{(shortest, longest)}"
             )
-    if by_query and chosen.pooled:
-        raise ValueError(f"by_query must be False for the task {chosen.name!r}")
+    if by_query and task.pooled:
+        raise ValueError(f"by_query must be False for the task {task.name!r}")
     of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(members, rate)
     if missing := [name for name in members if name not in of_schemes]:
         raise ValueError(f"rate must have every scheme, got none for {missing}")
@@ -169,7 +170,7 @@ def train(
     reach = max(train_starts + longest, max(starts) + max(tested))
     spread = as_integer("spread", spread, at_least=reach if spread else 0)
     model = Ensemble(
-        chosen,
+        task,
         members.values(),
         seeds=seeds,
         layers=layers,
@@ -196,14 +197,14 @@ def train(
             for queries, part in groups.items():
                 if asked[part].sum() == 0:
                     continue
-                shares = (right[..., part].sum(-1) / asked[part].sum()).numpy()
-                rows += [
-                    ((i, j), Score(chosen.name, name, seed, n, share, start, queries))
-                    for i, name in enumerate(members)
-                    for j, seed in enumerate(model.numbers)
-                    for share in [float(shares[i, j])]
-                ]
-    return [row for _, row in sorted(rows, key=lambda row: row[0])]
+                shares = right[..., part].sum(-1) / asked[part].sum()
+                for name, of_scheme in zip(members, shares.tolist(), strict=True):
+                    rows += [
+                        Score(task.name, name, seed, n, share, start, queries)
+                        for seed, share in zip(model.numbers, of_scheme, strict=True)
+                    ]
+    order = list(members)
+    return sorted(rows, key=lambda row: (order.index(row.scheme), row.seed))
 
 
 def _groups(length: int, trained: int) -> dict[str, slice]:
@@ -245,9 +246,8 @@ def fit_ensemble(
         length = int(torch.randint(low, high + 1, (), generator=of_lengths))
         at = None
         if starts:
-            at = torch.randint(starts + 1, (), generator=of_lengths) + torch.arange(
-                length
-            )
+            first = torch.randint(starts + 1, (), generator=of_lengths)
+            at = first + torch.arange(length)
         elif spread:
             at = random_positions(length, spread, of_places)
         if kept is None:
@@ -325,26 +325,17 @@ def answers_at(
     return right, asked
 
 
-def _known_task(name: object) -> Task:
-    return TASKS[as_choice("task", name, tuple(TASKS))]
-
-
 def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Scheme]:
-    if isinstance(schemes, Mapping):
-        found = dict(schemes)
-        for name, scheme in found.items():
-            if not isinstance(name, str) or not isinstance(scheme, Scheme):
-                raise TypeError(f"schemes must map keys to Scheme, got {scheme!r}")
-            as_choice("bias", scheme.bias, ("", "alibi", "t5"))
-    else:
-        names = _as_list("schemes", schemes)
+    names = _as_list("schemes", schemes)
+    if not isinstance(schemes, Mapping):
         known = [as_choice("schemes", name, tuple(SCHEMES)) for name in names]
-        found = {name: SCHEMES[name] for name in known}
-        if len(found) < len(names):
+        schemes = {name: SCHEMES[name] for name in known}
+        if len(schemes) < len(names):
             raise ValueError(f"schemes must be different, got {names}")
-    if not found:
-        raise ValueError("schemes must not be empty, got none")
-    return found
+    for name, scheme in schemes.items():
+        if not isinstance(name, str) or not isinstance(scheme, Scheme):
+            raise TypeError(f"schemes must map keys to Scheme, got {scheme!r}")
+    return dict(schemes)
 
 
 def _as_list(name: str, values: object) -> list[object]:
@@ -357,10 +348,11 @@ def _as_list(name: str, values: object) -> list[object]:
 
 
 def _as_range(lengths: object, task: Task) -> tuple[int, int]:
-    pair = _as_list("train_lengths", lengths)
-    if len(pair) != 2:
-        raise ValueError(f"train_lengths must be two lengths, got {lengths!r}")
-    low, high = (task.as_length("train_lengths", n) for n in pair)
-    if low > high:
-        raise ValueError(f"train_lengths must not fall, got {lengths!r}")
-    return low, high
+    pair = [
+        task.as_length("train_lengths", n) for n in _as_list("train_lengths", lengths)
+    ]
+    if len(pair) != 2 or pair[0] > pair[1]:
+        raise ValueError(
+            f"train_lengths must be two lengths, the shorter first, got {lengths!r}"
+        )
+    return pair[0], pair[1]

@@ -7,17 +7,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, short_repr
+from pe_lib._arguments import as_choice, as_flag, as_integer
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
-from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, with_float64
-from pe_lib.nn._tables import WIDE
+from pe_lib.nn._arguments import (
+    as_number,
+    as_real_tensor,
+    as_tensor,
+    as_whole,
+    with_float64,
+)
+from pe_lib.nn._tables import Tabled
+
+ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 class _Bias(nn.Module):
     """A number for each head, query and key, which depends on their offset alone."""
 
-    num_heads: int
-    causal: bool
+    def _take(self, num_heads: Any, causal: Any) -> None:
+        """Keep the arguments that both have."""
+        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
+        self.causal = as_flag("causal", causal)
 
     def forward(
         self,
@@ -33,10 +43,9 @@ class _Bias(nn.Module):
 
         Parameters
         ----------
-        length : int
-            Number of queries, at least 1.
-        key_length : int
-            Number of keys, at least 1; that of queries if left out.
+        length, key_length : int
+            Number of queries and of keys, at least 1; as many keys as queries if
+            left out.
         offset : int
             Position of the first query, if the first key is at 0. If left out, the
             queries are the last: ``bias(1, 11)`` is the row of the eleventh word.
@@ -65,8 +74,9 @@ class _Bias(nn.Module):
             If a length is below 1, shapes do not fit, positions come with an offset,
             or keys have positions and queries have none.
         """
-        length = _as_length("length", length)
-        keys = length if key_length is None else _as_length("key_length", key_length)
+        length = keys = as_whole("length", length, 1)
+        if key_length is not None:
+            keys = as_whole("key_length", key_length, 1)
         hides = as_flag("mask", mask) and self.causal
         if positions is not None:
             if offset is not None:
@@ -74,23 +84,20 @@ class _Bias(nn.Module):
                     f"offset must be left out where positions are given, got {offset}"
                 )
             offsets = self._offsets(positions, key_positions, length, keys)
-            return self._hidden(self._values(offsets), offsets.unsqueeze(-3), hides)
+            return self._biases(offsets, hides)
         if key_positions is not None:
             raise ValueError("key_positions must come with positions, got them alone")
-        start = keys - length if offset is None else as_offset(offset)
+        first = keys - length if offset is None else as_whole("offset", offset)
         if torch.compiler.is_compiling():  # which would fix the number of keys below
-            first = start + torch.arange(length, device=self._device())
-            offsets = torch.arange(keys, device=self._device()) - first.unsqueeze(-1)
-            return self._hidden(self._values(offsets), offsets, hides)
+            queries = first + torch.arange(length, device=self._device)
+            offsets = torch.arange(keys, device=self._device) - queries.unsqueeze(-1)
+            return self._biases(offsets, hides)
         # One number an offset; then each query takes its stretch of them.
-        offsets = torch.arange(length + keys - 1, device=self._device())
-        offsets = (offsets - (start + length - 1)).unsqueeze(0)
-        values = self._hidden(self._values(offsets), offsets, hides)
-        return values.squeeze(-2).unfold(-1, keys, 1).flip(-2)
+        offsets = torch.arange(length + keys - 1, device=self._device)
+        offsets = (offsets - (first + length - 1)).unsqueeze(0)
+        return self._biases(offsets, hides).squeeze(-2).unfold(-1, keys, 1).flip(-2)
 
-    def score_mod(
-        self, *, offset: int = 0
-    ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
+    def score_mod(self, *, offset: int = 0) -> ScoreMod:
         """The same bias for ``flex_attention(queries, keys, values, score_mod=...)``.
 
         Parameters
@@ -104,7 +111,7 @@ class _Bias(nn.Module):
             For scores that were divided by the root, as FlexAttention has them.
             T5's weights learn through it.
         """
-        start, read, hides = as_offset(offset), self._reader(), self.causal
+        start, read, hides = as_whole("offset", offset), self._reader(), self.causal
 
         def modify(score: Tensor, _: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
             distance = k - q - start
@@ -117,24 +124,21 @@ class _Bias(nn.Module):
         self, positions: Any, key_positions: Any, length: int, keys: int
     ) -> Tensor:
         """Key's position minus query's: [..., length, key_length]."""
-        if key_positions is None:
-            if keys != length:
-                raise ValueError(
-                    f"key_positions must be given for {keys} keys and {length} queries"
-                )
-            key_positions = positions
         queries = self._as_positions("positions", positions, length)
-        others = self._as_positions("key_positions", key_positions, keys)
-        both = queries.ndim == others.ndim == 2
-        if (
-            both
-            and len(queries) != len(others)
-            and 1 not in (len(queries), len(others))
-        ):
+        if key_positions is None and keys != length:
             raise ValueError(
-                f"key_positions must have the batch of positions, {len(queries)}, "
-                f"got {len(others)}"
+                f"key_positions must be given for {keys} keys and {length} queries"
             )
+        others = queries
+        if key_positions is not None:
+            others = self._as_positions("key_positions", key_positions, keys)
+        if queries.ndim == others.ndim == 2:
+            batch, other = len(queries), len(others)
+            if batch != other and 1 not in (batch, other):
+                raise ValueError(
+                    f"key_positions must have the batch of positions, {batch}, "
+                    f"got {other}"
+                )
         return others.unsqueeze(-2) - queries.unsqueeze(-1)
 
     def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
@@ -146,25 +150,27 @@ class _Bias(nn.Module):
             )
         return given.double() if given.is_floating_point() else given.long()
 
-    def _device(self) -> torch.device:
-        raise NotImplementedError
+    def _biases(self, offsets: Tensor, hides: bool) -> Tensor:
+        values = self._values(offsets)
+        if not hides:
+            return values
+        later = (offsets > 0).unsqueeze(-3).to(values.device)
+        return values.masked_fill(later, float("-inf"))
 
-    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
-        """The bias as a function of one head and one offset."""
+    @property
+    def _device(self) -> torch.device:
         raise NotImplementedError
 
     def _values(self, offsets: Tensor) -> Tensor:
         """The bias of offsets [..., q, k]: [..., num_heads, q, k]."""
         raise NotImplementedError
 
-    def _hidden(self, values: Tensor, offsets: Tensor, hides: bool) -> Tensor:
-        if not hides:
-            return values
-        later = (offsets > 0).to(values.device)
-        return values.masked_fill(later, float("-inf"))
+    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
+        """The bias as a function of one head and one offset."""
+        raise NotImplementedError
 
 
-class AlibiBias(_Bias):
+class AlibiBias(_Bias, Tabled):
     r"""ALiBi's bias, the distance times minus a slope, as Press et al. (2022).
 
     .. math:: b_{h,t,s} = -m_h\,|t - s|
@@ -216,7 +222,7 @@ class AlibiBias(_Bias):
     ... )
     """
 
-    slopes: Tensor
+    _always_wide = True
 
     def __init__(
         self,
@@ -228,45 +234,35 @@ class AlibiBias(_Bias):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
-        self.causal = as_flag("causal", causal)
+        self._take(num_heads, causal)
         self.rule = as_choice("rule", rule, RULES)
-        # from_numpy: real numbers on the CPU, also where torch's default is meta.
-        self._exact = torch.from_numpy(alibi_slopes(num_heads, rule=rule))
-        dtype = dtype if dtype in WIDE else torch.float32
-        slopes = torch.empty(self.num_heads, device=device, dtype=dtype)
-        self.register_buffer("slopes", slopes, persistent=False)
-        self.reset_parameters()
+        slopes = torch.from_numpy(alibi_slopes(self.num_heads, rule=self.rule))
+        self._make_table(slopes.shape, (slopes,), device, dtype)
 
-    def reset_parameters(self) -> None:
-        """Write the slopes, on their device. On the meta device they stay empty."""
-        if not self.slopes.is_meta:
-            self._exact = self._exact.to(with_float64(self.slopes.device))
-            self.slopes.copy_(self._exact)
+    @property
+    def slopes(self) -> Tensor:
+        """The slope of each head, [num_heads]."""
+        return self.table
 
+    @property
     def _device(self) -> torch.device:
-        return self.slopes.device
+        return self.table.device
+
+    def _fill(self, table: Tensor) -> None:
+        table.copy_(self._exact[0])
+
+    def _known(self, count: int) -> Tensor:
+        return self._exact[0].cpu().expand(count, -1)
 
     def _values(self, offsets: Tensor) -> Tensor:
-        device = with_float64(self.slopes.device)
-        slopes = self._exact.to(device)[:, None, None]
+        device = with_float64(self._device)
+        slopes = self._exact[0].to(device)[:, None, None]
         distances = offsets.to(device).abs().unsqueeze(-3)
-        values = (0 - distances * slopes).to(self.slopes.dtype)
-        return values.to(self.slopes.device)
+        return (0 - distances * slopes).to(self.table.dtype).to(self._device)
 
     def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
-        slopes = self._exact.to(self.slopes)  # a loader may have emptied the buffer
+        slopes = self._exact[0].to(self.table)  # a loader may have emptied the buffer
         return lambda head, offset: -slopes[head] * offset.abs()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Slopes of 32 bits or more, whatever the module is cast to."""
-        if self.slopes.is_meta:
-            self.slopes = torch.empty_like(self.slopes, device="cpu")
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.slopes.dtype not in WIDE:
-            self.slopes = self.slopes.to(torch.float32)
-        self.reset_parameters()
-        return self
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
@@ -325,8 +321,7 @@ class T5Bias(_Bias):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
-        self.causal = as_flag("causal", causal)
+        self._take(num_heads, causal)
         starts = _bucket_starts(num_buckets, max_distance, self.causal)
         self.num_buckets, self.max_distance = int(num_buckets), int(max_distance)
         self.init_std = as_number("init_std", init_std)
@@ -345,9 +340,7 @@ class T5Bias(_Bias):
 
     def buckets(self, offsets: Tensor) -> Tensor:
         """The bucket of each offset, key's position minus query's: integers [...]."""
-        if not isinstance(offsets, Tensor):
-            raise TypeError(f"offsets must be a tensor, got {type(offsets).__name__}")
-        if offsets.is_floating_point() or offsets.is_complex():
+        if as_tensor("offsets", offsets).is_floating_point() or offsets.is_complex():
             raise TypeError(f"offsets must be integers, got {offsets.dtype}")
         offsets = offsets.long()  # the smallest int8 has no positive
         distances = (-offsets).clamp(min=0) if self.causal else offsets.abs()
@@ -367,6 +360,7 @@ class T5Bias(_Bias):
         self._move_starts()
         return self
 
+    @property
     def _device(self) -> torch.device:
         return self.weight.device
 
@@ -384,7 +378,7 @@ class T5Bias(_Bias):
 
     def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
         far = self.max_distance  # from there on the last bucket has them all
-        buckets = self.buckets(torch.arange(-far, far + 1, device=self.weight.device))
+        buckets = self.buckets(torch.arange(-far, far + 1, device=self._device))
         return lambda head, offset: self.weight[
             buckets[offset.clamp(-far, far) + far], head
         ]
@@ -395,12 +389,3 @@ class T5Bias(_Bias):
             f"{self.num_heads}, num_buckets={self.num_buckets}, "
             f"max_distance={self.max_distance}, causal={self.causal}"
         )
-
-
-def _as_length(name: str, value: Any) -> Any:
-    """Return a length as an int; what the compiler keeps open, stays open."""
-    if not (type(value) is int or isinstance(value, torch.SymInt)):
-        value = as_integer(name, value)
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {short_repr(value)}")
-    return value

@@ -1,7 +1,6 @@
 """Rotary positions on a grid as a PyTorch module: M-RoPE, axial and mixed."""
 
-from collections.abc import Callable, Sequence
-from typing import Self
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -13,8 +12,8 @@ from pe_lib._exact_angles import as_fixed_point
 from pe_lib.beyond.grid import section_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
-from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import as_real_tensor, with_float64
+from pe_lib.nn._angles import make_columns
+from pe_lib.nn._arguments import as_real_tensor
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -89,13 +88,14 @@ class GridRotaryEmbedding(nn.Module):
         if not (np.abs(turning) <= np.pi).all():
             raise ValueError("frequencies must lie within -pi and pi")
         self.frequencies = tuple(map(tuple, turning.tolist()))
-        cosines, sines = layout_columns(head_dim, "half_split")
-        self._axes = [
-            make_columns(head_dim, sines, cosines, as_fixed_point(tuple(row)))
-            for row in np.abs(turning).tolist()
+        units = [as_fixed_point(tuple(row)) for row in np.abs(turning).tolist()]
+        signed = [
+            (whole.view(np.int64) * sign.astype(np.int64), rest * sign)
+            for (whole, rest), sign in zip(units, np.sign(turning), strict=True)
         ]
-        self._signs = torch.from_numpy(np.sign(turning) + (turning == 0))
-        self._move()
+        cosines, sines = layout_columns(head_dim, "half_split")
+        self.rotary._exact = make_columns(head_dim, sines, cosines, *signed)
+        self.rotary.reset_parameters()  # which takes them to the device
 
     def forward(
         self, queries: Tensor, keys: Tensor, *, positions: Tensor
@@ -125,33 +125,13 @@ class GridRotaryEmbedding(nn.Module):
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32
     ) -> tuple[Tensor, Tensor]:
         """Cosines and sines of positions [..., axes]: two [..., head_dim / 2]."""
-        positions = as_real_tensor("positions", positions)
-        if not positions.ndim or positions.shape[-1] != len(self._axes):
+        positions, axes = as_real_tensor("positions", positions), len(self.frequencies)
+        if not positions.ndim or positions.shape[-1] != axes:
             raise ValueError(
-                f"positions must have shape [..., {len(self._axes)}], one number for "
-                f"each axis, got {list(positions.shape)}"
+                f"positions must have shape [..., {axes}], one number for each axis, "
+                f"got {list(positions.shape)}"
             )
-        at = positions.to(with_float64(positions.device))
-        signs = self._signs.to(at.device)
-        cos, sin = torch.ones_like(signs[0]), torch.zeros_like(signs[0])
-        for axis, columns in enumerate(self._axes):
-            codes = codes_at(at[..., axis], 0, columns, torch.float64)
-            c, s = codes.chunk(2, -1)
-            s = s * signs[axis]
-            cos, sin = cos * c - sin * s, cos * s + sin * c
-        return tuple(part.to(positions.device, dtype) for part in (cos, sin))  # type: ignore[return-value]
-
-    def _move(self) -> None:
-        """Take the angles to the device, so that no call has to."""
-        device = self.rotary.table.device
-        if device.type not in ("meta", "mps"):
-            self._axes = [tuple(p.to(device) for p in part) for part in self._axes]
-            self._signs = self._signs.to(device)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._move()
-        return self
+        return self.rotary._cos_sin(positions.unbind(-1), 0, dtype)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

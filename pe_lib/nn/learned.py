@@ -45,8 +45,7 @@ class LearnedPositionalEmbedding(Added):
     Raises
     ------
     TypeError, ValueError
-        If `d_model` or `max_length` is no integer from 1 on, `init` is neither of
-        the two, `dropout` is not between 0 and 1, or `batch_first` is no bool.
+        If an argument has a wrong type or is out of range.
 
     Examples
     --------
@@ -96,27 +95,20 @@ class LearnedPositionalEmbedding(Added):
         return self.weight[first : first + length]
 
     def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:  # noqa: ARG002
-        known = self._known(positions, offset) + self._first
-        return functional.embedding(known, self.weight, self.padding_idx)
-
-    def _known(self, positions: Tensor, offset: int) -> Tensor:
-        """Return positions + offset if there are vectors for them."""
         if positions.is_floating_point():
             raise TypeError(f"positions must be integers, got {positions.dtype}")
-        moved = positions.long() + offset
+        moved, lowest = positions.long() + offset, 0
         if self.padding_idx is not None:  # padding stays padding
-            moved = moved.masked_fill(positions == -1, -1)
-        positions = moved
-        ends = ends_of(positions)
+            moved, lowest = moved.masked_fill(positions == -1, -1), -1
+        ends = ends_of(moved)
         if ends is None:  # no other negative one may find the rows before padding
-            positions = positions.masked_fill(positions < -1, -1 - self._first)
-        lowest = 0 if self.padding_idx is None else -1
-        if ends and (ends[0] < lowest or ends[1] >= self.max_length):
+            moved = moved.masked_fill(moved < -1, -1 - self._first)
+        elif ends[0] < lowest or ends[1] >= self.max_length:
             raise ValueError(
                 f"positions + offset must lie within {lowest} and max_length - 1 = "
                 f"{self.max_length - 1}, got {ends[0]} to {ends[1]}"
             )
-        return positions
+        return functional.embedding(moved + self._first, self.weight, self.padding_idx)
 
     def reset_parameters(self) -> None:
         """Begin anew, as `init` says."""

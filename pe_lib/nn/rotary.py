@@ -9,10 +9,10 @@ from torch import Tensor
 from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
 from pe_lib.beyond.rotary import BASE, _pair_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.nn._angles import codes_at
-from pe_lib.nn._arguments import as_offset, as_real_tensor, match_rows
+from pe_lib.nn._angles import codes_at, make_columns
+from pe_lib.nn._arguments import as_float_tensor, as_real_tensor, as_whole, match_rows
 from pe_lib.nn._configs import rotary_arguments
-from pe_lib.nn._rotate import rotate
+from pe_lib.nn._rotate import angles_of, rotate_each
 from pe_lib.nn._tables import WIDE, Tabled
 
 
@@ -25,9 +25,9 @@ class RotaryEmbedding(Tabled):
     and rounded once to the dtype of what is rotated, under autocast too.
 
     The module has no parameters, saves nothing, and remembers nothing: what it has
-    rotated before, and how long that was, changes no number. It keeps cosines and
-    sines of positions 0 to max_length - 1 ready. Others, and those of given positions,
-    are computed in each call; where many layers need the same ones, :meth:`cos_sin`
+    rotated before, and how long that was, changes no number. Angles of positions 0
+    to max_length - 1 are kept ready. Others, and those of given positions, are
+    computed in each call; where many layers need the same ones, :meth:`cos_sin`
     computes them once.
 
     Parameters
@@ -51,13 +51,13 @@ class RotaryEmbedding(Tabled):
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
     device, dtype
-        Of the table, which has 32 bits or more.
+        Of what is kept ready, in 32 bits or more.
 
     Raises
     ------
     TypeError, ValueError
-        If :func:`pe_lib.beyond.rotary.apply_rotary` would raise, or `head_dim` or
-        `max_length` is out of range.
+        If :func:`pe_lib.beyond.rotary.apply_rotary` would raise, or another argument
+        is out of range.
 
     Examples
     --------
@@ -111,10 +111,11 @@ class RotaryEmbedding(Tabled):
         self.base = as_base(base)
         self.layout = as_choice("layout", layout, LAYOUTS)
         self._given = frequencies is not None
-        turning, steps = _pair_frequencies(
+        turning, units = _pair_frequencies(
             self.head_dim, self.base, rotary_dim, frequencies
         )
-        self.rotary_dim, self._frequencies = 2 * len(turning), tuple(turning.tolist())
+        pairs, self._frequencies = len(turning), tuple(turning.tolist())
+        self.rotary_dim = 2 * pairs
         self.attention_factor = as_positive("attention_factor", attention_factor)
         self.seq_dim = as_integer("seq_dim", seq_dim)
         if self.seq_dim > -2:
@@ -123,7 +124,14 @@ class RotaryEmbedding(Tabled):
                 f"{self.seq_dim}"
             )
         cosines, sines = layout_columns(self.rotary_dim, "half_split")
-        self._make_table(self.rotary_dim, (sines, cosines, steps), device, dtype)
+        columns = make_columns(self.rotary_dim, sines, cosines, units)
+        neighbours = self.layout == "interleaved"
+        shape = (
+            (1, self.max_length, pairs, 2)
+            if neighbours
+            else (2, self.max_length, self.rotary_dim)
+        )
+        self._make_table(shape, columns, device, dtype)
 
     @classmethod
     def from_config(
@@ -179,9 +187,9 @@ class RotaryEmbedding(Tabled):
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
-            Floating-point numbers of one length, in the axis `seq_dim`. The batch
-            comes first where positions are given for each sentence; the number of
-            heads may differ. Nothing in a tensor says which axis is the length:
+            Floating-point numbers of one length, in the axis `seq_dim`; heads and
+            dtypes may differ. The batch comes first where positions are given for
+            each sentence. Nothing in a tensor says which axis is the length:
             [batch, length, heads, head_dim] needs seq_dim=-3.
         positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1 if
@@ -216,14 +224,16 @@ class RotaryEmbedding(Tabled):
                 "rotate() takes each with its own positions"
             )
         given = positions, offset, cos_sin
-        cos, sin = self._angles("queries", queries, *given)
-        rotated = rotate(queries, cos, sin, self.layout)
-        if positions is not None or cos_sin is not None or keys.dtype != queries.dtype:
-            cos, sin = self._angles("keys", keys, *given)
-        both = rotated, rotate(keys, cos, sin, self.layout)
-        if self.seq_dim == -2:
-            return both
-        return both[0].transpose(self.seq_dim, -2), both[1].transpose(self.seq_dim, -2)
+        angles = self._angles("queries", queries, *given)
+        if positions is None and cos_sin is None and keys.dtype == queries.dtype:
+            both = rotate_each((queries, keys), angles, self.layout)
+        else:
+            others = self._angles("keys", keys, *given)
+            both = rotate_each((queries,), angles, self.layout)
+            both += rotate_each((keys,), others, self.layout)
+        if self.seq_dim != -2:
+            both = [part.transpose(self.seq_dim, -2) for part in both]
+        return both[0], both[1]
 
     def rotate(
         self,
@@ -235,8 +245,8 @@ class RotaryEmbedding(Tabled):
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        cos, sin = self._angles("x", x, positions, offset, cos_sin)
-        rotated = rotate(x, cos, sin, self.layout)
+        angles = self._angles("x", x, positions, offset, cos_sin)
+        (rotated,) = rotate_each((x,), angles, self.layout)
         return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
 
     def cos_sin(
@@ -262,12 +272,16 @@ class RotaryEmbedding(Tabled):
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "
                 "of fewer bits confuse positions"
             )
-        return _split(self._codes(positions, as_offset(offset), dtype))
+        return self._cos_sin((positions,), as_whole("offset", offset), dtype)
 
-    def _codes(self, positions: Tensor, offset: Any, dtype: torch.dtype) -> Tensor:
-        """Cosines, then sines: [..., rotary_dim]."""
-        codes = codes_at(positions, offset, self._columns, dtype)
-        return codes if self.attention_factor == 1 else codes * self.attention_factor
+    def _cos_sin(
+        self, axes: tuple[Tensor, ...], offset: Any, dtype: torch.dtype
+    ) -> tuple[Tensor, Tensor]:
+        """The same, of positions on each of the axes."""
+        codes = codes_at(axes, offset, self._exact, dtype)
+        codes = codes if self.attention_factor == 1 else codes * self.attention_factor
+        cos, sin = codes.chunk(2, -1)
+        return cos, sin
 
     def _angles(
         self,
@@ -276,8 +290,8 @@ class RotaryEmbedding(Tabled):
         positions: Tensor | None,
         offset: Any,
         cos_sin: tuple[Tensor, Tensor] | None,
-    ) -> tuple[Tensor, Tensor]:
-        """Cosines and sines given, or of positions + offset, if it has them ready."""
+    ) -> Tensor:
+        """Those given, or of positions + offset; from the table, if it has them."""
         if cos_sin is not None:
             if positions is not None or type(offset) is not int or offset:
                 raise ValueError(
@@ -286,23 +300,26 @@ class RotaryEmbedding(Tabled):
                     f"{offset}"
                 )
             return self._fitting(name, x, cos_sin)
-        offset, length = as_offset(offset), x.shape[-2]
+        offset, length = as_whole("offset", offset), x.shape[-2]
         dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if positions is not None:
-            found = self.cos_sin(positions, offset=offset, dtype=dtype)
-            return self._fitting(name, x, found)
-        table = self._ready()
-        inside = offset >= 0 and offset + length <= self.max_length
+            cos_sin = self.cos_sin(positions, offset=offset, dtype=dtype)
+            return self._fitting(name, x, cos_sin)
+        table, end = self._ready(), offset + length
         fits = table is not None and table.dtype == dtype and table.device == x.device
-        if inside and fits:
-            return _split(table[offset : offset + length])  # type: ignore[index]
-        positions = torch.arange(length, device=x.device)
-        return _split(self._codes(positions, offset, dtype))
+        if fits and offset >= 0 and end <= self.max_length:
+            return table[:, offset:end]  # type: ignore[index]
+        return self._angles_from(offset, length, x.device, dtype)
 
-    def _fitting(
-        self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        """Cosines and sines with the axes of x."""
+    def _angles_from(
+        self, offset: Any, length: Any, device: torch.device, dtype: torch.dtype
+    ) -> Tensor:
+        """Of offset, offset + 1, ..., the same on all axes."""
+        axes = (torch.arange(length, device=device),) * len(self._exact[0])
+        return angles_of(*self._cos_sin(axes, offset, dtype), self.layout)
+
+    def _fitting(self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]) -> Tensor:
+        """Angles of cosines and sines, with the axes of x."""
         length, found = x.shape[-2], []
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
         for part in cos_sin:
@@ -319,25 +336,22 @@ class RotaryEmbedding(Tabled):
             part = match_rows(name, part, length, rows, columns=1).to(x.device)
             heads = (slice(None), *[None] * (x.ndim - 3))
             found.append(part[heads] if part.ndim == 3 else part)
-        return found[0], found[1]
+        return angles_of(found[0], found[1], self.layout)
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
-        if not x.is_floating_point():
-            raise TypeError(f"{name} must be floating-point numbers, got {x.dtype}")
-        if x.ndim < -self.seq_dim or x.shape[-1] != self.head_dim:
+        shape = as_float_tensor(name, x).shape
+        if len(shape) < -self.seq_dim or shape[-1] != self.head_dim:
             between = ", heads" * (-self.seq_dim - 2)
             raise ValueError(
                 f"{name} must have shape [..., length{between}, head_dim] with "
-                f"head_dim = {self.head_dim}, got {list(x.shape)}"
+                f"head_dim = {self.head_dim}, got {list(shape)}"
             )
         return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
     def _fill(self, table: Tensor) -> None:
-        positions = torch.arange(self.max_length, device=table.device)
-        table.copy_(self._codes(positions, 0, table.dtype))
+        angles = self._angles_from(0, self.max_length, table.device, table.dtype)
+        table.copy_(angles)
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._frequencies, dtype=torch.float64).expand(count, -1)
@@ -351,8 +365,3 @@ class RotaryEmbedding(Tabled):
             f"{self.head_dim}, max_length={self.max_length}, {rule}, "
             f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{more}"
         )
-
-
-def _split(codes: Tensor) -> tuple[Tensor, Tensor]:
-    cos, sin = codes.chunk(2, -1)
-    return cos, sin

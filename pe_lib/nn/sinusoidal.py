@@ -12,7 +12,7 @@ from pe_lib._exact_angles import fixed_point_frequencies
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._added import Added
-from pe_lib.nn._angles import codes_at
+from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import ends_of
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
@@ -64,8 +64,8 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     Raises
     ------
     TypeError, ValueError
-        If :func:`pe_lib.sinusoidal` would raise, `max_length` is no integer from 0
-        on, `dropout` is not between 0 and 1, or `batch_first` is no bool.
+        If :func:`pe_lib.sinusoidal` would raise, or another argument has a wrong
+        type or is out of range.
 
     Examples
     --------
@@ -112,41 +112,34 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         self.base = as_base(base)
         self.spacing = as_choice("spacing", spacing, SPACINGS)
         self.layout = as_choice("layout", layout, LAYOUTS)
-        steps = fixed_point_frequencies(self.d_model, self.base, self.spacing)
+        units = fixed_point_frequencies(self.d_model, self.base, self.spacing)
         sines, cosines = layout_columns(self.d_model, self.layout)
-        self._make_table(self.d_model, (sines, cosines, steps), device, dtype)
+        columns = make_columns(self.d_model, sines, cosines, units)
+        self._make_table((self.max_length, self.d_model), columns, device, dtype)
 
     def _ready_for(self, x: Tensor) -> Tensor | None:
         """The table, if its rows are right for x."""
         table = self._ready()
         if table is None or table.device != x.device:
             return None
-        fits = table.dtype == x.dtype
         shorter = table.dtype == torch.float32 and x.dtype in SHORTER
-        return table if fits or shorter else None
+        return table if shorter or table.dtype == x.dtype else None
 
     def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:
         table, end = self._ready_for(x), offset + length
         if table is not None and offset >= 0 and end <= self.max_length:
             return table[offset:end]
         positions = torch.arange(length, device=x.device)
-        return codes_at(positions, offset, self._columns, x.dtype)
+        return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
         table = self._ready_for(x)
-        rows = None if table is None else self._rows(positions, offset)
-        if table is None or rows is None:
-            return codes_at(positions, offset, self._columns, x.dtype)
-        return functional.embedding(rows, table)
-
-    def _rows(self, positions: Tensor, offset: Any) -> Tensor | None:
-        """The rows of the table that positions + offset are; None if not all are."""
-        if positions.is_floating_point():
-            return None
-        ends = ends_of(positions)
-        if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
-            return positions.long() + offset if offset else positions.long()
-        return None
+        if table is not None and not positions.is_floating_point():
+            ends = ends_of(positions)
+            if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
+                rows = positions.long()
+                return functional.embedding(rows + offset if offset else rows, table)
+        return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _fill(self, table: Tensor) -> None:
         rows = sinusoidal_table(
@@ -160,7 +153,7 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         table.copy_(torch.from_numpy(rows))
 
     def _known(self, count: int) -> Tensor:
-        return codes_at(torch.arange(count), 0, self._columns, torch.float64).cpu()
+        return codes_at((torch.arange(count),), 0, self._exact, torch.float64).cpu()
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -262,7 +262,7 @@ def test_tables_are_those_that_are_kept(
 ) -> None:
     """Of seed 0, with its kept weights in the place of training; but for the start."""
     trained = [model.matrices()] * 2
-    monkeypatch.setattr(induction, "course", lambda *_: trained)
+    monkeypatch.setattr(induction, "_trained", lambda *_: trained)
     made = induction.tables(1, model={"steps": 1})
     then = matrices.load(DATA / "dial_tables.csv")
     assert abs(made["right"][0, -1] - then["right"][0, -1]) < 0.01
@@ -285,20 +285,17 @@ def test_a_scheme_can_name_the_word_that_is_counted(model: TwoLayers) -> None:
     assert shares[0] < 0.1 < 0.9 < shares[1]
 
 
-def test_a_run_that_was_broken_off_goes_on(tmp_path: Path) -> None:
-    """What is trained is taken from the folder; rows are in the order asked for."""
-    heads = ["30 T(1)", "as trained"]
-    wanted = {"seeds": 2, "test_lengths": (24, 32), "model": {"steps": 2}}
-    first = induction.measure(heads, **wanted, folder=tmp_path / "models")
-    files = sorted((tmp_path / "models").iterdir())
-    assert len(files) == 2
-    stamps = [path.stat().st_mtime_ns for path in files]
-    again = induction.measure(heads, **wanted, folder=tmp_path / "models")
-    assert again == first == induction.measure(heads, **wanted)
-    assert stamps == [path.stat().st_mtime_ns for path in files]
-    assert [(row.scheme, row.seed, row.length) for row in first] == [
+def test_rows_are_in_the_order_asked_for() -> None:
+    """Heads, then seeds, then lengths; tables have a row for each seed."""
+    heads, wanted = ["30 T(1)", "as trained"], {"seeds": 2, "test_lengths": (24, 32)}
+    rows = induction.measure(heads, **wanted, model={"steps": 2})
+    assert [(row.scheme, row.seed, row.length) for row in rows] == [
         (head, seed, n) for head in heads for seed in (0, 1) for n in (24, 32)
     ]
+    assert rows == induction.measure(heads, **wanted, model={"steps": 2})
+    looks = induction.measure(heads, **wanted, model={"steps": 2}, what="looks")
+    assert {row.task for row in looks} == {"looks"}
+    assert [row.accuracy for row in looks] != [row.accuracy for row in rows]
     tables = induction.tables(2, model={"steps": 2})
     assert tables["right"].shape == (2, 2) and tables["map 0"].shape == (24, 24)
     assert torch.allclose(tables["words"].sum(1), torch.ones(2, dtype=torch.float64))

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention, silu
 
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import smollm
+from pe_lib.experiments import minilm, smollm, stretched
 from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.weights import FOLDER, read_gguf
 
@@ -127,6 +127,22 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
     alone = Intervention(change=lambda _, a: torch.eye(12).expand_as(a))
     logits = smollm.forward(model, tokens, intervention=alone)
     assert (logits - smollm.forward(model, tokens)).abs().max() > 0.01
+
+
+def test_what_a_model_cannot_do_is_refused() -> None:
+    """Each kind of model names the kinds of change that it takes."""
+    tokens = torch.arange(4)[None]
+    for name, value in (("between_codes", np.eye(2)), ("codes_only", True)):
+        changed = Intervention(**{name: value})
+        with pytest.raises(
+            ValueError, match=f"must be of listen, .*shift.* got {name}"
+        ):
+            smollm.forward(tiny(), tokens, intervention=changed)
+        with pytest.raises(ValueError, match=f"be of listen, change for .* got {name}"):
+            minilm.encode(minilm.Encoder({}), tokens[0], intervention=changed)
+    changed = Intervention(shift={(0, 0): 1})
+    with pytest.raises(ValueError, match=r"must be of .*codes_only.* got shift"):
+        stretched.readers([0])(tokens, intervention=changed)
 
 
 def test_a_file_of_three_kinds_is_read() -> None:

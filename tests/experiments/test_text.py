@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pe_lib.experiments.kept import save_rows
-from pe_lib.experiments.text import chosen_rates, load_read, plain, read, rows_of
+from pe_lib.experiments.text import chosen_rates, load_read, read, rows_of
 
-TEXT = plain("To be or not to be, that is the question. " * 12)
+TEXT = "to be or not to be, that is the question. " * 12
 
 
 def test_it_learns_a_text_by_heart_and_is_kept(tmp_path):

@@ -53,6 +53,20 @@ def test_each_panel_has_a_page(browser, site, name):
             assert not accessibility(seen)
 
 
+def test_a_law_that_is_found_fills_its_dot(browser, site):
+    """Beside the page; on a phone it is counted in a bar."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(site.url(PAGE))
+    assert page.locator(".laws a").count() == 10
+    page.locator('[data-panel="heap"] button', has_text="Add the positions").click()
+    page.locator('[data-panel="heap"] .take').first.press("ArrowRight")
+    assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
+    assert page.locator(".laws p").text_content() == "1 / 10"
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator(".laws").bounding_box()["height"] <= 34
+    page.close()
+
+
 def test_without_a_script_and_on_paper(browser, site):
     """Ten stills; on paper as they were before anyone moved them."""
     stills = [str(quarter.DRAWINGS[name]()) for name in (*quarter.PANELS, "hero")]
@@ -69,5 +83,6 @@ def test_without_a_script_and_on_paper(browser, site):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".panel .line").all_text_contents() == stills
     page.emulate_media(media="print")
+    assert page.locator(".laws").is_hidden()
     assert page.locator(".panel svg").first.is_visible()
     page.close()

@@ -124,19 +124,13 @@ def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
 def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     """Train one run again, and write it as its kept file is written."""
     origin = runs.origin(name, 0.0)
-    models = path.parent / "models"
     if name in runs.TEXTS:
         kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
-        matrices.save(runs.weights_of(name, models), path, **origin)
+        matrices.save(runs.weights_of(name), path, **origin)
     else:
-        run_of = runs.maker(name)
-        more: dict[str, Any] = {}
-        if name in runs.TWO_LAYERS:
-            run_of, more = induction.measure, {"folder": models}
-        if name in SAMPLED:
-            more["seeds"] = SAMPLED[name]
-        kept.save({run: run_of(**settings | more)}, path, **origin)
+        sample = {"seeds": SAMPLED[name]} if name in SAMPLED else {}
+        kept.save({run: runs.maker(name)(**settings | sample)}, path, **origin)
 
 
 # What is compared
@@ -265,7 +259,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e9)
     asked = parser.parse_args()
     folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
-    (folder / "models").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(asked.threads)
     begin = time.monotonic()
     for name in asked.names or names():
