@@ -13,7 +13,7 @@ from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
 from pe_lib.beyond import positions, scaling
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.explorers import dot_product, drawing, field, skip, stretch
+from pe_lib.explorers import dial, dot_product, drawing, field, skip, stretch
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
@@ -630,3 +630,76 @@ def test_skip():
             won.add((heads, back))
     assert ("four", 0.75) in won and ("four", 0.5) not in won
     assert ("twenty", 0.75) in won and ("twenty", 0.5) not in won
+
+
+def test_dial():
+    """All that it computes is what NumPy computes with the same rounded matrices."""
+    text, match = dial.first_text()
+    assert dial.packed(dial.matrices()) == (drawing.FOLDER / "dial_model.js").read_text(
+        "utf-8"
+    )
+    rng = np.random.default_rng(0)
+    others = [rng.permutation(128)[:32] for _ in range(3)]
+    for other in others:
+        other[20:26] = other[5:11]
+    for words, k in product((text, *map(np.ndarray.tolist, others)), (None, *range(5))):
+        found = dial.answer(words, k)
+        match = [words.index(word) for word in words]
+        asked = [t for t in range(32) if match[t] < t]
+        named = found.chances.argmax(axis=1)
+        after = 1 if k is None else k
+        right = sum(named[t] == words[match[t] + after] for t in asked)
+        for t in (0, 7, 23, 25, 31):
+            shown = view("dial", words=words, k=k, position=t)
+            looked = found.second[t].argmax()
+            heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "height"))
+            weights = np.concatenate([found.second[t], found.first[looked]])
+            np.testing.assert_allclose(heights, 76 * weights, atol=0.051)
+            name = [dial.VOCABULARY[word] for word in words]
+            assert words_of(shown["svg"]) == name
+            brought = name[found.first[looked].argmax()]
+            for layer, pair in ((2, (t, looked)), (1, None)):
+                one, two = (name[s] for s in pair) if pair else (name[looked], brought)
+                assert f"layer {layer}: {one} → {two}<" in shown["svg"]
+            how = "As trained" if k is None else f"With T({k})"
+            said = f"{how}: after {name[t]} the model names {dial.VOCABULARY[named[t]]}"
+            assert shown["sentence"].startswith(said)
+            first = f". {name[t]} has not stood here before."
+            assert (first in shown["sentence"]) == (match[t] == t)
+            sure = re.search(r"It is (\d+) % sure", shown["sentence"])[1]
+            assert abs(float(sure) - 100 * found.chances[t, named[t]]) < 0.501
+            told = f" {right} of {len(asked)} answers are {after} after the match."
+            assert shown["sentence"].endswith(told)
+            third = match[t] < t and named[t] == words[match[t] + 3]
+            assert shown["reached"] == third
+    assert view("dial", k=3)["reached"] and not view("dial")["reached"]
+
+
+def words_of(svg):
+    """The words of the text, of which one asks."""
+    return re.findall(r'<text class="(?:word|inside)"[^>]*>([^<]*)', svg)
+
+
+def test_dial_knows_which_words_have_stood_before():
+    """The matches of the first text; and what is packed is read back."""
+    text, match = dial.first_text()
+    for t, at in enumerate(match):
+        assert at == (text.index(text[t]) if text.index(text[t]) < t else -1)
+    assert len(set(dial.VOCABULARY)) == 128
+    changed = dial.matrices() | {"W1": 2 * dial.matrices()["W1"]}
+    once, twice = (
+        json.loads(dial.packed(m)[len(dial.ASSIGNED) : -2])
+        for m in (dial.matrices(), changed)
+    )
+    assert once["levels"] == twice["levels"] and once["scales"] != twice["scales"]
+
+
+def test_another_text_has_words_that_come_twice():
+    """Whatever the chance: 32 words, of which five to eight come twice, in order."""
+    press = "drawing.drawings.dial.handles(drawing.full('dial', {}))[2].press()"
+    for _ in range(50):
+        new = json.loads(drawing.engine().eval(f"JSON.stringify({press})"))
+        text, t = new["words"], new["position"]
+        assert len(text) == 32 and set(map(text.count, text)) == {1, 2}
+        assert text.index(text[t]) < t and 5 <= 32 - len(set(text)) <= 8
+        assert text.index(text[t]) == text.index(text[t - 1]) + 1
