@@ -1,13 +1,13 @@
-"""Small figures to play with, for notebooks and pages: no kernel, no library.
+"""Small drawings to play with, for notebooks and pages: no kernel, no library.
 
-Each class draws its first state here, in HTML and SVG, from what ``pe_lib``
-computes; so it is true in print and without JavaScript. The script beside it,
-``<name>.js``, moves the same drawing when a control is moved. What the scripts
-compute is tested against ``pe_lib`` in a real browser (tests/explorers).
+Each class checks its arguments; the script beside it, ``<name>.js``, draws, says in a
+sentence what it shows, and makes it move. What is stored and printed is drawn by the
+same script (``drawing.py``), and its numbers are compared with what ``pe_lib`` computes
+(tests/explorers).
 
-An explorer is shown as the last expression of a cell: ``LookBack()``. Its HTML
-has no ids and no global names, so several can stand on one page. Its colours are
-the page's variables (``--ink``, ``--sine``, ``--target``, ...), or its own.
+One is shown as the last expression of a cell: ``LookBack()``. Its HTML has no ids and
+no global names, so several can stand on one page. Its colours are the page's variables
+(``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
 from pe_lib.explorers.coats import Coats, Galaxy

@@ -38,7 +38,7 @@
       });
       return {
         svg: lines.join("") + group(moved(150, 370), ...marks, circle("face", R), group(turned(quarters / 4), path("ink", `M0 0V${20 - R}`))) +
-          text(290, 240, "probability of each token", "label") + tokens.map(([, chance], i) => box("score", 292 + 18 * i, 440 - 170 * chance, 13, 170 * chance)).join("") +
+          text(150, 240, CALLED[heads], "count") + text(290, 240, "probability of each token", "label") + tokens.map(([, chance], i) => box("score", 292 + 18 * i, 440 - 170 * chance, 13, 170 * chance)).join("") +
           path("edge", "M286 440H586"),
         sentence: `Stored answer, ${step ? `${CALLED[heads]} turned back by ${step / 4}` : "as trained"}: ${answer}`,
         reached: answer.startsWith("king"),

@@ -104,6 +104,24 @@ def test_wrong_arguments_are_refused(kind, wrong):
             kind(**{field.name: wrong})
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "lowest", "highest"),
+    [
+        (explorers.LookBack, "query", 1, 15),
+        (explorers.MoveBoth, "position", 4, 104),
+        (explorers.MoveBoth, "back", 0, 4),
+        (explorers.Dial, "k", 0, 4),
+        (explorers.Dial, "position", 0, 31),
+    ],
+)
+def test_ranges_include_their_ends(kind, name, lowest, highest):
+    for inside in (lowest, highest):
+        kind(**{name: inside})
+    for outside in (lowest - 1, highest + 1):
+        with pytest.raises(ValueError, match=f"got {outside}"):
+            kind(**{name: outside})
+
+
 def test_without_mini_racer(monkeypatch):
     """A sentence, and the script makes the drawing."""
 
