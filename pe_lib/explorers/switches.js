@@ -14,7 +14,7 @@
       const found = looks.map((at, t) => t > 0 && at.length === 1 && at[0] === t - 1), hits = found.filter(Boolean).length;
       const arcs = looks.flatMap((at, t) => (at.length > 3 ? [] : at.map((s) => arrow(at.length > 1 ? "tied" : found[t] ? "found" : "missed", seat(t), seat(s), 112))));
       const rows = ["1s", "2s", "4s"].map((name, j) => group(moved(0, 72 * j),
-        box(KIND[switches[j]], 4, 178, 592, 62, 31), text(20, 216, name, "count"), text(580, 216, minus(switches[j]), "count"),
+        box(KIND[switches[j]], 4, 178, 592, 62, 31), text(20, 216, name, "count"), text(578, 216, `×${minus(switches[j])}`, "count"),
         ...keys.map((key, t) => box(key[j] > 0 ? "on" : key[j] < 0 ? "off" : "none", seat(t) - 23, 186, 46, 46, 8))));
       const itself = looks.every((at, t) => at.length === 1 && at[0] === t);
       return {

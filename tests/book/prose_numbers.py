@@ -20,7 +20,7 @@ from random import Random
 from statistics import mean
 from typing import NamedTuple
 
-from website.manuscript import Cell, Manuscript, Page, Section
+from website.manuscript import DEEPER, Cell, Manuscript, Page, Section
 
 DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+"
 JOIN = rf"(?:\s?(?:,\s|,?\sand\s|,?\sor\s|\sto\s|[-–])\s?(?:{DIGITS}))*"
@@ -209,8 +209,11 @@ def beside(parts: tuple[Cell, ...], at: int) -> tuple[Cell, ...]:
 
 
 def passages(book: Manuscript, page: Page) -> Iterator[Passage]:
-    """All texts of a page whose numbers are checked, its claims' reasons too."""
-    for section in page.sections:
+    """All texts of a page whose numbers are checked, its claims' reasons too.
+
+    What it lists as deeper is said, and checked, in its companion (`page_form`).
+    """
+    for section in (s for s in page.sections if s.title != DEEPER):
         yield Passage(page, section, section.title)
         for at, part in enumerate(section.parts):
             text = part.source if part.kind == "markdown" else part.checked

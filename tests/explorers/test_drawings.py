@@ -36,6 +36,9 @@ STATES = [
     explorers.Patches(down=-2, right=3, diagonals=True),
     explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.LookBack(query=1),
+    explorers.MoveBoth(position=104, back=0),
+    explorers.Skip(heads="twenty", quarters=6),
+    explorers.Dial(k=3, position=25),
     *(kind() for kind in KINDS),
 ]
 WALK = (Path(__file__).parent / "in_page/walk.js").read_text("utf-8")
@@ -95,10 +98,28 @@ def test_every_handle_over_its_range(state):
 @pytest.mark.parametrize("wrong", ["text", 2.0, True, None, -1000, 3.5, [1]])
 def test_wrong_arguments_are_refused(kind, wrong):
     for field in fields(kind):
-        if field.type is bool and wrong is True:
+        if (field.type is bool and wrong is True) or (field.name, wrong) == ("k", None):
             continue
         with pytest.raises((TypeError, ValueError), match=f"^{field.name} must .*got "):
             kind(**{field.name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "lowest", "highest"),
+    [
+        (explorers.LookBack, "query", 1, 15),
+        (explorers.MoveBoth, "position", 4, 104),
+        (explorers.MoveBoth, "back", 0, 4),
+        (explorers.Dial, "k", 0, 4),
+        (explorers.Dial, "position", 0, 31),
+    ],
+)
+def test_ranges_include_their_ends(kind, name, lowest, highest):
+    for inside in (lowest, highest):
+        kind(**{name: inside})
+    for outside in (lowest - 1, highest + 1):
+        with pytest.raises(ValueError, match=f"got {outside}"):
+            kind(**{name: outside})
 
 
 def test_without_mini_racer(monkeypatch):

@@ -1,8 +1,10 @@
 """Every number that a drawing shows is what ``pe_lib`` computes, over its range."""
 
+import csv
 import json
 import re
 from itertools import combinations, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
 from pe_lib.beyond import positions, scaling
-from pe_lib.explorers import dot_product, drawing, field, stretch
+from pe_lib.beyond.rotary import apply_rotary
+from pe_lib.explorers import dial, dot_product, drawing, field, skip, stretch
 from pe_lib.geometry import first_rise, similarity
 from pe_lib.naive import binary
 
@@ -552,3 +555,151 @@ def test_fast_hands_hold_the_diagonal():
         right[j, degrees] = sum(looks[t] == [t - 1] for t in range(1, 16))
     assert right[3].min() == 15
     assert right[0].min() == 0 and np.count_nonzero(right[0] == 15) == 15
+
+
+def test_rotary():
+    """Angles, needle and score of all pairs; the score is that of the offset alone."""
+    arrows, scores = np.array([[np.cos(x), np.sin(x)] for x in (0.35, 1.25)]), {}
+    for key in range(28):
+        for query in range(key + 1, min(28, key + 25) + 1):
+            shown = view("rotary", query=query, key=key)
+            k, q = apply_rotary(arrows, [key, query], frequencies=[0.5])
+            same_angle(turns(shown["svg"]), [0.5 * key + 0.35, 0.5 * query + 1.25])
+            *_, x, y = drawn(shown["svg"], "ink")[1]
+            needle = 74 * np.array([np.sin(0.8 * q @ k), -np.cos(0.8 * q @ k)])
+            np.testing.assert_allclose((x - 496, y - 190), needle, atol=0.051)
+            found = numbers(shown["sentence"])
+            assert found[:3].tolist() == [query, key, query - key]
+            gap = np.degrees(0.5 * (query - key) + 0.9) % 360
+            assert abs(found[3] - gap) < 0.501 and abs(found[4] - q @ k) < 0.00501
+            scores.setdefault(query - key, set()).add(
+                shown["sentence"].split("apart")[1]
+            )
+    assert {len(same) for same in scores.values()} == {1}
+
+
+def test_move_both():
+    """Eight places, all five gaps: the score of pe_lib's vectors, and the hands."""
+    u, speeds = np.array([0.0, 1, 0, 1]), angular_frequencies(4)
+    for t, back in product((4, 5, 9, 25, 26, 50, 99, 104), range(5)):
+        shown = view("move_both", query=t, key=t - back)
+        score = shift_matrix(t, 4) @ u @ shift_matrix(t - back, 4) @ u
+        found = numbers(shown["sentence"])
+        assert found[:2].tolist() == [t, t - back] and abs(found[2] - score) < 0.00005
+        same_angle(turns(shown["svg"])[::2], speeds * (t - back))
+        same_angle(turns(shown["svg"])[1::2], speeds * t)
+        gaps = numbers(" ".join(re.findall(r"gap (\S+)°", shown["svg"])))
+        np.testing.assert_allclose(gaps, np.degrees(speeds * back) % 360, atol=0.051)
+
+
+STORED = Path(drawing.__file__).parents[2] / "book/beyond/data/smollm_sentences.csv"
+READ = (
+    "The old king gave seven golden apples to his youngest daughter before the first"
+    " snow of winter fell on the silent town"
+)
+
+
+def test_skip():
+    """All eighteen answers: text, bars, and what is crossed out, as stored."""
+    lines = STORED.read_text("utf-8").splitlines(keepends=True)
+    rows = [line for line in lines if line[0] != "#"]
+    assert skip.packed(csv.DictReader(rows)) == (
+        drawing.FOLDER / "skip_answers.js"
+    ).read_text("utf-8")
+    won = set()
+    for heads, back in product(skip.HEADS, skip.BACKS):
+        shown = view("skip", heads=heads, quarters=4 * back)
+        wanted = {"text": "king", "heads": heads, "back": f"{back:g}"}
+        wanted |= {} if back else {"heads": "none"}
+        tokens = [row for row in csv.DictReader(rows) if wanted.items() <= row.items()]
+        heights = np.ravel(drawn(shown["svg"], "score", "height"))
+        chances = [float(row["probability"]) for row in tokens]
+        np.testing.assert_allclose(heights, 170 * np.array(chances), atol=0.051)
+        answer = "".join(row["token"] for row in tokens).strip().split("\n")[0]
+        answer = answer.partition(".")[0] + ("." if "." in answer else " ...")
+        many = {"four": "four heads", "twenty": "twenty heads"}[heads]
+        how = f"{many} turned back by {back:g}" if back else "as trained"
+        assert shown["sentence"] == f"Stored answer, {how}: {answer}"
+        kinds = re.findall(r'<tspan class="(\w+)">(\w+)', shown["svg"])
+        assert [word for _, word in kinds] == READ.split()
+        written = [word for kind, word in kinds if kind == "written"]
+        said = iter(answer.replace(".", "").split())
+        assert written and all(word in said for word in written)
+        same_angle(turns(shown["svg"]), [back])
+        if shown["reached"]:
+            won.add((heads, back))
+    assert ("four", 0.75) in won and ("four", 0.5) not in won
+    assert ("twenty", 0.75) in won and ("twenty", 0.5) not in won
+
+
+def test_dial():
+    """All that it computes is what NumPy computes with the same rounded matrices."""
+    text, match = dial.first_text()
+    assert dial.packed(dial.matrices()) == (drawing.FOLDER / "dial_model.js").read_text(
+        "utf-8"
+    )
+    rng = np.random.default_rng(0)
+    others = [rng.permutation(128)[:32] for _ in range(3)]
+    for other in others:
+        other[20:26] = other[5:11]
+    for words, k in product((text, *map(np.ndarray.tolist, others)), (None, *range(5))):
+        found = dial.answer(words, k)
+        match = [words.index(word) for word in words]
+        asked = [t for t in range(32) if match[t] < t]
+        named = found.chances.argmax(axis=1)
+        after = 1 if k is None else k
+        right = sum(named[t] == words[match[t] + after] for t in asked)
+        for t in (0, 7, 23, 25, 31):
+            shown = view("dial", words=words, k=k, position=t)
+            looked = found.second[t].argmax()
+            heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "height"))
+            weights = np.concatenate([found.second[t], found.first[looked]])
+            np.testing.assert_allclose(heights, 76 * weights, atol=0.051)
+            name = [dial.VOCABULARY[word] for word in words]
+            assert words_of(shown["svg"]) == name
+            brought = name[found.first[looked].argmax()]
+            for layer, pair in ((2, (t, looked)), (1, None)):
+                one, two = (name[s] for s in pair) if pair else (name[looked], brought)
+                assert f"layer {layer}: {one} → {two}<" in shown["svg"]
+            how = "As trained" if k is None else f"With T({k})"
+            said = f"{how}: after {name[t]} the model names {dial.VOCABULARY[named[t]]}"
+            assert shown["sentence"].startswith(said)
+            first = f". {name[t]} has not stood here before."
+            assert (first in shown["sentence"]) == (match[t] == t)
+            sure = re.search(r"It is (\d+) % sure", shown["sentence"])[1]
+            assert abs(float(sure) - 100 * found.chances[t, named[t]]) < 0.501
+            told = f" {right} of {len(asked)} answers are {after} after the match."
+            assert shown["sentence"].endswith(told)
+            third = match[t] < t and named[t] == words[match[t] + 3]
+            assert shown["reached"] == third
+    assert view("dial", k=3)["reached"] and not view("dial")["reached"]
+
+
+def words_of(svg):
+    """The words of the text, of which one asks."""
+    return re.findall(r'<text class="(?:word|inside)"[^>]*>([^<]*)', svg)
+
+
+def test_dial_knows_which_words_have_stood_before():
+    """The matches of the first text; and what is packed is read back."""
+    text, match = dial.first_text()
+    for t, at in enumerate(match):
+        assert at == (text.index(text[t]) if text.index(text[t]) < t else -1)
+    assert len(set(dial.VOCABULARY)) == 128
+    changed = dial.matrices() | {"W1": 2 * dial.matrices()["W1"]}
+    once, twice = (
+        json.loads(dial.packed(m)[len(dial.ASSIGNED) : -2])
+        for m in (dial.matrices(), changed)
+    )
+    assert once["levels"] == twice["levels"] and once["scales"] != twice["scales"]
+
+
+def test_another_text_has_words_that_come_twice():
+    """Whatever the chance: 32 words, of which five to eight come twice, in order."""
+    press = "drawing.drawings.dial.handles(drawing.full('dial', {}))[2].press()"
+    for _ in range(50):
+        new = json.loads(drawing.engine().eval(f"JSON.stringify({press})"))
+        text, t = new["words"], new["position"]
+        assert len(text) == 32 and set(map(text.count, text)) == {1, 2}
+        assert text.index(text[t]) < t and 5 <= 32 - len(set(text)) <= 8
+        assert text.index(text[t]) == text.index(text[t - 1]) + 1
