@@ -119,7 +119,7 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
         ("website/live/scripts/page.js", "tests/live/test_live.py"),
-        ("website/static/quarter.css", "tests/website/test_quarter.py"),
+        ("website/static/quarter.js", "tests/website/test_quarter.py"),
         ("website/static/book.css", "tests/website/test_site.py"),
         ("course/plans/45.yml", "tests/course/test_slides.py"),
     ],
