@@ -55,7 +55,9 @@ TIDY = """name => {
 # The site prints no explorers. A handout has them as figures, without their controls.
 EXPLORERS = """
 .pe-explorer.pe-explorer { display: block !important; }
-.pe-explorer .title::after { content: " (as it begins; it moves on the site)"; }
+.pe-explorer :is(.title, .goal)::after {
+  content: " (as it begins; it moves on the site)";
+}
 """
 LAB = """() => document.querySelector('article').replaceChildren(
   document.querySelector('#lab-guide').closest('section'))"""

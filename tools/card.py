@@ -9,14 +9,15 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from course.handouts import find_browser
+from pe_lib.explorers.drawing import read
 from tools.changes import ROOT
-from website.quarter import still
+from website import quarter
 
 STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"
 PAGE = """<!doctype html><html data-theme="light"><meta charset="utf-8">
 <link rel="stylesheet" href="{static}/book.css">
-<link rel="stylesheet" href="{static}/quarter.css">
+<style>{style}</style>
 <style>
 html, body {{ overflow: hidden; }}
 h1 {{ margin: 46px 44px 34px; font-size: 76px; letter-spacing: -0.02em; }}
@@ -28,7 +29,9 @@ h1 {{ margin: 46px 44px 34px; font-size: 76px; letter-spacing: -0.02em; }}
 
 def main() -> None:
     """Show it as a page, and store it in few colours."""
-    shown = PAGE.format(static=STATIC.as_uri(), title=BOOK, drawing=still("hero"))
+    drawing = quarter.still("hero")
+    style, static = read("drawing.css"), STATIC.as_uri()
+    shown = PAGE.format(static=static, style=style, title=BOOK, drawing=drawing)
     page_file = STATIC / "card.html"
     page_file.write_text(shown, encoding="utf-8")
     with sync_playwright() as driver:

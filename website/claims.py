@@ -123,7 +123,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
         f'<li><a href="#{nodes.make_id(question)}">{html.escape(question)}</a>'
         '<span aria-hidden="true">'
         + "".join(
-            f'<i class="badge {SHAPES[kind(c.verdict)][0]}">'
+            f'<i class="badge {SHAPES[kind(c.verdict)][0]}" data-claim="{c.id}">'
             f"{drawing(c.verdict).strip()}</i>"
             for c in group
         )
@@ -146,7 +146,7 @@ def filters(claims: Mapping[str, Claim]) -> str:
     ]
     lines = f"""\
 <form class="claim-filter" role="search" aria-label="Claims">
-<label>Word <input type="search" name="word" autocomplete="off"></label>
+<label>Search claims <input type="search" name="word" autocomplete="off"></label>
 <div role="group" aria-label="Verdict">
 <button type="button" value="" aria-pressed="true">All <b>{len(claims)}</b></button>
 @buttons

@@ -30,7 +30,20 @@ def as_definitions(body: str) -> str:
         return body
     start, end = listed.index('<div id="'), listed.rindex("</dd></div>") + 11
     inside = f'<dl class="words">\n{listed[start:end]}\n</dl>'
-    return f"{listed[:start]}{inside}{listed[end:]}"
+    return f"{listed[:start]}{letters(listed[start:end])}{inside}{listed[end:]}"
+
+
+def letters(entries: str) -> str:
+    """A way to the first word of each letter, and a filter for those with a script."""
+    first: dict[str, str] = {}
+    for anchor, word in re.findall(r'<div id="([\w-]+)"><dt>(?:<[^>]*>)*(\w)', entries):
+        first.setdefault(word.upper(), anchor)
+    links = " ".join(f'<a href="#{to}">{letter}</a>' for letter, to in first.items())
+    return (
+        f'<nav class="letters" aria-label="A to Z">{links}</nav>\n'
+        '<form class="word-filter" role="search" hidden><label>Search words '
+        '<input type="search" autocomplete="off"></label> <output></output></form>\n'
+    )
 
 
 def leads_away(node: nodes.Node) -> bool:
@@ -69,6 +82,8 @@ def explain(
     body = context.get("body", "")
     if pagename == PAGE:
         context["body"] = as_definitions(body)
+        context["toc"] = ""  # the letters serve better than a hundred links
+        app.add_js_file("glossary.js", loading_method="defer")
         return
     words = sorted(set(LINK.findall(body)) & set(meanings(app)) if body else ())
     if not words:

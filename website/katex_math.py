@@ -6,18 +6,19 @@ a formula that KaTeX does not understand is a warning, and so fails the build.
 ``_static/katex`` are of the same version.
 """
 
-import asyncio
 import html
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from py_mini_racer import JSEvalException, MiniRacer
+from py_mini_racer import JSEvalException
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
+
+from pe_lib.explorers.drawing import interpreter
 
 logger = logging.getLogger(__name__)
 KATEX = Path(__file__).parent / "katex.min.js"
@@ -27,16 +28,9 @@ COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
 
 
 @cache
-def engine() -> MiniRacer:
+def engine() -> Any:
     """One JavaScript engine with KaTeX in it."""
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)  # a test's, which it would join and die with
-    try:
-        javascript = MiniRacer()
-    finally:
-        asyncio._set_running_loop(running)
-    javascript.eval(KATEX.read_text(encoding="utf-8") + "; 0")
-    return javascript
+    return interpreter(KATEX.read_text(encoding="utf-8") + "; ")
 
 
 @cache

@@ -50,7 +50,8 @@ class ThePath(OnThePage):
     def html(self) -> str:
         """A numbered list."""
         items = (
-            f'<li><a href="{self.address(stop.name)}">{stop.title}</a> '
+            f'<li data-page="{stop.name}">'
+            f'<a href="{self.address(stop.name)}">{stop.title}</a> '
             f'<span class="time">{stop.minutes} min</span></li>'
             for stop in chapters.path_pages()
         )

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from website import manuscript
 from website.katex_math import COLOURS
 
-STYLES = ("book.css", "katex.min.css", "quarter.css")
+STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 GRID = re.compile(
     r'<div class="output stream [^>]*><div class="highlight"><pre>'

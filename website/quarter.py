@@ -1,761 +1,52 @@
-"""The drawings of the quarter of an hour, and the field of the first page, as stills.
+"""The page of ten drawings, and the field of the first page.
 
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
-printed; ``{still} spike`` puts one that never moves. Each is computed by ``pe_lib``,
-and says in one sentence what it shows.
-``quarter.js`` moves it: it sets what has the attribute ``data-now``, in the order of
-the drawing, and for the same state it draws the same (``test_quarter.py``).
+printed, and one script for all makes it live; ``{still} spike`` puts one that never
+moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
+``quarter.js`` counts the laws that were found.
 """
 
-import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from html import escape
+from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar
 
-import numpy as np
 from docutils import nodes
-from numpy.typing import NDArray
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pe_lib import angular_frequencies, shift_matrix, sinusoidal
-from pe_lib.attention import softmax
-from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.explorers._explorer import highest, minus
-from pe_lib.naive import binary
-from website import manuscript
-
-Array = NDArray[np.float64]
-
-WORDS = ("New", "York", "beats", "old", "York")
-VECTORS = {"New": (1, 0), "York": (1, 1), "beats": (0, -1), "old": (-1, 1)}
-WIDTH = 32
-SPEEDS = angular_frequencies(WIDTH)
-"""Of all hands of the page: those of 32 columns, fast ones first."""
-
-
-class Drawing(NamedTuple):
-    """What it shows for those who do not see it, its height, its SVG, its sentence."""
-
-    alt: str
-    height: int
-    body: str
-    sentence: str
-    width: int = 600
-
-
-# Pieces
-
-
-def f(x: float) -> str:
-    """A coordinate."""
-    return f"{round(float(x), 1) + 0.0:.1f}"
-
-
-def at(x: float, y: float) -> str:
-    """A place."""
-    return f"{f(x)} {f(y)}"
-
-
-def moved(x: float, y: float) -> str:
-    """To draw something there."""
-    return f"translate({at(x, y)})"
-
-
-def turned(angle: float) -> str:
-    """To turn a drawing by so many radians, clockwise."""
-    return f"rotate({f(np.degrees(angle))})"
-
-
-def tip(angle: float, r: float) -> tuple[float, float]:
-    """The tip of a hand, from its middle: to the right, and down."""
-    return r * float(np.sin(angle)), -r * float(np.cos(angle))
-
-
-def path(kind: str, d: str) -> str:
-    """A line."""
-    return f'<path class="{kind}" d="{d}"/>'
-
-
-def circle(kind: str, r: float, x: float = 0, y: float = 0) -> str:
-    """A dot or a dial."""
-    return f'<circle class="{kind}" cx="{f(x)}" cy="{f(y)}" r="{f(r)}"/>'
-
-
-def box(kind: str, x: float, y: float, wide: float, high: float, r: float = 0) -> str:
-    """A bar, a tile or a lamp."""
-    place = f'x="{f(x)}" y="{f(y)}" width="{f(wide)}" height="{f(high)}"'
-    return f'<rect class="{kind}" {place} rx="{f(r)}"/>'
-
-
-def text(x: float, y: float, words: str, kind: str = "word") -> str:
-    """A word of the drawing."""
-    return f'<text class="{kind}" x="{f(x)}" y="{f(y)}">{words}</text>'
-
-
-def group(where: str, *inside: str, kind: str = "") -> str:
-    """Pieces that are drawn together, somewhere."""
-    named = f' class="{kind}"' if kind else ""
-    return f'<g{named} transform="{where}">{"".join(inside)}</g>'
-
-
-def now(tag: str, kind: str = "", inside: str = "", **moving: str) -> str:
-    """An element with what the script sets: attributes, or ``html`` for its inside."""
-    names = [name.strip("_").replace("_", "-") for name in moving]
-    written = "".join(
-        f' {name}="{value}"'
-        for name, value in zip(names, moving.values(), strict=True)
-        if name != "html"
-    )
-    named = f' class="{kind}"' if kind else ""
-    inside += moving.get("html", "")
-    return f'<{tag}{named} data-now="{" ".join(names)}"{written}>{inside}</{tag}>'
-
-
-def take(where: str, *inside: str) -> str:
-    """What a finger can take, and move."""
-    return now("g", "take", "".join(inside), transform=where)
-
-
-def hand(r: float, dot: float) -> str:
-    """A hand that stands upright."""
-    return path("ink", f"M0 0V{-r:g}") + circle("solid", dot, 0, -r)
-
-
-def thread(a: float, b: float, y: float) -> str:
-    """From one word up and down to another, or to itself."""
-    if a == b:
-        sides = f"{at(a - 34, y - 56)} {at(a + 34, y - 56)}"
-        return f"M{at(a - 12, y)}C{sides} {at(a + 12, y)}"
-    top = y - 28 - 0.24 * abs(a - b)
-    return f"M{at(a, y)}C{at(a, top)} {at(b, top)} {at(b, y)}"
-
-
-def seat(i: float) -> float:
-    """Where a word of the sentence is: in all drawings at the same place."""
-    return 60 + 120 * i
-
-
-def decimals(x: float) -> str:
-    """Two of them, with the minus of the text."""
-    return minus(f"{round(float(x), 2) + 0.0:.2f}")
-
-
-def hands_of(n: int) -> str:
-    """So many hands, as one says it."""
-    return f"{n} hand{'s' if n > 1 else ''}"
-
-
-# The drawings
-
-
-def heap(order: Sequence[int] = (3, 1, 2, 0, 4)) -> Drawing:
-    """Attention without positions: the words in some order, and what each is given."""
-
-    def attend(places: Sequence[int]) -> tuple[Array, Array]:
-        X = np.array([VECTORS[WORDS[i]] for i in places], dtype=float)
-        weights = softmax(X @ X.T)
-        return weights, weights @ X
-
-    weights, new = attend(order)
-    place = np.argsort(order)
-    first = attend(range(5))[1]
-    changed = sum(not np.allclose(new[place[i]], first[i]) for i in range(5))
-    threads, tiles = [], []
-    for i, word in enumerate(WORDS):
-        width = f(1 + 26 * weights[place[4], place[i]])
-        d = thread(seat(place[4]), seat(place[i]), 172)
-        threads.append(now("path", "thread", d=d, stroke_width=width))
-        x, y = 44 * new[place[i]] * (1, -1)
-        tile = (
-            box("grip", -56, -34, 112, 206, 12),
-            box("tile", -52, -27, 104, 50, 10),
-            text(0, 6, word),
-            circle("face", 48, 0, 112),
-            now("path", "ink", d=f"M0 112L{at(x, 112 + y)}"),
-            now("g", "", circle("solid", 5), transform=moved(x, 112 + y)),
-        )
-        where = moved(seat(place[i]), 202)
-        tiles.append(now("g", "", "".join(tile), transform=where, class_="take"))
-    return Drawing(
-        "Five words on tiles: New York beats old York, with New and old exchanged."
-        " Threads lead from the last York to each word, thicker where it attends more."
-        " Below each tile is an arrow, the vector that attention gives to this word.",
-        380,
-        "".join(threads + tiles),
-        f"{' '.join(WORDS[i] for i in order)}. Vectors that changed: {changed}.",
-    )
-
-
-def level(tilt: float = -0.2) -> Drawing:
-    """Positions as numbers: the scores of the last word, a straight line."""
-    best = highest(-tilt * np.arange(5, dtype=np.float64))
-    lines = [
-        path("aim" if i == 3 else "hair", f"M{seat(i):g} 110V312") for i in range(5)
-    ]
-    names = [
-        text(seat(i), 344, word, "word aimed" if i == 3 else "word")
-        for i, word in enumerate(WORDS)
-    ]
-    counts = [
-        now("g", "", text(seat(i), 372, str(i), "count"), transform=moved(0, 0))
-        for i in range(5)
-    ]
-    bubble = '<ellipse class="bubble" rx="27" ry="15"/>'
-    glass = (
-        box("glass", -284, -22, 568, 44, 22),
-        now("g", "", bubble, transform=moved(-240 * np.sign(tilt), 0)),
-        *(
-            take(moved(s * 262, 0), circle("grip", 38), circle("solid", 10))
-            for s in (-1, 1)
-        ),
-    )
-    height = 210 + (np.array([seat(i) for i in range(5)]) - 300) * np.tan(tilt)
-    scores = [
-        now(
-            "g",
-            "",
-            circle("dot", 6),
-            transform=moved(seat(i), height[i]),
-            class_="best" if i in best else "score",
-        )
-        for i in range(5)
-    ]
-    where = f"{moved(300, 210)} {turned(tilt)}"
-    if len(best) == 5:
-        sentence = (
-            "Level: all five scores are equal, so York attends to all words alike."
-        )
-    else:
-        sentence = f"York attends most to {WORDS[best[0]]} at {best[0]}: an end."
-    return Drawing(
-        "A spirit level lies across the five words, numbered 0 to 4. Its height at a"
-        " word is the score of this word. It is tilted, so the bubble has run to one"
-        " end, and not to the dotted line at old.",
-        390,
-        "".join(lines + names + counts)
-        + now("g", "", "".join(glass), transform=where)
-        + "".join(scores),
-        sentence,
-    )
-
-
-def digits(flip: Sequence[int] = (1, 0, 0)) -> Drawing:
-    """Positions in binary: one rule flips the same digits of every key."""
-    P = 2.0 * binary(np.arange(5), 3) - 1
-    keys = P * np.where(flip, -1, 1)
-    looks = [highest(row) for row in P @ keys.T]
-    found = [looks[t] == [t - 1] for t in range(5)]
-    arcs = [
-        now(
-            "path",
-            d=thread(seat(t), seat(at[0]), 112) if len(at) == 1 else "",
-            class_="found" if found[t] else "missed",
-        )
-        for t, at in enumerate(looks)
-    ]
-    names = [
-        text(seat(t), 140, word) + text(seat(t), 164, str(t), "count")
-        for t, word in enumerate(WORDS)
-    ]
-    band = box("band", 4, 178, 592, 62, 31)
-    rows = [
-        take(
-            moved(0, 72 * j),
-            now("g", "", band, class_="flips" if flip[j] else "stays"),
-            text(20, 214, name, "count"),
-            *(
-                now(
-                    "g",
-                    "",
-                    box("lamp", seat(t) - 23, 186, 46, 46, 8),
-                    class_="on" if keys[t, j] > 0 else "off",
-                )
-                for t in range(5)
-            ),
-        )
-        for j, name in enumerate(("1s", "2s", "4s"))
-    ]
-    sentence = f"{sum(found)} of 4 words attend most to the word before."
-    if not any(flip):
-        sentence = "Nothing is flipped, so each word attends most to itself."
-    return Drawing(
-        "The five words with their positions in binary: a row of squares for the ones,"
-        " one for the twos, one for the fours; dark is 1. In the row of the ones every"
-        " square has been flipped. Arcs lead from each word to the one that it finds.",
-        396,
-        "".join(arcs + rows + names),
-        sentence,
-    )
-
-
-def wheel(turn: float = 0.9) -> Drawing:
-    """A hand of one radian a position, its two shadows, and their past on paper."""
-    (sine, cosine), R, k = sinusoidal([turn], 2)[0], 100, 0.021
-    x, y = 150 + R * sine, 140 - R * cosine
-    wall, floor = 3.0 * np.arange(107), 3.0 * np.arange(70)
-    up = 140 - R * sinusoidal(turn - k * wall, 2)[:, 1]
-    right = 150 + R * sinusoidal(turn - k * floor, 2)[:, 0]
-    positions = np.arange(np.ceil(turn - 320 * k), np.floor(turn) + 1)
-    ago = (turn - positions) / k
-    codes = R * sinusoidal(positions, 2)
-    dots = [
-        circle("cosine dot", 4.5, 275 + q, 140 - c)
-        for q, c in zip(ago, codes[:, 1], strict=True)
-    ] + [
-        circle("sine dot", 4.5, 150 + s, 258 + q)
-        for q, s in zip(ago, codes[:, 0], strict=True)
-        if q < 209
-    ]
-    face = {"x": "-100", "y": "-100", "width": "200", "height": "200", "rx": "100"}
-    return Drawing(
-        "A clock hand on a dial. Its tip casts one shadow on a wall to the right, how"
-        " far up it is, and one on the floor below, how far right it is. Paper runs"
-        " past both shadows: the first draws a cosine in orange, the other a sine in"
-        " blue.",
-        470,
-        path("edge", "M275 26V254M34 258H266")
-        + now("path", "cosine", d=f"M{'L'.join(map(at, 275 + wall, up))}")
-        + now("path", "sine", d=f"M{'L'.join(map(at, right, 258 + floor))}")
-        + now("g", html="".join(dots))
-        + now("path", "cosine ray", d=f"M{at(x, y)}H275")
-        + now("path", "sine ray", d=f"M{at(x, y)}V258")
-        + take(
-            moved(150, 140),
-            now("rect", "face", **face),
-            now("path", "cosine leg", d=f"M0 0V{f(y - 140)}"),
-            now("path", "sine leg", d=f"M0 {f(y - 140)}H{f(x - 150)}"),
-            now("g", "", hand(R, 9), transform=turned(turn)),
-            circle("grip", 118),
-        )
-        + now("g", "", circle("cosine dot", 7), transform=moved(275, y))
-        + now("g", "", circle("sine dot", 7), transform=moved(x, 258)),
-        f"Position {minus(f'{turn:.1f}')}:"
-        f" sine {decimals(sine)}, cosine {decimals(cosine)}.",
-    )
-
-
-def galaxy(size: float = 0.985, turn: float = 1.13) -> Drawing:
-    """One rule, 300 times: a turn and a stretch."""
-    step = size * shift_matrix(turn, 2)  # whose hand turns by one radian a position
-    codes = [np.array([0.0, 1.0])]
-    for _ in range(299):
-        codes.append(step @ codes[-1])
-    norms = np.linalg.norm(codes, axis=1)
-    P = np.array(codes) * (165, -165) + (300, 212)
-    dust = [
-        now(
-            "path",
-            f"dust {kind}",
-            d="".join(f"M{at(*P[t])}h0" for t in range(a, b) if 165 * norms[t] < 290),
-        )
-        for a, b, kind in ((200, 300, "third"), (100, 200, "second"), (5, 100, "first"))
-    ]
-
-    def numbered(t: int) -> str:
-        return circle("solid", 14) + text(0, 6, str(t), "inside")
-
-    first = [now("g", "", numbered(t), transform=moved(*P[t])) for t in (4, 3, 2, 0)]
-    one = take(moved(*P[1]), circle("grip", 40), circle("wanted", 21), numbered(1))
-    copies = [t for t in range(2, 13) if np.allclose(codes[t], codes[0], atol=1e-6)]
-    if abs(size - 1) > 1e-9:
-        if size < 1:
-            much = f"{100 * norms[100]:.{0 if norms[100] >= 0.01 else 2}f} % of"
-        else:
-            millions = norms[100] >= 1e6
-            much = "millions of times" if millions else f"{norms[100]:,.0f} times"
-        sentence = f"The norms differ: that of code 100 is {much} the norm of code 0."
-    elif copies:
-        sentence = f"Equal norms, but code {copies[0]} equals code 0."
-    else:
-        degrees = minus(f(np.degrees(turn)))
-        sentence = f"Equal norms and no equals: a clock hand, {degrees}° a position."
-    return Drawing(
-        "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a"
-        " circle: each dot is the one before it, turned and drawn in by the same rule.",
-        430,
-        circle("hair", 165, 300, 212) + "".join(dust + first) + one,
-        sentence,
-    )
-
-
-def field(words: int = 48, hands: int = 12) -> Drawing:
-    """A column of hands for each position; small ones are the squares of a heat map."""
-    P = sinusoidal(np.arange(words), WIDTH)[:, : 2 * hands]
-    alike = P @ P[0] / hands
-    column = 540 / words
-    row = min(330 / hands, max(column, 20.6))
-    radius = min(column, row) / 2 - 2
-    sky = []
-    for t, q in enumerate(np.maximum(0, alike)):
-        kind = "best" if t and q > 0.995 else "score"
-        x = 20 + column * (t + 0.15)
-        sky.append(box(kind, x, 92 - 76 * q, 0.7 * column, 76 * q))
-    cells: list[str] = []
-    if radius < 11:
-        levels = np.floor(8 * (1 + P) + 0.5).astype(int)
-        for start, kind in ((0, "sine"), (1, "cosine")):
-            for n in range(1, 17):
-                marked = np.argwhere(levels[:, start::2] == n)
-                runs = "".join(f"M{t} {2 * j + start + 0.5:g}h1" for t, j in marked)
-                cells.append(
-                    f'<path class="{kind} cell" opacity="{n / 16:g}" d="{runs}"/>'
-                )
-        scale = f"scale({column:.3f} {row / 2:.3f})"
-        cells = [group(f"{moved(20, 112)} {scale}", *cells)]
-    else:
-        for t in range(words):
-            for j in range(hands):
-                x, y = radius * P[t, 2 * j : 2 * j + 2] * (1, -1)
-                place = moved(20 + column * (t + 0.5), 112 + row * (j + 0.5))
-                cells.append(group(place, *legs(x, y, radius)))
-    nearest = int(alike[1:].argmax()) + 1
-    return Drawing(
-        "Two rows of squares for each hand, blue for its sine and orange for its"
-        " cosine, a column for each position. The upper rows change from square to"
-        " square, the lower ones slowly. Bars above the columns: how much each code is"
-        " like that of position 0.",
-        480,
-        now("g", html="".join(sky))
-        + path("edge", "M20 93H560")
-        + now("g", html="".join(cells))
-        + take(
-            moved(566, 118 + row * hands),
-            circle("grip", 38),
-            path("corner", "M-16 6H6V-16"),
-        ),
-        f"{words} positions, {hands_of(hands)}:"
-        f" code {nearest} is most like code 0, cosine {decimals(alike[nearest])}.",
-    )
-
-
-def legs(x: float, y: float, r: float) -> tuple[str, ...]:
-    """A small dial with its hand, and how far up and right the tip is."""
-    return (
-        circle("face", r),
-        path("cosine leg", f"M0 0V{f(y)}"),
-        path("sine leg", f"M0 {f(y)}H{f(x)}"),
-        path("ink", f"M0 0L{at(x, y)}"),
-        circle("solid", 3, x, y),
-    )
-
-
-def turn(angles: Sequence[float] = (1, 0.5623, 0)) -> Drawing:
-    """The shift matrix: one turn a hand, and it fits under every position."""
-    rows, fits = [], 0
-    for j, angle in enumerate(angles):
-        R = shift_matrix(angle, 2)
-        fit = abs(angle - SPEEDS[j]) < 0.0005
-        fits += fit
-        block = []
-        for (row, column), entry in np.ndenumerate(R):
-            x, y = 34 * column - 34, 34 * row - 34
-            square = box("cosine" if row == column else "sine", x, y, 34, 34)
-            sign = f"M{x + 11} {y + 17}h12" if entry < -0.005 else ""
-            block.append(now("g", "", square, opacity=f"{abs(entry):.2f}"))
-            block.append(now("path", "sign", d=sign))
-        dials = [
-            group(
-                moved(230 + 49 * t, 0),
-                now("g", "", circle("dial", 21), class_="fit" if fit else "plain"),
-                group(turned(SPEEDS[j] * (t + 1)), path("aim", "M0 0V-21")),
-                now("g", "", hand(21, 3.5), transform=turned(SPEEDS[j] * t + angle)),
-            )
-            for t in range(8)
-        ]
-        knob = take(
-            moved(56, 0),
-            circle("face", 44),
-            now("g", "", hand(44, 9), transform=turned(angle)),
-            circle("grip", 58),
-        )
-        bracket = path("edge", "M-36-37H-40V37H-36M36-37H40V37H36")
-        matrix = group(moved(158, 0), *block, bracket, kind="block")
-        rows.append(group(moved(0, 84 + 132 * j), knob, matrix, *dials))
-    heads = [text(230 + 49 * t, 30, str(t), "count") for t in range(8)]
-    return Drawing(
-        "Three knobs, one for each hand. Beside each is a block of the matrix, cosines"
-        " in orange and sines in blue, and the hands of eight positions, turned by the"
-        " knob. Two knobs are set so that all their hands lie on the dotted hands of"
-        " the next position.",
-        420,
-        "".join(heads + rows),
-        f"{fits} of 3 hands fit, each at all eight positions at once.",
-    )
-
-
-def spike(hands: int = 7, back: int = 1) -> Drawing:
-    """The head T(back): a wave for each hand, and the softmax of their sum."""
-    n, query, sharp = 24, 20, 4
-    column = 560 / n
-    s = np.linspace(-0.5, n - 0.5, 181)
-    x = 10 + column * (s + 0.5)
-    waves = [
-        "L".join(map(at, x, 28 + 24 * j - 10 * np.cos(SPEEDS[j] * (query - back - s))))
-        for j in range(hands)
-    ]
-    P = sinusoidal(np.arange(n), WIDTH)[:, : 2 * hands]
-    T = shift_matrix(back, WIDTH)[: 2 * hands, : 2 * hands]
-    weights = softmax(sharp * P[query] @ T @ P.T)
-    bars = [
-        now(
-            "path",
-            d=f"M{at(10 + column * (i + 0.5), 424)}v{f(-130 * w)}",
-            class_="weight best" if i == query - back else "weight",
-        )
-        for i, w in enumerate(weights)
-    ]
-    crest = 10 + column * (query - back + 0.5)
-    york = 10 + column * (query + 0.5)
-    return Drawing(
-        "Seven orange waves, one above the other, the upper ones short, the lower ones"
-        " long. At one position, the word before York, all have a crest. Bars show"
-        " York's weight for each position: nearly all of it is at the crest.",
-        480,
-        now("path", "cosine thin", d="".join(f"M{wave}" for wave in waves))
-        + "".join(bars)
-        + path("edge", "M10 424H570")
-        + text(york, 474, "York")
-        + path("solid", f"M{f(york)} 442l7 10h-14z")
-        + now("path", "aim", d=f"M{at(crest, 12)}V424")
-        + take(
-            moved(crest, 442),
-            box("grip", -37, -120, 74, 150),
-            circle("solid target", 9),
-        )
-        + take(
-            moved(574, 40 + 24 * (hands - 1)),
-            circle("grip", 37),
-            circle("solid", 10),
-            path("plus", "M-5 0H5M0-5V5"),
-        ),
-        f"{hands_of(hands)}: {100 * weights[query - back]:.0f} % of York’s weight"
-        f" is on the word {back} position{'s' if back > 1 else ''} before.",
-    )
-
-
-def rotary(query: float = 16, key: float = 13) -> Drawing:
-    """A query and a key, each turned by its position; and their score."""
-    start = (0.35, 1.25)
-    a, b = 0.5 * key + start[0], 0.5 * query + start[1]
-    gap = (b - a) % (2 * np.pi)
-    arrows = np.array([[np.cos(x), np.sin(x)] for x in start])
-    k, q = apply_rotary(arrows, [key, query], frequencies=[0.5])
-    score = float(q @ k)
-    x, y = 10 + 20 * key, 10 + 20 * query
-    wide = max(124, abs(y - x) + 84)
-    ends = f"M0 0L{at(*tip(a, 54))}A54 54 0 {int(gap > np.pi)} 1 {at(*tip(b, 54))}Z"
-    nx, ny = tip(0.8 * score, 74)
-    ticks = "".join(f"M{10 + 20 * i} 324v12" for i in range(1, 29))
-    arrow = path("ink", "M0 0V-112") + circle("solid", 7, 0, -112)
-    band = {"x": f(-wide / 2), "y": "-24", "width": f(wide), "height": "48", "rx": "24"}
-    return Drawing(
-        "Above, a dial with two arrows, the query of York and the key of old, and the"
-        " angle between them; beside it a needle that shows their score. Below, a line"
-        " of positions with the two words on it.",
-        470,
-        group(
-            moved(190, 140),
-            circle("face", 118),
-            now("path", "wedge", d=ends),
-            now("g", "", path("pale", "M0 0V-112"), transform=turned(a)),
-            now("g", "", arrow, transform=turned(b)),
-        )
-        + path("edge", "M390 180A94 94 0 0 1 550 180")
-        + now("path", "ink", d=f"M470 190L{at(470 + nx, 190 + ny)}")
-        + text(470, 222, "score", "count")
-        + path("edge", "M10 330H590")
-        + path("hair", ticks)
-        + take(
-            moved((x + y) / 2, 436),
-            now("rect", "both", **band),
-            box("grip", -62, -38, 124, 76),
-            text(0, 7, "both", "word aimed"),
-        )
-        + take(
-            moved(x, 366),
-            box("grip", -40, -30, 80, 74),
-            box("tile", -34, -21, 68, 42, 8),
-            text(0, 7, "old"),
-        )
-        + take(
-            moved(y, 294),
-            box("grip", -40, -44, 80, 74),
-            box("tile dark", -34, -21, 68, 42, 8),
-            text(0, 7, "York", "word inside"),
-        ),
-        f"York at {query:.0f}, old at {key:.0f}: {query - key:.0f} apart,"
-        f" {np.degrees(gap):.0f}° between them, score {decimals(score)}.",
-    )
-
-
-SENTENCE = (
-    ("The", "old", "king", "gave", "seven", "golden"),
-    ("apples", "to", "his", "youngest", "daughter"),
-    ("before", "the", "first", "snow", "of", "winter"),
-    ("fell", "on", "the", "silent", "town."),
-)
-STORED = manuscript.ROOT / "book/beyond/data/smollm_sentences.csv"
-
-
-@cache
-def answers() -> list[str]:
-    """What the language model wrote with four heads turned, at each quarter from 0."""
-    with STORED.open(encoding="utf-8", newline="") as file:
-        rows = [*csv.DictReader(line for line in file if line[0] != "#")]
-    found = []
-    for step in range(9):
-        heads, back = ("four", f"{step / 4:g}") if step else ("none", "0")
-        wanted = {"text": "king", "heads": heads, "back": back}
-        tokens = [row["token"] for row in rows if wanted.items() <= row.items()]
-        line = "".join(tokens).strip().splitlines()[0]
-        found.append(line.partition(".")[0] + ("." if "." in line else " ..."))
-    return found
-
-
-def king(back: float = 1) -> Drawing:
-    """A language model that skips words: its stored answers."""
-    text_now, words = answers()[round(4 * back)], sum(SENTENCE, ())
-    kinds, last = ["later"] * len(words), 0
-    for word in text_now.replace(".", "").split():
-        there = [i for i in range(last + 1, len(words)) if words[i].strip(".") == word]
-        if there:
-            kinds[last + 1 : there[0]] = ["skipped"] * (there[0] - last - 1)
-            last = there[0]
-            kinds[last] = "written"
-    spans = [now("tspan", "", w, class_=k) for w, k in zip(words, kinds, strict=True)]
-    lines = []
-    for i, line in enumerate(SENTENCE):
-        inside = " ".join(spans[: len(line)])
-        del spans[: len(line)]
-        lines.append(f'<text class="line" x="300" y="{48 + 46 * i}">{inside}</text>')
-    marks = []
-    for step in range(9):
-        x, y = tip(step / 4, 1)
-        long = 112 if step % 4 else 120
-        marks.append(path("edge", f"M{at(102 * x, 102 * y)}L{at(long * x, long * y)}"))
-        if step % 4 == 0:
-            marks.append(text(138 * x, 138 * y + 6, f"{step // 4}", "count"))
-    knob = circle("solid", 78) + path("notch", "M0-48V-70")
-    turn = f"four heads turned back by {back:g}" if round(4 * back) else "as trained"
-    return Drawing(
-        "A sentence of 22 words in four lines: The old king gave seven golden apples to"
-        " his youngest daughter before the first snow of winter fell on the silent"
-        " town. Old, golden, youngest, first, of winter and silent are crossed out: the"
-        " model skips them. Below is a knob, set to one position.",
-        470,
-        "".join(lines)
-        + take(
-            moved(300, 350),
-            *marks,
-            circle("face", 102),
-            now("g", "", knob, transform=turned(back)),
-            circle("grip", 104),
-        ),
-        f"Stored answer, {turn}: {text_now}",
-    )
-
-
-TEXT = (
-    "Row row row your boat gently down the stream"
-    " merrily merrily merrily merrily life is but a dream"
-)
-SONG = TEXT.split()
-SONG_SPEEDS = angular_frequencies(12, base=50)
-
-
-def hero(moved_by: float = 0) -> Drawing:
-    """A column of six hands under each word of a song; the field can be moved on."""
-    P = sinusoidal(np.arange(len(SONG)) + moved_by, 12, base=50)
-    columns = []
-    for i, word in enumerate(SONG):
-        shown = now("g", "", text(0, 0, word), transform=moved(0, 40), class_="calm")
-        for j, speed in enumerate(SONG_SPEEDS):
-            sine, cosine = np.maximum(0, P[i, 2 * j : 2 * j + 2])
-            share = 100 * cosine / (sine + cosine or 1)
-            ink = 0.75 * max(sine, cosine)
-            tint = f"--share: {f(share)}%; --ink: {ink:.2f}"
-            angle = turned(speed * (i + moved_by))
-            shown += now(
-                "g",
-                "",
-                circle("face", 25)
-                + now("g", "", circle("tint", 25), style=tint)
-                + now("g", "", hand(21.5, 3.6), transform=angle),
-                transform=moved(0, 84 + 57 * j),
-                opacity="1.00",
-            )
-        columns.append(now("g", "", shown, transform=moved(33 + 66 * i, 0)))
-    degrees = np.degrees(moved_by * SONG_SPEEDS)
-    if abs(moved_by) < 0.05:
-        sentence = "From word to word each row of hands turns, at a speed of its own."
-    elif moved_by == round(moved_by):
-        there = "later" if moved_by > 0 else "earlier"
-        one = "position" if abs(moved_by) == 1 else "positions"
-        sentence = (
-            "To move on is to rotate: each word now has the positional encoding from"
-            f" {abs(moved_by):.0f} {one} {there}."
-        )
-    else:
-        sentence = (
-            f"Moved {'back' if moved_by < 0 else 'on'} by {abs(moved_by):.1f}"
-            " positions: the top hands have"
-            f" turned by {minus(f'{degrees[0]:.0f}')}°, the last ones by"
-            f" {minus(f'{degrees[-1]:.0f}')}°, under every word alike."
-        )
-    return Drawing(
-        "Eighteen words of a song in a row; merrily occurs four times. Below each word"
-        " is a column of six clock hands, its positional encoding: the upper hands turn"
-        " fast from word to word, the lower ones slowly.",
-        402,
-        take(moved(0, 0), box("grip", 0, 0, 1188, 402), *columns),
-        sentence,
-        1188,
-    )
-
-
-DRAWINGS: dict[str, Callable[..., Drawing]] = {
-    "heap": heap,
-    "level": level,
-    "digits": digits,
-    "wheel": wheel,
-    "galaxy": galaxy,
-    "field": field,
-    "turn": turn,
-    "spike": spike,
-    "rotary": rotary,
-    "king": king,
-    "hero": hero,
+from pe_lib import explorers
+from pe_lib.explorers.drawing import Drawing, program, read
+
+DRAWINGS: dict[str, type[Drawing]] = {
+    "heap": explorers.Shuffle,
+    "level": explorers.StraightLine,
+    "digits": explorers.Switches,
+    "wheel": explorers.Wheel,
+    "galaxy": explorers.Galaxy,
+    "field": explorers.Field,
+    "turn": explorers.Turn,
+    "spike": explorers.Spike,
+    "rotary": explorers.Rotary,
+    "king": explorers.Skip,
+    "hero": explorers.Hero,
 }
+PANELS = (
+    *("heap", "level", "digits", "wheel", "galaxy"),
+    *("field", "turn", "spike", "rotary", "king"),
+)
 
 
 def panel(name: str) -> str:
-    """A drawing as it stands on a page, with what the script must know."""
-    drawing = DRAWINGS[name]
-    shown = drawing()
-    names = drawing.__code__.co_varnames
-    known: dict[str, Any] = dict(zip(names, drawing.__defaults__ or (), strict=False))
-    if name == "king":
-        known["answers"] = answers()
-    size = f'viewBox="0 0 {shown.width} {shown.height}"'
-    data = f'data-panel="{name}" data-still="{escape(json.dumps(known))}"'
-    return (
-        f'<div class="panel" {data}>'
-        f'<svg {size} role="img" aria-label="{escape(shown.alt)}">{shown.body}</svg>'
-        f'<output aria-live="polite">{shown.sentence}</output></div>'
-    )
+    """A drawing as it stands on a page."""
+    return f'<div class="panel" data-panel="{name}">{DRAWINGS[name]().panel()}</div>'
 
 
 def still(name: str, **state: Any) -> str:
     """A drawing in some state beside words that say the same."""
-    shown = DRAWINGS[name](**state)
-    body = re.sub(' data-now="[^"]*"', "", shown.body)
-    size = f'viewBox="0 0 {shown.width} {shown.height}"'
-    return f'<div class="still"><svg {size} aria-hidden="true">{body}</svg></div>'
+    return f'<div class="still">{DRAWINGS[name](**state).picture()}</div>'
 
 
 class Still(SphinxDirective):
@@ -786,26 +77,36 @@ def add_files(
     """Load script and style where there is a drawing; a page of them has no rail."""
     context["drawn"] = 'class="panel"' in context.get("body", "")
     if context["drawn"]:
+        app.add_js_file("drawings.js", loading_method="defer")
         app.add_js_file("quarter.js", loading_method="defer")
+        app.add_css_file("drawing.css")
         app.add_css_file("quarter.css")
+
+
+def write_files(app: Sphinx) -> None:
+    """What makes the drawings live, and their style."""
+    folder = Path(app.outdir, "_static")
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = dict.fromkeys(x for kind in DRAWINGS.values() for x in kind._scripts)
+    (folder / "drawings.js").write_text(program([*scripts]), encoding="utf-8")
+    (folder / "drawing.css").write_text(read("drawing.css"), encoding="utf-8")
 
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """A page for each panel."""
     doctree = app.env.get_and_resolve_doctree("book/quarter", app.builder)
     sections = [s for s in doctree.findall(nodes.section) if _law(s)]
-    panels = [name for name in DRAWINGS if name != "hero"]
-    for i, (name, section) in enumerate(zip(panels, sections, strict=True)):
+    for i, (name, section) in enumerate(zip(PANELS, sections, strict=True)):
         fragment = app.builder.render_partial(section)["fragment"]  # type: ignore
         fragment = re.sub(" · <a [^>]*>Its own page</a>", "", fragment)
-        following = (i + 1) % len(panels)
+        following = (i + 1) % len(PANELS)
         context = {
             "title": section[0].astext(),
             "about": _law(section),
             "body": re.sub('href="(?!#)', 'href="../book/', fragment),
             "number": i,
             "panel": name,
-            "following": (panels[following], sections[following][0].astext()),
+            "following": (PANELS[following], sections[following][0].astext()),
         }
         yield f"panel/{name}", context, "panel.html"
 
@@ -821,6 +122,7 @@ def _law(section: nodes.Element) -> str:
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
+    app.connect("builder-inited", write_files)
     app.connect("html-collect-pages", pages)
     app.add_directive("panel", Panel)
     app.add_directive("still", Still)

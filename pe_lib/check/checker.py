@@ -7,22 +7,23 @@ from typing import Any
 from torch import nn
 
 from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
-from pe_lib.check import added, bias, rotary, state
+from pe_lib.check import added, bias, rotary, shared
 from pe_lib.check.call import (
     CannotCallError,
     ExitCalledError,
     ForeignError,
     Make,
-    isolated_rng,
+    Subject,
+    isolated,
 )
 from pe_lib.check.registry import CHECKS, KINDS
 from pe_lib.check.report import ERROR, Finding, Report
 from pe_lib.check.rows import Rows
 from pe_lib.check.scores import Bias
 from pe_lib.check.turns import Turns
-from pe_lib.check.vectors import Layout
+from pe_lib.check.ways import Layout
 
-FAMILIES = added, rotary, bias, state  # importing them registers their checks
+FAMILIES = added, rotary, bias, shared  # importing them registers their checks
 SUBJECTS: dict[str, Callable[..., Any]] = {
     "added": Rows,
     "table": Rows,
@@ -95,18 +96,12 @@ def check(
     chosen = names_of_checks(kind, ignore)
     maker = _copies(make, d_model) if isinstance(make, nn.Module) else make
     name = getattr(make, "__name__", type(make).__name__)
-    with isolated_rng():
+    with isolated():
         try:
             subject = SUBJECTS[kind](maker, d_model, kind, axes, positions)
-            findings = _run_all(chosen, subject)
-            return Report(
-                subject.name,
-                kind,
-                d_model,
-                subject.called,
-                subject.recognised,
-                findings,
-            )
+            found = _run_all(chosen, subject)
+            told = subject.called, subject.recognised
+            return Report(subject.name, kind, d_model, *told, found)
         except (ForeignError, CannotCallError, ExitCalledError) as error:
             return Report(name, kind, d_model, "", None, (_not_called(error, d_model),))
 
@@ -123,24 +118,18 @@ def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
     return [name for name in CHECKS[kind] if name not in ignore]
 
 
-def _run_all(names: list[str], subject: Any) -> tuple[Finding, ...]:
+def _run_all(names: list[str], subject: Subject) -> tuple[Finding, ...]:
     """What the checks find; of what is random, that alone: all else would follow."""
-    checks = CHECKS[subject.kind]
-    if "random" in names:
-        found = _run("random", checks["random"], subject)
-        if found:
-            return tuple(found)
-    return tuple(f for name in names for f in _run(name, checks[name], subject))
-
-
-def _run(name: str, run: Callable[[Any], Any], subject: Any) -> list[Finding]:
-    """What one check finds; if the module raises, that is the finding."""
     found: list[Finding] = []
-    try:
-        found.extend(Finding(name, *parts) for parts in run(subject))
-    except ForeignError as error:
-        found.append(Finding(name, ERROR, f"The module raises {error}."))
-    return found
+    for name in sorted(names, key=lambda name: name != "random"):
+        try:
+            run = CHECKS[subject.kind][name]
+            found.extend(Finding(name, *parts) for parts in run(subject))
+        except ForeignError as error:
+            found.append(Finding(name, ERROR, f"{error.what} raises {error}."))
+        if name == "random" and found:
+            break
+    return tuple(found)
 
 
 def _copies(module: nn.Module, d_model: int) -> Make:

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pe_lib.check.recognise import Recognised
-
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
@@ -36,8 +34,7 @@ class Finding:
         text = f"{self.level} {self.check}: {self.what} {fix}".rstrip()
         return textwrap.fill(text, width, subsequent_indent="  ")
 
-    def __str__(self) -> str:
-        return self.as_text()
+    __str__ = as_text
 
 
 Found = tuple[str, str, str]
@@ -58,6 +55,45 @@ def warning(what: str, fix: str = "") -> Found:
 def note(what: str) -> Found:
     """A fact."""
     return NOTE, what, ""
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A formula that a table follows.
+
+    Attributes
+    ----------
+    formula : str
+        "sinusoid" if it is right; else the name of the fault, "degrees" for instance;
+        "waves" for pairs with frequencies of their own; "trained" for what is learned.
+    words : str
+        The same in words.
+    base : float or None
+    spacing, layout, first : str
+        "paper" or "endpoint"; "interleaved" or "half_split"; "sine" or "cosine".
+    start : int
+        The position of the first row.
+    scale, gap : float
+        By what the formula is multiplied, and the largest difference from it.
+    level, hint : str
+        "error", "warning" or "note": what following it amounts to; what was meant.
+    """
+
+    formula: str
+    words: str
+    base: float | None = None
+    spacing: str = ""
+    layout: str = ""
+    first: str = ""
+    start: int = 0
+    scale: float = 1.0
+    gap: float = 0.0
+    level: str = NOTE
+    hint: str = ""
+
+    def __str__(self) -> str:
+        near = f", to {self.gap:.0e}".replace("e-0", "e-") if self.base else ""
+        return self.words + near
 
 
 @dataclass(frozen=True)
@@ -122,11 +158,9 @@ class Report:
         """The first line of the text."""
         if not self.ran:
             return f"{self.name}: nothing was checked"
-        counts = [
-            f"{len(found) or 'no'} {level}{'s' * (len(found) != 1)}"
-            for level, found in ((ERROR, self.errors), (WARNING, self.warnings))
-            if found or level == ERROR
-        ]
+        counted = {ERROR: len(self.errors), WARNING: len(self.warnings)}
+        counts = [f"{n} {level}{'s' * (n > 1)}" for level, n in counted.items() if n]
+        counts = counts if self.errors else ["no errors", *counts]
         told = f"; {self.recognised}" if self.recognised else ""
         return f"{self.name}: {', '.join(counts)}{told}"
 
@@ -134,10 +168,11 @@ class Report:
         """The verdict, what is wrong, and with `verbose` the notes."""
         shown = (*self.errors, *self.warnings, *(self.notes if verbose else ()))
         called = [f"  {self.called}"] if self.called else []
-        return "\n".join(
+        lines = [
             textwrap.fill(line, width, subsequent_indent="  ")
-            for line in [self.verdict, *called]
-        ) + "".join(f"\n{found.as_text(width, verbose=verbose)}" for found in shown)
+            for line in (self.verdict, *called)
+        ]
+        lines += [found.as_text(width, verbose=verbose) for found in shown]
+        return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.as_text()
+    __str__ = as_text

@@ -1,6 +1,7 @@
 """Modules that give a bias for the scores, as ALiBi and T5 do: how they are read."""
 
 import itertools
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,87 +10,91 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject, adapter
-from pe_lib.check.recognise import Array, Recognised
+from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject
+from pe_lib.check.recognise import Array
+from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
+from pe_lib.check.ways import Way
 
 READ = 300  # positions: past T5's largest distance, 128, and what bfloat16 counts
 SHORT = 12
 HIDDEN = -1e4  # and below: a mask, not a bias
-CLOSE = 1e-3
-T5_BUCKETS, T5_DISTANCES = (32, 16, 64, 8), (128, 64, 256, 20)
+NEAR = 1e-3  # of the largest number
+BUCKETS = 32  # of T5
+OFFSET = "The offset is the key's position minus the query's."
 
 
 class Bias(Subject):
-    """A module that returns a number for each head, query and key."""
+    """A module that returns a number for each head, query and key.
 
-    kind = "bias"
+    Its rows are those of distances: the numbers of the last query for the keys so far
+    back, then those of the first query for the keys so far ahead.
+    """
+
+    kind, names, by_number = "bias", ("biases",), True
+    as_rows = False  # queries get the same row, up to a number of their own
 
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
         del kind, axes, named
         super().__init__(make, d_model)
-        if self.trained:
-            self.fill()  # as they begin they may all be 0
-        self.way = self._find()
-        self.recognised = self._recognise()
+        if self.has_trained:
+            self.fill(self.first)  # as they begin they may all be 0
+        self._find()
+        self.way = self.way if self.fixed else replace(self.way, length=READ)
+        self.as_rows = spread(self.values) > NEAR * self.size > spread(self.level)
 
-    def _find(self) -> str:
-        """How it is called: the first way that gives [..., queries, keys]."""
+    def _find(self) -> None:
+        """Take the first way that gives [..., queries, keys]."""
         needed, count = len(self.required), len(self.parameters)
         first = next(iter(self.required or self.parameters), "")
-        one, two = (
-            ["length", "scores", "positions", "x"],
-            ["two lengths", "two positions"],
-        )
-        ways = two if needed == 2 else [*two[: count > 1], *one]
-        ways = ["nothing"] if not count else ways
-        ways = ["scores", *ways] if "scor" in first or "attn" in first else ways
+        forms = ["length", "scores", "positions", "x"]
+        if count > 1 and needed != 1:
+            two = ["two lengths", "two positions"]
+            forms = two if needed == 2 else [*two, *forms]
+        forms = ["nothing"] if not count else forms
+        forms = ["scores", *forms] if "scor" in first or "attn" in first else forms
         refusal: ForeignError | None = None
-        for length, way in itertools.product((SHORT, *self.lengths()), ways):
-            self.way, self.fixed = way, length if length != SHORT else 0
+        lengths = SHORT, *self.lengths()
+        for length, form in itertools.product(lengths, forms):
+            self.way = Way(form=form, length=length, fixed=length != SHORT)
             try:
                 with torch.no_grad():
-                    self.of(self.fresh(), length, length)
+                    self.of(self.fresh(), self.length, self.length)
+                return
             except ForeignError as error:
                 refusal = refusal or error
-                continue
-            return way
         raise CannotCallError(
             f"forward was given lengths, positions and scores and raised {refusal}. "
-            f"Say --kind, or {adapter(self.name, 'queries, keys')}"
+            f"Say --kind, or {self.adapter('queries, keys')}"
         )
 
     @property
     def called(self) -> str:
         """How it was called, in words."""
-        return f"it takes {self.way}"
-
-    @property
-    def length(self) -> int:
-        """A short one that it takes."""
-        return self.fixed or SHORT
+        return f"it takes {self.way.form}"
 
     def of(
-        self, module: nn.Module, queries: int, keys: int, device: str = "cpu",
+        self,
+        module: nn.Module,
+        queries: int,
+        keys: int,
+        device: str = "cpu",
         dtype: torch.dtype = torch.float32,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """The bias [heads, queries, keys]."""
         q, k = (torch.arange(n, device=device) for n in (queries, keys))
-
-        def zeros(*shape: int) -> Tensor:
-            return torch.zeros(shape, device=device, dtype=dtype)
-
+        zeros = torch.zeros(1, self.d_model, queries, keys, device=device, dtype=dtype)
         inputs: dict[str, list[Any]] = {
             "nothing": [],
             "length": [keys],
             "two lengths": [queries, keys],
             "positions": [k],
             "two positions": [q + keys - queries, k],
-            "scores": [zeros(1, self.d_model, queries, keys)],
-            "x": [zeros(1, keys, self.d_model)],
+            "scores": [zeros],
+            "x": [zeros[:, :, 0].mT],
         }
-        output = self.run(module, inputs[self.way])
+        output = self.run(module, inputs[self.way.form], {})
         what = f"for {queries} queries and {keys} keys it returned "
         if not isinstance(output, Tensor) or output.ndim < 2:
             raise ForeignError(TypeError(f"{what}{type(output).__name__}"))
@@ -99,22 +104,25 @@ class Bias(Subject):
         return flat.expand(-1, queries, -1)
 
     def answer(
-        self, module: nn.Module, length: int | None = None, *, batch: int = 1,
-        **given: Any,
-    ) -> Tensor:  # fmt: skip
-        """The bias of a short input, without its masks."""
-        n = min(length or self.length, READ)
+        self, module: nn.Module, length: int | None = None, **given: Any
+    ) -> Tensor:
+        """The rows of distances [1, length, 2 heads]; what a mask hides is 0."""
+        given = {k: v for k, v in given.items() if k in ("device", "dtype")}
+        n = length or self.length
         values = self.of(module, n, n, **given)
-        return values.masked_fill(values < HIDDEN, 0.0) * min(batch, 1)
+        past, ahead = values[:, -1].flip(-1), values[:, 0]
+        if self.as_rows:
+            past, ahead = past - past[:, :1], ahead - ahead[:, :1]
+        rows = torch.cat([past, ahead]).T[None]
+        return rows.masked_fill(rows < HIDDEN, 0.0)
 
     # What it does
 
     @cached_property
     def values(self) -> Array:
         """[heads, query, key]; what a mask hides is NaN."""
-        n = self.fixed or READ
         with torch.no_grad():
-            found = self.of(self.fresh(), n, n).double().numpy()
+            found = self.of(self.fresh(), self.length, self.length).double().numpy()
         return np.where(found > HIDDEN, found, np.nan)
 
     @cached_property
@@ -139,50 +147,38 @@ class Bias(Subject):
         return float(np.nanmax(np.abs(self.values), initial=1e-9))
 
     @cached_property
-    def as_rows(self) -> bool:
-        """Whether queries get the same row, up to a number of their own."""
-        return spread(self.values) > CLOSE * self.size > spread(self.level)
-
-    @cached_property
     def slopes(self) -> Array | None:
         """Of heads whose bias is a straight line over the past; None if one is not."""
         steps = np.diff(self.past, axis=1)
         largest = float(np.nanmax(np.abs(steps), initial=0.0))
         if not largest or np.isnan(steps).any():
             return None
-        straight = np.ptp(steps, axis=1).max() < CLOSE * largest
+        straight = np.ptp(steps, axis=1).max() < NEAR * largest
         return np.asarray(-steps.mean(axis=1)) if straight else None
 
     @cached_property
-    def buckets(self) -> tuple[int, int, bool, bool] | None:
-        """T5's number of buckets, distance, causal; whether the offset is reversed."""
-        n = self.values.shape[-1]
+    def buckets(self) -> str:
+        """Which of T5's buckets: "causal", "both", "swapped"; empty if none."""
+        n = self.length
         line = np.concatenate([self.values[:, -1], self.values[:, 0, 1:]], 1)
         seen, offsets = np.isfinite(line).all(axis=0), np.arange(1 - n, n)
         names = np.unique(np.round(line[:, seen], 6), axis=1, return_inverse=True)[1]
-        for number, distance, causal in itertools.product(
-            T5_BUCKETS, T5_DISTANCES, (True, False)
-        ):
-            if distance <= number // (2 if causal else 4):
-                continue
-            found = t5_buckets(
-                offsets, num_buckets=number, max_distance=distance, causal=causal
-            )
-            for swapped, given in ((False, found), (True, found[::-1])):
-                bucket = given[seen]
-                both = {*zip(names.ravel().tolist(), bucket.tolist(), strict=True)}
-                if len(both) == len({*names.ravel()}) == len({*bucket}) > 4:
-                    swapped = swapped if causal else self._takes_row_of_after(number)
-                    return number, distance, causal, swapped
-        return None
+        for causal, sign in itertools.product((True, False), (1, -1)):
+            buckets = t5_buckets(sign * offsets, causal=causal)[seen]
+            both = {*zip(names.ravel().tolist(), buckets.tolist(), strict=True)}
+            if len(both) == len({*names.ravel()}) == len({*buckets}) > 4:
+                swapped = sign < 0 if causal else self._takes_row_of_after()
+                return "swapped" if swapped else "causal" if causal else "both"
+        return ""
 
-    def _takes_row_of_after(self, number: int) -> bool:
+    def _takes_row_of_after(self) -> bool:
         """Whether one key back has not T5's row 1: both directions look alike else."""
         back = torch.from_numpy(self.values[:, 1, 0])
-        rows = [p for p in self.fresh().parameters() if p.shape == (number, len(back))]
+        rows = [p for p in self.first.parameters() if p.shape == (BUCKETS, len(back))]
         return any(not torch.allclose(p[1].double(), back, atol=1e-4) for p in rows)
 
-    def _recognise(self) -> Recognised | None:
+    @cached_property
+    def recognised(self) -> Recognised | None:
         """ALiBi's slopes or T5's buckets, in words."""
         slopes, heads = self.slopes, len(self.values)
         if slopes is not None:
@@ -190,15 +186,29 @@ class Bias(Subject):
                 ("program", "the slopes of Press et al. (2022)"),
                 ("paper", "ALiBi, its printed formula for any number of heads"),
             ):
-                if np.allclose(slopes, alibi_slopes(heads, rule=rule), rtol=CLOSE):
+                if np.allclose(slopes, alibi_slopes(heads, rule=rule), rtol=NEAR):
                     return Recognised("alibi", words)
-            words = f"slopes from {slopes.max():.4g} to {slopes.min():.4g}"
-            return Recognised("slopes", words)
-        if self.buckets and not self.buckets[3]:
-            number, distance, causal, _ = self.buckets
-            which = "for a causal mask" if causal else "for both directions"
-            return Recognised("t5", f"T5's {number} buckets up to {distance}, {which}")
-        return None
+            words = f"ALiBi with slopes from {slopes.max():.4g} to {slopes.min():.4g}"
+            hint = "Its own slopes: those of ALiBi are 2**(-8 h / heads)."
+            if heads > 1 and np.ptp(slopes) < NEAR * slopes.max():
+                hint = "All heads have one slope."
+            level = NOTE if self.has_trained or slopes.min() < 0 else WARNING
+            return Recognised("slopes", words, level=level, hint=hint)
+        if not self.buckets:
+            steps = np.abs(np.diff(self.past, axis=1)).max(axis=0) > 1e-6 * self.size
+            if self.has_trained and len(steps) > 200 and 0 < steps.sum() < 2 * BUCKETS:
+                hint = "No buckets of T5: its weights do not fit."
+                words = "a bias of steps of its own"
+                return Recognised("steps", words, level=WARNING, hint=hint)
+            return None
+        words = f"T5's {BUCKETS} buckets, "
+        if self.buckets == "swapped":
+            words += "queries and keys swapped"
+            return Recognised("t5_swapped", words, level=ERROR, hint=OFFSET)
+        causal = self.buckets == "causal"
+        return Recognised(
+            "t5", words + ("for a causal mask" if causal else "for both directions")
+        )
 
 
 def spread(values: Array) -> float:

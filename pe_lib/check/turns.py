@@ -1,5 +1,6 @@
 """Rotary modules: how they are read, as one matrix for each position."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -8,102 +9,111 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pe_lib.check.call import ForeignError, Make, noise, numbers_of
+from pe_lib.check.call import ForeignError, Make, noise
 from pe_lib.check.recognise import (
-    FEWEST,
     Array,
     Fit,
-    Recognised,
     best_fit,
     described,
+    exactly_repeated,
     frequencies_of,
 )
-from pe_lib.check.vectors import Layout, OfVectors, Way
+from pe_lib.check.report import ERROR, WARNING, Recognised
+from pe_lib.check.rows import FEWEST
+from pe_lib.check.vectors import Vectors
 
 ORDERS = (
-    "batch heads length dim", "batch length heads dim", "length batch heads dim",
-    "batch length dim", "length batch dim", "heads length dim", "length dim",
-)  # fmt: skip
+    "batch heads length dim",
+    "batch length heads dim",
+    "length batch heads dim",
+    "batch length dim",
+    "length batch dim",
+    "heads length dim",
+    "length dim",
+)
+NAMES = "queries", "keys", "values"
 READ = 64  # positions of which matrices are taken
 GRIDS = 256, 196, 144, 64  # positions in which a grid is looked for
-BEFORE = (0, 1, 2, 4, 5)  # tokens that may come before those of a grid
+BEFORE = 0, 1, 2, 4, 5  # tokens that may come before those of a grid
 SEEN = 1e-7  # a number that is not 0
-CLOSE = 1e-3  # more than float32 scores are off
+NEAR = 1e-3  # more than float32 scores are off
+
+MIXED = (
+    "More than two columns are mixed: these are no rotations of pairs.",
+    "Pair column 2j with 2j + 1, or j with j + d/2, in angles as in columns.",
+)
+TWO_ANGLES = (
+    "The two columns of a pair take different angles: the angles are laid out for "
+    "halves and the columns paired as neighbours, or the other way round.",
+    "Repeat angles as columns are paired: repeat_interleave for neighbours, cat for "
+    "halves.",
+)
+NO_MINUS = (
+    "The minus sign of one sine is missing: these are no rotations.",
+    "x1 cos - x2 sin, and x1 sin + x2 cos.",
+)
+NO_PAIRS = (
+    "Columns are multiplied by numbers, not rotated in pairs.",
+    "x1 cos - x2 sin, and x1 sin + x2 cos.",
+)
+UNEQUAL = (
+    "The norm of a vector changes from position to position.",
+    "cos**2 + sin**2 must be 1 for each pair.",
+)
 
 
-class Turns(OfVectors):
+QUARTER = "Position 0 is turned by a quarter: sine and cosine are swapped."
+
+
+class Turns(Vectors):
     """A module that rotates queries and keys, or gives the cosines and sines."""
 
-    kind = "rotary"
-    misshapen = False  # set by the check of pairs
+    otherwise = "{} are rotated otherwise"
+    tables = ""  # how returned cosines lie: "half_split", "interleaved", "pairs"
 
     def __init__(
-        self, make: Make, d_model: int, _: str, axes: str | None, named: str | None
+        self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
-        super().__init__(make, d_model, named)
-        self.said = axes
-        self.tables = (
-            ""  # how returned cosines lie: "half_split", "interleaved", "pairs"
-        )
+        super().__init__(make, d_model, kind, axes, named)
         self.refuse_more_than(3)
-        form = "x"
-        if not self.inputs and self.positions_argument in self.parameters:
-            form = "positions"  # by name, and no x
-        elif len(self.inputs) == 1 and "len" in self.inputs[0]:
-            form = "length"
         self.packed = len(self.inputs) == 1 and "qkv" in self.inputs[0]
-        orders = [Layout.of(axes)] if axes else [Layout.of(text) for text in ORDERS]
-        if form == "positions":
-            self.needs_positions = True
-        self.without_x = form == "positions"
-        ways = [Way(order, form if form == "length" else "x") for order in orders]
-        self.find(ways, bool(axes))
-
-    @property
-    def tensors(self) -> int:
-        """How many x forward takes."""
-        return 0 if self.without_x else 3 if self.packed else max(len(self.inputs), 1)
-
-    @property
-    def names(self) -> list[str]:
-        """What is rotated."""
-        several = self.tensors > 1 and not self.tables
-        return ["queries", "keys"] if several else ["vectors"]
-
-    @property
-    def called(self) -> str:
-        """How it was called, in words."""
-        if not self.tables:
-            return super().called
-        how = {"pairs": "one a pair"}.get(self.tables, self.tables.replace("_", "-"))
-        return f"{super().called}; it returns cosines and sines, {how}"
+        self.tensors = 3 if self.packed else len(self.inputs)
+        if not self.inputs and self.positions_argument:
+            self.needs_positions = True  # and no x: cosines are read without
+        elif not self.inputs:
+            self.tensors = 1
+        length = len(self.inputs) == 1 and "len" in self.inputs[0]
+        self.find(("length",) if length else ("x",), ORDERS)
+        self.takes_x = self.tensors > 0 and not self.tables
 
     def sample(self, length: int, batch: int) -> Tensor:
         """The same vector everywhere."""
         return noise(1, 1, self.d_model).expand(batch, length, -1)
 
-    def laid_out(self, laid: Tensor, x: Tensor) -> list[Any]:
+    def laid_out(self, x: Tensor, heads: int) -> list[Any]:
         """Queries, keys and values: the same, each on its own."""
         if self.packed:  # [batch, length, 3, heads, dim]
-            return [x[:, :, None, None].expand(-1, -1, 3, 2, -1).clone()]
+            return [x[:, :, None, None].expand(-1, -1, 3, heads, -1).clone()]
+        (laid,) = super().laid_out(x, heads)
         return [laid.clone() for _ in range(self.tensors)]
 
     def read(self, output: Any, x: Tensor, heads: int) -> list[Tensor]:
         """Rotated vectors [batch, length, dim]."""
-        if isinstance(output, dict):
-            output = tuple(output.values())
-        elif not isinstance(output, Tensor | tuple | list):
-            output = tuple(vars(output).values()) if hasattr(output, "__dict__") else ()
-        given = [output] if isinstance(output, Tensor) else [*output]
+        output = tuple(output.values()) if isinstance(output, dict) else output
+        if self.packed and isinstance(output, Tensor):
+            output = [part[:, :, 0] for part in output.unbind(2)]
+            shape = x.shape
+        else:
+            shape = self.way.layout.lay(x, heads, self.way.columns).shape
+        given = [*output] if isinstance(output, tuple | list) else [output]
         if not given or not all(isinstance(part, Tensor) for part in given):
             raise ForeignError(TypeError("it returned no tensors"))
-        if self.packed:
-            return [part[:, :, -1] for part in given[0].unbind(2)]
-        shape = self.way.layout.lay(x, heads, self.way.columns).shape
-        plain = all(part.shape == shape and not part.is_complex() for part in given)
-        if plain and len(given) >= self.tensors > 0:
-            return [self.way.layout.back(part) for part in given]
-        return [self._turned_by(given, x)]
+        turned = given[: self.tensors]
+        plain = all(part.shape == shape and not part.is_complex() for part in turned)
+        if not plain or not turned:
+            return [self._turned_by(given, x)]
+        self.names = NAMES[: len(turned)] if len(turned) > 1 else ("vectors",)
+        return turned if self.packed else [self.way.layout.back(y) for y in turned]
 
     def _turned_by(self, given: list[Tensor], x: Tensor) -> Tensor:
         """Vectors rotated by the cosines and sines that were returned."""
@@ -111,10 +121,10 @@ class Turns(OfVectors):
         if len(given) == 1:
             whole = given[0]
             given = [whole.real, whole.imag] if whole.is_complex() else [*whole]
-        shapes = " and ".join(str(list(part.shape)) for part in given[:3])
+        shapes = " and ".join(str([*part.shape]) for part in given[:3])
         rows = [part.reshape(-1, part.shape[-1] if part.ndim else 1) for part in given]
         sound = len(rows) == 2 and rows[0].shape == rows[1].shape
-        if not sound or len(rows[0]) % n or not 2 <= 2 * rows[0].shape[1] <= 2 * dim:
+        if not sound or len(rows[0]) % n or not 1 <= rows[0].shape[1] <= dim:
             what = f"for {n} positions of width {dim} it returned {shapes}: neither "
             raise ForeignError(
                 ValueError(f"{what}rotated vectors nor cosines and sines")
@@ -124,37 +134,43 @@ class Turns(OfVectors):
             if float(cos[0].abs().max()) < 0.1:
                 cos, sin = sin, cos  # sines first
             self.tables = self.tables or _lie(cos, dim)
+        if self.tables == "interleaved":
+            cos, sin = cos[:, ::2], sin[:, ::2]
+        elif self.tables == "half_split":
+            cos, sin = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
         if cos.device != x.device:  # of a length alone: it cannot know which
             x = torch.zeros_like(x, device=cos.device)
-        if self.tables == "pairs":
-            cos, sin = torch.cat([cos, cos], -1), torch.cat([sin, sin], -1)
-        turning, rest = x[..., : cos.shape[-1]], x[..., cos.shape[-1] :]
-        if self.tables == "interleaved":
-            other = torch.stack([-turning[..., 1::2], turning[..., 0::2]], -1)
-        else:
-            other = torch.cat([-turning.chunk(2, -1)[1], turning.chunk(2, -1)[0]], -1)
-        return torch.cat([turning * cos + other.reshape(turning.shape) * sin, rest], -1)
+        pairs = cos.shape[1]
+        one, two = x[..., :pairs], x[..., pairs : 2 * pairs]
+        return torch.cat(
+            [one * cos - two * sin, one * sin + two * cos, x[..., 2 * pairs :]], -1
+        )
+
+    @property
+    def called(self) -> str:
+        """How it was called, in words."""
+        how = "one a pair" if self.tables == "pairs" else self.tables.replace("_", "-")
+        more = f"; it returns cosines and sines, {how}" if how else ""
+        return f"{super().called}{more}"
 
     # What it does
 
     @cached_property
     def matrices(self) -> list[Array]:
-        """[length, dim, dim] by which queries and keys are multiplied."""
-        n, d = self.length if self.fixed else min(self.limit[0], READ), self.d_model
+        """[length, dim, dim] by which queries, keys and values are multiplied."""
+        n, d = self.length if self.fixed else min(self.limit, READ), self.d_model
         basis = torch.eye(d)[:, None].expand(-1, n, -1)
+        at_once = [basis] if "batch" in self.way.layout.axes else [*basis[:, None]]
         with torch.no_grad():
-            if "batch" in self.way.layout.axes:
-                found = self.parts(self.fresh(), basis, heads=1)
-            else:
-                each = [self.parts(self.fresh(), b[None], heads=1) for b in basis]
-                found = [torch.cat(rows) for rows in zip(*each, strict=True)]
-        found = found[: len(self.names)]
-        return [np.asarray(m.double().numpy().transpose(1, 2, 0)) for m in found]
+            found = [self.answer(self.fresh(), x=some, heads=1) for some in at_once]
+        rows = torch.cat(found).double().numpy().transpose(1, 2, 0)
+        return [*rows.reshape(n, len(self.names), d, d).swapaxes(0, 1)]
 
     @cached_property
     def is_told(self) -> bool:
-        """Whether all numbers are finite."""
-        return all(bool(np.isfinite(m).all()) for m in self.matrices)
+        """Whether all numbers are finite, and something is rotated."""
+        finite = all(bool(np.isfinite(m).all()) for m in self.matrices)
+        return finite and bool(np.ptp(self.matrices[0], axis=0).any())
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]] | None:
@@ -166,38 +182,57 @@ class Turns(OfVectors):
             return None
         return [(int(a), int(b)) for a, b in np.argwhere(reach) if a < b]
 
+    @cached_property
+    def misshapen(self) -> tuple[str, str] | None:
+        """Why these are no rotations of pairs, and what mends it; None if they are."""
+        if self.pairs is None:
+            return MIXED
+        if not self.pairs:
+            return NO_PAIRS
+        m = self.matrices[0]
+        a, b = np.array(self.pairs).T
+        cosines, sines = (m[:, a, a], m[:, b, b]), (m[:, b, a], m[:, a, b])
+        apart = np.abs(cosines[0] - cosines[1]).max()
+        apart += np.abs(np.abs(sines[0]) - np.abs(sines[1])).max()
+        if apart > NEAR:
+            return TWO_ANGLES
+        if np.abs(sines[0] - sines[1]).max() < NEAR:
+            return NO_MINUS
+        norms = cosines[0] ** 2 + sines[0] ** 2
+        if np.ptp(norms, axis=0).max() > NEAR and len(self.names) == 1:
+            return UNEQUAL
+        return None
+
     @property
     def layout(self) -> str:
         """How columns are paired: "interleaved", "half_split", or "" if neither."""
-        pairs = self.pairs or []
         if self.tables:
             return self.tables.replace("pairs", "")
+        pairs = self.pairs or []
         if all(a % 2 == 0 and b == a + 1 for a, b in pairs):
             return "interleaved"
         return "half_split" if {b - a for a, b in pairs} == {len(pairs)} else ""
 
     @cached_property
     def hands(self) -> NDArray[np.complex128]:
-        """cos + i sin of the angle of each pair [length, pairs], of size 1."""
-        m = self.matrices[0]
-        hands = np.stack([m[:, a, a] + 1j * m[:, b, a] for a, b in self.pairs or []], 1)
-        return np.asarray(hands / np.maximum(np.abs(hands).mean(axis=0), 1e-9))
+        """cos + i sin of the angle of each pair [length, pairs]."""
+        return self.hands_of(0)
 
-    @cached_property
-    def frequencies(self) -> Array:
-        """Of each pair, in radians per position."""
-        return np.asarray(frequencies_of(self.hands * self.hands[:1].conj()))
+    def hands_of(self, part: int) -> NDArray[np.complex128]:
+        """The same of the queries (0) or the keys (1)."""
+        a, b = np.array(self.pairs, dtype=int).reshape(-1, 2).T
+        m = self.matrices[part]
+        hands = m[:, a, a] + 1j * m[:, b, a]
+        return np.asarray(hands / np.maximum(np.abs(hands), 1e-9))
 
-    def scores(self, length: int, seed: int = 0) -> Array:
+    def scores(self, length: int, seed: int) -> Array:
         """[query, key] of one query vector and one key vector, everywhere."""
-        both = []
-        for i, name in enumerate(("queries", "keys")):
-            x = noise(1, 1, self.d_model, seed=10 + seed + i).expand(2, length, -1)
-            with torch.no_grad():
-                found = self.parts(self.fresh(), x)
-            at = i if name in self.names else 0
-            both.append(found[at][0].double().numpy())
-        return np.asarray(both[0] @ both[1].T / self.d_model**0.5)
+        d, parts = self.d_model, []
+        for one in (seed, seed + 1):
+            x = noise(1, 1, d, seed=one).expand(2, length, -1)
+            parts.append(self.rows(self.fresh(), x=x))
+        keys = parts[1][:, d : 2 * d] if len(self.names) > 1 else parts[1]
+        return np.asarray(parts[0][:, :d] @ keys.T / d**0.5)
 
     @cached_property
     def grid(self) -> int:
@@ -207,59 +242,77 @@ class Turns(OfVectors):
         """
         if self.way.columns:
             return self.way.columns
-        sizes = (
-            [self.length] if self.fixed else [n for n in GRIDS if n <= self.limit[0]]
-        )
-        for size in sizes[:1]:
-            scores = [self.scores(size, seed) for seed in (0, 2)]
-            if all(spread(s) < CLOSE for s in scores):
-                return 0
-            for before in BEFORE:
-                inner = [s[before:, before:] for s in scores]
-                for width in range(2, len(inner[0]) // 2 + 1):
-                    steps = inner[0][0, 0] - inner[0][0, [1, width]]
-                    used = np.abs(steps).min() > CLOSE  # rows and columns
-                    if used and all(spread(s, width) < CLOSE for s in inner):
-                        return width
+        longest = self.limit
+        size = longest if self.fixed else max(n for n in (8, *GRIDS) if n <= longest)
+        scores = [self.scores(size, seed) for seed in (10, 12)]
+        if all(spread(s) < NEAR for s in scores):
+            return 0
+        rows = self.rows(self.fresh(), size)
+        for before in BEFORE:
+            if exactly_repeated(rows[before:]):
+                continue
+            inner = [s[before:, before:] for s in scores]
+            for width in range(2, len(inner[0]) // 2 + 1):
+                steps = inner[0][0, 0] - inner[0][0, [1, width]]
+                used = np.abs(steps).min() > NEAR  # rows and columns
+                if used and all(spread(s, width) < NEAR for s in inner):
+                    return width
         return 0
 
     @cached_property
     def fit(self) -> Fit | None:
         """The formula that the angles follow."""
-        if not self.pairs or not self.is_told or self.misshapen or self.grid:
-            return None
-        if len(self.hands) < FEWEST:
+        if self.misshapen or self.grid or len(self.hands) < FEWEST:
             return None
         codes = np.stack([self.hands.imag, self.hands.real], 2)
-        fit = best_fit(codes.reshape(len(codes), -1), numbers_of(self.first))
+        fit = best_fit(codes.reshape(len(codes), -1), self.numbers())
         return fit if fit and fit.share == 1 else None
 
     @cached_property
     def recognised(self) -> Recognised | None:
         """The frequencies and the pairs, in words."""
-        if not self.is_told or not self.pairs or self.misshapen:
+        if not self.is_told or self.misshapen:
             return None
-        width, d, layout = 2 * len(self.pairs), self.d_model, self.layout
-        facts = [layout.replace("_", "-")] if layout else []
+        width, d, layout = 2 * self.hands.shape[1], self.d_model, self.layout
+        facts = ["", layout.replace("_", "-")] if layout else [""]
         facts += [f"{width} of {d} columns"] if width < d else []
+        more = ", ".join(facts)
         if self.grid:
-            words = ", ".join([f"rotary on a grid of {self.grid} columns", *facts])
-            return Recognised("rotary_on_grid", words, layout=layout)
+            words, hint = (
+                f"rotary on a grid of {self.grid} columns{more}",
+                "Not checked: its frequencies.",
+            )
+            return Recognised("rotary_on_grid", words, layout=layout, hint=hint)
         if self.fit is None:
-            words = ", ".join(["rotary with frequencies of its own", *facts])
-            return Recognised("rotary_of_its_own", words, layout=layout)
+            return self._of_its_own(more)
         told = described(self.fit)
-        base, over = told.base or 0.0, ""
-        if width < d and abs(base ** (d / width) / 10_000 - 1) < CLOSE:
-            base, over = 10_000.0, f", exponent 2j/{d}"
-        start = [f"from position {told.start}"] if told.start else []
-        words = ", ".join([f"rotary, base {base:.6g}{over}", *facts, *start])
-        if told.formula != "sinusoid":
-            words = f"rotary with {told.words.removeprefix('the sinusoid with ')}"
-        formula = "rotary" if told.formula == "sinusoid" else told.formula
-        return Recognised(
-            formula, words, base, told.spacing, layout, "", told.start, 1.0, told.gap
+        words = f"rotary with {told.words.removeprefix('the sinusoid with ')}{more}"
+        if told.formula == "sinusoid":
+            start = f", from position {told.start}" if told.start else ""
+            words = f"rotary, base {told.base:.6g}{more}{start}"
+            told = replace(told, formula="rotary")
+        if told.first == "cosine":
+            told = replace(told, level=ERROR, hint=QUARTER)
+        return replace(told, words=words, layout=layout, first="", scale=1.0)
+
+    def _of_its_own(self, more: str) -> Recognised:
+        """Frequencies that follow no formula."""
+        hands = self.hands * self.hands[:1].conj()
+        frequencies = frequencies_of(hands)
+        even = np.exp(1j * np.arange(len(hands))[:, None] * frequencies)
+        told = Recognised(
+            "rotary_of_its_own", f"rotary with frequencies of its own{more}"
         )
+        if (
+            np.ptp(frequencies) < 1e-4 * np.abs(frequencies).max()
+            and len(frequencies) > 1
+        ):
+            hint = "All pairs have one frequency: pair j has base**(-2j/d)."
+            return replace(told, level=ERROR, hint=hint)
+        if np.abs(hands - even).max() > 0.05:
+            hint = "The angles do not grow evenly with the position."
+            return replace(told, level=WARNING, hint=hint)
+        return told
 
 
 def _lie(cos: Tensor, dim: int) -> str:

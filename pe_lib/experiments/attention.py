@@ -22,6 +22,9 @@ Angles = tuple[Tensor, Tensor]
 class Intervention:
     """What is changed in a model while it reads, and who listens.
 
+    Any model takes the first two, SmolLM2 the next three, and the last three are for a
+    :class:`~pe_lib.experiments.model.Transformer` without norms, with one head a layer.
+
     Parameters
     ----------
     listen : callable, optional
@@ -40,9 +43,6 @@ class Intervention:
         The first layer's queries and keys are made of codes alone.
     without_codes : bool
         Those of the second layer are made without what came from codes.
-
-    Any model takes the first two, SmolLM2 the next three, and the last three are for a
-    :class:`~pe_lib.experiments.model.Transformer` without norms, with one head a layer.
     """
 
     listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None

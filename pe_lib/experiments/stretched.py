@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond import scaling
-from pe_lib.experiments.attention import causal_bias
+from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.training import Score, score_rows
@@ -98,6 +98,35 @@ def texts(
     return tokens, answers
 
 
+def train(
+    model: Transformer,
+    seeds: Sequence[int],
+    frequencies: ArrayLike,
+    *,
+    lengths: tuple[int, int] = (SHORTEST, LONGEST),
+    texts_a_step: int = BATCH,
+    steps: int,
+    rate: float,
+) -> None:
+    """Train readers of these seeds as :func:`pe_lib.experiments.loop.fit` does.
+
+    The texts of a step have one length, drawn from the first of `lengths` to the last.
+    """
+    generators = [torch.Generator().manual_seed(1_000 + seed) for seed in seeds]
+    of_lengths = torch.Generator().manual_seed(0)
+
+    def loss_at(_: int) -> Tensor:
+        n = int(torch.randint(lengths[0], lengths[1] + 1, (), generator=of_lengths))
+        tokens, answers = texts(n, texts_a_step, generators)
+        guess = model(tokens, rotary(frequencies, n))
+        loss = functional.cross_entropy(
+            guess.flatten(0, 2), answers.flatten(), ignore_index=NO_ANSWER
+        )
+        return loss * len(seeds)  # each reader's own: the mean is over all of them
+
+    fit(model.parameters(), loss_at, as_integer("steps", steps, at_least=1), rate)
+
+
 def trained(
     base: float,
     seeds: Sequence[int],
@@ -106,24 +135,11 @@ def trained(
     steps: int = STEPS,
     width: int = WIDTH,
 ) -> Transformer:
-    """Readers of these seeds, trained on texts of 16 to 64 words.
-
-    As :func:`pe_lib.experiments.loop.fit`, 16 texts of one length a step.
-    """
-    model, frequencies = readers(seeds, width), angular_frequencies(HEAD_DIM, base=base)
-    generators = [torch.Generator().manual_seed(1_000 + seed) for seed in seeds]
-    of_lengths = torch.Generator().manual_seed(0)
-
-    def loss_at(_: int) -> Tensor:
-        n = int(torch.randint(SHORTEST, LONGEST + 1, (), generator=of_lengths))
-        tokens, answers = texts(n, BATCH, generators)
-        guess = model(tokens, rotary(frequencies, n))
-        loss = functional.cross_entropy(
-            guess.flatten(0, 2), answers.flatten(), ignore_index=NO_ANSWER
-        )
-        return loss * len(seeds)  # each reader's own: the mean is over all of them
-
-    fit(model.parameters(), loss_at, as_integer("steps", steps, at_least=1), rate)
+    """Readers of these seeds, trained on texts of 16 to 64 words."""
+    model = readers(seeds, width)
+    train(
+        model, seeds, angular_frequencies(HEAD_DIM, base=base), steps=steps, rate=rate
+    )
     return model
 
 
@@ -162,22 +178,25 @@ def share_right(
     *,
     seeds: Sequence[int],
     words: int = TEST_WORDS,
+    at_once: int | None = None,
+    intervention: Intervention = AS_IT_IS,
 ) -> NDArray[np.float64]:
     """Right answers of each reader at length n: the second half asks, needle at 0.
 
-    `seeds` draw the texts; the same texts for every model, rule and base.
+    `seeds` draw the texts, `at_once` together (as many as have 1,024 words, unless it
+    is given); the same texts for every model, rule and base.
     """
     as_choice("task", task, TASKS)
     half, positions = n // 2, rotary(frequencies, n)
     right, asked = torch.zeros(len(seeds)), 0
     generators = [torch.Generator().manual_seed(2_000_000 + seed) for seed in seeds]
-    count = max(1, 1_024 // n)
+    count = at_once or max(1, 1_024 // n)
     while asked < words:
         tokens, _ = texts(n, count, generators, needle_at=0)
         tokens[:, :, half:, 1] = SYMBOLS + TASKS.index(task)
         symbols = tokens[..., 0]
         lag, needle = symbols[..., half - LAG : n - LAG], symbols[..., :1]
-        guess = model(tokens, positions)[:, :, half:].argmax(-1)
+        guess = model(tokens, positions, intervention)[:, :, half:].argmax(-1)
         right += (guess == (lag if task == "lag" else needle)).flatten(1).sum(1)
         asked += count * (n - half)
     return (right.double() / asked).numpy()

@@ -1,86 +1,99 @@
-each("coats", (root, controls, form) => {
-  const first = [[0, 0.8], [0.3, 0.2], [0.9, 0.4], [0.5, -0.6], [-0.7, -0.3]];
-  const plane = root.querySelector(".plane"), box = root.querySelector(".lamps");
-  let P = first;
-  // The matrix [a b; c d] that takes each row nearest to the next, in least squares.
-  const fit = () => {
-    let xx = 0, xy = 0, yy = 0;
-    const m = [[0, 0], [0, 0]];
-    for (let t = 0; t < 4; t++) {
-      const [x, y] = P[t];
-      [xx, xy, yy] = [xx + x * x, xy + x * y, yy + y * y];
-      for (const i of [0, 1]) m[i] = [m[i][0] + x * P[t + 1][i], m[i][1] + y * P[t + 1][i]];
-    }
-    const det = xx * yy - xy * xy;
+// Codes of two numbers: one matrix and equal norms leave them equal steps on a circle.
+{
+  // The matrix of a turn and a stretch. It catches on the ring, and there on equal parts of it.
+  const caught = ({ size, turn: wound }) => {
+    const turn = wrap(wound);
+    if (Math.abs(size - 1) >= 0.012) return [size, turn];
+    const n = Math.round(TURN / Math.abs(turn)), part = (Math.sign(turn) * TURN) / n;
+    return [1, n > 2 && n < 13 && Math.abs(turn - part) < 0.015 ? part : turn];
+  };
+  const far = (norm) =>
+    norm > 1e6 ? "millions of times" : norm > 1 ? `${Math.round(norm).toLocaleString("en")} times` : `${fixed(100 * norm, norm >= 0.01 ? 0 : 2)} % of`;
+  const numbered = (t) => circle("solid", 15) + text(0, 7, t, "inside");
+
+  drawings.galaxy = {
+    size: [600, 430],
+    alt: "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a circle: each dot is the one before it, turned and drawn in by the same rule.",
+    goal: "Drag dot 1: all codes of equal norm, and no two equal.",
+    reward: "<b>Equal norms and one matrix: a rotation.</b> The codes are the places of a clock hand.",
+    start: { size: 0.985, turn: 1.13 },
+    view(state) {
+      const [size, turn] = caught(state);
+      const code = (t) => [size ** t * Math.sin(turn * t), size ** t * Math.cos(turn * t)];
+      const place = ([x, y]) => [300 + 165 * x, 212 - 165 * y];
+      const dust = [[200, 300, "third"], [100, 200, "second"], [5, 100, "first"]].map(([from, to, kind]) => path(`dust ${kind}`, range(to - from)
+        .filter((i) => 165 * size ** (from + i) < 290).map((i) => `M${at(...place(code(from + i)))}h0`).join("")));
+      const double = size === 1 && range(11).map((i) => i + 2).find((t) => Math.hypot(code(t)[0], code(t)[1] - 1) < 1e-6);
+      return {
+        svg: circle("hair", 165, 300, 212) + dust.join("") + [4, 3, 2, 0].map((t) => group(moved(...place(code(t))), numbered(t))).join("") +
+          group(moved(...place(code(1))), circle("wanted", 30)) + text(...place([1.2 * code(1)[0], 1.2 * code(1)[1] + 0.16]), "1", "aimed"),
+        sentence: size !== 1 ? `The norms differ: that of code 100 is ${far(size ** 100)} the norm of code 0.`
+          : double ? `Equal norms, but code ${double} equals code 0.`
+          : `Equal norms and no equals: a clock hand, ${minus(f(degrees(turn)))}° a position.`,
+        reached: size === 1 && !double,
+      };
+    },
+    handles(state) {
+      const [size, turn] = caught(state), [x, y] = tip(turn, 165 * size);
+      return [{
+        label: "Dot 1", text: `${minus(f(degrees(turn)))} degrees, norm ${fixed(size, 3)}`, x: 300 + x, y: 212 + y,
+        around: [300, 212], value: state.turn, low: -4, high: 4, step: 0.02, set: (to) => ({ turn: to }),
+        up: { value: state.size, low: 0.5, high: 1.2, step: 0.0125, radius: 165, set: (to) => ({ size: to }) },
+      }];
+    },
+  };
+
+  // The matrix [a b; c d] that takes each code nearest to the next, in least squares.
+  const fit = (codes) => {
+    const pairs = codes.slice(0, -1).map((p, t) => [p, codes[t + 1]]), total = (i, j) => sum(pairs.map(([p]) => p[i] * p[j]));
+    const xx = total(0, 0), xy = total(0, 1), yy = total(1, 1), det = xx * yy - xy * xy;
     if (det < 1e-9) return () => [0, 0];
-    const rows = m.map(([u, v]) => [(u * yy - v * xy) / det, (v * xx - u * xy) / det]);
-    return ([x, y]) => rows.map(([a, b]) => a * x + b * y);
-  };
-  const place = ([x, y]) => `${(150 + 110 * x).toFixed(1)} ${(150 - 110 * y).toFixed(1)}`;
-  const ring = ([x, y], r) => {
-    const [c, d] = [r, 2 * r].map((z) => z.toFixed(1)), arc = `a${c} ${c} 0 1 0`;
-    return `M${(150 + 110 * x - r).toFixed(1)} ${(150 - 110 * y).toFixed(1)}${arc} ${d} 0${arc} -${d} 0`;
-  };
-  const draw = () => {
-    const n = +controls.n.value, on = fit(), text = [...P];
-    let error = 0, size = 0;
-    P.forEach(([x, y], t) => {
-      const [u, v] = t ? on(P[t - 1]) : [x, y];
-      error += ((u - x) ** 2 + (v - y) ** 2) / 4;
-      size += (x * x + y * y) / 5;
+    const rows = [0, 1].map((i) => {
+      const [u, v] = [0, 1].map((j) => sum(pairs.map(([p, next]) => p[j] * next[i])));
+      return [(u * yy - v * xy) / det, (v * xx - u * xy) / det];
     });
-    while (text.length < n) text.push(on(text.at(-1)));
-    const miss = Math.sqrt(error / (size || 1)), fits = size > 1e-9 && miss <= 0.05;
-    const norms = text.map((p) => Math.hypot(...p)), top = Math.max(...norms);
-    const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, loud = spread <= 0.1;
-    const apart = P.every(([x, y], t) => P.every(([u, v], s) => s == t || Math.hypot(u - x, v - y) > 0.22));
-    box.innerHTML = lamp(`equal norm: smallest ${Math.round(100 * spread)} % below largest`, loud ? "yes" : "no") + lamp(`one matrix: misses by ${Math.round(100 * miss)} % of the size`, fits ? "yes" : "no");
-    show(
-      root,
-      [
-        top < 1.3 ? ring([0, 0], 110 * top) : "",
-        "M" + P.map(place).join("L"),
-        text.slice(5).map((p) => `M${place(p)}h0`).join(""),
-        P.slice(0, 4).map((p) => ring(on(p), 17)).join(""),
-        ...P.map((p) => `translate(${place(p)})`),
-      ],
-      loud
-        ? fits
-          ? apart ? `Equal norm and one matrix, for ${n} positions.` : "Equal norm and one matrix, but two codes are doubles, or nearly."
-          : "Their norms are equal, but no one matrix takes each to the next."
-        : fits ? "One matrix takes each to the next, but their norms differ."
-        : "Their norms differ, and no one matrix takes each to the next.",
-      loud && fits && apart,
-    );
-    points.forEach((point, t) =>
-      point.setAttribute("aria-label", `code ${t} at ${P[t].map((x) => fixed(x)).join(", ")}; the arrow keys move it`));
+    return (p) => rows.map((row) => dot(row, p));
   };
-  const points = all(root, ".point");
-  const put = (t, x, y) => {
-    const inside = (z) => Math.max(-1.2, Math.min(1.2, z));
-    P = P.map((p, i) => (i == t ? [inside(x), inside(y)] : p));
-    draw();
+  const SCALE = 170, place = ([x, y]) => [300 + SCALE * x, 225 - SCALE * y];
+
+  drawings.coats = {
+    size: [600, 590],
+    alt: "The plane with the codes of five positions as numbered dots, a line from each to the next, a dotted ring where the matrix that fits best puts each next one, and a circle through the code of largest norm. Below is a line with the number of positions.",
+    goal: "Drag the five codes, without letting them meet, until their norms are equal and one matrix takes each to the next. What shape do you get?",
+    reward: "<b>You have built a clock.</b> Near a circle, in even steps. Add positions: the more there are, the rounder it must be.",
+    start: { right: [0, 0.3, 0.9, 0.5, -0.7], up: [0.8, 0.2, 0.4, -0.6, -0.3], positions: 5 },
+    view({ right, up, positions }) {
+      const codes = right.map((x, t) => [x, up[t]]), next = fit(codes), all = [...codes];
+      while (all.length < positions) all.push(next(all.at(-1)));
+      const size = sum(codes.map((p) => dot(p, p))) / 5;
+      const error = sum(codes.slice(1).map((p, t) => Math.hypot(next(codes[t])[0] - p[0], next(codes[t])[1] - p[1]) ** 2)) / 4;
+      const miss = Math.sqrt(error / (size || 1)), norms = all.map((p) => Math.hypot(...p)), top = Math.max(...norms);
+      const spread = top > 1e-9 ? 1 - Math.min(...norms) / top : 1, equal = spread <= 0.1, fits = size > 1e-9 && miss <= 0.05;
+      const apart = codes.every((p, t) => codes.every((q, s) => s === t || Math.hypot(p[0] - q[0], p[1] - q[1]) > 0.22));
+      return {
+        svg: path("hair", "M300 15V435M90 225H510") + (top < 1.3 ? circle("hair", SCALE * top, ...place([0, 0])) : "") + path("edge", line(codes.map(place))) +
+          all.slice(5).filter((p) => Math.hypot(...p) < 3).map((p) => circle("score", 5, ...place(p))).join("") +
+          codes.slice(0, -1).map((p) => circle("wanted", 28, ...place(next(p)))).join("") +
+          codes.map((p, t) => text(place(p)[0] + 34, place(p)[1] - 16, t)).join("") +
+          text(60, 478, "positions", "label") + path("edge", "M60 520H540") + [5, 10, 20, 30, 40].map((n) => path("edge", `M${f(60 + (480 / 35) * (n - 5))} 515v10`) + text(60 + (480 / 35) * (n - 5), 566, n, "count")).join(""),
+        sentence: `The smallest norm is ${fixed(100 * spread, 0)} % below the largest, and the matrix misses by ${fixed(100 * miss, 0)} % of the size` +
+          (equal && fits && !apart ? "; but two codes are equal, or nearly." : "."),
+        reached: equal && fits && apart,
+      };
+    },
+    handles: ({ right, up, positions }) => [
+      ...right.map((x, t) => {
+        const [left, top] = place([x, up[t]]);
+        return {
+          label: `Code ${t}`, text: `${fixed(x)}, ${fixed(up[t])}`, x: left, y: top, value: x, low: -1.2, high: 1.2, step: 0.02, along: [SCALE, 0],
+          set: (to) => ({ right: right.map((old, i) => (i === t ? to : old)) }),
+          up: { value: up[t], low: -1.2, high: 1.2, step: 0.02, along: [0, -SCALE], set: (to) => ({ up: up.map((old, i) => (i === t ? to : old)) }) },
+        };
+      }),
+      {
+        label: "Positions", text: `${positions} positions`, x: 60 + (480 / 35) * (positions - 5), y: 520, value: positions, low: 5, high: 40, step: 1, along: [480 / 35, 0],
+        set: (n) => ({ positions: Math.round(n) }),
+      },
+    ],
   };
-  plane.setAttribute("role", "group");
-  points.forEach((point, t) => {
-    mark(point, { role: "button", tabindex: 0 });
-    point.dataset.lmSuppressShortcuts = true;
-    grip(point, () => point.focus({ preventScroll: true }), (event) => {
-      const r = plane.getBoundingClientRect(), scale = 300 / r.width / 110;
-      put(t, (event.clientX - r.left - r.width / 2) * scale, (r.top + r.height / 2 - event.clientY) * scale);
-    });
-    point.onkeydown = (event) => {
-      const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-      if (event.key == "Home") put(t, ...first[t]);
-      else if (step) put(t, ...step.map((s, i) => P[t][i] + s * (event.shiftKey ? 0.1 : 0.02)));
-      else return;
-      event.preventDefault();
-    };
-  });
-  form.onreset = () => {
-    P = first;
-    setTimeout(() => form.oninput());
-  };
-  draw();
-  return draw;
-});
+}

@@ -1,27 +1,27 @@
-"""Move both words: a rotary score, as two hands of a query and of a key see it."""
+"""A rotary score: only the offset between a query and a key matters."""
 
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pe_lib.explorers._explorer import (
-    Explorer,
-    hand,
-    minus,
-    number,
-    picture,
-    slider,
-    within,
-)
-from pe_lib.frequencies import angular_frequencies
-from pe_lib.rotation import apply_shift
-
-UPRIGHT = np.array([0.0, 1.0, 0.0, 1.0])
+from pe_lib.explorers.drawing import Drawing, within
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveBoth(Explorer):
+class Rotary(Drawing):
+    """A query and a key, each turned by half a radian a position; and their score.
+
+    Examples
+    --------
+    >>> print(Rotary())
+    York at 16, old at 13: 3 apart, 138° between them, score −0.74.
+    """
+
+    _name = "rotary"
+    _scripts = ("move_both.js",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveBoth(Drawing):
     """The hands of a query and of a key, rotated by their positions, and the score.
 
     Query and key are (0, 1, 0, 1) before they are rotated: two upright hands each,
@@ -51,88 +51,12 @@ class MoveBoth(Explorer):
     position: int = 4
     back: int = 1
 
-    _name = "move-both"
-    _styles = ("explorer.css", "move_both.css")
-    _title = "Move both words"
-    _goal = "Move both words as far as you like. Then find a way to change the score."
-    _reached = (
-        "Reached: a different offset.",
-        "There is no other way: only the offset between the two words matters, not"
-        " where they are.",
-    )
+    _name = "move_both"
+    _scripts = ("move_both.js",)
 
     def __post_init__(self) -> None:
         within("position", self.position, 4, 104)
         within("back", self.back, 0, 4)
 
-    def _angles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How far the query's and the key's hands have turned, from twelve."""
-        frequencies = angular_frequencies(4)
-        return frequencies * self.position, frequencies * (self.position - self.back)
-
-    def _score(self) -> float:
-        query = apply_shift(UPRIGHT, self.position)
-        return float(query @ apply_shift(UPRIGHT, self.position - self.back))
-
-    def _gaps(self) -> list[str]:
-        query, key = self._angles()
-        turned = np.degrees(query - key) + 1e-9
-        return [f"{minus(f'{gap:.1f}')}°" for gap in (turned + 180) % 360 - 180]
-
-    def _stage(self) -> str:
-        names = ("1 radian per position", "0.01 radian per position")
-        both = zip(names, *self._angles(), self._gaps(), strict=True)
-        dials = "".join(
-            "<div>"
-            + hand(f"the hands of query and key, {name}", query, before=key, legs=False)
-            + f'<div>{name}</div><span class="now">gap {gap}</span></div>\n'
-            for name, query, key, gap in both
-        )
-        start = max(0, self.position - 8)
-        marks = "".join(f"M{20 * t} {46 if t % 5 else 40}V56" for t in range(105))
-        ticks = f'<path class="edge" d="{marks}"/>' + "".join(
-            f'<text class="muted" x="{20 * t}" y="70">{t}</text>'
-            for t in range(0, 105, 5)
-        )
-        words = zip(
-            ("key", "query"),
-            (18, 94),
-            (self.position - self.back, self.position),
-            strict=True,
-        )
-        tiles = "".join(
-            f'<g class="now word {name}" transform="translate({20 * (t - start)} {y})">'
-            f'<rect x="-28" y="-16" width="56" height="32" rx="8"/>'
-            f'<text y="5">{name}</text></g>'
-            for name, y, t in words
-        )
-        row = picture(
-            "A line of positions, with the key above it, the query below it, and a"
-            " handle that moves both.",
-            340,
-            112,
-            f'<g class="now" transform="translate({30 - 20 * start})">{ticks}</g>\n'
-            f'<g transform="translate(30)">{tiles}</g>\n'
-            '<g class="word both"><rect x="222" y="78" width="108" height="32"'
-            ' rx="16"/><text x="276" y="99">↔ both</text></g>\n',
-            "plot row",
-        )
-        return (
-            f'<div class="dials two">\n{dials}</div>\n{row}'
-            '<p class="legend">Full: the query. Pale: the key. The'
-            " arc: the gap from key to query.</p>\n"
-        )
-
-    def _won(self) -> bool:
-        return self.back != 1
-
-    def _sentence(self) -> str:
-        return (
-            f"Query {self.position}, key {self.position - self.back}: the score is"
-            f" {number(self._score(), 4)}."
-        )
-
-    def _controls(self) -> str:
-        return slider(
-            "t", "move both: the query at", 4, 104, 1, self.position
-        ) + slider("k", "offset: positions back to the key", 0, 4, 1, self.back)
+    def _state(self) -> dict[str, Any]:
+        return {"query": self.position, "key": self.position - self.back}

@@ -1,76 +1,55 @@
-each("shuffle", (root, controls, form) => {
-  const cards = all(root, ".word"), names = ["New", "York", "beats", "old", "York"];
-  const vectors = [[1, 0], [1, 1], [0, -1], [-1, 1], [1, 1]];
-  let order = range(5), held = -1, tried = new Set(["" + names]);
-  // The new vector of each word, with the words in this order.
-  const attend = (order) => {
-    const X = vectors.map(([x, y], w) => [x + (controls.codes.checked ? 0.1 * order.indexOf(w) : 0), y]);
-    return X.map(([a, b]) => {
-      const weights = softmax(X.map(([c, d]) => a * c + b * d));
-      return [0, 1].map((i) => weights.reduce((sum, p, w) => sum + p * X[w][i], 0));
-    });
+// Attention without positions: each word's new vector goes along with it.
+{
+  const VECTORS = { New: [1, 0], York: [1, 1], beats: [0, -1], old: [-1, 1] };
+  // The new vector of each word, and the weights of the last York, with the words at these places.
+  const attend = (places, codes) => {
+    const X = WORDS.map((word, i) => [VECTORS[word][0] + (codes ? 0.1 * places[i] : 0), VECTORS[word][1]]);
+    const weights = X.map((q) => softmax(X.map((k) => dot(q, k))));
+    return [weights.map((row) => [0, 1].map((c) => sum(row.map((w, s) => w * X[s][c])))), weights[4]];
   };
-  const draw = () => {
-    const now = attend(order), then = attend(range(5));
-    // The two Yorks are one word: together they have the same vectors, or not.
-    const of = (all, w) => all.filter((_, v) => names[v] == names[w]).map((x) => x.map((y) => fixed(y, 9)).join()).toSorted().join();
-    const changed = range(5).filter((w) => of(now, w) != of(then, w));
-    const said = order.map((w) => names[w]).join(), same = said == "" + names;
-    tried.add(said);
-    cards.forEach((card, w) => {
-      const seat = order.indexOf(w);
-      card.style = `--at: ${seat};`;
-      card.classList.toggle("changed", changed.includes(w));
-      card.setAttribute("aria-pressed", w == held);
-      card.setAttribute("aria-label", `${names[w]} at position ${seat}: ${now[w].map((x) => fixed(x)).join(", ")}`);
-    });
-    show(
-      root,
-      [...now.flat().map((x) => fixed(x)), `${tried.size} of 60`, changed.length],
-      same ? (controls.codes.checked ? "With positions there are new numbers. Compare with these: swap two words."
-          : "The sentence to compare with. Swap two words.")
-        : changed[0] !== undefined ? "With the positions added, the order shows."
-        : "A different order, and not one number changed: they moved along with their words.",
-      changed[0] !== undefined,
-    );
+  // What a word got. The two Yorks are one word: they have the same vectors together, or not.
+  const got = (rows, word) => rows.filter((_, i) => WORDS[i] === word).map((row) => row.map((x) => plain(x, 9)).join()).toSorted().join(";");
+  const order = (places) => range(5).map((t) => places.indexOf(t));
+
+  drawings.shuffle = {
+    size: [600, 430],
+    alt: "Five words on tiles. Threads lead from the last York to each word, thicker where its attention weight is larger. Below each tile are an arrow and two numbers, the vector that attention gives to this word.",
+    goal: "Swap words until the numbers of a word change.",
+    reward: "<b>It took the positions.</b> Without them, each of the 60 orders gives every word the same new vector, because attention alone does not see the order.",
+    start: { places: [0, 1, 2, 3, 4], codes: false },
+    view({ places, codes, held }) {
+      const [rows, weights] = attend(places, codes), [first] = attend(range(5), codes);
+      const changed = WORDS.filter((word) => got(rows, word) !== got(first, word)).length;
+      const threads = WORDS.map((_, i) => path("thread", thread(seat(places[4]), seat(places[i]), 172), ` stroke-width="${f(1 + 26 * weights[i])}"`));
+      const over = held === undefined ? -1 : places.findIndex((x, i) => i !== held && x === Math.round(places[held]));
+      const tiles = WORDS.map((word, i) => {
+        const [x, y] = rows[i].map((v) => 44 * v);
+        return group(
+          moved(seat(places[i]), i === held ? 196 : 202),
+          box(i === over ? "tile over" : "tile", -52, -30, 104, 90, 10),
+          text(0, 2, word),
+          circle("face", 48, 0, 116),
+          path("ink", `M0 116L${at(x, 116 - y)}`),
+          circle("solid", 5, x, 116 - y),
+          ...rows[i].map((v, c) => text(0, 190 + 26 * c, fixed(v), "count")),
+        );
+      });
+      if (held !== undefined) tiles.push(...tiles.splice(held, 1));
+      const words = order(places).includes(-1) ? "" : `${order(places).map((i) => WORDS[i]).join(" ")}. `;
+      return { svg: threads.join("") + tiles.join(""), sentence: `${words}Vectors that changed: ${changed}.`, reached: changed > 0 };
+    },
+    handles: ({ places, codes }) => [
+      ...WORDS.map((word, i) => ({
+        label: `${word}, a tile`, text: `position ${places[i]}`, x: seat(places[i]), y: 236, hit: [-52, -64, 104, 90],
+        value: places[i], low: 0, high: 4, step: 1, along: [120, 0],
+        set: (place) => ({ places: places.map((x, n) => (n === i ? place : x)) }),
+        // It changes places with the word that is there.
+        rest(now, before) {
+          const to = Math.round(now.places[i]);
+          return { places: before.places.map((x, n) => (n === i ? to : x === to ? before.places[i] : x)) };
+        },
+      })),
+      { label: "Add the positions", press: () => ({ codes: !codes }), pressed: codes },
+    ],
   };
-  const swap = (v, w) => {
-    order = order.map((x) => (x == v ? w : x == w ? v : x));
-    held = -1;
-    draw();
-  };
-  const tap = (w) => {
-    if (held >= 0 && held != w) return swap(held, w);
-    held = held == w ? -1 : w;
-    draw();
-  };
-  cards.forEach((card, w) => {
-    let x = 0;
-    card.setAttribute("role", "button");
-    card.tabIndex = 0;
-    card.dataset.lmSuppressShortcuts = true;
-    card.onpointerdown = (event) => {
-      x = event.clientX;
-      card.setPointerCapture(event.pointerId);
-    };
-    card.onpointermove = (event) => card.hasPointerCapture(event.pointerId) && card.style.setProperty("--dx", `${event.clientX - x}px`);
-    card.onpointercancel = draw;
-    card.onpointerup = (event) => {
-      const far = Math.round((event.clientX - x) / (card.offsetWidth + 4)), seat = order.indexOf(w) + far;
-      if (Math.abs(event.clientX - x) < 8) tap(w);
-      else if (far && order[seat] !== undefined) swap(w, order[seat]);
-      else draw();
-    };
-    card.onkeydown = (event) => {
-      if (event.key != "Enter" && event.key != " ") return;
-      event.preventDefault();
-      tap(w);
-    };
-  });
-  form.onreset = () => {
-    [order, held, tried] = [range(5), -1, new Set(["" + names])];
-    setTimeout(draw);
-  };
-  draw();
-  return draw;
-});
+}

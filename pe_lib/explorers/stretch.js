@@ -1,40 +1,54 @@
-each("stretch", (root, controls, form) => {
-  const svg = root.querySelector("svg");
-  // The end of the lower line is at 1/s, and takes the factor along: 20 of 296 a doubling.
-  grip(svg.querySelector("g"), null, (event) => {
-    const { top, height } = svg.getBoundingClientRect();
-    controls.s.value = (((event.clientY - top) / height) * 296 - 176) / 20;
-    if (controls.rule.value == "none") controls.rule.value = "interpolate";
-    form.oninput();
-  });
-  return () => {
-    const rule = controls.rule.value, s = chosen(controls.s), base = chosen(controls.base), L = chosen(controls.L);
-    const old = range(64).map((j) => base ** (-j / 64)), turns = old.map((w) => (w * L) / 2 / Math.PI);
+// Extend a RoPE head: which hands meet new angles, and do neighbours stay apart?
+{
+  const RULES = { none: "as is", interpolate: "interpolation", ntk: "NTK", yarn: "YaRN", llama3: "Llama 3.1" };
+  const FACTORS = [1, 2, 4, 8, 16, 32], BASES = [100, 10000, 500000, 1000000], LENGTHS = [64, 512, 4096, 8192];
+  // The new frequency of each hand over the old, and how often it came round in training.
+  const scaled = ({ rule, factor: s, base, trained_length }) => {
+    const old = frequencies(64, base), turns = old.map((w) => (w * trained_length) / TURN);
     const parts = (fast) => (j) => {
-      const keep = Math.min(1, Math.max(0, (turns[j] - 1) / (fast - 1)));
+      const keep = within(0, (turns[j] - 1) / (fast - 1), 1);
       return keep + (1 - keep) / s;
     };
-    const shares = range(64).map({ none: () => 1, interpolate: () => 1 / s, ntk: (j) => s ** (-j / 63), yarn: parts(32), llama3: parts(4) }[rule]);
-    const slow = range(64).filter((j) => turns[j] < 1), reach = slow.map((j) => 8 * shares[j]);
-    const gap = (speeds) => speeds.reduce((sum, w) => sum + 1 - Math.cos(w), 0);
-    const share = gap(old.map((w, j) => w * shares[j])) / gap(old);
-    const far = Math.max(0, ...reach), unseen = reach.filter((x) => x > 1 + 1e-9).length;
-    const x = (j) => 40 + 4.5 * j, paths = ["", ""], kept = `${fixed(100 * share, 0)} %`;
-    const y = (zero, times) => (zero - 20 * Math.log2(times)).toFixed(1);
-    reach.forEach((times, i) => (paths[+(times > 1 + 1e-9)] += `M${x(slow[i])} 80V${y(80, times)}`));
-    show(
-      root,
-      [
-        `M${x(63.5 - slow.length)} 14V276`,
-        ...paths,
-        "M" + shares.map((times, j) => `${x(j)} ${y(176, times)}`).join("L"),
-        `translate(${x(63)} ${y(176, shares[63])})`,
-      ],
-      (!slow.length ? "Every hand came round in training."
-        : !unseen ? "No hand goes beyond the angles of training."
-        : `New angles for ${unseen} of ${slow.length} slow hands, up to ${fixed(far, 1)} times too far.`) +
-        ` The neighbour keeps ${kept} of its gap.`,
-      slow.length > 0 && !unseen && share >= 0.9,
-    );
+    const rules = { none: () => 1, interpolate: () => 1 / s, ntk: (j) => s ** (-j / 63), yarn: parts(32), llama3: parts(4) };
+    return [old, turns, range(64).map(rules[rule])];
   };
-});
+  const x = (j) => 56 + 7.8 * j, up = (y, times) => y - 26 * Math.log2(times);
+  drawings.stretch = {
+    size: [600, 650],
+    alt: "Two panels over 64 hands, fast ones on the left. Above, a stem for each slow hand: how far it goes, relative to its largest angle in training. Below, a line: its new frequency over the old. Under them are three lines with stops, for rule, base and context length.",
+    goal: "Read a sequence eight times as long as any in training: no hand at a new angle, and at least 90 % of the score’s gap to the neighbouring position.",
+    reward: "<b>No new angle, and neighbours as far apart as before.</b> Of these rules only the two by parts get here, with a factor of 8 or more; YaRN needs a context in which some hand turns 32 times. Now try NTK-aware with a factor of 32.",
+    start: { rule: "none", factor: 8, base: 10000, trained_length: 4096 },
+    view(state) {
+      const [old, turns, shares] = scaled(state), slow = range(64).filter((j) => turns[j] < 1), reach = slow.map((j) => 8 * shares[j]);
+      const gap = (speeds) => sum(speeds.map((w) => 1 - Math.cos(w))), share = gap(old.map((w, j) => w * shares[j])) / gap(old);
+      const far = Math.max(0, ...reach), unseen = reach.filter((r) => r > 1 + 1e-9).length;
+      const scale = [["8", 30], ["1", 108], ["¼", 160], ["1", 214], ["⅛", 292], ["1/32", 344]];
+      return {
+        svg: scale.map(([name, y]) => text(26, y + 7, name, "count") + path("hair", `M54 ${y}H556`)).join("") +
+          text(60, 20, "largest angle / in training", "label") + text(60, 204, "new frequency / old", "label") +
+          path("aim", `M${f(x(63.5 - slow.length))} 24V344`) +
+          reach.map((r, i) => path(r > 1 + 1e-9 ? "unseen" : "stem", `M${at(x(slow[i]), 108)}V${f(up(108, r))}`)).join("") +
+          path("curve", line(shares.map((r, j) => [x(j), up(214, r)]))) +
+          stops(60, 416, 480, Object.values(RULES), "rule") + stops(60, 508, 480, ["100", "10,000", "500,000", "1,000,000"], "base of the trained model") +
+          stops(60, 600, 480, ["64", "512", "4,096", "8,192"], "its context length, L"),
+        sentence: `Factor ${state.factor}. ${!slow.length ? "Every hand came round in training."
+          : !unseen ? "No hand goes beyond the angles of training."
+          : `New angles for ${unseen} of ${slow.length} slow hands, up to ${fixed(far, 1)} times too far.`} The neighbour keeps ${fixed(100 * share, 0)} % of its gap.`,
+        reached: slow.length > 0 && !unseen && share >= 0.9,
+      };
+    },
+    handles(state) {
+      const { rule, factor, base, trained_length } = state, end = scaled(state)[2][63], i = FACTORS.indexOf(factor);
+      return [
+        {
+          label: "Factor, at the end of the lower line", text: `factor ${factor}`, x: x(63), y: up(214, end), value: i, low: 0, high: 5, step: 1, along: [0, 26],
+          set: (to) => ({ factor: FACTORS[Math.round(to)], rule: rule === "none" ? "interpolate" : rule }),
+        },
+        stop(60, 416, 480, Object.keys(RULES), rule, "Rule", (to) => ({ rule: to }), (name) => RULES[name]),
+        stop(60, 508, 480, BASES, base, "Base", (to) => ({ base: to }), (n) => n.toLocaleString("en")),
+        stop(60, 600, 480, LENGTHS, trained_length, "Context length, L", (to) => ({ trained_length: to }), (n) => n.toLocaleString("en")),
+      ];
+    },
+  };
+}

@@ -5,16 +5,19 @@ from typing import Any
 from torch import Tensor, nn
 
 from pe_lib._arguments import as_flag, as_integer
-from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, match_rows
+from pe_lib.nn._arguments import (
+    as_float_tensor,
+    as_number,
+    as_real_tensor,
+    as_whole,
+    match_rows,
+)
 
 
 class Added(nn.Module):
     """Adds a row for each position to x."""
 
-    d_model: int
     max_length: int
-    batch_first: bool
-    dropout: nn.Dropout | None
 
     def _take(self, d_model: Any, dropout: Any, batch_first: Any) -> None:
         """Keep the arguments that both have."""
@@ -26,7 +29,12 @@ class Added(nn.Module):
     def forward(
         self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
     ) -> Tensor:
-        """Return x plus the rows of its positions.
+        """Return x plus the rows of its positions, in the shape and dtype of x.
+
+        Raises TypeError if x has no floating-point numbers, positions is no tensor of
+        such numbers, or offset is no integer; ValueError if the shape of x or of
+        positions does not fit, or nothing was learned for a position. On other devices
+        than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
 
         Parameters
         ----------
@@ -34,39 +42,23 @@ class Added(nn.Module):
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
             if the module was made with batch_first=False.
         positions : tensor [length], [1, length] or [batch, length]
-            0, ..., length - 1 if left out. The batch comes first here also with
-            batch_first=False, as it does in PyTorch's padding masks. Of a sinusoid
-            they are real numbers, exact up to 2**31, and NaN gives NaN; of a learned
-            embedding integers.
+            0, ..., length - 1 if left out; the batch comes first with either
+            batch_first. Of a sinusoid they are real numbers, exact up to 2**31, and
+            NaN gives NaN; of a learned embedding integers.
         offset : int
             Is added to every position, but for padding.
-
-        Returns
-        -------
-        tensor of the shape and dtype of x
-
-        Raises
-        ------
-        TypeError
-            If x has no floating-point numbers, positions is no tensor of such
-            numbers, or offset is no integer.
-        ValueError
-            If the shape of x or of positions does not fit, or nothing was learned
-            for a position. On other devices than the CPU, and in compiled code,
-            PyTorch itself stops at such a `positions`.
         """
-        length = self._length_of(x)
-        offset = as_offset(offset)
+        length, offset = self._length_of(x), as_whole("offset", offset)
+        length_first = x.ndim == 3 and not self.batch_first
         if positions is None:
             rows = self._first_rows(x, length, offset)
         else:
             at = as_real_tensor("positions", positions)
-            swapped = x.ndim == 3 and not self.batch_first
-            leading = x.shape[1::-1] if swapped else x.shape[:-1]
+            leading = x.shape[1::-1] if length_first else x.shape[:-1]
             at = match_rows("x", at, length, leading).to(x.device)
             rows = self._rows_at(x, at, offset)
         rows = rows if rows.dtype == x.dtype else rows.to(x.dtype)
-        if not self.batch_first and x.ndim == 3:  # x is [length, batch, d_model]
+        if length_first:
             rows = rows.unsqueeze(1) if rows.ndim == 2 else rows.transpose(0, 1)
         x = x + rows
         return x if self.dropout is None else self.dropout(x)
@@ -81,21 +73,15 @@ class Added(nn.Module):
 
     def _length_of(self, x: Tensor) -> int:
         """The number of positions in `x`, which must be possible."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"x must be a tensor, got {type(x).__name__}")
-        if not x.is_floating_point():
-            raise TypeError(f"x must be floating-point numbers, got {x.dtype}")
-        shape, d_model = x.shape, self.d_model
-        if self.batch_first:
-            if len(shape) < 2 or shape[-1] != d_model:
-                raise ValueError(
-                    "x must have shape [..., length, d_model] with d_model = "
-                    f"{d_model}, got {list(shape)}"
-                )
-            return shape[-2]
-        if len(shape) not in (2, 3) or shape[-1] != d_model:
-            raise ValueError(
-                "x must have shape [length, batch, d_model] or [length, d_model] with "
-                f"d_model = {d_model}, since batch_first=False, got {list(shape)}"
-            )
-        return shape[0]
+        shape, first = as_float_tensor("x", x).shape, self.batch_first
+        axes = len(shape) >= 2 if first else len(shape) in (2, 3)
+        if axes and shape[-1] == self.d_model:
+            return shape[-2] if first else shape[0]
+        wanted, since = "[..., length, d_model]", ""
+        if not first:
+            wanted = "[length, batch, d_model] or [length, d_model]"
+            since = ", since batch_first=False"
+        raise ValueError(
+            f"x must have shape {wanted} with d_model = {self.d_model}{since}, got "
+            f"{list(shape)}"
+        )

@@ -1,5 +1,8 @@
 """Sines and cosines of any positions, as tensors, as in `pe_lib._exact_angles`."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,47 +12,52 @@ from pe_lib._exact_angles import RADIANS
 from pe_lib.nn._arguments import with_float64
 
 QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64; -HALF is too large
-
-Columns = tuple[Tensor, ...]
-"""How far each column turns per position, whole units and rest; where it starts."""
+Units = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 
 
 def make_columns(
-    width: int,
-    sines: slice,
-    cosines: slice,
-    fixed_point: tuple[NDArray[np.uint64], NDArray[np.float64]],
-) -> Columns:
-    """Every column is a sine; a cosine is one that starts a quarter turn ahead."""
-    whole, rest = fixed_point
-    steps, starts = np.zeros((2, width), np.int64)
-    rests = np.zeros(width)
-    for columns, start in ((sines, 0), (cosines, QUARTER)):
-        pairs = len(steps[columns])
-        steps[columns], rests[columns] = whole[:pairs], rest[:pairs]
-        starts[columns] = start
+    width: int, sines: slice, cosines: slice, *axes: Units
+) -> tuple[Tensor, ...]:
+    """How far each column turns per position; every column is a sine.
+
+    A cosine is one that starts a quarter turn ahead. Returns whole units and rest
+    [axes, width], and the starts [width].
+    """
+    steps, starts = np.zeros((len(axes), width), np.int64), np.zeros(width, np.int64)
+    rests = np.zeros((len(axes), width))
+    starts[cosines] = QUARTER
+    for axis, (whole, rest) in enumerate(axes):
+        for columns in (sines, cosines):
+            pairs = len(starts[columns])
+            steps[axis, columns], rests[axis, columns] = whole[:pairs], rest[:pairs]
     # from_numpy: real numbers on the CPU, also where torch's default is meta.
-    return tuple(map(torch.from_numpy, (steps, rests, starts)))
+    with torch.inference_mode(mode=False):  # so that learned positions may use them
+        return tuple(map(torch.from_numpy, (steps, rests, starts)))
 
 
 def codes_at(
-    positions: Tensor, offset: int, columns: Columns, dtype: torch.dtype
+    positions: Sequence[Tensor],
+    offset: int,
+    columns: Sequence[Tensor],
+    dtype: torch.dtype,
 ) -> Tensor:
-    """The columns of positions + offset: [...] -> [..., width] of `dtype`.
+    """The columns of positions + offset, [...] of each axis: [..., width] of `dtype`.
 
     Angles are whole numbers of 2**-64 turns: complete turns overflow, and are gone.
     From what is left, half a turn more or less changes the sign, so that only small
     angles meet a sine.
     """
-    device = with_float64(positions.device)
-    steps, rests, starts = (part.to(device) for part in columns)
-    exact = positions.to(device).double().unsqueeze(-1) + offset
-    whole = exact.round()
-    fraction = exact - whole
-    angle = whole.long() * steps + starts
+    device = with_float64(positions[0].device)
+    steps, rests, angle = (part.to(device) for part in columns)
+    exact = [at.to(device).double().unsqueeze(-1) + offset for at in positions]
+    for at, step in zip(exact, steps, strict=True):
+        angle = angle + at.round().long() * step
     behind = (angle < -QUARTER) | (angle >= QUARTER)
     angle = torch.where(behind, angle ^ HALF, angle)
-    sine = torch.sin(RADIANS * (angle + whole * rests + fraction * (steps + rests)))
+    for at, step, rest in zip(exact, steps, rests, strict=True):
+        whole = at.round()
+        angle = angle + whole * rest + (at - whole) * (step + rest)
+    sine = torch.sin(RADIANS * angle)
     codes = torch.where(behind, -sine, sine)
     codes = codes if dtype == torch.float64 else codes.float().to(dtype)
-    return codes.to(positions.device)
+    return codes.to(positions[0].device)

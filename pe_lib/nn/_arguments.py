@@ -11,38 +11,50 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pe_lib._arguments import as_integer, as_reals, short_repr
+from pe_lib import _arguments
+from pe_lib._arguments import as_integer, short_repr
 
 FAR = 2**62
 
 
 def as_number(name: str, value: Any, highest: float = math.inf) -> float:
     """Return `value` as a finite float from 0 to `highest`."""
-    number = as_reals(name, value)
-    if number.ndim:
-        raise TypeError(f"{name} must be a single number, got shape {number.shape}")
+    number = _arguments.as_number(name, value)
     if not 0 <= number <= highest or number == math.inf:
         bound = "finite and at least 0"
         bound = bound if highest == math.inf else f"between 0 and {highest:g}"
         raise ValueError(f"{name} must be {bound}, got {short_repr(value)}")
-    return float(number)
+    return number
+
+
+def as_whole(name: str, value: Any, at_least: int = -FAR) -> Any:
+    """Return `value` as an int; what the compiler keeps open, stays open."""
+    if isinstance(value, torch.SymInt):
+        return value
+    fits = type(value) is int and at_least <= value < FAR  # as_integer takes longer
+    return value if fits else as_integer(name, value, at_least=at_least)
+
+
+def as_tensor(name: str, value: Any) -> Tensor:
+    """Return a tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+    return value
+
+
+def as_float_tensor(name: str, value: Any) -> Tensor:
+    """Return a tensor of floating-point numbers."""
+    if not (isinstance(value, Tensor) and value.is_floating_point()):
+        as_tensor(name, value)
+        raise TypeError(f"{name} must be floating-point numbers, got {value.dtype}")
+    return value
 
 
 def as_real_tensor(name: str, value: Any) -> Tensor:
     """Return a tensor of real numbers."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
-    if value.dtype == torch.bool or value.is_complex():
+    if as_tensor(name, value).dtype == torch.bool or value.is_complex():
         raise TypeError(f"{name} must be real numbers, got {value.dtype}")
-    return value
-
-
-def as_offset(value: Any) -> Any:
-    """Return `offset` as an int; what the compiler keeps open, stays open."""
-    if isinstance(value, torch.SymInt):
-        return value
-    fits = type(value) is int and -FAR < value < FAR  # as_integer takes longer
-    return value if fits else as_integer("offset", value)
+    return value  # type: ignore[no-any-return]
 
 
 def match_rows(

@@ -1,12 +1,11 @@
 """Modules that keep a table ready which is computed, and never loaded or saved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
-from pe_lib.nn._angles import Columns, make_columns
 from pe_lib.nn._arguments import with_float64
 
 NEAR = 1 / 128  # of a table in 16 bits, or of one whose angles were float32
@@ -22,23 +21,21 @@ class Tabled(nn.Module):
     """
 
     table: Tensor
-    max_length: int
-    _columns: Columns
+    _exact: tuple[Tensor, ...]  # what the table is made of: it is moved, never cast
     _filled: Tensor | None = None
     _always_wide = False  # whether the table has 32 bits or more in every module
 
     def _make_table(
-        self, width: int, angles: tuple[Any, ...], device: Any, dtype: Any
+        self, shape: Sequence[int], exact: tuple[Tensor, ...], device: Any, dtype: Any
     ) -> None:
-        """Make table and columns; `angles` are what make_columns takes beside it."""
         if dtype is not None and not getattr(dtype, "is_floating_point", False):
             raise TypeError(f"dtype must be a floating-point dtype, got {dtype!r}")
         if self._always_wide and dtype not in WIDE:
             dtype = torch.float32
+        self._exact = exact
         with torch.inference_mode(mode=False):  # so that it may be used in training
-            table = torch.empty(self.max_length, width, device=device, dtype=dtype)
+            table = torch.empty(*shape, device=device, dtype=dtype)
             self.register_buffer("table", table, persistent=False)
-            self._columns = make_columns(width, *angles)
             self.reset_parameters()
 
     def _fill(self, table: Tensor) -> None:
@@ -65,7 +62,7 @@ class Tabled(nn.Module):
             self._filled = None
             return
         device = with_float64(table.device)
-        self._columns = tuple(part.to(device) for part in self._columns)
+        self._exact = tuple(part.to(device) for part in self._exact)
         self._fill(table)
         self._filled = table
 
@@ -99,16 +96,15 @@ class Tabled(nn.Module):
         an error.
         """
         width = self._known(1).shape[1]
-        saved = set(self._buffers) - self._non_persistent_buffers_set
-        named = {prefix + name for name in (*self._parameters, *saved)}
-        for name in [name for name in state_dict if _is_below(name, prefix)]:
-            table = state_dict[name]
-            if name in named or not isinstance(table, Tensor):
+        own = {*self._parameters, *self._buffers} - self._non_persistent_buffers_set
+        for name, table in list(state_dict.items()):
+            inner = name.removeprefix(prefix)
+            if not name.startswith(prefix) or "." in inner or inner in own:
                 continue
-            rows = table.squeeze()
+            rows = table.squeeze() if isinstance(table, Tensor) else torch.empty(0)
             rows = rows[None] if rows.ndim == 1 else rows
             shaped = rows.ndim == 2 and rows.shape[1] == width
-            if not (shaped and table.is_floating_point()) or rows.is_meta:
+            if not (shaped and rows.is_floating_point()) or rows.is_meta:
                 continue
             off = (rows.double().cpu() - self._known(len(rows))).abs().amax(1)
             wrong = torch.nonzero(~(off < NEAR))
@@ -121,7 +117,3 @@ class Tabled(nn.Module):
                 )
             del state_dict[name]
         super()._load_from_state_dict(state_dict, prefix, *more)
-
-
-def _is_below(name: str, prefix: str) -> bool:
-    return name.startswith(prefix) and "." not in name[len(prefix) :]

@@ -7,17 +7,29 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_flag, as_integer, short_repr
+from pe_lib._arguments import as_choice, as_flag, as_integer
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
-from pe_lib.nn._arguments import as_number, as_offset, as_real_tensor, with_float64
-from pe_lib.nn._tables import WIDE
+from pe_lib.nn._arguments import (
+    as_number,
+    as_real_tensor,
+    as_tensor,
+    as_whole,
+    with_float64,
+)
+from pe_lib.nn._tables import Tabled
+
+ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 class _Bias(nn.Module):
     """A number for each head, query and key, which depends on their offset alone."""
 
-    num_heads: int
-    causal: bool
+    _whole_only = False  # whether positions must be integers
+
+    def _take(self, num_heads: Any, causal: Any) -> None:
+        """Keep the arguments that both have."""
+        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
+        self.causal = as_flag("causal", causal)
 
     def forward(
         self,
@@ -29,22 +41,23 @@ class _Bias(nn.Module):
         key_positions: Tensor | None = None,
         mask: bool = True,
     ) -> Tensor:
-        """Return what is added to the scores, after these were divided by a root.
+        """What is added to the scores, after these were divided by a root.
+
+        Raises TypeError if an argument has a wrong type; ValueError if a length is
+        below 1, shapes do not fit, positions come with an offset, or keys have
+        positions and queries have none.
 
         Parameters
         ----------
-        length : int
-            Number of queries, at least 1.
-        key_length : int
-            Number of keys, at least 1; that of queries if left out.
+        length, key_length : int
+            Number of queries and of keys, at least 1; as many keys as queries if
+            left out.
         offset : int
             Position of the first query, if the first key is at 0. If left out, the
             queries are the last: ``bias(1, 11)`` is the row of the eleventh word.
-        positions : tensor [length] or [batch, length]
-            Of the queries, in the place of offset.
-        key_positions : tensor [key_length] or [batch, key_length]
-            Of the keys; those of the queries if left out. In a cache keep them with
-            the keys.
+        positions, key_positions : tensors [length] and [key_length], or [batch, ...]
+            In the place of offset; of the keys those of the queries if left out. In
+            a cache keep them with the keys.
         mask : bool
             Whether a module made with causal=True hides later keys, by minus
             infinity. Positions decide what is later. So documents in one text, each
@@ -56,17 +69,10 @@ class _Bias(nn.Module):
             With [batch, ...] in front where positions have a batch. Numbers of 32
             bits, also in a module cast to 16; of 64 in a module cast to 64. Add them
             to float32 scores, or hand them to scaled_dot_product_attention.
-
-        Raises
-        ------
-        TypeError
-            If an argument has a wrong type.
-        ValueError
-            If a length is below 1, shapes do not fit, positions come with an offset,
-            or keys have positions and queries have none.
         """
-        length = _as_length("length", length)
-        keys = length if key_length is None else _as_length("key_length", key_length)
+        length = keys = as_whole("length", length, 1)
+        if key_length is not None:
+            keys = as_whole("key_length", key_length, 1)
         hides = as_flag("mask", mask) and self.causal
         if positions is not None:
             if offset is not None:
@@ -74,37 +80,26 @@ class _Bias(nn.Module):
                     f"offset must be left out where positions are given, got {offset}"
                 )
             offsets = self._offsets(positions, key_positions, length, keys)
-            return self._hidden(self._values(offsets), offsets.unsqueeze(-3), hides)
+            return self._biases(offsets, hides)
         if key_positions is not None:
             raise ValueError("key_positions must come with positions, got them alone")
-        start = keys - length if offset is None else as_offset(offset)
+        first = keys - length if offset is None else as_whole("offset", offset)
         if torch.compiler.is_compiling():  # which would fix the number of keys below
-            first = start + torch.arange(length, device=self._device())
-            offsets = torch.arange(keys, device=self._device()) - first.unsqueeze(-1)
-            return self._hidden(self._values(offsets), offsets, hides)
+            queries = first + torch.arange(length, device=self._device)
+            offsets = torch.arange(keys, device=self._device) - queries.unsqueeze(-1)
+            return self._biases(offsets, hides)
         # One number an offset; then each query takes its stretch of them.
-        offsets = torch.arange(length + keys - 1, device=self._device())
-        offsets = (offsets - (start + length - 1)).unsqueeze(0)
-        values = self._hidden(self._values(offsets), offsets, hides)
-        return values.squeeze(-2).unfold(-1, keys, 1).flip(-2)
+        offsets = torch.arange(length + keys - 1, device=self._device)
+        offsets = (offsets - (first + length - 1)).unsqueeze(0)
+        return self._biases(offsets, hides).squeeze(-2).unfold(-1, keys, 1).flip(-2)
 
-    def score_mod(
-        self, *, offset: int = 0
-    ) -> Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]:
+    def score_mod(self, *, offset: int = 0) -> ScoreMod:
         """The same bias for ``flex_attention(queries, keys, values, score_mod=...)``.
 
-        Parameters
-        ----------
-        offset : int
-            Position of the first query, if the first key is at 0.
-
-        Returns
-        -------
-        function (score, batch, head, query, key) -> score
-            For scores that were divided by the root, as FlexAttention has them.
-            T5's weights learn through it.
+        With the first query at `offset`, if the first key is at 0. T5's weights learn
+        through it; scores are those divided by the root, as FlexAttention has them.
         """
-        start, read, hides = as_offset(offset), self._reader(), self.causal
+        start, read, hides = as_whole("offset", offset), self._reader(), self.causal
 
         def modify(score: Tensor, _: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
             distance = k - q - start
@@ -117,24 +112,21 @@ class _Bias(nn.Module):
         self, positions: Any, key_positions: Any, length: int, keys: int
     ) -> Tensor:
         """Key's position minus query's: [..., length, key_length]."""
-        if key_positions is None:
-            if keys != length:
-                raise ValueError(
-                    f"key_positions must be given for {keys} keys and {length} queries"
-                )
-            key_positions = positions
         queries = self._as_positions("positions", positions, length)
-        others = self._as_positions("key_positions", key_positions, keys)
-        both = queries.ndim == others.ndim == 2
-        if (
-            both
-            and len(queries) != len(others)
-            and 1 not in (len(queries), len(others))
-        ):
+        if key_positions is None and keys != length:
             raise ValueError(
-                f"key_positions must have the batch of positions, {len(queries)}, "
-                f"got {len(others)}"
+                f"key_positions must be given for {keys} keys and {length} queries"
             )
+        others = queries
+        if key_positions is not None:
+            others = self._as_positions("key_positions", key_positions, keys)
+        if queries.ndim == others.ndim == 2:
+            batch, other = len(queries), len(others)
+            if batch != other and 1 not in (batch, other):
+                raise ValueError(
+                    f"key_positions must have the batch of positions, {batch}, "
+                    f"got {other}"
+                )
         return others.unsqueeze(-2) - queries.unsqueeze(-1)
 
     def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
@@ -144,27 +136,33 @@ class _Bias(nn.Module):
                 f"{name} must have shape [{length}] or [batch, {length}], got "
                 f"{list(given.shape)}"
             )
-        return given.double() if given.is_floating_point() else given.long()
+        if not given.is_floating_point():
+            return given.long()
+        if self._whole_only:
+            raise TypeError(f"{name} must be integers, got {given.dtype}")
+        return given.double()
 
+    def _biases(self, offsets: Tensor, hides: bool) -> Tensor:
+        values = self._values(offsets)
+        if not hides:
+            return values
+        later = (offsets > 0).unsqueeze(-3).to(values.device)
+        return values.masked_fill(later, float("-inf"))
+
+    @property
     def _device(self) -> torch.device:
-        raise NotImplementedError
-
-    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
-        """The bias as a function of one head and one offset."""
         raise NotImplementedError
 
     def _values(self, offsets: Tensor) -> Tensor:
         """The bias of offsets [..., q, k]: [..., num_heads, q, k]."""
         raise NotImplementedError
 
-    def _hidden(self, values: Tensor, offsets: Tensor, hides: bool) -> Tensor:
-        if not hides:
-            return values
-        later = (offsets > 0).to(values.device)
-        return values.masked_fill(later, float("-inf"))
+    def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
+        """The bias as a function of one head and one offset."""
+        raise NotImplementedError
 
 
-class AlibiBias(_Bias):
+class AlibiBias(_Bias, Tabled):
     r"""ALiBi's bias, the distance times minus a slope, as Press et al. (2022).
 
     .. math:: b_{h,t,s} = -m_h\,|t - s|
@@ -172,34 +170,19 @@ class AlibiBias(_Bias):
     What :func:`pe_lib.beyond.bias.alibi_bias` computes, rounded once to float32,
     whatever the dtype of the module. Nothing is learned and nothing is saved; a
     longer text needs no other module. Distances are computed before they are
-    multiplied: the short form, slope times the key's position, is the same to a
-    softmax in exact numbers, and in bfloat16 it makes neighbours equal.
-
-    In 16 bits a bias of this form keeps its relative precision, so that near words
-    stay apart; what it loses is the sum of score and bias. Add it in float32.
+    multiplied: slope times the key's position is the same to a softmax in exact
+    numbers, and in bfloat16 it makes neighbours equal. In 16 bits what is lost is the
+    sum of score and bias: add it in float32.
 
     ``nn.TransformerEncoder`` in eval under ``no_grad`` takes a fast path that turns a
     mask of numbers into booleans: each token then sees only itself, and no error is
     raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
 
-    Parameters
-    ----------
-    num_heads : int
-        At least 1.
-    causal : bool
-        Whether later keys are hidden. Without a mask before and after are alike.
-    rule : {"program", "paper"}
-        Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
-    device, dtype
-        Of the slopes, which have 32 bits or more.
+    With `causal` later keys are hidden; without a mask before and after are alike.
+    `rule`, "program" or "paper", says which slopes, see
+    :func:`pe_lib.beyond.bias.alibi_slopes`; they have 32 bits or more. Raises TypeError
+    or ValueError if an argument has a wrong type or is out of range.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
-
-    Examples
-    --------
     >>> bias = AlibiBias(8, causal=True)
     >>> bias(3)[0]
     tensor([[ 0.0000,    -inf,    -inf],
@@ -216,7 +199,7 @@ class AlibiBias(_Bias):
     ... )
     """
 
-    slopes: Tensor
+    _always_wide = True
 
     def __init__(
         self,
@@ -228,45 +211,35 @@ class AlibiBias(_Bias):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
-        self.causal = as_flag("causal", causal)
+        self._take(num_heads, causal)
         self.rule = as_choice("rule", rule, RULES)
-        # from_numpy: real numbers on the CPU, also where torch's default is meta.
-        self._exact = torch.from_numpy(alibi_slopes(num_heads, rule=rule))
-        dtype = dtype if dtype in WIDE else torch.float32
-        slopes = torch.empty(self.num_heads, device=device, dtype=dtype)
-        self.register_buffer("slopes", slopes, persistent=False)
-        self.reset_parameters()
+        slopes = torch.from_numpy(alibi_slopes(self.num_heads, rule=self.rule))
+        self._make_table(slopes.shape, (slopes,), device, dtype)
 
-    def reset_parameters(self) -> None:
-        """Write the slopes, on their device. On the meta device they stay empty."""
-        if not self.slopes.is_meta:
-            self._exact = self._exact.to(with_float64(self.slopes.device))
-            self.slopes.copy_(self._exact)
+    @property
+    def slopes(self) -> Tensor:
+        """The slope of each head, [num_heads]."""
+        return self.table
 
+    @property
     def _device(self) -> torch.device:
-        return self.slopes.device
+        return self.table.device
+
+    def _fill(self, table: Tensor) -> None:
+        table.copy_(self._exact[0])
+
+    def _known(self, count: int) -> Tensor:
+        return self._exact[0].cpu().expand(count, -1)
 
     def _values(self, offsets: Tensor) -> Tensor:
-        device = with_float64(self.slopes.device)
-        slopes = self._exact.to(device)[:, None, None]
+        device = with_float64(self._device)
+        slopes = self._exact[0].to(device)[:, None, None]
         distances = offsets.to(device).abs().unsqueeze(-3)
-        values = (0 - distances * slopes).to(self.slopes.dtype)
-        return values.to(self.slopes.device)
+        return (0 - distances * slopes).to(self.table.dtype).to(self._device)
 
     def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
-        slopes = self._exact.to(self.slopes)  # a loader may have emptied the buffer
+        slopes = self._exact[0].to(self.table)  # a loader may have emptied the buffer
         return lambda head, offset: -slopes[head] * offset.abs()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Slopes of 32 bits or more, whatever the module is cast to."""
-        if self.slopes.is_meta:
-            self.slopes = torch.empty_like(self.slopes, device="cpu")
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if self.slopes.dtype not in WIDE:
-            self.slopes = self.slopes.to(torch.float32)
-        self.reset_parameters()
-        return self
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
@@ -280,30 +253,12 @@ class T5Bias(_Bias):
     numbers: no logarithm can put a distance into a wrong one. T5 makes one such
     module for its encoder and one for its decoder, and uses it in all layers.
 
-    `weight` is a row a bucket and a column a head, as in the authors' program and in
-    transformers, whose ``relative_attention_bias.weight`` fits.
+    With `causal` later keys are hidden, and all buckets are for earlier ones. Weights
+    begin at 0, or at random with the standard deviation `init_std`. They are
+    [num_buckets, num_heads], as transformers has them in
+    ``relative_attention_bias.weight``. Raises TypeError or ValueError if an argument
+    has a wrong type or is out of range.
 
-    Parameters
-    ----------
-    num_heads : int
-        At least 1.
-    num_buckets, max_distance : int
-        As in :func:`pe_lib.beyond.bias.t5_buckets`.
-    causal : bool
-        Whether later keys are hidden, and all buckets are for earlier ones.
-    init_std : float
-        The weights begin at 0, no offset preferred; with a number above 0 they are
-        drawn with this standard deviation.
-    device, dtype
-        Of the weights.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
-
-    Examples
-    --------
     >>> bias = T5Bias(8, causal=True)
     >>> with torch.no_grad():
     ...     bias.weight[1] = 3.0  # one back
@@ -312,6 +267,8 @@ class T5Bias(_Bias):
     >>> bias(1, 11).shape
     torch.Size([8, 1, 11])
     """
+
+    _whole_only = True
 
     def __init__(
         self,
@@ -325,8 +282,7 @@ class T5Bias(_Bias):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.num_heads = as_integer("num_heads", num_heads, at_least=1)
-        self.causal = as_flag("causal", causal)
+        self._take(num_heads, causal)
         starts = _bucket_starts(num_buckets, max_distance, self.causal)
         self.num_buckets, self.max_distance = int(num_buckets), int(max_distance)
         self.init_std = as_number("init_std", init_std)
@@ -345,9 +301,7 @@ class T5Bias(_Bias):
 
     def buckets(self, offsets: Tensor) -> Tensor:
         """The bucket of each offset, key's position minus query's: integers [...]."""
-        if not isinstance(offsets, Tensor):
-            raise TypeError(f"offsets must be a tensor, got {type(offsets).__name__}")
-        if offsets.is_floating_point() or offsets.is_complex():
+        if as_tensor("offsets", offsets).is_floating_point() or offsets.is_complex():
             raise TypeError(f"offsets must be integers, got {offsets.dtype}")
         offsets = offsets.long()  # the smallest int8 has no positive
         distances = (-offsets).clamp(min=0) if self.causal else offsets.abs()
@@ -367,14 +321,9 @@ class T5Bias(_Bias):
         self._move_starts()
         return self
 
+    @property
     def _device(self) -> torch.device:
         return self.weight.device
-
-    def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        positions = super()._as_positions(name, value, length)
-        if positions.is_floating_point():
-            raise TypeError(f"{name} must be integers, got {value.dtype}")
-        return positions
 
     def _values(self, offsets: Tensor) -> Tensor:
         exact = self.weight.dtype == torch.float64
@@ -384,7 +333,7 @@ class T5Bias(_Bias):
 
     def _reader(self) -> Callable[[Tensor, Tensor], Tensor]:
         far = self.max_distance  # from there on the last bucket has them all
-        buckets = self.buckets(torch.arange(-far, far + 1, device=self.weight.device))
+        buckets = self.buckets(torch.arange(-far, far + 1, device=self._device))
         return lambda head, offset: self.weight[
             buckets[offset.clamp(-far, far) + far], head
         ]
@@ -395,12 +344,3 @@ class T5Bias(_Bias):
             f"{self.num_heads}, num_buckets={self.num_buckets}, "
             f"max_distance={self.max_distance}, causal={self.causal}"
         )
-
-
-def _as_length(name: str, value: Any) -> Any:
-    """Return a length as an int; what the compiler keeps open, stays open."""
-    if not (type(value) is int or isinstance(value, torch.SymInt)):
-        value = as_integer(name, value)
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {short_repr(value)}")
-    return value

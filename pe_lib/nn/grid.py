@@ -1,20 +1,18 @@
 """Rotary positions on a grid as a PyTorch module: M-RoPE, axial and mixed."""
 
-from collections.abc import Callable, Sequence
-from typing import Self
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from pe_lib._arguments import as_reals
 from pe_lib._exact_angles import as_fixed_point
-from pe_lib.beyond.grid import section_frequencies
+from pe_lib.beyond.grid import _axis_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
-from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import as_real_tensor, with_float64
+from pe_lib.nn._angles import make_columns
+from pe_lib.nn._arguments import as_real_tensor
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -28,26 +26,13 @@ class GridRotaryEmbedding(nn.Module):
     for a word. transformers keeps such ids as [axes, batch, length]; here the axes
     come last, so give ``position_ids.movedim(0, -1)``.
 
-    Parameters
-    ----------
-    head_dim : int
-        Width of a head, even.
-    sections, interleave, base
-        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL (16, 24, 24)
-        with base 10**6.
-    frequencies : array_like [axes, head_dim / 2]
-        In the place of sections, from -pi to pi: of
-        :func:`pe_lib.beyond.grid.axial_frequencies`, or mixed.
-    layout, seq_dim, device
-        As in :class:`RotaryEmbedding`. Qwen's weights have "half_split".
+    `sections`, `interleave` and `base` are those of
+    :func:`pe_lib.beyond.grid.section_frequencies`, in Qwen2-VL (16, 24, 24) with base
+    10**6. In their place may come `frequencies` [axes, head_dim / 2] from -pi to pi, of
+    :func:`pe_lib.beyond.grid.axial_frequencies` or mixed. Layout and seq_dim are those
+    of :class:`RotaryEmbedding`; Qwen's weights have "half_split". Raises TypeError or
+    ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.beyond.grid.rotate_grid` would raise.
-
-    Examples
-    --------
     >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
     >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
     >>> word = torch.arange(5)[:, None].expand(5, 3)  # the same on all axes
@@ -73,47 +58,26 @@ class GridRotaryEmbedding(nn.Module):
         self.rotary = RotaryEmbedding(
             head_dim, max_length=0, layout=layout, seq_dim=seq_dim, device=device
         )
-        if (sections is None) == (frequencies is None):
-            raise ValueError("sections or frequencies must be given, and not both")
-        if sections is not None:
-            turning = section_frequencies(
-                head_dim, sections, interleave=interleave, base=base
-            )
-        else:
-            turning = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
-        if turning.ndim != 2 or turning.shape[1] != head_dim // 2 or head_dim % 2:
-            raise ValueError(
-                "frequencies must have shape [axes, head_dim / 2] with an even "
-                f"head_dim, got {turning.shape} and head_dim = {head_dim}"
-            )
-        if not (np.abs(turning) <= np.pi).all():
-            raise ValueError("frequencies must lie within -pi and pi")
+        turning = _axis_frequencies(head_dim, sections, interleave, base, frequencies)
         self.frequencies = tuple(map(tuple, turning.tolist()))
-        cosines, sines = layout_columns(head_dim, "half_split")
-        self._axes = [
-            make_columns(head_dim, sines, cosines, as_fixed_point(tuple(row)))
-            for row in np.abs(turning).tolist()
+        units = [as_fixed_point(tuple(row)) for row in np.abs(turning).tolist()]
+        signed = [
+            (whole.view(np.int64) * sign.astype(np.int64), rest * sign)
+            for (whole, rest), sign in zip(units, np.sign(turning), strict=True)
         ]
-        self._signs = torch.from_numpy(np.sign(turning) + (turning == 0))
-        self._move()
+        cosines, sines = layout_columns(head_dim, "half_split")
+        self.rotary._exact = make_columns(head_dim, sines, cosines, *signed)
+        self.rotary.reset_parameters()  # which takes them to the device
 
     def forward(
         self, queries: Tensor, keys: Tensor, *, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys, rotated by their positions.
+        """Queries and keys as of a :class:`RotaryEmbedding`, rotated.
 
-        Parameters
-        ----------
-        queries, keys : tensors [..., length, head_dim]
-            As in :class:`RotaryEmbedding`.
-        positions : tensor [length, axes] or [batch, length, axes]
-            Real numbers. Where many layers need the same ones, give what
-            :meth:`cos_sin` returns to ``module.rotary(queries, keys, cos_sin=...)``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If positions are no real numbers, or shapes do not fit.
+        Positions are real numbers, [length, axes] or [batch, length, axes]. Where many
+        layers need the same ones, give what :meth:`cos_sin` returns to
+        ``module.rotary(queries, keys, cos_sin=...)``. Raises TypeError if they are no
+        real numbers, ValueError if shapes do not fit.
         """
         wide = torch.float64 in (queries.dtype, keys.dtype)
         dtype = torch.float64 if wide else torch.float32
@@ -125,33 +89,13 @@ class GridRotaryEmbedding(nn.Module):
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32
     ) -> tuple[Tensor, Tensor]:
         """Cosines and sines of positions [..., axes]: two [..., head_dim / 2]."""
-        positions = as_real_tensor("positions", positions)
-        if not positions.ndim or positions.shape[-1] != len(self._axes):
+        positions, axes = as_real_tensor("positions", positions), len(self.frequencies)
+        if not positions.ndim or positions.shape[-1] != axes:
             raise ValueError(
-                f"positions must have shape [..., {len(self._axes)}], one number for "
-                f"each axis, got {list(positions.shape)}"
+                f"positions must have shape [..., {axes}], one number for each axis, "
+                f"got {list(positions.shape)}"
             )
-        at = positions.to(with_float64(positions.device))
-        signs = self._signs.to(at.device)
-        cos, sin = torch.ones_like(signs[0]), torch.zeros_like(signs[0])
-        for axis, columns in enumerate(self._axes):
-            codes = codes_at(at[..., axis], 0, columns, torch.float64)
-            c, s = codes.chunk(2, -1)
-            s = s * signs[axis]
-            cos, sin = cos * c - sin * s, cos * s + sin * c
-        return tuple(part.to(positions.device, dtype) for part in (cos, sin))  # type: ignore[return-value]
-
-    def _move(self) -> None:
-        """Take the angles to the device, so that no call has to."""
-        device = self.rotary.table.device
-        if device.type not in ("meta", "mps"):
-            self._axes = [tuple(p.to(device) for p in part) for part in self._axes]
-            self._signs = self._signs.to(device)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._move()
-        return self
+        return self.rotary._cos_sin(positions.unbind(-1), 0, dtype)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

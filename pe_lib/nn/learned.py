@@ -25,31 +25,14 @@ class LearnedPositionalEmbedding(Added):
     For sentences padded on the left positions are
     ``(mask.cumsum(-1) - 1).clamp(min=0)``.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of x, at least 1.
-    max_length : int
-        Number of positions that can be learned, at least 1.
-    init : "normal" or "sinusoidal"
-        Where learning starts: independent normal numbers with standard deviation
-        0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
-    padding_idx : int
-        The row of padding, as in RoBERTa (1): it is zero and stays so. Position 0 has
-        the row after it, and position -1 is padding; so weights have max_length +
-        padding_idx + 1 rows, and the positions of a mask are
-        ``mask.cumsum(-1) * mask - 1``.
-    dropout, batch_first, device, dtype
-        As in :class:`SinusoidalPositionalEncoding`.
+    Learning starts with `init`: "normal", independent numbers with standard deviation
+    0.02, as in BERT and GPT-2; or "sinusoidal", the table of
+    :func:`pe_lib.sinusoidal_table`. The row `padding_idx` is that of padding, as in
+    RoBERTa (1): it is zero and stays so. Position 0 has the row after it, and position
+    -1 is padding; so weights have max_length + padding_idx + 1 rows, and the positions
+    of a mask are ``mask.cumsum(-1) * mask - 1``. The other arguments, and what is
+    raised, are those of :class:`SinusoidalPositionalEncoding`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `d_model` or `max_length` is no integer from 1 on, `init` is neither of
-        the two, `dropout` is not between 0 and 1, or `batch_first` is no bool.
-
-    Examples
-    --------
     >>> embed = LearnedPositionalEmbedding(4, max_length=8, init="sinusoidal")
     >>> embed(torch.zeros(1, 4), offset=1).detach()
     tensor([[0.8415, 0.5403, 0.0100, 0.9999]])
@@ -96,27 +79,20 @@ class LearnedPositionalEmbedding(Added):
         return self.weight[first : first + length]
 
     def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:  # noqa: ARG002
-        known = self._known(positions, offset) + self._first
-        return functional.embedding(known, self.weight, self.padding_idx)
-
-    def _known(self, positions: Tensor, offset: int) -> Tensor:
-        """Return positions + offset if there are vectors for them."""
         if positions.is_floating_point():
             raise TypeError(f"positions must be integers, got {positions.dtype}")
-        moved = positions.long() + offset
+        moved, lowest = positions.long() + offset, 0
         if self.padding_idx is not None:  # padding stays padding
-            moved = moved.masked_fill(positions == -1, -1)
-        positions = moved
-        ends = ends_of(positions)
+            moved, lowest = moved.masked_fill(positions == -1, -1), -1
+        ends = ends_of(moved)
         if ends is None:  # no other negative one may find the rows before padding
-            positions = positions.masked_fill(positions < -1, -1 - self._first)
-        lowest = 0 if self.padding_idx is None else -1
-        if ends and (ends[0] < lowest or ends[1] >= self.max_length):
+            moved = moved.masked_fill(moved < -1, -1 - self._first)
+        elif ends[0] < lowest or ends[1] >= self.max_length:
             raise ValueError(
                 f"positions + offset must lie within {lowest} and max_length - 1 = "
                 f"{self.max_length - 1}, got {ends[0]} to {ends[1]}"
             )
-        return positions
+        return functional.embedding(moved + self._first, self.weight, self.padding_idx)
 
     def reset_parameters(self) -> None:
         """Begin anew, as `init` says."""

@@ -1,5 +1,6 @@
 """Rotary positions as a PyTorch module."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
@@ -9,11 +10,13 @@ from torch import Tensor
 from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
 from pe_lib.beyond.rotary import BASE, _pair_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.nn._angles import codes_at
-from pe_lib.nn._arguments import as_offset, as_real_tensor, match_rows
+from pe_lib.nn._angles import codes_at, make_columns
+from pe_lib.nn._arguments import as_float_tensor, as_real_tensor, as_whole, match_rows
 from pe_lib.nn._configs import rotary_arguments
-from pe_lib.nn._rotate import rotate
+from pe_lib.nn._rotate import parts_of, rotate_each
 from pe_lib.nn._tables import WIDE, Tabled
+
+CosSin = tuple[Tensor, Tensor]
 
 
 class RotaryEmbedding(Tabled):
@@ -24,40 +27,31 @@ class RotaryEmbedding(Tabled):
     queries), whatever the dtype of the module; the rotation is computed in float32
     and rounded once to the dtype of what is rotated, under autocast too.
 
-    The module has no parameters, saves nothing, and remembers nothing: what it has
-    rotated before, and how long that was, changes no number. It keeps cosines and
-    sines of positions 0 to max_length - 1 ready. Others, and those of given positions,
-    are computed in each call; where many layers need the same ones, :meth:`cos_sin`
-    computes them once.
+    The module has no parameters, saves nothing, and what it has rotated before
+    changes no number. Angles of positions 0 to max_length - 1 are kept ready, in 32
+    bits or more. Others, and those of given positions, are computed in each call;
+    where many layers need the same ones, :meth:`cos_sin` computes them once.
+
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Parameters
     ----------
-    head_dim : int
-        Width of a head, at least 2.
+    head_dim : int, at least 2
     max_length : int
-        How many positions are kept ready, at least 0. No limit for the module, nor
-        under torch.compile; a program that torch.export wrote down from an example
-        within it keeps these positions alone. With 0 all are computed.
+        How many positions are kept ready, at least 0. No limit, but for a program
+        that torch.export wrote down from an example within them. 0 computes all.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`. The layout must be that of
         the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
         transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
         Llama files. :meth:`from_config` knows it.
-    attention_factor : float
-        Multiplies what is rotated, and so scores by its square; above 0. The word is
-        that of transformers. YaRN's paper divides scores by a temperature t instead,
-        and the factor is its 1 / sqrt(t).
+    attention_factor : float above 0
+        Multiplies what is rotated, and so scores by its square. The word is that of
+        transformers; YaRN's paper divides scores by a temperature t instead, and the
+        factor is its 1 / sqrt(t).
     seq_dim : int
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
-    device, dtype
-        Of the table, which has 32 bits or more.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.beyond.rotary.apply_rotary` would raise, or `head_dim` or
-        `max_length` is out of range.
 
     Examples
     --------
@@ -111,10 +105,11 @@ class RotaryEmbedding(Tabled):
         self.base = as_base(base)
         self.layout = as_choice("layout", layout, LAYOUTS)
         self._given = frequencies is not None
-        turning, steps = _pair_frequencies(
+        turning, units = _pair_frequencies(
             self.head_dim, self.base, rotary_dim, frequencies
         )
-        self.rotary_dim, self._frequencies = 2 * len(turning), tuple(turning.tolist())
+        pairs, self._frequencies = len(turning), tuple(turning.tolist())
+        self.rotary_dim = 2 * pairs
         self.attention_factor = as_positive("attention_factor", attention_factor)
         self.seq_dim = as_integer("seq_dim", seq_dim)
         if self.seq_dim > -2:
@@ -123,7 +118,8 @@ class RotaryEmbedding(Tabled):
                 f"{self.seq_dim}"
             )
         cosines, sines = layout_columns(self.rotary_dim, "half_split")
-        self._make_table(self.rotary_dim, (sines, cosines, steps), device, dtype)
+        columns = make_columns(self.rotary_dim, sines, cosines, units)
+        self._make_table((self.max_length, self.rotary_dim), columns, device, dtype)
 
     @classmethod
     def from_config(
@@ -131,25 +127,15 @@ class RotaryEmbedding(Tabled):
     ) -> Self:
         """The rotary module of a model that transformers describes.
 
-        Parameters
-        ----------
-        config : transformers configuration, or the dict of its config.json
-            `rope_parameters`, or `rope_theta` and `rope_scaling` of older files, with
-            the rules "default", "linear", "llama3" and "yarn"; the width of a head
-            and the share that turns.
-        layout : "half_split" or "interleaved"
-            Needed where it is not known from `model_type`.
-        **options
-            `max_length`, `seq_dim`, `device` and `dtype` of the module.
+        From its configuration or the dict of its config.json: `rope_parameters`, or
+        `rope_theta` and `rope_scaling` of older files, with the rules "default",
+        "linear", "llama3" and "yarn"; the width of a head and the share that turns.
+        The layout must be given where it is not known from `model_type`; options are
+        `max_length`, `seq_dim`, `device` and `dtype` of the module.
 
-        Raises
-        ------
-        ValueError
-            If the layout is not known, angles depend on the length of the text
-            ("dynamic", "longrope"), or layers differ in their parameters.
+        Raises ValueError if the layout is not known, angles depend on the length of
+        the text ("dynamic", "longrope"), or layers differ in their parameters.
 
-        Examples
-        --------
         Position interpolation by a factor of 8:
 
         >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}
@@ -172,16 +158,20 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        cos_sin: tuple[Tensor, Tensor] | None = None,
+        cos_sin: CosSin | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, rotated by their positions.
+
+        Raises TypeError if queries or keys are no floating-point numbers, positions no
+        real numbers, offset no integer, or cosines and sines have too few bits;
+        ValueError if shapes do not fit, `cos_sin` comes with positions or an offset,
+        or lengths differ: :meth:`rotate` takes queries and keys apart.
 
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
-            Floating-point numbers of one length, in the axis `seq_dim`. The batch
-            comes first where positions are given for each sentence; the number of
-            heads may differ. Nothing in a tensor says which axis is the length:
+            Floating-point numbers of one length, in the axis `seq_dim`; heads and
+            dtypes may differ. Nothing in a tensor says which axis is the length:
             [batch, length, heads, head_dim] needs seq_dim=-3.
         positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1 if
@@ -190,22 +180,8 @@ class RotaryEmbedding(Tabled):
         offset : int
             Is added to every position.
         cos_sin : tuple of two tensors
-            What :meth:`cos_sin` returned, in the place of positions and offset.
-
-        Returns
-        -------
-        tuple of two tensors
-            Of the shapes and dtypes of queries and keys.
-
-        Raises
-        ------
-        TypeError
-            If queries or keys are no floating-point numbers, positions no real
-            numbers, offset no integer, or cosines and sines have too few bits.
-        ValueError
-            If shapes do not fit, or `cos_sin` comes with positions or an offset.
-            Queries and keys of different lengths are at different positions: rotate
-            them apart, with :meth:`rotate`.
+            What :meth:`cos_sin` returned, in the place of positions and offset: of
+            float64 if queries or keys are.
         """
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)
@@ -216,14 +192,16 @@ class RotaryEmbedding(Tabled):
                 "rotate() takes each with its own positions"
             )
         given = positions, offset, cos_sin
-        cos, sin = self._angles("queries", queries, *given)
-        rotated = rotate(queries, cos, sin, self.layout)
-        if positions is not None or cos_sin is not None or keys.dtype != queries.dtype:
-            cos, sin = self._angles("keys", keys, *given)
-        both = rotated, rotate(keys, cos, sin, self.layout)
-        if self.seq_dim == -2:
-            return both
-        return both[0].transpose(self.seq_dim, -2), both[1].transpose(self.seq_dim, -2)
+        parts = self._parts("queries", queries, given)
+        if positions is None and cos_sin is None and keys.dtype == queries.dtype:
+            both = rotate_each((queries, keys), parts, self.layout)
+        else:
+            others = self._parts("keys", keys, given)
+            both = rotate_each((queries,), parts, self.layout)
+            both += rotate_each((keys,), others, self.layout)
+        if self.seq_dim != -2:
+            both = [part.transpose(self.seq_dim, -2) for part in both]
+        return both[0], both[1]
 
     def rotate(
         self,
@@ -231,21 +209,17 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        cos_sin: tuple[Tensor, Tensor] | None = None,
+        cos_sin: CosSin | None = None,
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        cos, sin = self._angles("x", x, positions, offset, cos_sin)
-        rotated = rotate(x, cos, sin, self.layout)
+        parts = self._parts("x", x, (positions, offset, cos_sin))
+        (rotated,) = rotate_each((x,), parts, self.layout)
         return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
 
     def cos_sin(
-        self,
-        positions: Tensor,
-        *,
-        offset: int = 0,
-        dtype: torch.dtype = torch.float32,
-    ) -> tuple[Tensor, Tensor]:
+        self, positions: Tensor, *, offset: int = 0, dtype: torch.dtype = torch.float32
+    ) -> CosSin:
         """Cosines and sines of positions [...]: two [..., rotary_dim / 2].
 
         One number a pair, float32, or float64 for float64 queries, times
@@ -262,22 +236,21 @@ class RotaryEmbedding(Tabled):
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "
                 "of fewer bits confuse positions"
             )
-        return _split(self._codes(positions, as_offset(offset), dtype))
+        return self._cos_sin((positions,), as_whole("offset", offset), dtype)
 
-    def _codes(self, positions: Tensor, offset: Any, dtype: torch.dtype) -> Tensor:
-        """Cosines, then sines: [..., rotary_dim]."""
-        codes = codes_at(positions, offset, self._columns, dtype)
-        return codes if self.attention_factor == 1 else codes * self.attention_factor
+    def _cos_sin(
+        self, axes: tuple[Tensor, ...], offset: Any, dtype: torch.dtype
+    ) -> CosSin:
+        """The same, of positions on each of the axes, or on all alike."""
+        axes = axes * (len(self._exact[0]) // len(axes))
+        cos, sin = codes_at(axes, offset, self._exact, dtype).chunk(2, -1)
+        factor = self.attention_factor
+        return (cos, sin) if factor == 1 else (cos * factor, sin * factor)
 
-    def _angles(
-        self,
-        name: str,
-        x: Tensor,
-        positions: Tensor | None,
-        offset: Any,
-        cos_sin: tuple[Tensor, Tensor] | None,
-    ) -> tuple[Tensor, Tensor]:
-        """Cosines and sines given, or of positions + offset, if it has them ready."""
+    def _parts(self, name: str, x: Tensor, given: tuple[Any, ...]) -> Sequence[Tensor]:
+        """Angles given, or of positions + offset; from the table, if it has them."""
+        (positions, offset, cos_sin), length = given, x.shape[-2]
+        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if cos_sin is not None:
             if positions is not None or type(offset) is not int or offset:
                 raise ValueError(
@@ -285,23 +258,24 @@ class RotaryEmbedding(Tabled):
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-            return self._fitting(name, x, cos_sin)
-        offset, length = as_offset(offset), x.shape[-2]
-        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-        if positions is not None:
-            found = self.cos_sin(positions, offset=offset, dtype=dtype)
-            return self._fitting(name, x, found)
-        table = self._ready()
-        inside = offset >= 0 and offset + length <= self.max_length
+        elif positions is not None:
+            cos_sin = self.cos_sin(positions, offset=offset, dtype=dtype)
+        if cos_sin is not None:
+            return parts_of(self._fitting(name, x, cos_sin), self.layout)
+        if type(offset) is not int:
+            offset = as_whole("offset", offset)
+        table, end = self._ready(), offset + length
         fits = table is not None and table.dtype == dtype and table.device == x.device
-        if inside and fits:
-            return _split(table[offset : offset + length])  # type: ignore[index]
-        positions = torch.arange(length, device=x.device)
-        return _split(self._codes(positions, offset, dtype))
+        if not fits or offset < 0 or end > self.max_length:
+            found = self.cos_sin(
+                torch.arange(length, device=x.device), offset=offset, dtype=dtype
+            )
+            return parts_of(found, self.layout)
+        if torch.compiler.is_compiling():
+            return table[offset:end].chunk(2, -1)  # type: ignore[index]
+        return [part[offset:end] for part in self._table_parts]
 
-    def _fitting(
-        self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def _fitting(self, name: str, x: Tensor, cos_sin: CosSin) -> list[Tensor]:
         """Cosines and sines with the axes of x."""
         length, found = x.shape[-2], []
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
@@ -319,25 +293,23 @@ class RotaryEmbedding(Tabled):
             part = match_rows(name, part, length, rows, columns=1).to(x.device)
             heads = (slice(None), *[None] * (x.ndim - 3))
             found.append(part[heads] if part.ndim == 3 else part)
-        return found[0], found[1]
+        return found
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
-        if not x.is_floating_point():
-            raise TypeError(f"{name} must be floating-point numbers, got {x.dtype}")
-        if x.ndim < -self.seq_dim or x.shape[-1] != self.head_dim:
+        shape = as_float_tensor(name, x).shape
+        if len(shape) < -self.seq_dim or shape[-1] != self.head_dim:
             between = ", heads" * (-self.seq_dim - 2)
             raise ValueError(
                 f"{name} must have shape [..., length{between}, head_dim] with "
-                f"head_dim = {self.head_dim}, got {list(x.shape)}"
+                f"head_dim = {self.head_dim}, got {list(shape)}"
             )
         return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
     def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
-        table.copy_(self._codes(positions, 0, table.dtype))
+        table.copy_(torch.cat(self._cos_sin((positions,), 0, table.dtype), -1))
+        self._table_parts = parts_of(table.chunk(2, -1), self.layout)
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._frequencies, dtype=torch.float64).expand(count, -1)
@@ -351,8 +323,3 @@ class RotaryEmbedding(Tabled):
             f"{self.head_dim}, max_length={self.max_length}, {rule}, "
             f"layout={self.layout!r}, rotary_dim={self.rotary_dim}{more}"
         )
-
-
-def _split(codes: Tensor) -> tuple[Tensor, Tensor]:
-    cos, sin = codes.chunk(2, -1)
-    return cos, sin

@@ -12,7 +12,7 @@ from pe_lib._exact_angles import fixed_point_frequencies
 from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._added import Added
-from pe_lib.nn._angles import codes_at
+from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import ends_of
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
@@ -30,42 +30,32 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
 
-    The module has no parameters and saves nothing: its state_dict is empty. A table
-    that a different module's checkpoint carries, such as ``pe``, is compared with our
-    own and left out; a different encoding is an error that says so.
+    The state_dict is empty. A table that a different module's checkpoint carries,
+    such as ``pe``, is compared with our own and left out; a different encoding is an
+    error that says so. Rows of positions 0 to max_length - 1 are kept ready in the
+    module's own dtype, and whole positions taken from them on the CPU. Other
+    positions, and codes of more bits, are computed in each call, to the same numbers.
 
-    It keeps the rows of positions 0 to max_length - 1 ready, in its own dtype, and
-    takes whole positions from them on the CPU. Other positions, and codes for an x
-    of more bits than the module has, are computed in :meth:`forward`, which takes
-    longer and changes nothing.
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Parameters
     ----------
     d_model : int
         Width of x, at least 1, odd widths included.
     max_length : int
-        How many rows are kept ready, at least 0. No limit for the module, nor under
-        torch.compile. A program that torch.export or torch.jit.trace wrote down from
-        an example within these rows keeps them alone, and refuses more; made with
-        max_length=0, it computes every row and has no such limit.
+        How many rows are kept ready, at least 0. No limit, but for a program that
+        torch.export or torch.jit.trace wrote down from an example within them. 0
+        computes all.
     base, spacing, layout
         As in :func:`pe_lib.sinusoidal`.
     dropout : float
-        Share of the sums that are set to zero in training, as in section 5.4 of
-        the paper. After the sum, not before.
+        Share of the sums that are set to zero in training, as in section 5.4.
     batch_first : bool
         Whether x is [..., length, d_model] (the default here) or
-        [length, batch, d_model] (the default of PyTorch's own modules). From the
-        shapes alone a swapped batch and length cannot be told: every token of a
-        sentence would silently get the code of one position.
+        [length, batch, d_model] (the default of PyTorch's own modules). Shapes alone
+        do not tell: every token would silently get the code of one position.
     device, dtype
         Of the table, as in PyTorch's own modules.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.sinusoidal` would raise, `max_length` is no integer from 0
-        on, `dropout` is not between 0 and 1, or `batch_first` is no bool.
 
     Examples
     --------
@@ -76,21 +66,14 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
             [0.8415, 0.5403, 0.0100, 0.9999]])
 
-    The next token, with two in the cache, is at position 2:
+    The next token, with two in the cache, is at position 2, and sentences padded on
+    the left begin where their mask does:
 
-    >>> whole, last = encode(torch.zeros(3, 4)), encode(torch.zeros(1, 4), offset=2)
-    >>> torch.equal(whole[2:], last)
-    True
-
-    Sentences padded on the left begin where their mask does:
-
+    >>> last = encode(torch.zeros(1, 4), offset=2)
     >>> mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
-    >>> positions = mask.cumsum(-1) - 1
-    >>> positions
-    tensor([[ 0,  1,  2],
-            [-1,  0,  1]])
-    >>> encode(torch.zeros(2, 3, 4), positions=positions).shape
-    torch.Size([2, 3, 4])
+    >>> padded = encode(torch.zeros(2, 3, 4), positions=mask.cumsum(-1) - 1)
+    >>> torch.equal(padded[0, 2:], last), torch.equal(padded[1, 1:], padded[0, :2])
+    (True, True)
     """
 
     def __init__(
@@ -112,41 +95,34 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         self.base = as_base(base)
         self.spacing = as_choice("spacing", spacing, SPACINGS)
         self.layout = as_choice("layout", layout, LAYOUTS)
-        steps = fixed_point_frequencies(self.d_model, self.base, self.spacing)
+        units = fixed_point_frequencies(self.d_model, self.base, self.spacing)
         sines, cosines = layout_columns(self.d_model, self.layout)
-        self._make_table(self.d_model, (sines, cosines, steps), device, dtype)
+        columns = make_columns(self.d_model, sines, cosines, units)
+        self._make_table((self.max_length, self.d_model), columns, device, dtype)
 
     def _ready_for(self, x: Tensor) -> Tensor | None:
         """The table, if its rows are right for x."""
         table = self._ready()
         if table is None or table.device != x.device:
             return None
-        fits = table.dtype == x.dtype
         shorter = table.dtype == torch.float32 and x.dtype in SHORTER
-        return table if fits or shorter else None
+        return table if shorter or table.dtype == x.dtype else None
 
     def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:
         table, end = self._ready_for(x), offset + length
         if table is not None and offset >= 0 and end <= self.max_length:
             return table[offset:end]
         positions = torch.arange(length, device=x.device)
-        return codes_at(positions, offset, self._columns, x.dtype)
+        return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
         table = self._ready_for(x)
-        rows = None if table is None else self._rows(positions, offset)
-        if table is None or rows is None:
-            return codes_at(positions, offset, self._columns, x.dtype)
-        return functional.embedding(rows, table)
-
-    def _rows(self, positions: Tensor, offset: Any) -> Tensor | None:
-        """The rows of the table that positions + offset are; None if not all are."""
-        if positions.is_floating_point():
-            return None
-        ends = ends_of(positions)
-        if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
-            return positions.long() + offset if offset else positions.long()
-        return None
+        if table is not None and not positions.is_floating_point():
+            ends = ends_of(positions)
+            if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
+                rows = positions.long()
+                return functional.embedding(rows + offset if offset else rows, table)
+        return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _fill(self, table: Tensor) -> None:
         rows = sinusoidal_table(
@@ -160,7 +136,7 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         table.copy_(torch.from_numpy(rows))
 
     def _known(self, count: int) -> Tensor:
-        return codes_at(torch.arange(count), 0, self._columns, torch.float64).cpu()
+        return codes_at((torch.arange(count),), 0, self._exact, torch.float64).cpu()
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

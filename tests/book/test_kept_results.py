@@ -7,9 +7,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import torch
 from torch.nn.functional import cross_entropy
 
-from pe_lib.experiments import kept, minilm, smollm, training
+from pe_lib.experiments import held, kept, minilm, smollm, training
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -201,28 +202,54 @@ def test_results_of_published_models_have_the_settings_of_now(
     assert kept.load_rows(path)
 
 
-def test_results_of_a_long_text_have_the_settings_of_now() -> None:
-    """The same, for each rule and block."""
+def test_results_of_long_texts_have_the_settings_of_now() -> None:
+    """The same, for each text, rule and set of pairs that are held."""
     path = BEYOND / f"{opened_long.NAME}.csv"
-    command = "python book/beyond/data/opened_long.py"
+    command = "python book/beyond/data/opened_long.py cuda"
     again = kept.contradictions(path, command, opened_long.SETTINGS)
     assert not again, f"Again: {command}"
     assert kept.load_header(path)["tolerance"] == opened_long.TOLERANCE
     rows = kept.load_rows(path)
-    firsts = range(0, opened_long.LENGTH, opened_long.BLOCK)
-    expected = [(rule, str(first)) for rule in opened_long.RULES for first in firsts]
-    assert [(row["rule"], row["first"]) for row in rows] == expected
+    found = {tuple(row[x] for x in ("text", "rule", "held", "longest")) for row in rows}
+    context, within = str(opened_long.CONTEXT), str(opened_long.WITHIN)
+    assert found == {
+        (text, *read)
+        for text in opened_long.TEXTS
+        for read in (
+            *((rule, "none", "0") for rule in opened_long.RULES),
+            *(("as trained", pairs, context) for pairs in opened_long.HELD),
+            *(("as trained", pair, within) for pair in opened_long.ALONE),
+        )
+    }
 
 
 @pytest.mark.weekly
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-def test_a_long_text_is_read_as_a_short_one_is() -> None:
-    """The reader that splits its text has the losses of the other one."""
-    tokens = opened_long.text()[:41]
-    found = opened_long.losses(tokens, smollm.Shape().frequencies)
-    logits = smollm.forward(smollm.load(), tokens[None, :-1])[0]
-    expected = cross_entropy(logits, tokens[1:], reduction="none")
+@pytest.mark.parametrize("pairs", [(), (3, 8, 22)])
+def test_a_long_text_is_read_as_a_short_one_is(
+    pairs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In pieces and with pairs held, it has the losses of a pass over all scores."""
+    monkeypatch.setattr(opened_long, "PIECE", 16)
+    tokens, longest = opened_long.tokens("later")[:81], 20
+    holding = held.holding(smollm.Shape().frequencies, pairs, longest)
+    logits = smollm.forward(smollm.load(), tokens[None, :-1], intervention=holding)
+    expected = cross_entropy(logits[0], tokens[1:], reduction="none")
+    reader = opened_long.Reader(tokens)
+    first = reader.losses()[:longest]
+    found = torch.cat([first, reader.losses(longest, pairs, longest)])
     assert (found - expected).abs().max() < 1e-3
+
+
+@pytest.mark.weekly
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+def test_the_first_block_of_a_long_text_is_made_again() -> None:
+    """As trained, within the tolerance that the file says."""
+    for row in kept.load_rows(BEYOND / f"{opened_long.NAME}.csv"):
+        if row["rule"] == "as trained" and row["first"] == "0":
+            tokens = opened_long.tokens(row["text"])[: opened_long.BLOCK + 1]
+            found = opened_long.Reader(tokens).losses().mean()
+            assert abs(float(found) - float(row["loss"])) < 0.02
 
 
 @pytest.mark.weekly

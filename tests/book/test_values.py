@@ -38,7 +38,7 @@ def settings() -> list[Any]:
 @pytest.mark.parametrize(("page", "setting"), settings())
 def test_no_cell_raises_at_the_ends(page: Page, setting: values.Setting) -> None:
     """Each value at either end; all at their least, and all at their most."""
-    assert not values.first_failure(page, setting)
+    assert values.first_failure(page, setting) == ""
 
 
 @pytest.mark.weekly
@@ -57,7 +57,7 @@ def test_no_cell_raises_between_the_ends(page: Page) -> None:
 def test_values_are_used(page: Page) -> None:
     """What is stored lies in its range, and other cells use it."""
     offered = values.values(page)
-    assert 2 <= len(offered) <= 4
+    assert len(offered) <= 4
     for one in offered:
         stored, least, most = (
             float(text.replace("_", "")) for text in (one.stored, one.least, one.most)
@@ -73,9 +73,13 @@ def test_values_are_used(page: Page) -> None:
 @pytest.mark.parametrize(
     ("last", "setting", "problem"),
     [
-        ("assert D > 4", {"D": "4"}, "last: AssertionError: "),
+        ("assert D > 4", {"D": "4"}, "last: AssertionError:  at assert D > 4"),
         ("assert D > 4", {"D": "6"}, ""),
-        ("D.width", {}, "last: AttributeError: 'int' object has no attribute 'width'"),
+        (
+            "D.width",
+            {},
+            "last: AttributeError: 'int' object has no attribute 'width' at D.width",
+        ),
         ("D +", {}, "last: SyntaxError: "),
         ("D", {"D": "7"}, "first: ValueError: this value may be 4 to 8, even; got 7"),
     ],
@@ -103,7 +107,7 @@ def test_ends_are_the_ends() -> None:
         offered, found = values.values(page), [*values.ends(page)]
         least = {one.name: one.least for one in offered}
         most = {one.name: one.most for one in offered}
-        assert found[-2:] == [least, most]
+        assert len(offered) < 2 or found[-2:] == [least, most]
         for one in offered:
             for end in {one.least, one.most} - {one.stored}:
                 assert {one.name: end} in found

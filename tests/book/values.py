@@ -5,6 +5,7 @@ is asserted there holds for every value, and what holds for one is printed.
 """
 
 import re
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -78,7 +79,8 @@ def first_failure(page: Page, setting: Mapping[str, str]) -> str:
             problem = raised(shell, changed(cell, setting))
             plt.close("all")
             if problem is not None:
-                return f"{cell.id}: {type(problem).__name__}: {problem}"
+                line = traceback.extract_tb(problem.__traceback__)[-1].line
+                return f"{cell.id}: {type(problem).__name__}: {problem} at {line}"
     return ""
 
 

@@ -217,6 +217,11 @@ def values_too(self, q, k, v):
     return *Rotary.forward(self, q, k), Rotary.forward(self, v, v)[0]
 
 
+def keys_ahead(self, q, k):
+    at = torch.arange(k.shape[-2])
+    return self.turn(q, self.angles(at)), self.turn(k, self.angles(at + 1))
+
+
 def offset_of_queries(self, q, k, offset=0):
     return Offset.forward(self, q, k, offset)[0], Rotary.forward(self, q, k)[1]
 
@@ -247,15 +252,16 @@ class Remembers(Rotary):
 FAULTS = [
     ("axes", "keys are not rotated", make_class(Rotary, keys=0.0)),
     ("axes", "Nothing is rotated", placed(lambda t: 0 * t)),
-    ("linear", "vector by vector", turning(lambda *given: turned(*given) + 1)),
     ("pairs", "angles", turning(lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
     ("pairs", "minus sign", turning(unsigned)),
-    ("pairs", "swapped", turning(lambda x, cos, sin: turned(x, sin, cos))),
+    ("formula", "swapped", turning(lambda x, cos, sin: turned(x, sin, cos))),
     ("pairs", "two", turning(lambda x, *a: turned(x, *a) + 0.1 * x.roll(1, -1))),
     ("relative", "the other way", make_class(Rotary, keys=-1.0)),
     ("relative", "different angles", make_class(Rotary, keys=2.0)),
+    ("relative", "different angles", make_class(Rotary, forward=keys_ahead)),
     ("relative", "16 bits", turning(rounded)),
     ("distinct", "Position 1 ", axial(14, 14, used=(1, 0))),
+    ("distinct", "Position 1 ", placed(lambda t: t // 2)),
     ("distinct", "Position 32", placed(lambda t: t % 32)),
     ("formula", "divided", make_class(Rotary, frequencies=divided)),
     ("formula", "degrees", placed(lambda t: t * math.pi / 180)),
@@ -264,11 +270,15 @@ FAULTS = [
     ("formula", "evenly", placed(lambda t: t**2 // 30)),
     ("values", "rotated as well", make_class(Values, forward=values_too)),
     ("batch", "In a batch", make_class(Rotary, forward=by_batch)),
-    ("prefix", "first angles", placed(lambda t: t.flip(-1))),
-    ("prefix", "alike", placed(lambda t: t.clamp(max=2000))),
-    ("positions", "not rotated to them", ignoring(Ids)),
+    ("prefix", "from the end", placed(lambda t: t.flip(-1))),
+    ("distinct", "all that follow", placed(lambda t: t.clamp(max=2000))),
+    ("positions", "is not followed", ignoring(Ids)),
     ("positions", "of the first", make_class(Ids, forward=of_the_first)),
-    ("offset", "keys are not", make_class(Offset, forward=offset_of_queries)),
+    (
+        "offset",
+        "keys are rotated otherwise",
+        make_class(Offset, forward=offset_of_queries),
+    ),
     ("state", "longer input", Remembers),
     ("random", "in evaluation mode", make_class(Rotary, angles=dropped)),
     ("training", "otherwise", make_class(Rotary, angles=halved_in_training)),

@@ -51,7 +51,7 @@ FAULTS = [
     ("formula", "degrees", make_class(Times, unit=math.pi / 180)),
     (
         "positions",
-        "does not give",
+        "is not followed",
         make_class(Added, forward=lambda s, positions: s.pe[: len(positions)]),
     ),
     ("device", "another device", make_class(FORMS["positions"], keep=in_attribute)),

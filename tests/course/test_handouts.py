@@ -55,9 +55,9 @@ def test_an_explorer_is_a_figure_on_paper(page) -> None:
     """Its first state is there, its controls are not, and it says so."""
     handouts.show(page, PAGE, "student")
     assert page.locator(".pe-explorer svg").first.is_visible()
-    assert not page.locator(".pe-explorer form").is_visible()
+    assert not page.locator(".pe-explorer .take").first.is_visible()
     content = "e => getComputedStyle(e, '::after').content"
-    assert "as it begins" in page.locator(".pe-explorer .title").evaluate(content)
+    assert "as it begins" in page.locator(".pe-explorer .goal").evaluate(content)
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ RUNNING = [p.name for p in manuscript.read().notebooks if not extension.lacking(
 NOT_HERE = {"book/fine_print/exact_tables": 2}
 """Cells that need ml_dtypes beyond rounding, and say so."""
 CELLS = len(manuscript.read().pages[PAGE].code_cells)
-ON_A_CHANGE = ("book/sinusoidal/rotation", "book/beyond/images")
-"""One page of the path, which fetches SymPy, and one beyond; PAGE is run anyway."""
+ON_A_CHANGE = ("book/sinusoidal/rotation_deeper", "book/beyond/images")
+"""One that fetches SymPy, and one without; PAGE is run anyway."""
 GROWTH = 10 * checks.KB
 FIRST_VISIT = 35_000 * checks.KB
 
@@ -551,7 +551,7 @@ def test_an_explorer_in_a_cell_moves(page: Any) -> None:
     write(page, POCKET, "from pe_lib.explorers import LookBack\nLookBack()")
     steps.again(page, cell=POCKET)
     frame = page.frame_locator(f".cell.c{POCKET} .live-frame")
-    frame.locator("form").wait_for(state="visible")  # hidden until the script runs
+    frame.locator(".take").first.wait_for(state="visible")  # its script makes them
 
 
 @needs_engine

@@ -1,221 +1,48 @@
-"""The quarter of an hour: what its drawings show is what ``pe_lib`` computes.
-
-The stills are drawn by Python; for the same state the script draws the same. Each grip
-is moved by keys and by a finger; the sentences that hold a number are computed.
-"""
+"""Ten drawings: what their page says of them, and what surrounds them."""
 
 import re
-from itertools import permutations, product
 from math import pi
 
-import numpy as np
 import pytest
 
+from pe_lib.explorers.drawing import view
 from tests.website.site_checks import (
     ROOT,
     accessibility,
     broken_links,
     console,
     overflow,
-    script,
     visit,
 )
 from website import quarter
 
 PAGE = "book/quarter"
-STATES = [
-    *(("heap", {"order": list(order)}) for order in list(permutations(range(5)))[::17]),
-    *(("level", {"tilt": tilt}) for tilt in (-0.33, 0, 0.12)),
-    *(("digits", {"flip": list(flip)}) for flip in product((0, 1), repeat=3)),
-    *(("wheel", {"turn": turn}) for turn in (-7.3, 0.0, 2.56, 40.7)),
-    ("galaxy", {"size": 1, "turn": 1}),
-    ("galaxy", {"size": 1, "turn": 2 * pi / 5}),
-    ("galaxy", {"size": 1.02, "turn": 0.7}),
-    ("galaxy", {"size": 1.2, "turn": -1.7}),
-    ("galaxy", {"size": 0.87, "turn": -0.4}),
-    *(
-        ("field", {"words": n, "hands": k})
-        for n, k in ((7, 1), (64, 1), (64, 16), (20, 9), (27, 3))
-    ),
-    ("turn", {"angles": [0.2, 3.3, 6.1]}),
-    ("turn", {"angles": [1, 10000 ** (-1 / 16), 10000 ** (-1 / 8)]}),
-    *(
-        ("spike", {"hands": k, "back": b})
-        for k, b in ((1, 1), (2, 5), (10, 12), (3, 3))
-    ),
-    *(("rotary", {"query": t, "key": s}) for t, s in ((27, 2), (9, 8), (20, 12))),
-    *(("king", {"back": step / 4}) for step in range(9)),
-    *(("hero", {"moved_by": by}) for by in (1, -3, 0.4, 2.7, -1.2, 0.04)),
-    *((name, {}) for name in quarter.DRAWINGS),
-]
-
-
-@pytest.fixture(scope="module")
-def drawings(browser, tmp_path_factory):
-    """All of them on a page from a folder, at rest; what it says must be nothing."""
-    messages = []
-    page = browser.new_page(reduced_motion="reduce")
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
-    static = (ROOT / "website/static").as_uri()
-    body = "".join(map(quarter.panel, quarter.DRAWINGS))
-    path = tmp_path_factory.mktemp("quarter") / "page.html"
-    path.write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Ten</title>'
-        f'<link rel="stylesheet" href="{static}/quarter.css"><main>{body}</main>'
-        f'<script src="{static}/quarter.js"></script>',
-        encoding="utf-8",
-    )
-    page.goto(path.as_uri())
-    yield page
-    page.close()
-    assert messages == []
-
-
-def parts(drawn):
-    """What is written between the numbers, and the numbers."""
-    number = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?|(?<=[A-Za-z])-?\d+(?:\.\d+)?"
-    return re.sub(number, "#", drawn), np.array(re.findall(number, drawn), dtype=float)
-
-
-@pytest.mark.parametrize(("name", "state"), STATES, ids=map(str, STATES))
-def test_the_script_draws_what_python_draws(drawings, name, state):
-    """Every attribute, to a tenth of a unit; and the sentence to the letter."""
-    drawing = quarter.DRAWINGS[name](**state)
-    still, moved, text = drawings.evaluate(
-        script("same_drawing"), [name, state, drawing.body]
-    )
-    assert text == drawing.sentence
-    (words, numbers), (others, their) = parts(still), parts(moved)
-    assert words == others
-    np.testing.assert_allclose(numbers, their, atol=0.101)
-
-
-def sentence(name, **state):
-    """The sentence of a state."""
-    return quarter.DRAWINGS[name](**state).sentence
 
 
 def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
-    assert re.findall(r"{panel} (\w+)", text) == list(quarter.DRAWINGS)
-    for order in permutations(range(5)):
-        assert sentence("heap", order=order).endswith("Vectors that changed: 0.")
-    for tilt in np.linspace(-0.33, 0.33, 12):
-        assert re.search("(New at 0|York at 4): an end", sentence("level", tilt=tilt))
-    flips = [sentence("digits", flip=flip)[0] for flip in product((0, 1), repeat=3)]
-    assert max(flips[1:]) == "2"
-    assert round(np.degrees(1)) == 57
-    assert "code 5 equals code 0" in sentence("galaxy", size=1, turn=2 * pi / 5)
-    assert "no equals: a clock hand" in sentence("galaxy", size=1, turn=1)
-    assert "code 44 is most like code 0, cosine 1.00" in sentence(
-        "field", words=48, hands=1
-    )
-    assert abs(44 / (2 * pi) - 7) < 0.003
-    assert "code 44" not in sentence("field", words=48, hands=3)
-    assert "0 of 3" in sentence("turn", angles=(0, 0, 0))
-    assert "3 of 3" in sentence("turn", angles=quarter.SPEEDS[:3])
-    spikes = [sentence("spike", hands=k) for k in (1, 2, 3)]
+    assert re.findall(r"{panel} (\w+)", text) == [*quarter.PANELS, "hero"]
+    galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
+    assert "code 5 equals code 0" in galaxy["sentence"]
+    assert view("galaxy", {"size": 1, "turn": 1})["reached"]
+    spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
     shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
     assert shares[0] < 25 and shares[2] > 80 and shares == sorted(shares)
-    assert "% of York’s weight is on the word 3 positions before" in sentence(
-        "spike", back=3
-    )
+    assert "the word 3 positions before" in view("spike", {"back": 3})["sentence"]
     scores = {
-        sentence("rotary", query=t, key=t - 4).split("apart")[1] for t in range(6, 20)
+        view("rotary", {"query": t, "key": t - 4})["sentence"].split("apart")[1]
+        for t in range(6, 20)
     }
     assert len(scores) == 1
     skips = "king gave seven apples to his daughter before the snow fell on the town."
-    assert sentence("king").endswith(f"turned back by 1: {skips}")
-    assert "as trained: old king" in sentence("king", back=0)
-    assert "oldest" in sentence("king", back=0)
+    said = view("skip", {"quarters": 4})["sentence"]
+    assert said.endswith(f"turned back by 1: {skips}")
+    trained = view("skip", {})["sentence"]
+    assert "as trained: old king" in trained and "oldest" in trained
 
 
-def test_what_the_field_says(drawings):
-    """To whom a script helps: to drag; back by so much; and no field, no "drag"."""
-    show = """state => {
-        const panel = document.querySelector('[data-panel="hero"]');
-        panel.dispatchEvent(new CustomEvent("draw", { detail: state }));
-        return panel.querySelector("output").textContent; }"""
-    sentences = [
-        drawings.evaluate(show, state)
-        for state in ({"live": True}, {"grown": 0}, {"moved_by": -1.2}, {})
-    ]
-    starts = ("Drag the field", "The words in a heap", "Moved back by 1.2", "From word")
-    assert all(map(str.startswith, sentences, starts))
-
-
-def sliders(page):
-    """All that can be taken, with the sentence of its drawing."""
-    for panel in page.locator(".panel").all():
-        for grip in panel.locator(".take").element_handles():
-            yield panel, grip
-
-
-def test_by_keys(drawings):
-    """Tab reaches each grip, which has a name; arrows or Enter change the drawing."""
-    for panel, grip in sliders(drawings):
-        assert len(grip.get_attribute("aria-label")) > 3
-        assert grip.get_attribute("tabindex") == "0"
-        before = panel.locator("svg").inner_html()
-        grip.focus()
-        for key in ("Enter", "ArrowRight", "ArrowLeft", "ArrowLeft"):
-            grip.press(key)
-            if panel.locator("svg").inner_html() != before:
-                break
-        else:
-            raise AssertionError(grip.get_attribute("aria-label"))
-
-
-@pytest.fixture(scope="module")
-def phone(browser, site):
-    """The page on a phone, at rest."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce"
-    )
-    page = context.new_page()
-    page.goto(site.url(PAGE))
-    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
-    yield page
-    context.close()
-
-
-def test_by_a_finger(phone):
-    """A grip follows a finger all the way, up and down too, while the page stays."""
-    finger = phone.context.new_cdp_session(phone)
-    for panel, grip in sliders(phone):
-        if grip.get_attribute("role") == "switch":
-            grip.tap()
-            assert grip.get_attribute("aria-checked") == "true"
-            continue
-        panel.evaluate("x => x.closest('section').scrollIntoView()")
-        phone.mouse.wheel(0, 60)
-        phone.wait_for_timeout(60)
-        box = grip.query_selector(".grip").bounding_box()
-        assert min(box["width"], box["height"]) >= 38, grip.get_attribute("aria-label")
-        grip.evaluate("x => (x.cancelled = 0, x.onpointercancel = () => x.cancelled++)")
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.3
-        before, top = panel.locator("svg").inner_html(), phone.evaluate("scrollY")
-
-        def touch(kind, *at):
-            points = [{"x": x, "y": y} for x, y in at]
-            event = {"type": kind, "touchPoints": points}
-            finger.send("Input.dispatchTouchEvent", event)
-
-        pans = panel.get_attribute("data-panel") == "hero"  # it moves sideways alone
-        touch("touchStart", (x, y))
-        seen = {before}
-        for step, aside in enumerate((*range(10, 50, 10), *range(30, -50, -20))):
-            touch("touchMove", (x + aside, y + (0 if pans else 6 * step)))
-            seen.add(panel.locator("svg").inner_html())
-        touch("touchEnd")
-        assert grip.evaluate("x => x.cancelled") == 0
-        assert phone.evaluate("scrollY") == top
-        assert len(seen) > 1, grip.get_attribute("aria-label")
-
-
-@pytest.mark.parametrize("name", [name for name in quarter.DRAWINGS if name != "hero"])
+@pytest.mark.parametrize("name", quarter.PANELS)
 def test_each_panel_has_a_page(browser, site, name):
     """The drawing, which moves, its law, the next."""
     assert not broken_links(site, f"panel/{name}")
@@ -226,39 +53,36 @@ def test_each_panel_has_a_page(browser, site, name):
             assert not accessibility(seen)
 
 
+def test_a_law_that_is_found_fills_its_dot(browser, site):
+    """Beside the page; on a phone it is counted in a bar."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(site.url(PAGE))
+    assert page.locator(".laws a").count() == 10
+    page.locator('[data-panel="heap"] button', has_text="Add the positions").click()
+    page.locator('[data-panel="heap"] .take').first.press("ArrowRight")
+    assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
+    assert page.locator(".laws p").text_content() == "1 / 10"
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator(".laws").bounding_box()["height"] <= 34
+    page.close()
+
+
 def test_without_a_script_and_on_paper(browser, site):
-    """Ten stills."""
-    stills = [draw().sentence for draw in quarter.DRAWINGS.values()]
+    """Ten stills; on paper as they were before anyone moved them."""
+    stills = [str(quarter.DRAWINGS[name]()) for name in (*quarter.PANELS, "hero")]
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(site.url(PAGE))
-    shown = page.locator(".panel output").all_inner_texts()
-    assert [text.replace("\xa0", " ") for text in shown] == stills
+    assert page.locator(".panel .line").all_text_contents() == stills
     assert all(svg.is_visible() for svg in page.locator(".panel svg").all())
     context.close()
     page = browser.new_page()
     page.goto(site.url(PAGE))
-    assert page.locator(".panel output").all_text_contents() != stills
+    page.locator("[data-panel=spike] .take").last.press("End")
+    assert page.locator(".panel .line").all_text_contents() != stills
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".panel output").all_text_contents() == stills
+    assert page.locator(".panel .line").all_text_contents() == stills
     page.emulate_media(media="print")
+    assert page.locator(".laws").is_hidden()
     assert page.locator(".panel svg").first.is_visible()
     page.close()
-
-
-def test_a_drawing_comes_out_of_the_one_before(browser, site):
-    """While the page scrolls; not where the reader wants no motion."""
-    for motion, morphs in (("no-preference", True), ("reduce", False)):
-        page = browser.new_page(reduced_motion=motion)
-        page.goto(site.url(PAGE))
-        for panel in page.locator(".panel").all()[1:-1]:
-            top = panel.evaluate("x => x.getBoundingClientRect().top + scrollY")
-            seen = set()
-            for part in (0.8, 0.6, 0.1):
-                page.evaluate(
-                    "y => scrollTo({top: y, behavior: 'instant'})", top - part * 720
-                )
-                page.wait_for_timeout(50)
-                seen.add(panel.locator("svg").inner_html())
-            assert (len(seen) == 3) == morphs, panel.get_attribute("data-panel")
-        page.close()

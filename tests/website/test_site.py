@@ -45,7 +45,6 @@ AS_LOADED: list[checks.Check] = [
 OF_THE_PATH: list[checks.Check] = [
     checks.picture_first,
     checks.quarters,
-    checks.few_folds,
 ]
 OF_THE_SAMPLE: list[checks.Check] = [
     checks.skip_link,
@@ -241,10 +240,9 @@ def test_light_or_dark(at: Opener, mode: str) -> None:
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_progress_through_the_hour(at: Opener) -> None:
-    """A segment a page, as wide as its minutes; this one fills; below is a list."""
+def test_progress_along_the_path(at: Opener) -> None:
+    """A segment a page, as wide as its minutes; done is what was read to its end."""
     path_pages = manuscript.read().path_pages
-    names = [page.name for page in path_pages]
     page = at(CHAPTER, width=checks.PHONE).page
     parts = page.locator(".path-progress .strip i")
     widths = [part.bounding_box()["width"] for part in parts.all()]
@@ -252,17 +250,20 @@ def test_progress_through_the_hour(at: Opener) -> None:
         wide / chapter.minutes for wide, chapter in zip(widths, path_pages, strict=True)
     ]
     assert max(each) < 1.2 * min(each)
-    now = names.index(CHAPTER)
-    assert page.locator(".path-progress .strip .done").count() == now
-    minutes = "() => document.querySelector('.path-progress .read').textContent"
-    assert int(page.evaluate(minutes)) == sum(p.minutes for p in path_pages[:now])
+    done = page.locator(".strip .done")
+    assert done.count() == 0
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    whole = str(sum(p.minutes for p in path_pages[: now + 1]))
-    page.wait_for_function(f"({minutes})() === '{whole}'")
+    done.wait_for()
+    assert done.get_attribute("data-page") == CHAPTER
+    page.reload()
+    assert done.count() == 1
+    page.evaluate("localStorage.setItem('read', '{')")
+    page.reload()
+    assert done.count() == 0
     page.locator(".path-progress summary").click()
     links = page.locator(".path-progress li a").all()
     assert [link.evaluate("a => a.pathname") for link in links] == [
-        f"/{name}.html" for name in names
+        f"/{chapter.name}.html" for chapter in path_pages
     ]
     assert all(link.is_visible() for link in links)
 

@@ -29,6 +29,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 from pe_lib import explorers
+from pe_lib.explorers.drawing import compared
 from website import answers, editions, manuscript
 
 logger = logging.getLogger(__name__)
@@ -202,7 +203,8 @@ def stored(cell: manuscript.Cell) -> list[tuple[str, str]]:
         data = output.get("data", {})
         for kind, mime in (("figure", "image/svg+xml"), ("html", "text/html")):
             if mime in data:
-                found.append((kind, digest(_joined(data[mime]))))
+                text = _joined(data[mime])
+                found.append((kind, digest(compared(text) if kind == "html" else text)))
                 break
         else:
             if output["output_type"] == "stream":

@@ -1,4 +1,4 @@
-// The frame: light or dark, the search, the list of pages, how much is read; and what
+// The frame: light or dark, the search, the list of pages, what has been read; and what
 // scrolls in its box can be reached with the Tab key. Without it all still works but the
 // first.
 "use strict";
@@ -68,19 +68,32 @@ addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: 
 const now = find(".rail .now");
 if (now) find(".rail").scrollTop = now.offsetTop - 150;
 
-const path = find(".path-progress");
-if (path) {
-  const text = find("article");
-  const { before, minutes } = path.dataset;
-  const show = () => {
-    const box = text.getBoundingClientRect();
-    const way = Math.max(1, box.height - innerHeight);
-    const part = Math.min(1, Math.max(0, -box.top / way));
-    path.querySelector(".now").style.setProperty("--f", part.toFixed(3));
-    path.querySelector(".read").textContent = +before + Math.round(minutes * part);
-  };
-  addEventListener("scroll", show, { passive: true });
-  show();
+// A page is done when its end was on the screen; this browser alone keeps that.
+const { name } = find("main").dataset;
+const ends = find(".onward");
+const read = () => {
+  try {
+    return new Set(JSON.parse(localStorage.getItem("read")));
+  } catch {
+    return new Set(); // of a browser that keeps nothing, or of what another wrote
+  }
+};
+const showRead = () => {
+  const done = read();
+  for (const place of document.querySelectorAll("[data-page]")) place.classList.toggle("done", done.has(place.dataset.page));
+};
+showRead();
+if (name && ends) {
+  new IntersectionObserver(([{ isIntersecting }], observer) => {
+    if (!isIntersecting) return;
+    observer.disconnect();
+    try {
+      localStorage.setItem("read", JSON.stringify([...read().add(name)]));
+    } catch {
+      // Then nothing is kept.
+    }
+    showRead();
+  }).observe(ends);
 }
 
 // Who has guessed may look.

@@ -8,7 +8,10 @@
   const buttons = [...form.querySelectorAll("[role=group] button")];
   const output = form.querySelector("output");
   const all = form.querySelector("[type=reset]");
-  let kind = "";
+  const marks = document.querySelectorAll(".claim-marks [data-claim]");
+  const byName = new Map(entries.map((entry) => [entry.id.replace("ledger-", ""), entry]));
+  const asked = new URLSearchParams(location.search);
+  let kind = asked.get("is") ?? "";
 
   // Each word is looked for, under all names that people give it.
   const names = [
@@ -41,6 +44,13 @@
     }
     const shown = new Set(found.filter((entry) => is(entry, kind)));
     for (const entry of entries) entry.hidden = !shown.has(entry);
+    for (const mark of marks) mark.classList.toggle("dim", !shown.has(byName.get(mark.dataset.claim)));
+    const address = new URL(location.href);
+    for (const [key, value] of [["is", kind], ["word", word.value]]) {
+      if (value) address.searchParams.set(key, value);
+      else address.searchParams.delete(key);
+    }
+    if (address.search !== location.search) history.replaceState(null, "", address);
     output.textContent = `${shown.size} of ${entries.length} claims`;
     all.hidden = shown.size === entries.length;
   };
@@ -84,6 +94,8 @@
     });
   }
 
+  word.value = asked.get("word") ?? "";
+  show();
   form.classList.add("works"); // where style sheets cannot ask for scripts
   lead();
 }

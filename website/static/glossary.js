@@ -1,6 +1,19 @@
 // A word's meaning where it stands: under the mouse, by keyboard, at a first tap (the
-// second one follows the link). Escape, a scroll or a tap elsewhere takes it away.
+// second one follows the link). Escape, a scroll or a tap elsewhere takes it away. On the
+// glossary's own page a filter: words whose name or meaning has what was typed.
 "use strict";
+const filter = document.querySelector(".word-filter");
+if (filter) {
+  const entries = [...document.querySelectorAll("dl.words > div")];
+  const output = filter.querySelector("output");
+  filter.hidden = false;
+  filter.addEventListener("submit", (event) => event.preventDefault());
+  filter.addEventListener("input", ({ target }) => {
+    const wanted = target.value.trim().toLowerCase();
+    for (const entry of entries) entry.hidden = !entry.textContent.toLowerCase().includes(wanted);
+    output.textContent = wanted ? `${entries.filter((entry) => !entry.hidden).length} of ${entries.length} words` : "";
+  });
+}
 for (const link of document.querySelectorAll('a[aria-describedby^="word-"]')) {
   const note = document.getElementById(link.getAttribute("aria-describedby"));
   if (!note?.showPopover) continue;

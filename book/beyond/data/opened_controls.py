@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 TOLERANCES = {
     "smollm_hands": "0.01 of a share",
     "smollm_prose": "0.01 of a loss",
+    "smollm_pairs": "0.02 of a score",
     "minilm_heads": "0.005 of a share, 0.02 of a size or weight, 0.1 of a position",
     "minilm_tables": "0.005 of a cosine, 0.02 of a correlation",
 }
@@ -61,6 +62,28 @@ def smollm_hands() -> Iterator[list[str]]:
             for after in (1, 2, 3):
                 share, error = opened.of_logits(logits, tested, after)
                 yield [name, str(back), str(after), f"{share:.4f}", f"{error:.4f}"]
+
+
+def smollm_pairs() -> Iterator[list[str]]:
+    """How much each pair can add to a score: its norms in query and key, over sqrt(64).
+
+    Means over running text, the first token left out, and over all heads.
+    """
+    yield ["pair", "score", "largest in heads"]
+    sizes: list[Tensor] = []
+
+    def listen(_: int, query: Tensor, key: Tensor, __: Tensor) -> None:
+        norms = (x[0, :, 1:].unflatten(-1, (-1, 2)).norm(dim=-1) for x in (query, key))
+        of_query, of_key = (x.mean(1) for x in norms)
+        sizes.append(of_query * of_key / query.shape[-1] ** 0.5)
+
+    listening = Intervention(listen=listen)
+    text = opened.natural_texts(1, 512, 700)
+    smollm.forward(smollm.load(), text, intervention=listening)
+    of_heads = torch.cat(sizes)
+    first = torch.bincount(of_heads.argmax(1), minlength=of_heads.shape[1])
+    for pair, size in enumerate(of_heads.mean(0).tolist()):
+        yield [str(pair), f"{size:.3f}", str(int(first[pair]))]
 
 
 def smollm_prose() -> Iterator[list[str]]:
@@ -281,6 +304,7 @@ def minilm_tables() -> Iterator[list[str]]:
 
 MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
     "smollm_hands": smollm_hands,
+    "smollm_pairs": smollm_pairs,
     "smollm_prose": smollm_prose,
     "minilm_heads": minilm_heads,
     "minilm_tables": minilm_tables,

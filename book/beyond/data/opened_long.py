@@ -1,32 +1,45 @@
-"""A published model on one text that is longer than its own context, kept here.
+"""A published model on two texts that are longer than its own context, kept here.
 
-    make models                                    fetches the model, once
-    python book/beyond/data/opened_long.py         some twelve minutes
+    make models                                        fetches the model, once
+    python book/beyond/data/opened_long.py cuda        minutes; hours with cpu
+    python book/beyond/data/opened_long.py cpu "22 23" 0-31     prints these two
 
-SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,288 of
-this book's older pages, as trained and with four rules for its frequencies.
+SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,288: as
+trained, with rules for its frequencies, and with some of its 32 pairs *held*, which
+means that for keys further away than a longest offset the angles of these pairs are
+those of that offset. The texts are older pages of this book, and later ones.
 """
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention, silu
+from torch.nn.functional import cross_entropy, silu
 
 from pe_lib.beyond import scaling
 from pe_lib.experiments import kept, smollm
 from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
-TEXT = HERE.parents[1] / "experiments/data/text.txt"
+TEXTS = {
+    "older": HERE.parents[1] / "experiments/data/text.txt",
+    "later": HERE / "chapters.txt",
+}
 NAME = "smollm_long"
 TOLERANCE = "0.02 of a loss"
 """How far a rerun elsewhere may be off; the head of the file says it."""
-CONTEXT, LENGTH, BLOCK, FACTOR = 8192, 12_288, 1024, 2
+CONTEXT, LENGTH, BLOCK, FACTOR, PIECE = 8192, 12_288, 1024, 2, 512
+WITHIN = 2048
+"""The longest offset where pairs are held within the context."""
 OLD = smollm.Shape().frequencies.numpy()
+PAIRS = len(OLD)
 RULES = {
     "as trained": (OLD, 1.0),
     "interpolation": (scaling.interpolate(OLD, FACTOR), 1.0),
@@ -38,84 +51,212 @@ RULES = {
     "Llama 3.1": (scaling.llama3(OLD, FACTOR, CONTEXT), 1.0),
 }
 """For each rule the frequencies, and the factor of sines and cosines."""
+
+
+def without(*left_out: int) -> str:
+    """All pairs but these, which are neighbours."""
+    first, last = min(left_out), max(left_out)
+    ends = [(0, first - 1), (last + 1, PAIRS - 1)]
+    return " ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ends if a <= b)
+
+
+MOST = ("0-31", "22 23", "20-31", "0-19", "22", "23", without(22, 23), "24-31")
+ALONE = tuple(str(j) for j in range(PAIRS))
+FROM = tuple(f"{j}-31" for j in range(1, PAIRS - 1))
+TWOS = (
+    *(f"{j} {j + 1}" for j in range(PAIRS - 1)),
+    *(f"{a} {b}" for a, b in combinations(range(18, 27), 2)),
+)
+HELD = tuple(dict.fromkeys([*MOST, *ALONE, *FROM, *TWOS, *map(without, range(PAIRS))]))
+"""Which pairs are held: numbers and ranges, the fastest pair is 0."""
 SETTINGS = {
-    rule: {"context": CONTEXT, "length": LENGTH, "block": BLOCK, "factor": FACTOR}
-    | {"model": smollm.WHEEL.name}
-    for rule in RULES
+    text: {"context": CONTEXT, "length": LENGTH, "block": BLOCK, "factor": FACTOR}
+    | {"within": WITHIN, "held": len(HELD), "model": smollm.WHEEL.name}
+    for text in TEXTS
 }
 
 
-def text() -> Tensor:
-    """The tokens, one more than are read, because each is predicted."""
-    words = " ".join(TEXT.read_text(encoding="utf-8").split())
-    tokens = smollm.encode(smollm.load(), " " + words)
-    return torch.tensor(tokens[500 : 500 + LENGTH + 1])
+def numbers(held: str) -> list[int]:
+    """The pairs that a text like "0-3 22" says.
+
+    >>> numbers("0-3 22")
+    [0, 1, 2, 3, 22]
+    """
+    ends = [[int(end) for end in part.split("-")] for part in held.split()]
+    return [j for each in ends for j in range(each[0], each[-1] + 1)]
 
 
-@torch.no_grad()
-def losses(tokens: Tensor, frequencies: Tensor, factor: float = 1.0) -> Tensor:
-    """The loss of each next token; `smollm.forward` without its square of scores."""
-    model, count = smollm.load(), len(tokens) - 1
-    weights, shape = model.weights, model.shape
-    angles = torch.arange(count).double()[:, None] * frequencies
-    cos, sin = ((f(angles) * factor).float() for f in (torch.cos, torch.sin))
-    x = weights["token_embd.weight"][tokens[:count]]
-    for layer in range(shape.layers):
-        own = {
-            name: weights[f"blk.{layer}.{name}.weight"]
-            for name in ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output",
-                         "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
-        }  # fmt: skip
-        h = smollm.normed(x, own["attn_norm"])
-        q, k, v = (h @ own[f"attn_{name}"].T for name in "qkv")
-        q, k, v = (y.reshape(count, -1, shape.size).transpose(0, 1) for y in (q, k, v))
-        q, k = (rotate(y, cos, sin, "interleaved") for y in (q, k))
-        k, v = (y.repeat_interleave(shape.heads // shape.key_heads, 0) for y in (k, v))
-        mixed = scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)
-        x = x + mixed[0].transpose(0, 1).flatten(1) @ own["attn_output"].T
-        for first in range(0, count, 2048):
-            part = x[first : first + 2048]  # changed in place
-            h = smollm.normed(part, own["ffn_norm"])
-            gate = silu(h @ own["ffn_gate"].T) * (h @ own["ffn_up"].T)
-            part += gate @ own["ffn_down"].T
-    found = []
-    for first in range(0, count, 512):
-        h = smollm.normed(x[first : first + 512], weights["output_norm.weight"])
-        logits = h @ weights["token_embd.weight"].T
-        following = tokens[first + 1 : first + 1 + len(h)]
-        found.append(cross_entropy(logits, following, reduction="none"))
-    return torch.cat(found)
+@cache
+def tokens(name: str) -> Tensor:
+    """Of a text, one more than are read, because each is predicted."""
+    words = " ".join(TEXTS[name].read_text(encoding="utf-8").split())
+    found = smollm.encode(smollm.load(), " " + words)
+    return torch.tensor(found[500 : 500 + LENGTH + 1])
 
 
-def smollm_long() -> Iterator[list[str]]:
-    """Losses by block, and how far a rule is above the model as trained."""
-    yield ["rule", "first", "last", "loss", "above", "error"]
-    tokens, trained = text(), torch.zeros(0)
-    for rule, (frequencies, factor) in RULES.items():
-        each = losses(tokens, torch.from_numpy(np.array(frequencies)), factor)
-        trained = each if rule == "as trained" else trained
-        for first in range(0, LENGTH, BLOCK):
-            own = each[first : first + BLOCK]
-            above = own - trained[first : first + BLOCK]
-            yield [
-                rule,
-                str(first),
-                str(first + BLOCK - 1),
-                f"{own.mean():.4f}",
-                f"{above.mean():.4f}",
-                f"{above.std() / BLOCK**0.5:.4f}",
-            ]
+@cache
+def weights(device: str) -> dict[str, Tensor]:
+    """The model's, where it is to run."""
+    return {name: x.to(device) for name, x in smollm.load().weights.items()}
+
+
+class Reader:
+    """Reads one text in pieces, and keeps the keys and values of what it has read."""
+
+    def __init__(
+        self,
+        text: Tensor,
+        frequencies: NDArray[np.float64] = OLD,
+        factor: float = 1.0,
+        device: str = "cpu",
+    ) -> None:
+        self.text, self.weights = text.to(device), weights(device)
+        self.frequencies, self.factor = torch.from_numpy(np.array(frequencies)), factor
+        self.shape, self.count = smollm.load().shape, len(text) - 1
+        sizes = self.shape.layers, self.shape.key_heads, self.count, self.shape.size
+        self.keys, self.values = (torch.zeros(sizes, device=device) for _ in "kv")
+
+    @torch.no_grad()
+    def losses(
+        self, first: int = 0, held: Sequence[int] = (), longest: int = CONTEXT
+    ) -> Tensor:
+        """The loss of each next token from `first` on; those before were read already.
+
+        For keys further away than `longest` the angles of held pairs are those there.
+        """
+        own = torch.arange(self.count, dtype=torch.float64)[:, None].repeat(1, PAIRS)
+        of_query, of_key = own.clone(), own.clone()
+        of_query[:, list(held)], of_key[:, list(held)] = longest, 0
+        turns = [self._rotations(positions) for positions in (own, of_query, of_key)]
+        pieces = range(first, self.count, PIECE)
+        return torch.cat([self._piece(a, turns, longest) for a in pieces]).cpu()
+
+    def _rotations(self, positions: Tensor) -> Tensor:
+        """Cosines and sines [2, positions, pairs]."""
+        angles = positions * self.frequencies
+        turned = torch.stack([angles.cos(), angles.sin()]) * self.factor
+        return turned.float().to(self.text.device)
+
+    def _piece(self, first: int, turns: Sequence[Tensor], longest: int) -> Tensor:
+        """The losses of some tokens, through all layers."""
+        w, end = self.weights, min(first + PIECE, self.count)
+        x = w["token_embd.weight"][self.text[first:end]]
+        for layer in range(self.shape.layers):
+            own = f"blk.{layer}."
+            h = smollm.normed(x, w[own + "attn_norm.weight"])
+            q, k, v = (
+                (h @ w[f"{own}attn_{name}.weight"].T)
+                .unflatten(1, (-1, self.shape.size))
+                .transpose(0, 1)
+                for name in "qkv"
+            )
+            self.keys[layer, :, first:end], self.values[layer, :, first:end] = k, v
+            k, v = (kept[layer, :, None, :end] for kept in (self.keys, self.values))
+            q = q.unflatten(0, (self.shape.key_heads, -1))
+            mixed = _scores(q, k, turns, longest).softmax(-1) @ v
+            mixed = mixed.flatten(0, 1).transpose(0, 1).flatten(1)
+            x = x + mixed @ w[own + "attn_output.weight"].T
+            h = smollm.normed(x, w[own + "ffn_norm.weight"])
+            gate = silu(h @ w[own + "ffn_gate.weight"].T)
+            opened = gate * (h @ w[own + "ffn_up.weight"].T)
+            x = x + opened @ w[own + "ffn_down.weight"].T
+        logits = smollm.normed(x, w["output_norm.weight"]) @ w["token_embd.weight"].T
+        return cross_entropy(logits, self.text[first + 1 : end + 1], reduction="none")
+
+
+def _scores(q: Tensor, k: Tensor, turns: Sequence[Tensor], longest: int) -> Tensor:
+    """Of the last tokens' queries with all keys; far keys have their own angles."""
+    first, end = k.shape[-2] - q.shape[-2], k.shape[-2]
+
+    def products(of_query: Tensor, of_key: Tensor, keys: int) -> Tensor:
+        rotated = rotate(q, *of_query[:, first:end], "interleaved")
+        return rotated @ rotate(k[..., :keys, :], *of_key[:, :keys], "interleaved").mT
+
+    near, *far = turns
+    scores = products(near, near, end)
+    positions = torch.arange(end, device=q.device)
+    offsets = positions[first:, None] - positions
+    if (gone := end - 1 - longest) > 0:
+        is_far = offsets[:, :gone] > longest
+        held = products(*far, gone)
+        scores[..., :gone] = torch.where(is_far, held, scores[..., :gone])
+    return (scores / q.shape[-1] ** 0.5).masked_fill(offsets < 0, -torch.inf)
+
+
+COLUMNS = (
+    *("text", "rule", "held", "longest", "first", "loss"),
+    *("above", "error", "above_held", "error_held"),
+)
+Reading = tuple[str, str, str, int, Tensor]
+"""A text, a rule, the pairs held, the longest offset of these, each token's loss."""
+
+
+def readings(device: str, held: Sequence[str] = HELD) -> Iterator[Reading]:
+    """Both texts as trained, with pairs held and with rules; the most telling first."""
+    readers = {name: Reader(tokens(name), device=device) for name in TEXTS}
+    trained = {name: reader.losses() for name, reader in readers.items()}
+    for name, each in trained.items():
+        yield name, "as trained", "none", 0, each
+
+    def holding(pairs: str, longest: int) -> Iterator[Reading]:
+        for name, reader in readers.items():
+            later = reader.losses(longest, numbers(pairs), longest)
+            each = torch.cat([trained[name][:longest], later])
+            yield name, "as trained", pairs, longest, each
+
+    for pairs in held[: len(MOST)]:
+        yield from holding(pairs, CONTEXT)
+    for rule in list(RULES)[1:]:
+        for name in TEXTS:
+            reader = Reader(tokens(name), *RULES[rule], device)
+            yield name, rule, "none", 0, reader.losses()
+    for pairs in held[len(MOST) :]:
+        yield from holding(pairs, CONTEXT)
+    for name in TEXTS:
+        readers[name] = Reader(tokens(name)[: CONTEXT + 1], device=device)
+        readers[name].losses()
+    for pairs in ALONE:
+        yield from holding(pairs, WITHIN)
+
+
+def rows(found: Iterable[Reading]) -> Iterator[list[str]]:
+    """Losses by block, above the model as trained and above it with all pairs held."""
+    yield list(COLUMNS)
+    trained: dict[str, Tensor] = {}
+    all_held: dict[str, Tensor] = {}
+    for text, rule, held, longest, each in found:
+        if (rule, held) == ("as trained", "none"):
+            trained[text] = each
+        if (held, longest) == ("0-31", CONTEXT):
+            all_held[text] = each
+        for first in range(longest, len(each), BLOCK):
+            row = [text, rule, held, str(longest), str(first)]
+            block = slice(first, first + BLOCK)
+            row.append(f"{each[block].mean():.4f}")
+            for other in (trained, all_held):
+                if text not in other or (other is all_held and first < CONTEXT):
+                    row += ["", ""]
+                else:
+                    above = each[block] - other[text][block]
+                    error = above.std() / len(above) ** 0.5
+                    row += [f"{above.mean():.4f}", f"{error:.4f}"]
+            yield row
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    begin = time.process_time()
-    rows = list(smollm_long())
-    kept.save_rows(
-        rows,
-        HERE / f"{NAME}.csv",
-        command=f"python book/beyond/data/{Path(__file__).name}",
-        settings=SETTINGS,
-        seconds=time.process_time() - begin,
-        tolerance=TOLERANCE,
-    )
+    torch.set_float32_matmul_precision("highest")
+    device, *held = sys.argv[1:]
+    begin = time.perf_counter()
+    made = rows(readings(device, held or HELD))
+    if held:
+        for row in made:
+            print(*row, sep=",", flush=True)
+    else:
+        kept.save_rows(
+            made,
+            HERE / f"{NAME}.csv",
+            command=f"python book/beyond/data/{Path(__file__).name} {device}",
+            settings=SETTINGS,
+            seconds=time.perf_counter() - begin,
+            tolerance=TOLERANCE,
+        )

@@ -10,9 +10,6 @@
   for (const e of main.querySelectorAll("svg")) {
     if (unseen(e) || inner(e)) continue;
     const label = e.getAttribute("aria-label") || "";
-    // A hand or a plane of an explorer is a control: its name is short.
-    if (e.closest(".pe-explorer") && (e.matches(".hand, .plane") || e.querySelector("[role=slider]")) && label)
-      continue;
     const role = e.querySelector("[role=slider], [role=switch]") ? "group" : "img";
     if (e.getAttribute("role") !== role || label.length <= shortest)
       faults.push(`svg without alt text: ${e.outerHTML.slice(0, 120)}`);

@@ -1,0 +1,71 @@
+"""One way to call a module: what forward is given, in which order of axes."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+FEW = 11  # positions: unlike any batch
+AXES = "batch", "rows", "columns", "length", "heads", "dim"
+SYNONYMS = {
+    "d_model": "dim",
+    "channels": "dim",
+    "head_dim": "dim",
+    "seq": "length",
+    "sequence": "length",
+    "height": "rows",
+    "width": "columns",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The order of the axes of x."""
+
+    axes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "Layout":
+        """The axes of a text such as "batch length dim" or "[batch, heads, ...]"."""
+        words = text.replace(",", " ").strip("[]() ").split()
+        names = tuple(SYNONYMS.get(word, word) for word in words)
+        sound = {*names} <= {*AXES} and len({*names}) == len(names)
+        if not sound or ("rows" in names) != ("columns" in names):
+            raise ValueError(
+                f"axes must be names from {', '.join(AXES)}, each once, got {text!r}"
+            )
+        return cls(names)
+
+    def lay(self, x: Tensor, heads: int, columns: int) -> Tensor:
+        """Vectors [batch, length, dim] as the module takes them."""
+        named = ["batch", "rows", "columns"] if columns else ["batch", "length"]
+        x = x.reshape(len(x), -1, columns, x.shape[-1]) if columns else x
+        if "heads" in self.axes:
+            x = x.unsqueeze(-2).expand(*x.shape[:-1], heads, x.shape[-1])
+            named.append("heads")
+        named.append("dim")
+        if "batch" not in self.axes:
+            x, named = x[0], named[1:]
+        return x.permute([named.index(name) for name in self.axes]).clone()
+
+    def back(self, y: Tensor) -> Tensor:
+        """What came back as [batch, length, dim]; of several heads the last."""
+        there = [name for name in AXES if name in self.axes]
+        y = y.permute([self.axes.index(name) for name in there])
+        y = y[..., -1, :] if "heads" in there else y
+        y = y if "batch" in there else y[None]
+        return y.flatten(1, 2) if "rows" in there else y
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.axes)}]"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to call forward."""
+
+    layout: Layout = Layout(())
+    form: str = "x"  # or "positions", "length" and so on: what is given instead
+    length: int = FEW
+    columns: int = 0  # of a grid
+    fixed: bool = False  # no other length fits
+    batched: bool = False  # the argument for positions is [batch, length]
