@@ -85,7 +85,7 @@ def test_bad_settings_are_refused(change: dict[str, int], message: str) -> None:
         one_head.trained(**({"encoding": "added", "seed": 0} | change))
 
 
-@pytest.mark.parametrize("change", [{"width": 64}, {"rate": 0.02}, {"first_seed": 1}])
+@pytest.mark.parametrize("change", [{"width": 64}, {"rate": 0.02}])
 def test_settings_reach_the_model(change: dict[str, float]) -> None:
     """A wider model, a different rate or seed gives another head."""
     few = {"seeds": 1, "test_lengths": (24,), "steps": 20}

@@ -48,6 +48,11 @@ def test_the_answers_are_right(name, length):
         assert answer == in_plain_python(name, row)
 
 
+def test_which_tasks_are_masked_and_which_are_pooled():
+    assert [name for name in TASKS if TASKS[name].causal] == ["previous"]
+    assert [name for name in TASKS if TASKS[name].pooled] == ["place", "order", "half"]
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_answer_occurs_about_equally_often(name):
     _, answers = sample(name, 16, 2000)

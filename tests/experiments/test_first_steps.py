@@ -1,0 +1,106 @@
+"""The first steps of each kind of training are those of the rows that are kept."""
+
+import numpy as np
+import pytest
+import torch
+
+from pe_lib.experiments import induction, one_head, stretched, text, training
+from pe_lib.experiments.induction import Settings
+from pe_lib.experiments.loop import fit
+from pe_lib.experiments.tasks import TASKS, after_a_start
+
+WORDS = "to be or not to be, that is the question. " * 12
+
+
+def train(task="copy", **more):
+    few = {"seeds": 1, "steps": 20, "test_lengths": (24,)} | more
+    training.train(task, few.pop("schemes", ["rotary"]), **few)
+
+
+def two_layers(**settings):
+    induction.train(2, Settings(steps=20, **settings))
+
+
+RUNS = {
+    "learned": (training, lambda: train(schemes=["learned"]), [3.17322, 2.99401]),
+    "T5": (training, lambda: train(schemes=["t5_fast"], layers=2), [3.39890, 2.96592]),
+    "seed": (training, lambda: train(first_seed=7), [2.94136, 2.98433]),
+    "rates": (
+        training,
+        lambda: train(schemes=["none", "alibi"], rate={"none": 0.01, "alibi": 0.03}),
+        [6.17345, 5.71702],
+    ),
+    "examples": (
+        training,
+        lambda: train(train_lengths=(16, 16), examples=8),
+        [3.30692, 2.57298],
+    ),
+    "starts": (
+        training,
+        lambda: train(schemes=["sinusoid"], train_starts=30),
+        [3.17040, 2.99970],
+    ),
+    "spread": (
+        training,
+        lambda: train(schemes=["learned"], spread=64),
+        [3.19847, 3.09672],
+    ),
+    "start token": (
+        training,
+        lambda: train(after_a_start(TASKS["place"])),
+        [2.67259, 2.70102],
+    ),
+    "text": (
+        training,
+        lambda: text.read(WORDS, ["none"], steps=50, rates=[0.02], seeds=1, layers=1),
+        [3.941725, 1.604022],
+    ),
+    "one head": (
+        one_head,
+        lambda: one_head.trained("added", 2, steps=20),
+        [2.81387, 2.65831],
+    ),
+    "rotary head": (
+        one_head,
+        lambda: one_head.trained("rotary", 2, steps=20),
+        [2.80703, 2.63369],
+    ),
+    "readers": (
+        stretched,
+        lambda: stretched.trained(1e4, [2, 5], 0.02, steps=20),
+        [6.21951, 5.69544],
+    ),
+    "sinusoid": (induction, two_layers, [5.99969, 5.23946]),
+    "table": (
+        induction,
+        lambda: two_layers(encoding="learned", last_start=9),
+        [5.51969, 5.33306],
+    ),
+    "biased": (
+        induction,
+        lambda: two_layers(encoding="rotary_biased"),
+        [5.21947, 5.12694],
+    ),
+    "slopes": (
+        induction,
+        lambda: two_layers(encoding="alibi", slopes=(1.0, 0.1), token_std=1.4),
+        [6.99974, 6.11520],
+    ),
+}
+"""Where the loop is called, a short run, and two of its losses."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_losses(name, monkeypatch):
+    """Of the first step and the twentieth, summed over members."""
+    module, run, expected = RUNS[name]
+    found = []
+
+    def told(*arguments, **settings):
+        found.extend(fit(*arguments, **settings))
+        return found
+
+    monkeypatch.setattr(module, "fit", told)
+    run()
+    losses = torch.stack(found).reshape(len(found), -1).sum(1)
+    np.testing.assert_allclose(losses[[0, 19]], expected, rtol=2e-4)
