@@ -117,7 +117,7 @@ class Subject:
     """
 
     names: tuple[str, ...] = ("encodings",)  # equal parts of each row
-    otherwise = "{} are others"
+    differing = "{} differ"
     kind: str
     positions_argument = offset_argument = ""  # the names of forward's arguments
     way: Way
@@ -235,7 +235,7 @@ class Subject:
         both = (np.array_split(rows, count, axis=-1) for rows in (left, right))
         for name, one, two in zip(self.names, *both, strict=True):
             if not close(one, two):
-                return self.otherwise.format(f"the {name}")
+                return self.differing.format(f"the {name}")
         return ""
 
     @property

@@ -22,6 +22,7 @@ MATCH = 2**-7  # bfloat16 rounds 1 to within 2**-9; a table of it is nearer than
 COARSE = 1e-3  # more than a table computed in float32 is off
 SCREENED = 40  # positions on which all formulas are tried
 ENOUGH = 0.7  # of the numbers agree: then the others are named, by row or by column
+NEARLY_ALL = 0.95  # of the numbers agree with a wrong formula that is told
 PAPER = "10000**(-2j/d) is the frequency of pair j, sine and cosine, in radians."
 LAYOUTS = "interleaved", "half_split"
 WAVES: dict[str, Callable[[Array], Array]] = {
@@ -191,6 +192,8 @@ def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:
     if best is None or best.share < ENOUGH:
         return None
     whole = fit(codes, best.candidate)
+    if not whole.candidate.right and whole.share < NEARLY_ALL:
+        return None
     for figures in range(1, 7):  # 500 rather than 500.0002
         base = float(f"{best.candidate.base:.{figures}g}")
         rounder = fit(codes, replace(best.candidate, base=base))

@@ -103,7 +103,9 @@ def prefix(subject: Subject) -> Findings:
         if not how:
             continue
         if length == longest and subject.kind == "rotary":
-            yield note(f"In an input of {longest:,} angles are others: is it scaled?")
+            yield note(
+                f"In an input of {longest:,} the angles differ: are they scaled?"
+            )
             return
         what = f"In an input of length {length} {how}."
         if length <= n and not subject.differ(part, whole[n - length :]):

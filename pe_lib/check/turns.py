@@ -68,7 +68,7 @@ QUARTER = "Position 0 is turned by a quarter: sine and cosine are swapped."
 class Turns(Vectors):
     """A module that rotates queries and keys, or gives the cosines and sines."""
 
-    otherwise = "{} are rotated otherwise"
+    differing = "{} are rotated differently"
     tables = ""  # how returned cosines lie: "half_split", "interleaved", "pairs"
 
     def __init__(

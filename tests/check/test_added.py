@@ -263,7 +263,7 @@ FAULTS = [
     ("gradient", "No gradient", make_class(Embedded, forward=in_data)),
     ("gradient", "second backward", KeepsItsGraph),
     ("gradient", "padding_idx", lambda d: Embedded(d, padding_idx=0)),
-    ("training", "are others", make_class(Added, forward=not_in_training)),
+    ("training", "the encodings differ", make_class(Added, forward=not_in_training)),
     ("training", "Dropout sets", make_class(Added, forward=strong_dropout)),
     ("spoilt", "Positions 551", of_table(off_at_the_end)),
     (

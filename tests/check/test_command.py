@@ -120,8 +120,11 @@ def test_bad_usage_is_status_2(arguments, capsys):
 def test_as_a_process_it_imports_from_the_current_folder(file):
     done = subprocess.run(
         [sys.executable, "-m", "pe_lib", "check", "mine:Mine"],
-        cwd=file.parent, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=file.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0 and done.stdout.startswith("Mine: no errors"), done
 
 
@@ -149,8 +152,11 @@ def test_one_line_gives_a_test_for_each_check(tmp_path):
     (tmp_path / "test_mine.py").write_text(textwrap.dedent(PLUGIN))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     out = done.stdout
     assert "PASSED test_mine.py::test_ours[prefix]" in out, out
     assert "PASSED test_mine.py::test_turns[relative]" in out
