@@ -24,6 +24,8 @@ ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 class _Bias(nn.Module):
     """A number for each head, query and key, which depends on their offset alone."""
 
+    _whole_only = False  # whether positions must be integers
+
     def _take(self, num_heads: Any, causal: Any) -> None:
         """Keep the arguments that both have."""
         self.num_heads = as_integer("num_heads", num_heads, at_least=1)
@@ -134,7 +136,11 @@ class _Bias(nn.Module):
                 f"{name} must have shape [{length}] or [batch, {length}], got "
                 f"{list(given.shape)}"
             )
-        return given.double() if given.is_floating_point() else given.long()
+        if not given.is_floating_point():
+            return given.long()
+        if self._whole_only:
+            raise TypeError(f"{name} must be integers, got {given.dtype}")
+        return given.double()
 
     def _biases(self, offsets: Tensor, hides: bool) -> Tensor:
         values = self._values(offsets)
@@ -172,20 +178,11 @@ class AlibiBias(_Bias, Tabled):
     mask of numbers into booleans: each token then sees only itself, and no error is
     raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
 
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+    With `causal` later keys are hidden; without a mask before and after are alike.
+    `rule`, "program" or "paper", says which slopes, see
+    :func:`pe_lib.beyond.bias.alibi_slopes`; they have 32 bits or more. Raises TypeError
+    or ValueError if an argument has a wrong type or is out of range.
 
-    Parameters
-    ----------
-    num_heads : int, at least 1
-    causal : bool
-        Whether later keys are hidden. Without a mask before and after are alike.
-    rule : "program" or "paper"
-        Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
-    device, dtype
-        Of the slopes, which have 32 bits or more.
-
-    Examples
-    --------
     >>> bias = AlibiBias(8, causal=True)
     >>> bias(3)[0]
     tensor([[ 0.0000,    -inf,    -inf],
@@ -256,23 +253,12 @@ class T5Bias(_Bias):
     numbers: no logarithm can put a distance into a wrong one. T5 makes one such
     module for its encoder and one for its decoder, and uses it in all layers.
 
-    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
+    With `causal` later keys are hidden, and all buckets are for earlier ones. Weights
+    begin at 0, or at random with the standard deviation `init_std`. They are
+    [num_buckets, num_heads], as transformers has them in
+    ``relative_attention_bias.weight``. Raises TypeError or ValueError if an argument
+    has a wrong type or is out of range.
 
-    Parameters
-    ----------
-    num_heads : int, at least 1
-    num_buckets, max_distance : int
-        As in :func:`pe_lib.beyond.bias.t5_buckets`.
-    causal : bool
-        Whether later keys are hidden, and all buckets are for earlier ones.
-    init_std : float
-        Weights begin at 0; if it is above 0, at random with this standard deviation.
-    device, dtype
-        Of `weight` [num_buckets, num_heads], as transformers has it in
-        ``relative_attention_bias.weight``.
-
-    Examples
-    --------
     >>> bias = T5Bias(8, causal=True)
     >>> with torch.no_grad():
     ...     bias.weight[1] = 3.0  # one back
@@ -281,6 +267,8 @@ class T5Bias(_Bias):
     >>> bias(1, 11).shape
     torch.Size([8, 1, 11])
     """
+
+    _whole_only = True
 
     def __init__(
         self,
@@ -336,12 +324,6 @@ class T5Bias(_Bias):
     @property
     def _device(self) -> torch.device:
         return self.weight.device
-
-    def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        positions = super()._as_positions(name, value, length)
-        if positions.is_floating_point():
-            raise TypeError(f"{name} must be integers, got {value.dtype}")
-        return positions
 
     def _values(self, offsets: Tensor) -> Tensor:
         exact = self.weight.dtype == torch.float64

@@ -26,21 +26,13 @@ class GridRotaryEmbedding(nn.Module):
     for a word. transformers keeps such ids as [axes, batch, length]; here the axes
     come last, so give ``position_ids.movedim(0, -1)``.
 
-    Raises TypeError or ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
+    `sections`, `interleave` and `base` are those of
+    :func:`pe_lib.beyond.grid.section_frequencies`, in Qwen2-VL (16, 24, 24) with base
+    10**6. In their place may come `frequencies` [axes, head_dim / 2] from -pi to pi, of
+    :func:`pe_lib.beyond.grid.axial_frequencies` or mixed. Layout and seq_dim are those
+    of :class:`RotaryEmbedding`; Qwen's weights have "half_split". Raises TypeError or
+    ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
 
-    Parameters
-    ----------
-    head_dim, sections, interleave, base
-        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL sections are
-        (16, 24, 24) and the base is 10**6.
-    frequencies : array_like [axes, head_dim / 2]
-        In the place of sections, from -pi to pi: of
-        :func:`pe_lib.beyond.grid.axial_frequencies`, or mixed.
-    layout, seq_dim, device
-        As in :class:`RotaryEmbedding`. Qwen's weights have "half_split".
-
-    Examples
-    --------
     >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
     >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
     >>> word = torch.arange(5)[:, None].expand(5, 3)  # the same on all axes

@@ -25,23 +25,14 @@ class LearnedPositionalEmbedding(Added):
     For sentences padded on the left positions are
     ``(mask.cumsum(-1) - 1).clamp(min=0)``.
 
-    Parameters
-    ----------
-    d_model, max_length : int, at least 1
-        The width of x, and how many positions can be learned.
-    init : "normal" or "sinusoidal"
-        Where learning starts: independent normal numbers with standard deviation
-        0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
-    padding_idx : int
-        The row of padding, as in RoBERTa (1): it is zero and stays so. Position 0 has
-        the row after it, and position -1 is padding; so weights have max_length +
-        padding_idx + 1 rows, and the positions of a mask are
-        ``mask.cumsum(-1) * mask - 1``.
-    dropout, batch_first, device, dtype
-        As in :class:`SinusoidalPositionalEncoding`, and so are the errors.
+    Learning starts with `init`: "normal", independent numbers with standard deviation
+    0.02, as in BERT and GPT-2; or "sinusoidal", the table of
+    :func:`pe_lib.sinusoidal_table`. The row `padding_idx` is that of padding, as in
+    RoBERTa (1): it is zero and stays so. Position 0 has the row after it, and position
+    -1 is padding; so weights have max_length + padding_idx + 1 rows, and the positions
+    of a mask are ``mask.cumsum(-1) * mask - 1``. The other arguments, and what is
+    raised, are those of :class:`SinusoidalPositionalEncoding`.
 
-    Examples
-    --------
     >>> embed = LearnedPositionalEmbedding(4, max_length=8, init="sinusoidal")
     >>> embed(torch.zeros(1, 4), offset=1).detach()
     tensor([[0.8415, 0.5403, 0.0100, 0.9999]])

@@ -66,21 +66,14 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
             [0.8415, 0.5403, 0.0100, 0.9999]])
 
-    The next token, with two in the cache, is at position 2:
+    The next token, with two in the cache, is at position 2, and sentences padded on
+    the left begin where their mask does:
 
-    >>> whole, last = encode(torch.zeros(3, 4)), encode(torch.zeros(1, 4), offset=2)
-    >>> torch.equal(whole[2:], last)
-    True
-
-    Sentences padded on the left begin where their mask does:
-
+    >>> last = encode(torch.zeros(1, 4), offset=2)
     >>> mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
-    >>> positions = mask.cumsum(-1) - 1
-    >>> positions
-    tensor([[ 0,  1,  2],
-            [-1,  0,  1]])
-    >>> encode(torch.zeros(2, 3, 4), positions=positions).shape
-    torch.Size([2, 3, 4])
+    >>> padded = encode(torch.zeros(2, 3, 4), positions=mask.cumsum(-1) - 1)
+    >>> torch.equal(padded[0, 2:], last), torch.equal(padded[1, 1:], padded[0, :2])
+    (True, True)
     """
 
     def __init__(
