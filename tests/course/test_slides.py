@@ -55,7 +55,7 @@ def test_a_changed_book_turns_a_deck_red() -> None:
             assert f"no {kind} at '{place}'" in red(**{kind: place})
     assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
     assert "no exercise at 'ex-gone'" in red(exercise="ex-gone")
-    page = BOOK.pages["book/sinusoidal/formula"]
+    page = BOOK.pages["book/sinusoidal/formula_deeper"]
     (cell,) = [
         c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
     ]
