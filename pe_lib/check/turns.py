@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pe_lib.check.call import ForeignError, Make, noise
+from pe_lib.check.call import CLOSE, ForeignError, Make, close, noise
 from pe_lib.check.recognise import (
     Array,
     Fit,
@@ -152,6 +152,14 @@ class Turns(Vectors):
         how = "one a pair" if self.tables == "pairs" else self.tables.replace("_", "-")
         more = f"; it returns cosines and sines, {how}" if how else ""
         return f"{super().called}{more}"
+
+    def differ(self, left: Array, right: Array) -> str:
+        """The same, but for factors of queries that those of keys undo, as in xPos."""
+        how, d = super().differ(left, right), self.d_model
+        if how and len(self.names) > 1 and left.shape == right.shape:
+            products = (x[:, :d] * x[:, d : 2 * d] for x in (left, right))
+            how = "" if close(*products) and (left * right > -CLOSE).all() else how
+        return how
 
     # What it does
 

@@ -89,6 +89,16 @@ class Partial(Rotary):
         return tuple(torch.cat([a, x.chunk(2, -1)[1]], -1) for a, x in parts)
 
 
+class Faded(Rotary):
+    """As xPos: what fades in the queries grows in the keys, around the middle."""
+
+    def forward(self, q, k):
+        at = torch.arange(q.shape[-2], device=q.device)[:, None] - q.shape[-2] // 2
+        fading = torch.linspace(0.9, 1, self.width // 2).repeat(2) ** (at / 512)
+        q, k = super().forward(q, k)
+        return q * fading, k / fading
+
+
 def axial(rows, columns, before=0, used=(1, 1)):
     """A grid of one size, half of the pairs for each axis."""
 
@@ -128,6 +138,7 @@ SOUND = {
     "packed": Packed,
     "by name": ByName,
     "partial": Partial,
+    "faded": Faded,
     "buffered": BufferedRotary,
     "base 500,000": make_class(Rotary, base=500_000.0),
     "by parts": make_class(Rotary, frequencies=scaled),
