@@ -231,7 +231,8 @@ def test_operations_are_those_that_the_names_say(model: TwoLayers) -> None:
         assert np.abs(found - sizes).max() < 1e-12
         assert np.abs(angles - phases).max() > 0.1
     assert np.abs(angles).max() > 2
-    assert np.array_equal(heads["30 T(3)"], 30 * shift_matrix(3, 32))
+    for name, size, k in (("1 T(1)", 1, 1), ("30 T(3)", 30, 3), ("repaired", 10, 1)):
+        assert np.array_equal(heads[name], size * shift_matrix(k, 32)), name
     assert done["repaired"].codes_only and done["repaired"].without_codes
 
 
