@@ -186,17 +186,17 @@ def _with_cells(page: Page, answer: Maker, check: Maker) -> Notebook:
 
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
-    """A course folder of nbgrader: its settings, and a source folder a chapter."""
+    """A course folder of nbgrader: settings, and a folder a chapter with exercises."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "nbgrader_config.py").write_text(NBGRADER_CONFIG, encoding="utf-8")
-    for page in pages:
+    for page in (page for page in pages if page.exercises):
         name = kit.short(page).rpartition("/")[2]
         _write_assignment(for_nbgrader(page), page, folder / "source" / name)
 
 
 def write_otter(pages: list[Page], folder: Path) -> None:
-    """A folder a chapter, with all that ``otter assign`` wants to see in it."""
-    for page in pages:
+    """A folder for each chapter with exercises: all that ``otter assign`` wants."""
+    for page in (page for page in pages if page.exercises):
         place = folder / kit.short(page).rpartition("/")[2]
         _write_assignment(for_otter(page), page, place)
         lines = kit.requirements()

@@ -1,13 +1,11 @@
 """Fold what a reader of the site does not need at first; in the notebook all is plain.
 
 The role of a code cell (``manuscript.Cell.role``) says what folds: all set-ups in one,
-the last below "Deeper"; the code of a figure or an explorer, below its picture; a
-check, under the sentence that says what it found. A section ``## Deeper: ...`` folds
-under its title and its first paragraph, the result, and all in a row fold once more
-under their titles, as recall and exercises do: after the story a page has three folds.
-In the library's reference all but the first paragraph of a function folds. Folds are
-``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those that an
-address leads into.
+at the end of the page; the code of a figure or an explorer, below its picture; a check,
+under the sentence that says what it found. Of the sections only the recall questions
+fold. In the library's reference all but the first paragraph of a function folds. Folds
+are ``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those
+that an address leads into.
 
 The solution of an exercise folds, too, without the script of sphinx-exercise, which
 runs after the page was drawn; and every part of an exercise has an id of its own, where
@@ -19,7 +17,7 @@ are leaves beside what they enclose, and come last, when contents and labels are
 
 import re
 from collections.abc import Iterator
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import Any
 
 from docutils import nodes
@@ -43,13 +41,8 @@ KINDS = {
     "check": "check",
     "exercise-check": "answer",
 }
-DEEPER_ENTRY = re.compile(
-    r'<li>\s*<a[^>]*href="#deeper-[^"]*"[^>]*>.*?</a>\s*(?:<ul>.*?</ul>)?\s*</li>',
-    re.DOTALL,
-)
 BELOW = (nodes.field_list, nodes.rubric)
 HEADINGS = (nodes.field_name, nodes.rubric)
-MINUTES = re.compile(r"(\d+) minutes?$")
 REPEATED = {"exercise-content", "solution-content"}
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
@@ -107,50 +100,12 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
     container["classes"].append(f"role-{cell.role}")
 
 
-def fold_section(section: nodes.section) -> None:
-    """Fold all of a section under its title and its first paragraph."""
+def fold_recall(section: nodes.section) -> None:
+    """Fold the recall questions under their heading and their number."""
     title, *inside = section.children
-    summary = [title]
-    if inside and isinstance(inside[0], nodes.paragraph):
-        result = inside.pop(0)
-        summary.append(nodes.inline("", "", *result.children, classes=["fold-result"]))
-    section.children = [*opened("deeper", *summary), *inside, *closed()]
-
-
-def fold_part(section: nodes.section, length: str) -> None:
-    """Fold recall or exercises under their heading."""
-    title, *inside = section.children
-    summary = nodes.inline("", length, classes=["fold-result"])
-    section.children = [*opened("part", title, summary), *inside, *closed()]
-
-
-def length_of(section: nodes.section, page: manuscript.Page) -> str:
-    """How much there is to do."""
-    if section[0].astext() == manuscript.EXERCISES:
-        minutes = sum(int(n) for e in page.exercises for n in MINUTES.findall(e.title))
-        return f"{len(page.exercises)} exercises, {minutes} minutes"
-    questions = sum("sd-dropdown" in node["classes"] for node in section[1:])
-    return f"{questions} questions"
-
-
-def fold_together(
-    parent: nodes.Element, sections: list[nodes.Node], setups: list[nodes.Node]
-) -> None:
-    """Fold neighbouring sections once more, under their titles, and set-ups."""
-    start = parent.index(sections[0])
-    names = " · ".join(section.next_node(nodes.title).astext() for section in sections)
-    names += " · Set-up" if setups else ""
-    parent.children[start : start + len(sections)] = [
-        *opened(
-            "part",
-            _tag("<h2>Deeper</h2>"),
-            nodes.inline("", names, classes=["fold-result"]),
-        ),
-        *sections,
-        *setups,
-        *closed(),
-    ]
-    adopt(parent)
+    questions = sum("sd-dropdown" in node["classes"] for node in inside)
+    length = nodes.inline("", f"{questions} questions", classes=["fold-result"])
+    section.children = [*opened("recall", title, length), *inside, *closed()]
 
 
 def fold_details(content: nodes.Element) -> None:
@@ -171,23 +126,6 @@ def fold_details(content: nodes.Element) -> None:
         content.children[start : start + len(inside)] = [*fold, *inside, *closed()]
 
 
-class PlainTitles(SphinxTransform):
-    """Mark the sections that fold, and take "Deeper:" from their titles."""
-
-    default_priority = 800
-
-    def apply(self) -> None:
-        """Before Sphinx collects the contents; names and anchors stay as they are."""
-        for section in self.document.findall(nodes.section):
-            title = section[0]
-            start = next(iter(title.findall(nodes.Text)), nodes.Text(""))
-            if not title.astext().startswith(manuscript.DEEPER):
-                continue
-            section["classes"].append("deeper")
-            text = start.removeprefix(manuscript.DEEPER)
-            start.parent.replace(start, nodes.Text(text[:1].upper() + text[1:]))
-
-
 class Folds(SphinxPostTransform):
     """Fold cells and sections."""
 
@@ -201,27 +139,12 @@ class Folds(SphinxPostTransform):
             if page and container.get("nb_element") == "cell_code":
                 fold_cell(container, page.cells[container["cell_index"]])
                 adopt(container)
-        setups = take_setups(self.document, page)
         sections = list(self.document.findall(nodes.section))
-        deeper = [section for section in sections if "deeper" in section["classes"]]
-        for section in deeper:
-            fold_section(section)
-            adopt(section)
-        for parent in {
-            id(section.parent): section.parent for section in deeper
-        }.values():
-            for is_deeper, row in groupby(list(parent), deeper.__contains__):
-                if is_deeper and len(together := list(row)) > 1:
-                    fold_together(parent, together, setups)
-                    setups = []
-        if setups:
+        if setups := take_setups(self.document, page):
             sections[0].extend(setups)
         for section in sections:
-            if page and section[0].astext() in (
-                manuscript.RECALL,
-                manuscript.EXERCISES,
-            ):
-                fold_part(section, length_of(section, page))
+            if page and section[0].astext() == manuscript.RECALL:
+                fold_recall(section)
                 adopt(section)
         for content in list(self.document.findall(desc_content)):
             fold_details(content)
@@ -289,15 +212,10 @@ def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
 
 
 def tell_the_page(
-    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], doctree: Any
+    _app: Sphinx, _pagename: str, _: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Whether the page has folds, which a button opens; on the path the story alone.
-
-    There the contents leave out what is deeper.
-    """
+    """Whether the page has folds, which a button opens."""
     context["has_folds"] = doctree is not None and any(doctree.findall(tag))
-    if pagename in {page.name for page in manuscript.read().path_pages}:
-        context["toc"] = DEEPER_ENTRY.sub("", context.get("toc", ""))
 
 
 def setup(app: Sphinx) -> None:
@@ -306,7 +224,6 @@ def setup(app: Sphinx) -> None:
     app.add_node(tag, html=(visit_tag, depart_tag))
     app.add_node(solution_node, override=True, html=(visit_solution, depart_solution))
     app.add_transform(UniqueIds)
-    app.add_transform(PlainTitles)
     app.add_post_transform(Folds)
     app.connect("html-page-context", tell_the_page)
     app.add_js_file("folds.js", loading_method="defer")

@@ -37,7 +37,7 @@ QUESTION = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
 ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
-DEEPER, RECALL, EXERCISES = "Deeper: ", "Do you remember?", "Exercises"
+DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
 # A student took 147 minutes for the path of commit 540e362, for which these give 146.
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 120, 6, 20, 45
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
@@ -148,11 +148,6 @@ class Section:
         return re.sub(r"[^\w\- ]", "", plain).strip().lower().replace(" ", "-")
 
     @property
-    def is_deeper(self) -> bool:
-        """Whether it is folded on the site."""
-        return self.level == 2 and self.title.startswith(DEEPER)
-
-    @property
     def texts(self) -> list[Cell]:
         """Its stretches of Markdown."""
         return [part for part in self.parts if part.kind == "markdown"]
@@ -253,11 +248,11 @@ class Page:
 
     @cached_property
     def main(self) -> tuple[Section, ...]:
-        """Its sections without "Deeper", recall and exercises."""
+        """Its sections without recall, exercises and the list of what is deeper."""
         kept, apart = [], False
         for section in self.sections:
             if section.level <= 2:
-                apart = section.title in (RECALL, EXERCISES) or section.is_deeper
+                apart = section.title in (RECALL, EXERCISES, DEEPER)
             if not apart:
                 kept.append(section)
         return tuple(kept)
@@ -363,8 +358,21 @@ class Manuscript:
     @cached_property
     def path_pages(self) -> list[Page]:
         """The first part of _toc.yml that has chapters, in order: the path."""
-        part = self.contents[self.notebooks[0].name]
-        return [p for p in self.notebooks if self.contents.get(p.name) == part]
+        return self._part(0)
+
+    @cached_property
+    def model_pages(self) -> list[Page]:
+        """The second part that has chapters, in order: real models."""
+        return self._part(1)
+
+    def companion(self, page: Page) -> Page | None:
+        """The chapter that goes deeper into it, if there is one."""
+        return self.pages.get(f"{page.name}_deeper")
+
+    def _part(self, number: int) -> list[Page]:
+        listed = [page for page in self.notebooks if page.name in self.contents]
+        parts = list(dict.fromkeys(self.contents[page.name] for page in listed))
+        return [p for p in listed if self.contents[p.name] == parts[number]]
 
     @cached_property
     def figures(self) -> dict[str, tuple[Page, Cell]]:

@@ -276,27 +276,13 @@ def rotate_grid(
             f"{vectors.shape}"
         )
     coordinates = _as_coordinates(positions)
-    if (sections is None) == (frequencies is None):
-        raise ValueError("sections or frequencies must be given, and not both")
-    if sections is not None:
-        turning = section_frequencies(
-            vectors.shape[-1], sections, interleave=interleave, base=base
-        )
-    else:
-        if as_flag("interleave", interleave) or as_base(base) != BASE:
-            raise ValueError(
-                "interleave and base must be left out where frequencies are given"
-            )
-        turning = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
-    wanted = (coordinates.shape[-1], vectors.shape[-1] // 2)
-    if turning.shape != wanted:
+    turning = _axis_frequencies(
+        vectors.shape[-1], sections, interleave, base, frequencies
+    )
+    if len(turning) != coordinates.shape[-1]:
         raise ValueError(
-            f"frequencies must have shape [axes, head_dim / 2] = {wanted} for "
-            f"positions with {wanted[0]} axes, got {turning.shape}"
-        )
-    if not (np.abs(turning) <= np.pi).all():
-        raise ValueError(
-            f"frequencies must lie within -pi and pi, got {short_repr(frequencies)}"
+            f"positions must have {len(turning)} axes, as frequencies or sections "
+            f"have, got {coordinates.shape[-1]}"
         )
     turned = vectors.astype(np.float64)
     for places, row in zip(np.moveaxis(coordinates, -1, 0), turning, strict=True):
@@ -307,6 +293,35 @@ def rotate_grid(
                 turned, sense * places, layout=layout, frequencies=ahead
             )
     return round_once(turned, vectors.dtype)
+
+
+def _axis_frequencies(
+    head_dim: int,
+    sections: Sequence[int] | None,
+    interleave: bool,
+    base: float,
+    frequencies: ArrayLike | None,
+) -> NDArray[np.float64]:
+    """The frequency of each axis and pair, [axes, head_dim / 2], of either kind."""
+    if sections is not None and frequencies is None:
+        return section_frequencies(head_dim, sections, interleave=interleave, base=base)
+    if sections is not None or frequencies is None:
+        raise ValueError("sections or frequencies must be given, and not both")
+    if as_flag("interleave", interleave) or as_base(base) != BASE:
+        raise ValueError(
+            "interleave and base must be left out where frequencies are given"
+        )
+    turning = as_reals("frequencies", frequencies)
+    if turning.ndim != 2 or 2 * turning.shape[1] != head_dim:
+        raise ValueError(
+            "frequencies must have shape [axes, head_dim / 2] with head_dim = "
+            f"{head_dim}, got {turning.shape}"
+        )
+    if not (np.abs(turning) <= np.pi).all():
+        raise ValueError(
+            f"frequencies must lie within -pi and pi, got {short_repr(frequencies)}"
+        )
+    return turning
 
 
 def _as_coordinates(positions: ArrayLike) -> NDArray[np.float64]:

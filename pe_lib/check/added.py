@@ -9,6 +9,7 @@ from pe_lib.check.registry import applies_to
 from pe_lib.check.report import Findings, error, warning
 from pe_lib.check.rows import Rows
 
+ROUNDED = 2e-4  # of 1: less than float16 rounds, more than float32 is off soon
 REFUSALS = "ValueError", "AssertionError", "NotImplementedError"  # of a width, by name
 
 
@@ -83,9 +84,9 @@ def spoilt(rows: Rows) -> Findings:
         yield error(f"Columns {some(bad)} are 0: a part was never filled.")
     elif bad:
         yield error(f"Columns {some(bad)} do not follow the formula of the others.")
-    elif fit.gap > COARSE:
+    elif fit.early > ROUNDED:
         yield warning(
-            f"The numbers are off by up to {fit.gap:.1g}: computed or kept in 16 bits.",
+            f"The numbers are off by up to {fit.early:.1g}: kept in 16 bits.",
             "Compute in float32 or more, and convert the encoding last.",
         )
 

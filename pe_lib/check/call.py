@@ -232,7 +232,7 @@ class Subject:
     def differ(self, left: Array, right: Array) -> str:
         """In words that rows differ, and of what the first part is; empty if not."""
         count = len(self.names)
-        both = (np.split(rows, count, axis=-1) for rows in (left, right))
+        both = (np.array_split(rows, count, axis=-1) for rows in (left, right))
         for name, one, two in zip(self.names, *both, strict=True):
             if not close(one, two):
                 return self.otherwise.format(f"the {name}")

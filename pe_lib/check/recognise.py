@@ -137,6 +137,7 @@ class Fit:
     scale: float
     agrees: NDArray[np.bool_]  # [positions, columns]
     gap: float  # the largest difference where it agrees, as a part of the scale
+    early: float  # the same over the first positions
 
     @cached_property
     def quality(self) -> tuple[float, float]:
@@ -164,10 +165,11 @@ def fit(codes: Array, candidate: Candidate) -> Fit:
     large = np.abs(first) > 0.3
     scale = float(np.median(few[large] / first[large])) if large.any() else 0.0
     if abs(scale) < 1e-6:
-        return Fit(candidate, 0.0, np.zeros(codes.shape, bool), math.inf)
+        return Fit(candidate, 0.0, np.zeros(codes.shape, bool), math.inf, math.inf)
     off = np.abs(codes - scale * ideal) / abs(scale)
     agrees = off < MATCH + float32 * 2.0**-22
-    return Fit(candidate, scale, agrees, float(off[agrees].max(initial=0.0)))
+    gaps = np.where(agrees, off, 0.0)
+    return Fit(candidate, scale, agrees, gaps.max(), gaps[:SCREENED].max())
 
 
 def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from pe_lib.check.call import close, noise
 from pe_lib.check.registry import applies_to
-from pe_lib.check.report import Findings, error, note
+from pe_lib.check.report import Findings, error
 from pe_lib.check.turns import NEAR, Turns, spread
 
 FAR = 0.03  # more than float32 angles move a score within 1,024 positions
@@ -35,14 +35,8 @@ def axes(turns: Turns) -> Findings:
 @applies_to("rotary")
 def pairs(turns: Turns) -> Findings:
     """Are columns rotated in pairs, by one angle each?"""
-    if not turns.is_told:
-        return
-    if turns.misshapen:
+    if turns.is_told and turns.misshapen:
         yield error(*turns.misshapen)
-    norms = [np.linalg.norm(m, axis=1) for m in turns.matrices[:2]]
-    product = norms[0] * norms[-1]
-    if np.ptp(product) < NEAR < abs(product.mean() - 1):
-        yield note(f"Scores are multiplied by {product.mean():.4g}.")
 
 
 @applies_to("rotary")
@@ -50,18 +44,24 @@ def relative(turns: Turns) -> Findings:
     """Do scores depend on the offset alone?"""
     if not turns.is_told or turns.misshapen or turns.grid:
         return
-    n, m = len(turns.matrices[0]), turns.matrices
+    n = len(turns.matrices[0])
     long = n if turns.fixed else min(turns.limit, 1024)
     off, far = spread(turns.scores(n, 10)), spread(turns.scores(long, 10))
+    words = f"Scores of one offset differ by up to {off:.2g}"
+    if len(turns.names) > 1:
+        queries, keys = turns.hands, turns.hands_of(1)
+        if np.abs(queries - keys.conj()).max() < NEAR < off:
+            yield error(f"{words}: the keys are rotated the other way.", FIX)
+            return
+        if np.abs(queries - keys).max() > NEAR:
+            yield error("Queries and keys are rotated by different angles.", FIX)
+            return
     if off > NEAR:
-        what = ""
-        if len(m) > 1 and close(m[0], m[1].transpose(0, 2, 1)):
-            what = ": the keys are rotated the other way"
-        elif len(m) > 1 and np.abs(m[0] - m[1]).max() > NEAR:
-            what = ": queries and keys are rotated by different angles"
-        elif turns.fit is not None and turns.fit.candidate.right:
-            what = ": the angles, or the cosines and sines, are rounded to 16 bits"
-        yield error(f"Scores of one offset differ by up to {off:.2g}{what}.", FIX)
+        rounded = turns.fit is not None and turns.fit.candidate.right
+        why = (
+            ": angles, or cosines and sines, are rounded to 16 bits" if rounded else ""
+        )
+        yield error(f"{words}{why}.", FIX)
     elif far > FAR:
         yield error(
             f"Within {long:,} positions equal offsets differ by {far:.2g}.", FIX

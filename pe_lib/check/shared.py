@@ -52,19 +52,21 @@ def formula(subject: Any) -> Findings:
     """Which formula does it follow?"""
     told = subject.recognised
     if told:
-        yield told.level, f"It is {told.words}. {told.hint}".strip(), ""
-    elif subject.kind in ("added", "table") and subject.is_told:
+        sentence = f"{told.words[0].upper()}{told.words[1:]}. {told.hint}"
+        yield told.level, sentence.strip(), ""
+    elif subject.kind != "rotary" and subject.is_told and not subject.has_trained:
         if subject.way.columns:
             yield note("Not checked: the formula of an encoding of rows and columns.")
         else:
-            yield warning("The table follows no formula that is known here.")
+            yield warning("It follows no formula that is known here.")
 
 
 @applies_to(*KINDS)
 def distinct(subject: Any) -> Findings:
     """Do two positions, or two distances that are no neighbours, get the same row?"""
-    if not subject.is_told or (subject.kind == "rotary" and subject.grid):
-        return  # tokens before a grid may be left as they are
+    inferred = subject.kind == "rotary" and subject.grid and not subject.way.columns
+    if not subject.is_told or inferred:
+        return  # it was told to be a grid because no two are the same
     rows = subject.rows(subject.fresh(), subject.limit)
     if subject.kind == "bias":  # runs of one bucket are meant
         starts = np.r_[0, np.flatnonzero(np.abs(np.diff(rows, axis=0)).max(1)) + 1]
@@ -140,10 +142,12 @@ def positions(subject: Any) -> Findings:
     n, usual = subject.length, subject.usual
     order = torch.arange(n).flip(0)
     with during(f"{name} = {n - 1}, ..., 1, 0"):
-        for start in (2, 1, 0):  # what it calls the first position
+        for start in (0, 1, 2):  # what it calls the first position
             first = subject.rows(subject.fresh(), at=torch.arange(n) + start)
             if not subject.differ(first, usual):
                 break
+        else:
+            start = 0
         found = subject.rows(subject.fresh(), at=order + start)
     how = subject.differ(found, usual[::-1])
     if how and not (subject.positions_argument or subject.differ(found, usual)):
@@ -233,19 +237,21 @@ def writes(subject: Subject) -> Findings:
 @applies_to(*KINDS)
 def training(subject: Subject) -> Findings:
     """In training mode: the same, but for dropout?"""
-    drawn = []
+    x = noise(2, subject.length, subject.d_model)
+    given: dict[str, Any] = {"x": x} if subject.takes_x else {}
+    usual, drawn = subject.rows(subject.fresh(), **given), []
     for subject.seed in (3, 4):
         with foreign():
             module = subject.fresh().train()
-        drawn.append(subject.rows(module))
+        drawn.append(subject.rows(module, **given))
     subject.seed = 1
-    how = subject.differ(drawn[0], subject.usual)
+    how = subject.differ(drawn[0], usual)
     if how and not subject.differ(*drawn):
         yield error(f"In training mode {how}.")
     elif how and subject.kind == "rotary":
         yield error("In training mode rotations are random.", "No dropout on angles.")
     elif how:
-        large = np.abs(subject.usual) > 0.05 * np.abs(subject.usual).max()
+        large = np.abs(usual) > 0.05 * np.abs(usual).max()
         dropped = float((drawn[0][large] == 0).mean())
         if dropped > 0.55:
             yield warning(
@@ -310,18 +316,16 @@ def dtype(subject: Any) -> Findings:
     """Does what comes back have the dtype of x?"""
     if subject.way.form != "x" or getattr(subject, "tables", ""):
         return
-    floats = torch.float64, torch.bfloat16, torch.float16
-    for cast, kind in product((True, False), floats):
+    for kind in (torch.float64, torch.bfloat16, torch.float16):
         with contextlib.suppress(ForeignError):  # a refusal says so itself
-            module = _cast(subject, kind) if cast else subject.fresh()
-            found = subject.answer(module, dtype=kind).dtype
-            if found == kind:
-                continue
-            after = f"After .to({_name(kind)}) x" if cast else "x"
-            what = f"{after} of {_name(kind)} comes back as {_name(found)}."
-            fix = "Convert the encoding last: encoding.to(x.dtype)."
-            yield warning(what, fix) if cast else note(what)
-            return
+            found = subject.answer(_cast(subject, kind), dtype=kind).dtype
+            if found != kind:
+                yield warning(
+                    f"After .to({_name(kind)}) x of {_name(kind)} comes back as "
+                    f"{_name(found)}.",
+                    "Convert the encoding last: encoding.to(x.dtype).",
+                )
+                return
 
 
 def _cast(subject: Subject, kind: torch.dtype) -> nn.Module:

@@ -15,6 +15,7 @@ from pe_lib.check.recognise import (
     Fit,
     best_fit,
     described,
+    exactly_repeated,
     frequencies_of,
 )
 from pe_lib.check.report import ERROR, WARNING, Recognised
@@ -214,10 +215,15 @@ class Turns(Vectors):
 
     @cached_property
     def hands(self) -> NDArray[np.complex128]:
-        """cos + i sin of the angle of each pair [length, pairs], of size 1."""
-        m = self.matrices[0]
-        hands = np.stack([m[:, a, a] + 1j * m[:, b, a] for a, b in self.pairs or []], 1)
-        return np.asarray(hands / np.maximum(np.abs(hands).mean(axis=0), 1e-9))
+        """cos + i sin of the angle of each pair [length, pairs]."""
+        return self.hands_of(0)
+
+    def hands_of(self, part: int) -> NDArray[np.complex128]:
+        """The same of the queries (0) or the keys (1)."""
+        a, b = np.array(self.pairs, dtype=int).reshape(-1, 2).T
+        m = self.matrices[part]
+        hands = m[:, a, a] + 1j * m[:, b, a]
+        return np.asarray(hands / np.maximum(np.abs(hands), 1e-9))
 
     def scores(self, length: int, seed: int) -> Array:
         """[query, key] of one query vector and one key vector, everywhere."""
@@ -241,7 +247,10 @@ class Turns(Vectors):
         scores = [self.scores(size, seed) for seed in (10, 12)]
         if all(spread(s) < NEAR for s in scores):
             return 0
+        rows = self.rows(self.fresh(), size)
         for before in BEFORE:
+            if exactly_repeated(rows[before:]):
+                continue
             inner = [s[before:, before:] for s in scores]
             for width in range(2, len(inner[0]) // 2 + 1):
                 steps = inner[0][0, 0] - inner[0][0, [1, width]]

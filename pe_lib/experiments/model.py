@@ -130,9 +130,10 @@ class Transformer(nn.Module):
 
         Where tokens have one more axis, the vectors along it are added. All copies of
         a seed read the same tokens. Raises ValueError for an intervention in rotary
-        heads.
+        heads, or on codes where there are none.
         """
-        intervention.must_be_of(*ANY_MODEL, *ON_CODES)
+        on_codes = () if positions.codes is None else ON_CODES
+        intervention.must_be_of(*ANY_MODEL, *on_codes)
         one_hot = functional.one_hot(tokens, self.tokens.shape[1]).float()
         one_hot = one_hot.sum(-2) if tokens.ndim == 4 else one_hot
         one_hot = one_hot.repeat(self.copies, 1, 1, 1)

@@ -29,7 +29,12 @@ class Added(nn.Module):
     def forward(
         self, x: Tensor, *, positions: Tensor | None = None, offset: int = 0
     ) -> Tensor:
-        """Return x plus the rows of its positions.
+        """Return x plus the rows of its positions, in the shape and dtype of x.
+
+        Raises TypeError if x has no floating-point numbers, positions is no tensor of
+        such numbers, or offset is no integer; ValueError if the shape of x or of
+        positions does not fit, or nothing was learned for a position. On other devices
+        than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
 
         Parameters
         ----------
@@ -37,26 +42,11 @@ class Added(nn.Module):
             Floating-point numbers; [length, batch, d_model] or [length, d_model]
             if the module was made with batch_first=False.
         positions : tensor [length], [1, length] or [batch, length]
-            0, ..., length - 1 if left out. The batch comes first here also with
-            batch_first=False, as it does in PyTorch's padding masks. Of a sinusoid
-            they are real numbers, exact up to 2**31, and NaN gives NaN; of a learned
-            embedding integers.
+            0, ..., length - 1 if left out; the batch comes first with either
+            batch_first. Of a sinusoid they are real numbers, exact up to 2**31, and
+            NaN gives NaN; of a learned embedding integers.
         offset : int
             Is added to every position, but for padding.
-
-        Returns
-        -------
-        tensor of the shape and dtype of x
-
-        Raises
-        ------
-        TypeError
-            If x has no floating-point numbers, positions is no tensor of such
-            numbers, or offset is no integer.
-        ValueError
-            If the shape of x or of positions does not fit, or nothing was learned
-            for a position. On other devices than the CPU, and in compiled code,
-            PyTorch itself stops at such a `positions`.
         """
         length, offset = self._length_of(x), as_whole("offset", offset)
         length_first = x.ndim == 3 and not self.batch_first

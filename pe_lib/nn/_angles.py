@@ -31,7 +31,8 @@ def make_columns(
             pairs = len(starts[columns])
             steps[axis, columns], rests[axis, columns] = whole[:pairs], rest[:pairs]
     # from_numpy: real numbers on the CPU, also where torch's default is meta.
-    return tuple(map(torch.from_numpy, (steps, rests, starts)))
+    with torch.inference_mode(mode=False):  # so that learned positions may use them
+        return tuple(map(torch.from_numpy, (steps, rests, starts)))
 
 
 def codes_at(

@@ -44,9 +44,10 @@ def as_tensor(name: str, value: Any) -> Tensor:
 
 def as_float_tensor(name: str, value: Any) -> Tensor:
     """Return a tensor of floating-point numbers."""
-    if not as_tensor(name, value).is_floating_point():
+    if not (isinstance(value, Tensor) and value.is_floating_point()):
+        as_tensor(name, value)
         raise TypeError(f"{name} must be floating-point numbers, got {value.dtype}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def as_real_tensor(name: str, value: Any) -> Tensor:

@@ -1,14 +1,16 @@
 """The one rotation of pairs, for tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from pe_lib._arguments import as_choice
-from pe_lib.layouts import LAYOUTS
+from pe_lib.layouts import LAYOUTS, layout_columns
 
-BLOCK = 2**18  # numbers of 16 bits that are rotated together
+BLOCK = 2**19  # numbers of 16 bits that are rotated together
+DOUBLE = (torch.float64, torch.complex128)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
@@ -19,27 +21,13 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     Su et al. (2021), equation 34; in NumPy :func:`pe_lib.beyond.rotary.rotate`.
     Computed in the dtype of cos, and rounded once to that of x.
 
-    Parameters
-    ----------
-    x : tensor [..., head_dim]
-        Its first 2 K numbers are pairs, the others stay.
-    cos, sin : tensors [..., K]
-        float32 or float64, one number a pair, of axes that broadcast to x's.
-        Models of transformers keep each twice: take half of it.
-    layout : "interleaved" or "half_split"
-        Which two numbers are a pair: neighbours, or j of either half.
+    Of x [..., head_dim] the first 2 K numbers are pairs, in layout "interleaved"
+    neighbours, in "half_split" j of either half; the others stay. cos and sin
+    [..., K] are float32 or float64, one number a pair, of axes that broadcast to x's.
+    Models of transformers keep each twice: take half of it. Returns a tensor of the
+    shape and dtype of x. Raises ValueError if the layout is unknown, or x has fewer
+    than 2 K numbers.
 
-    Returns
-    -------
-    tensor of the shape and dtype of x
-
-    Raises
-    ------
-    ValueError
-        If the layout is unknown, or x has fewer than 2 K numbers.
-
-    Examples
-    --------
     By a quarter turn, and not at all:
 
     >>> x = torch.tensor([1.0, 2.0, 3.0, 4.0])
@@ -50,69 +38,85 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     tensor([-3.,  2.,  1.,  4.])
     """
     as_choice("layout", layout, LAYOUTS)
-    return rotate_each((x,), angles_of(cos, sin, layout), layout)[0]
+    return rotate_each((x,), parts_of((cos, sin), layout), layout)[0]
 
 
-def angles_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
-    """Cosines and sines as :func:`rotate_each` takes them.
+def parts_of(cos_sin: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
+    """What :func:`rotate_each` multiplies by.
 
-    Neighbours are turned by complex numbers: [1, ..., K, 2]. Of halves each number is
-    multiplied by a cosine, and the one half a head away by a sine: [2, ..., 2 K].
+    Neighbours are turned by complex numbers. Of halves each number is multiplied by a
+    cosine, and the one half a head away by a sine. A compiler needs neither.
     """
+    cos, sin = cos_sin
+    if torch.compiler.is_compiling():
+        return cos, sin
     if layout == "interleaved":
-        return torch.stack((cos, sin), -1).unsqueeze(0)
-    return torch.stack((torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)))
+        return (torch.complex(cos, sin),)
+    return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
 
 
-def rotate_each(tensors: Sequence[Tensor], angles: Tensor, layout: str) -> list[Tensor]:
+def rotate_each(
+    tensors: Sequence[Tensor], parts: Sequence[Tensor], layout: str
+) -> list[Tensor]:
     """The first numbers of tensors [..., head_dim], by the same angles."""
-    neighbours, factors = layout == "interleaved", angles.unbind(0)
-    width = 2 * angles.shape[-2] if neighbours else angles.shape[-1]
-    if neighbours:  # a compiler makes no code for complex numbers
-        split = torch.compiler.is_compiling()
-        (one,) = factors
-        factors = one.unbind(-1) if split else (torch.view_as_complex(one),)
+    turn: Callable[..., Tensor] = _halves
+    width = parts[0].shape[-1]
+    if torch.compiler.is_compiling():
+        turn, width = partial(_by_formula, layout), 2 * width
+    elif layout == "interleaved":
+        turn, width = _neighbours, 2 * width
     rotated = []
     for x in tensors:
-        if width > x.shape[-1]:
+        more = x.shape[-1] - width
+        if more < 0:
             raise ValueError(f"x must have {width} numbers or more, got {x.shape[-1]}")
-        if width == x.shape[-1]:
-            rotated.append(_rounded(x, factors, neighbours))
-        else:
-            turned = _rounded(x[..., :width], factors, neighbours)
-            rotated.append(torch.cat((turned, x[..., width:]), -1))
+        turned = _rounded(x[..., :width] if more else x, parts, turn)
+        rotated.append(torch.cat((turned, x[..., width:]), -1) if more else turned)
     return rotated
 
 
-def _rounded(x: Tensor, factors: Sequence[Tensor], neighbours: bool) -> Tensor:
-    """Rotated in the dtype of the factors, and rounded to that of x.
+def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) -> Tensor:
+    """Rotated in the dtype of the angles, and rounded to that of x.
 
-    A block of rows at a time, so that a processor's cache holds what is wider than x.
+    Of a long text a block of rows at a time, so that a processor's cache holds what
+    lies between; between complex numbers of the same dtype lies nothing.
     """
-    dtype = factors[0].dtype.to_real()
-    if x.dtype == dtype:
-        return _rotated(x, factors, neighbours)
+    wide = torch.float64 if parts[0].dtype in DOUBLE else torch.float32
     if (
         x.numel() <= BLOCK
+        or (x.dtype == wide and turn is _neighbours)
         or torch.compiler.is_compiling()
         or x.device.type != "cpu"
-        or factors[0].shape[-2:-1] != x.shape[-2:-1]
+        or parts[0].shape[-2:-1] != x.shape[-2:-1]
     ):
-        return _rotated(x.type(dtype), factors, neighbours).type(x.dtype)
+        if x.dtype == wide:
+            return turn(x, *parts)
+        return turn(x.type(wide), *parts).type(x.dtype)
+    turn = _halves_in_place if turn is _halves else turn
     rows = max(1, BLOCK * x.shape[-2] // x.numel())
-    blocks = zip(*(torch.split(part, rows, -2) for part in (x, *factors)), strict=True)
-    return torch.cat([_rounded(part, few, neighbours) for part, *few in blocks], -2)
+    blocks = zip(*(torch.split(part, rows, -2) for part in (x, *parts)), strict=True)
+    done = [turn(block.type(wide), *few).type(x.dtype) for block, *few in blocks]
+    return torch.cat(done, -2)
 
 
-def _rotated(x: Tensor, factors: Sequence[Tensor], neighbours: bool) -> Tensor:
-    half = x.shape[-1] // 2
-    if len(factors) == 1:
-        pairs = x.reshape(*x.shape[:-1], half, 2).contiguous()
-        return torch.view_as_real(torch.view_as_complex(pairs) * factors[0]).flatten(-2)
-    cos, sin = factors
-    if neighbours:
-        a, b = x[..., 0::2], x[..., 1::2]
-        return torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2)
-    if torch.compiler.is_compiling():
-        return x * cos + torch.cat((x[..., half:], x[..., :half]), -1) * sin
-    return x.roll(half, -1).mul_(sin).addcmul_(x, cos)
+def _neighbours(x: Tensor, angles: Tensor) -> Tensor:
+    pairs = torch.unflatten(x, -1, (x.shape[-1] // 2, 2)).contiguous()
+    return torch.view_as_real(torch.view_as_complex(pairs) * angles).flatten(-2)
+
+
+def _halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    return torch.addcmul(x.roll(x.shape[-1] // 2, -1) * sin, x, cos)
+
+
+def _halves_in_place(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """The same numbers with less memory; vmap knows no such operator."""
+    return x.roll(x.shape[-1] // 2, -1).mul_(sin).addcmul_(x, cos)
+
+
+def _by_formula(layout: str, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """For a compiler, which makes one loop of it, and none for complex numbers."""
+    a, b = (x[..., columns] for columns in layout_columns(x.shape[-1], layout))
+    both = a * cos - b * sin, b * cos + a * sin
+    if layout == "half_split":
+        return torch.cat(both, -1)
+    return torch.stack(both, -1).flatten(-2)

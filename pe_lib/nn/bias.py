@@ -24,6 +24,8 @@ ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 class _Bias(nn.Module):
     """A number for each head, query and key, which depends on their offset alone."""
 
+    _whole_only = False  # whether positions must be integers
+
     def _take(self, num_heads: Any, causal: Any) -> None:
         """Keep the arguments that both have."""
         self.num_heads = as_integer("num_heads", num_heads, at_least=1)
@@ -39,7 +41,11 @@ class _Bias(nn.Module):
         key_positions: Tensor | None = None,
         mask: bool = True,
     ) -> Tensor:
-        """Return what is added to the scores, after these were divided by a root.
+        """What is added to the scores, after these were divided by a root.
+
+        Raises TypeError if an argument has a wrong type; ValueError if a length is
+        below 1, shapes do not fit, positions come with an offset, or keys have
+        positions and queries have none.
 
         Parameters
         ----------
@@ -49,11 +55,9 @@ class _Bias(nn.Module):
         offset : int
             Position of the first query, if the first key is at 0. If left out, the
             queries are the last: ``bias(1, 11)`` is the row of the eleventh word.
-        positions : tensor [length] or [batch, length]
-            Of the queries, in the place of offset.
-        key_positions : tensor [key_length] or [batch, key_length]
-            Of the keys; those of the queries if left out. In a cache keep them with
-            the keys.
+        positions, key_positions : tensors [length] and [key_length], or [batch, ...]
+            In the place of offset; of the keys those of the queries if left out. In
+            a cache keep them with the keys.
         mask : bool
             Whether a module made with causal=True hides later keys, by minus
             infinity. Positions decide what is later. So documents in one text, each
@@ -65,14 +69,6 @@ class _Bias(nn.Module):
             With [batch, ...] in front where positions have a batch. Numbers of 32
             bits, also in a module cast to 16; of 64 in a module cast to 64. Add them
             to float32 scores, or hand them to scaled_dot_product_attention.
-
-        Raises
-        ------
-        TypeError
-            If an argument has a wrong type.
-        ValueError
-            If a length is below 1, shapes do not fit, positions come with an offset,
-            or keys have positions and queries have none.
         """
         length = keys = as_whole("length", length, 1)
         if key_length is not None:
@@ -100,16 +96,8 @@ class _Bias(nn.Module):
     def score_mod(self, *, offset: int = 0) -> ScoreMod:
         """The same bias for ``flex_attention(queries, keys, values, score_mod=...)``.
 
-        Parameters
-        ----------
-        offset : int
-            Position of the first query, if the first key is at 0.
-
-        Returns
-        -------
-        function (score, batch, head, query, key) -> score
-            For scores that were divided by the root, as FlexAttention has them.
-            T5's weights learn through it.
+        With the first query at `offset`, if the first key is at 0. T5's weights learn
+        through it; scores are those divided by the root, as FlexAttention has them.
         """
         start, read, hides = as_whole("offset", offset), self._reader(), self.causal
 
@@ -148,7 +136,11 @@ class _Bias(nn.Module):
                 f"{name} must have shape [{length}] or [batch, {length}], got "
                 f"{list(given.shape)}"
             )
-        return given.double() if given.is_floating_point() else given.long()
+        if not given.is_floating_point():
+            return given.long()
+        if self._whole_only:
+            raise TypeError(f"{name} must be integers, got {given.dtype}")
+        return given.double()
 
     def _biases(self, offsets: Tensor, hides: bool) -> Tensor:
         values = self._values(offsets)
@@ -178,34 +170,19 @@ class AlibiBias(_Bias, Tabled):
     What :func:`pe_lib.beyond.bias.alibi_bias` computes, rounded once to float32,
     whatever the dtype of the module. Nothing is learned and nothing is saved; a
     longer text needs no other module. Distances are computed before they are
-    multiplied: the short form, slope times the key's position, is the same to a
-    softmax in exact numbers, and in bfloat16 it makes neighbours equal.
-
-    In 16 bits a bias of this form keeps its relative precision, so that near words
-    stay apart; what it loses is the sum of score and bias. Add it in float32.
+    multiplied: slope times the key's position is the same to a softmax in exact
+    numbers, and in bfloat16 it makes neighbours equal. In 16 bits what is lost is the
+    sum of score and bias: add it in float32.
 
     ``nn.TransformerEncoder`` in eval under ``no_grad`` takes a fast path that turns a
     mask of numbers into booleans: each token then sees only itself, and no error is
     raised. ``torch.backends.mha.set_fastpath_enabled(False)`` cures it.
 
-    Parameters
-    ----------
-    num_heads : int
-        At least 1.
-    causal : bool
-        Whether later keys are hidden. Without a mask before and after are alike.
-    rule : {"program", "paper"}
-        Which slopes, see :func:`pe_lib.beyond.bias.alibi_slopes`.
-    device, dtype
-        Of the slopes, which have 32 bits or more.
+    With `causal` later keys are hidden; without a mask before and after are alike.
+    `rule`, "program" or "paper", says which slopes, see
+    :func:`pe_lib.beyond.bias.alibi_slopes`; they have 32 bits or more. Raises TypeError
+    or ValueError if an argument has a wrong type or is out of range.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
-
-    Examples
-    --------
     >>> bias = AlibiBias(8, causal=True)
     >>> bias(3)[0]
     tensor([[ 0.0000,    -inf,    -inf],
@@ -276,30 +253,12 @@ class T5Bias(_Bias):
     numbers: no logarithm can put a distance into a wrong one. T5 makes one such
     module for its encoder and one for its decoder, and uses it in all layers.
 
-    `weight` is a row a bucket and a column a head, as in the authors' program and in
-    transformers, whose ``relative_attention_bias.weight`` fits.
+    With `causal` later keys are hidden, and all buckets are for earlier ones. Weights
+    begin at 0, or at random with the standard deviation `init_std`. They are
+    [num_buckets, num_heads], as transformers has them in
+    ``relative_attention_bias.weight``. Raises TypeError or ValueError if an argument
+    has a wrong type or is out of range.
 
-    Parameters
-    ----------
-    num_heads : int
-        At least 1.
-    num_buckets, max_distance : int
-        As in :func:`pe_lib.beyond.bias.t5_buckets`.
-    causal : bool
-        Whether later keys are hidden, and all buckets are for earlier ones.
-    init_std : float
-        The weights begin at 0, no offset preferred; with a number above 0 they are
-        drawn with this standard deviation.
-    device, dtype
-        Of the weights.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
-
-    Examples
-    --------
     >>> bias = T5Bias(8, causal=True)
     >>> with torch.no_grad():
     ...     bias.weight[1] = 3.0  # one back
@@ -308,6 +267,8 @@ class T5Bias(_Bias):
     >>> bias(1, 11).shape
     torch.Size([8, 1, 11])
     """
+
+    _whole_only = True
 
     def __init__(
         self,
@@ -363,12 +324,6 @@ class T5Bias(_Bias):
     @property
     def _device(self) -> torch.device:
         return self.weight.device
-
-    def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        positions = super()._as_positions(name, value, length)
-        if positions.is_floating_point():
-            raise TypeError(f"{name} must be integers, got {value.dtype}")
-        return positions
 
     def _values(self, offsets: Tensor) -> Tensor:
         exact = self.weight.dtype == torch.float64

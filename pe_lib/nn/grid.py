@@ -7,9 +7,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from pe_lib._arguments import as_reals
 from pe_lib._exact_angles import as_fixed_point
-from pe_lib.beyond.grid import section_frequencies
+from pe_lib.beyond.grid import _axis_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
 from pe_lib.nn._angles import make_columns
@@ -27,26 +26,13 @@ class GridRotaryEmbedding(nn.Module):
     for a word. transformers keeps such ids as [axes, batch, length]; here the axes
     come last, so give ``position_ids.movedim(0, -1)``.
 
-    Parameters
-    ----------
-    head_dim : int
-        Width of a head, even.
-    sections, interleave, base
-        As in :func:`pe_lib.beyond.grid.section_frequencies`; in Qwen2-VL (16, 24, 24)
-        with base 10**6.
-    frequencies : array_like [axes, head_dim / 2]
-        In the place of sections, from -pi to pi: of
-        :func:`pe_lib.beyond.grid.axial_frequencies`, or mixed.
-    layout, seq_dim, device
-        As in :class:`RotaryEmbedding`. Qwen's weights have "half_split".
+    `sections`, `interleave` and `base` are those of
+    :func:`pe_lib.beyond.grid.section_frequencies`, in Qwen2-VL (16, 24, 24) with base
+    10**6. In their place may come `frequencies` [axes, head_dim / 2] from -pi to pi, of
+    :func:`pe_lib.beyond.grid.axial_frequencies` or mixed. Layout and seq_dim are those
+    of :class:`RotaryEmbedding`; Qwen's weights have "half_split". Raises TypeError or
+    ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.beyond.grid.rotate_grid` would raise.
-
-    Examples
-    --------
     >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
     >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
     >>> word = torch.arange(5)[:, None].expand(5, 3)  # the same on all axes
@@ -72,21 +58,7 @@ class GridRotaryEmbedding(nn.Module):
         self.rotary = RotaryEmbedding(
             head_dim, max_length=0, layout=layout, seq_dim=seq_dim, device=device
         )
-        if (sections is None) == (frequencies is None):
-            raise ValueError("sections or frequencies must be given, and not both")
-        if sections is not None:
-            turning = section_frequencies(
-                head_dim, sections, interleave=interleave, base=base
-            )
-        else:
-            turning = as_reals("frequencies", frequencies)  # type: ignore[arg-type]
-        if turning.ndim != 2 or turning.shape[1] != head_dim // 2 or head_dim % 2:
-            raise ValueError(
-                "frequencies must have shape [axes, head_dim / 2] with an even "
-                f"head_dim, got {turning.shape} and head_dim = {head_dim}"
-            )
-        if not (np.abs(turning) <= np.pi).all():
-            raise ValueError("frequencies must lie within -pi and pi")
+        turning = _axis_frequencies(head_dim, sections, interleave, base, frequencies)
         self.frequencies = tuple(map(tuple, turning.tolist()))
         units = [as_fixed_point(tuple(row)) for row in np.abs(turning).tolist()]
         signed = [
@@ -100,20 +72,12 @@ class GridRotaryEmbedding(nn.Module):
     def forward(
         self, queries: Tensor, keys: Tensor, *, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys, rotated by their positions.
+        """Queries and keys as of a :class:`RotaryEmbedding`, rotated.
 
-        Parameters
-        ----------
-        queries, keys : tensors [..., length, head_dim]
-            As in :class:`RotaryEmbedding`.
-        positions : tensor [length, axes] or [batch, length, axes]
-            Real numbers. Where many layers need the same ones, give what
-            :meth:`cos_sin` returns to ``module.rotary(queries, keys, cos_sin=...)``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If positions are no real numbers, or shapes do not fit.
+        Positions are real numbers, [length, axes] or [batch, length, axes]. Where many
+        layers need the same ones, give what :meth:`cos_sin` returns to
+        ``module.rotary(queries, keys, cos_sin=...)``. Raises TypeError if they are no
+        real numbers, ValueError if shapes do not fit.
         """
         wide = torch.float64 in (queries.dtype, keys.dtype)
         dtype = torch.float64 if wide else torch.float32

@@ -25,30 +25,14 @@ class LearnedPositionalEmbedding(Added):
     For sentences padded on the left positions are
     ``(mask.cumsum(-1) - 1).clamp(min=0)``.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of x, at least 1.
-    max_length : int
-        Number of positions that can be learned, at least 1.
-    init : "normal" or "sinusoidal"
-        Where learning starts: independent normal numbers with standard deviation
-        0.02, as in BERT and GPT-2; or the table of :func:`pe_lib.sinusoidal_table`.
-    padding_idx : int
-        The row of padding, as in RoBERTa (1): it is zero and stays so. Position 0 has
-        the row after it, and position -1 is padding; so weights have max_length +
-        padding_idx + 1 rows, and the positions of a mask are
-        ``mask.cumsum(-1) * mask - 1``.
-    dropout, batch_first, device, dtype
-        As in :class:`SinusoidalPositionalEncoding`.
+    Learning starts with `init`: "normal", independent numbers with standard deviation
+    0.02, as in BERT and GPT-2; or "sinusoidal", the table of
+    :func:`pe_lib.sinusoidal_table`. The row `padding_idx` is that of padding, as in
+    RoBERTa (1): it is zero and stays so. Position 0 has the row after it, and position
+    -1 is padding; so weights have max_length + padding_idx + 1 rows, and the positions
+    of a mask are ``mask.cumsum(-1) * mask - 1``. The other arguments, and what is
+    raised, are those of :class:`SinusoidalPositionalEncoding`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range.
-
-    Examples
-    --------
     >>> embed = LearnedPositionalEmbedding(4, max_length=8, init="sinusoidal")
     >>> embed(torch.zeros(1, 4), offset=1).detach()
     tensor([[0.8415, 0.5403, 0.0100, 0.9999]])

@@ -1,5 +1,6 @@
 """Rotary positions as a PyTorch module."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import torch
@@ -12,8 +13,10 @@ from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._arguments import as_float_tensor, as_real_tensor, as_whole, match_rows
 from pe_lib.nn._configs import rotary_arguments
-from pe_lib.nn._rotate import angles_of, rotate_each
+from pe_lib.nn._rotate import parts_of, rotate_each
 from pe_lib.nn._tables import WIDE, Tabled
+
+CosSin = tuple[Tensor, Tensor]
 
 
 class RotaryEmbedding(Tabled):
@@ -24,40 +27,31 @@ class RotaryEmbedding(Tabled):
     queries), whatever the dtype of the module; the rotation is computed in float32
     and rounded once to the dtype of what is rotated, under autocast too.
 
-    The module has no parameters, saves nothing, and remembers nothing: what it has
-    rotated before, and how long that was, changes no number. Angles of positions 0
-    to max_length - 1 are kept ready. Others, and those of given positions, are
-    computed in each call; where many layers need the same ones, :meth:`cos_sin`
-    computes them once.
+    The module has no parameters, saves nothing, and what it has rotated before
+    changes no number. Angles of positions 0 to max_length - 1 are kept ready, in 32
+    bits or more. Others, and those of given positions, are computed in each call;
+    where many layers need the same ones, :meth:`cos_sin` computes them once.
+
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Parameters
     ----------
-    head_dim : int
-        Width of a head, at least 2.
+    head_dim : int, at least 2
     max_length : int
-        How many positions are kept ready, at least 0. No limit for the module, nor
-        under torch.compile; a program that torch.export wrote down from an example
-        within it keeps these positions alone. With 0 all are computed.
+        How many positions are kept ready, at least 0. No limit, but for a program
+        that torch.export wrote down from an example within them. 0 computes all.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`. The layout must be that of
         the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
         transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
         Llama files. :meth:`from_config` knows it.
-    attention_factor : float
-        Multiplies what is rotated, and so scores by its square; above 0. The word is
-        that of transformers. YaRN's paper divides scores by a temperature t instead,
-        and the factor is its 1 / sqrt(t).
+    attention_factor : float above 0
+        Multiplies what is rotated, and so scores by its square. The word is that of
+        transformers; YaRN's paper divides scores by a temperature t instead, and the
+        factor is its 1 / sqrt(t).
     seq_dim : int
         The axis of the length, counted from the end: -2 for
         [batch, heads, length, head_dim], -3 for [batch, length, heads, head_dim].
-    device, dtype
-        Of what is kept ready, in 32 bits or more.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.beyond.rotary.apply_rotary` would raise, or another argument
-        is out of range.
 
     Examples
     --------
@@ -125,13 +119,7 @@ class RotaryEmbedding(Tabled):
             )
         cosines, sines = layout_columns(self.rotary_dim, "half_split")
         columns = make_columns(self.rotary_dim, sines, cosines, units)
-        neighbours = self.layout == "interleaved"
-        shape = (
-            (1, self.max_length, pairs, 2)
-            if neighbours
-            else (2, self.max_length, self.rotary_dim)
-        )
-        self._make_table(shape, columns, device, dtype)
+        self._make_table((self.max_length, self.rotary_dim), columns, device, dtype)
 
     @classmethod
     def from_config(
@@ -139,25 +127,15 @@ class RotaryEmbedding(Tabled):
     ) -> Self:
         """The rotary module of a model that transformers describes.
 
-        Parameters
-        ----------
-        config : transformers configuration, or the dict of its config.json
-            `rope_parameters`, or `rope_theta` and `rope_scaling` of older files, with
-            the rules "default", "linear", "llama3" and "yarn"; the width of a head
-            and the share that turns.
-        layout : "half_split" or "interleaved"
-            Needed where it is not known from `model_type`.
-        **options
-            `max_length`, `seq_dim`, `device` and `dtype` of the module.
+        From its configuration or the dict of its config.json: `rope_parameters`, or
+        `rope_theta` and `rope_scaling` of older files, with the rules "default",
+        "linear", "llama3" and "yarn"; the width of a head and the share that turns.
+        The layout must be given where it is not known from `model_type`; options are
+        `max_length`, `seq_dim`, `device` and `dtype` of the module.
 
-        Raises
-        ------
-        ValueError
-            If the layout is not known, angles depend on the length of the text
-            ("dynamic", "longrope"), or layers differ in their parameters.
+        Raises ValueError if the layout is not known, angles depend on the length of
+        the text ("dynamic", "longrope"), or layers differ in their parameters.
 
-        Examples
-        --------
         Position interpolation by a factor of 8:
 
         >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}
@@ -180,16 +158,20 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        cos_sin: tuple[Tensor, Tensor] | None = None,
+        cos_sin: CosSin | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, rotated by their positions.
+
+        Raises TypeError if queries or keys are no floating-point numbers, positions no
+        real numbers, offset no integer, or cosines and sines have too few bits;
+        ValueError if shapes do not fit, `cos_sin` comes with positions or an offset,
+        or lengths differ: :meth:`rotate` takes queries and keys apart.
 
         Parameters
         ----------
         queries, keys : tensors [..., length, head_dim]
             Floating-point numbers of one length, in the axis `seq_dim`; heads and
-            dtypes may differ. The batch comes first where positions are given for
-            each sentence. Nothing in a tensor says which axis is the length:
+            dtypes may differ. Nothing in a tensor says which axis is the length:
             [batch, length, heads, head_dim] needs seq_dim=-3.
         positions : tensor [length], [1, length] or [batch, length]
             Real numbers, negative and fractional ones too; 0, ..., length - 1 if
@@ -198,22 +180,8 @@ class RotaryEmbedding(Tabled):
         offset : int
             Is added to every position.
         cos_sin : tuple of two tensors
-            What :meth:`cos_sin` returned, in the place of positions and offset.
-
-        Returns
-        -------
-        tuple of two tensors
-            Of the shapes and dtypes of queries and keys.
-
-        Raises
-        ------
-        TypeError
-            If queries or keys are no floating-point numbers, positions no real
-            numbers, offset no integer, or cosines and sines have too few bits.
-        ValueError
-            If shapes do not fit, or `cos_sin` comes with positions or an offset.
-            Queries and keys of different lengths are at different positions: rotate
-            them apart, with :meth:`rotate`.
+            What :meth:`cos_sin` returned, in the place of positions and offset: of
+            float64 if queries or keys are.
         """
         queries = self._length_before_last("queries", queries)
         keys = self._length_before_last("keys", keys)
@@ -224,12 +192,12 @@ class RotaryEmbedding(Tabled):
                 "rotate() takes each with its own positions"
             )
         given = positions, offset, cos_sin
-        angles = self._angles("queries", queries, *given)
+        parts = self._parts("queries", queries, given)
         if positions is None and cos_sin is None and keys.dtype == queries.dtype:
-            both = rotate_each((queries, keys), angles, self.layout)
+            both = rotate_each((queries, keys), parts, self.layout)
         else:
-            others = self._angles("keys", keys, *given)
-            both = rotate_each((queries,), angles, self.layout)
+            others = self._parts("keys", keys, given)
+            both = rotate_each((queries,), parts, self.layout)
             both += rotate_each((keys,), others, self.layout)
         if self.seq_dim != -2:
             both = [part.transpose(self.seq_dim, -2) for part in both]
@@ -241,21 +209,17 @@ class RotaryEmbedding(Tabled):
         *,
         positions: Tensor | None = None,
         offset: int = 0,
-        cos_sin: tuple[Tensor, Tensor] | None = None,
+        cos_sin: CosSin | None = None,
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        angles = self._angles("x", x, positions, offset, cos_sin)
-        (rotated,) = rotate_each((x,), angles, self.layout)
+        parts = self._parts("x", x, (positions, offset, cos_sin))
+        (rotated,) = rotate_each((x,), parts, self.layout)
         return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
 
     def cos_sin(
-        self,
-        positions: Tensor,
-        *,
-        offset: int = 0,
-        dtype: torch.dtype = torch.float32,
-    ) -> tuple[Tensor, Tensor]:
+        self, positions: Tensor, *, offset: int = 0, dtype: torch.dtype = torch.float32
+    ) -> CosSin:
         """Cosines and sines of positions [...]: two [..., rotary_dim / 2].
 
         One number a pair, float32, or float64 for float64 queries, times
@@ -276,22 +240,17 @@ class RotaryEmbedding(Tabled):
 
     def _cos_sin(
         self, axes: tuple[Tensor, ...], offset: Any, dtype: torch.dtype
-    ) -> tuple[Tensor, Tensor]:
-        """The same, of positions on each of the axes."""
-        codes = codes_at(axes, offset, self._exact, dtype)
-        codes = codes if self.attention_factor == 1 else codes * self.attention_factor
-        cos, sin = codes.chunk(2, -1)
-        return cos, sin
+    ) -> CosSin:
+        """The same, of positions on each of the axes, or on all alike."""
+        axes = axes * (len(self._exact[0]) // len(axes))
+        cos, sin = codes_at(axes, offset, self._exact, dtype).chunk(2, -1)
+        factor = self.attention_factor
+        return (cos, sin) if factor == 1 else (cos * factor, sin * factor)
 
-    def _angles(
-        self,
-        name: str,
-        x: Tensor,
-        positions: Tensor | None,
-        offset: Any,
-        cos_sin: tuple[Tensor, Tensor] | None,
-    ) -> Tensor:
-        """Those given, or of positions + offset; from the table, if it has them."""
+    def _parts(self, name: str, x: Tensor, given: tuple[Any, ...]) -> Sequence[Tensor]:
+        """Angles given, or of positions + offset; from the table, if it has them."""
+        (positions, offset, cos_sin), length = given, x.shape[-2]
+        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         if cos_sin is not None:
             if positions is not None or type(offset) is not int or offset:
                 raise ValueError(
@@ -299,27 +258,25 @@ class RotaryEmbedding(Tabled):
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-            return self._fitting(name, x, cos_sin)
-        offset, length = as_whole("offset", offset), x.shape[-2]
-        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-        if positions is not None:
+        elif positions is not None:
             cos_sin = self.cos_sin(positions, offset=offset, dtype=dtype)
-            return self._fitting(name, x, cos_sin)
+        if cos_sin is not None:
+            return parts_of(self._fitting(name, x, cos_sin), self.layout)
+        if type(offset) is not int:
+            offset = as_whole("offset", offset)
         table, end = self._ready(), offset + length
         fits = table is not None and table.dtype == dtype and table.device == x.device
-        if fits and offset >= 0 and end <= self.max_length:
-            return table[:, offset:end]  # type: ignore[index]
-        return self._angles_from(offset, length, x.device, dtype)
+        if not fits or offset < 0 or end > self.max_length:
+            found = self.cos_sin(
+                torch.arange(length, device=x.device), offset=offset, dtype=dtype
+            )
+            return parts_of(found, self.layout)
+        if torch.compiler.is_compiling():
+            return table[offset:end].chunk(2, -1)  # type: ignore[index]
+        return [part[offset:end] for part in self._table_parts]
 
-    def _angles_from(
-        self, offset: Any, length: Any, device: torch.device, dtype: torch.dtype
-    ) -> Tensor:
-        """Of offset, offset + 1, ..., the same on all axes."""
-        axes = (torch.arange(length, device=device),) * len(self._exact[0])
-        return angles_of(*self._cos_sin(axes, offset, dtype), self.layout)
-
-    def _fitting(self, name: str, x: Tensor, cos_sin: tuple[Tensor, Tensor]) -> Tensor:
-        """Angles of cosines and sines, with the axes of x."""
+    def _fitting(self, name: str, x: Tensor, cos_sin: CosSin) -> list[Tensor]:
+        """Cosines and sines with the axes of x."""
         length, found = x.shape[-2], []
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
         for part in cos_sin:
@@ -336,7 +293,7 @@ class RotaryEmbedding(Tabled):
             part = match_rows(name, part, length, rows, columns=1).to(x.device)
             heads = (slice(None), *[None] * (x.ndim - 3))
             found.append(part[heads] if part.ndim == 3 else part)
-        return angles_of(found[0], found[1], self.layout)
+        return found
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
@@ -350,8 +307,9 @@ class RotaryEmbedding(Tabled):
         return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
     def _fill(self, table: Tensor) -> None:
-        angles = self._angles_from(0, self.max_length, table.device, table.dtype)
-        table.copy_(angles)
+        positions = torch.arange(self.max_length, device=table.device)
+        table.copy_(torch.cat(self._cos_sin((positions,), 0, table.dtype), -1))
+        self._table_parts = parts_of(table.chunk(2, -1), self.layout)
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._frequencies, dtype=torch.float64).expand(count, -1)

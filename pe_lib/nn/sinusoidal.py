@@ -30,42 +30,32 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
 
-    The module has no parameters and saves nothing: its state_dict is empty. A table
-    that a different module's checkpoint carries, such as ``pe``, is compared with our
-    own and left out; a different encoding is an error that says so.
+    The state_dict is empty. A table that a different module's checkpoint carries,
+    such as ``pe``, is compared with our own and left out; a different encoding is an
+    error that says so. Rows of positions 0 to max_length - 1 are kept ready in the
+    module's own dtype, and whole positions taken from them on the CPU. Other
+    positions, and codes of more bits, are computed in each call, to the same numbers.
 
-    It keeps the rows of positions 0 to max_length - 1 ready, in its own dtype, and
-    takes whole positions from them on the CPU. Other positions, and codes for an x
-    of more bits than the module has, are computed in :meth:`forward`, which takes
-    longer and changes nothing.
+    Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
     Parameters
     ----------
     d_model : int
         Width of x, at least 1, odd widths included.
     max_length : int
-        How many rows are kept ready, at least 0. No limit for the module, nor under
-        torch.compile. A program that torch.export or torch.jit.trace wrote down from
-        an example within these rows keeps them alone, and refuses more; made with
-        max_length=0, it computes every row and has no such limit.
+        How many rows are kept ready, at least 0. No limit, but for a program that
+        torch.export or torch.jit.trace wrote down from an example within them. 0
+        computes all.
     base, spacing, layout
         As in :func:`pe_lib.sinusoidal`.
     dropout : float
-        Share of the sums that are set to zero in training, as in section 5.4 of
-        the paper. After the sum, not before.
+        Share of the sums that are set to zero in training, as in section 5.4.
     batch_first : bool
         Whether x is [..., length, d_model] (the default here) or
-        [length, batch, d_model] (the default of PyTorch's own modules). From the
-        shapes alone a swapped batch and length cannot be told: every token of a
-        sentence would silently get the code of one position.
+        [length, batch, d_model] (the default of PyTorch's own modules). Shapes alone
+        do not tell: every token would silently get the code of one position.
     device, dtype
         Of the table, as in PyTorch's own modules.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If :func:`pe_lib.sinusoidal` would raise, or another argument has a wrong
-        type or is out of range.
 
     Examples
     --------
@@ -76,21 +66,14 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
             [0.8415, 0.5403, 0.0100, 0.9999]])
 
-    The next token, with two in the cache, is at position 2:
+    The next token, with two in the cache, is at position 2, and sentences padded on
+    the left begin where their mask does:
 
-    >>> whole, last = encode(torch.zeros(3, 4)), encode(torch.zeros(1, 4), offset=2)
-    >>> torch.equal(whole[2:], last)
-    True
-
-    Sentences padded on the left begin where their mask does:
-
+    >>> last = encode(torch.zeros(1, 4), offset=2)
     >>> mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
-    >>> positions = mask.cumsum(-1) - 1
-    >>> positions
-    tensor([[ 0,  1,  2],
-            [-1,  0,  1]])
-    >>> encode(torch.zeros(2, 3, 4), positions=positions).shape
-    torch.Size([2, 3, 4])
+    >>> padded = encode(torch.zeros(2, 3, 4), positions=mask.cumsum(-1) - 1)
+    >>> torch.equal(padded[0, 2:], last), torch.equal(padded[1, 1:], padded[0, :2])
+    (True, True)
     """
 
     def __init__(

@@ -1,18 +1,30 @@
 """The form of a page: what a reader's time rests on.
 
-A page of the path, the first part of _toc.yml, is short, as somebody reads it who looks
-at every picture and plays with every explorer (``Page.seconds`` says what counts). It
-begins with a picture and ends with the question that forces the next page.
+A page of the path or on real models, the first two parts of _toc.yml, is short, as
+somebody reads it who looks at every picture and plays with every explorer
+(``Page.seconds`` says what counts), and as a notebook. It begins with a picture, its
+story ends with the question that forces the next page, and its last section lists what
+its companion has, with the results.
 """
 
 import ast
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
-from website.manuscript import EXERCISES, RECALL, Cell, Page, count_words, plain
+from website.manuscript import (
+    DEEPER,
+    EXERCISES,
+    RECALL,
+    Cell,
+    Page,
+    Section,
+    count_words,
+    plain,
+    without_marks,
+)
 
-WORDS, LINES, MINUTES, RESULT = 800, 45, 13, 30
+WORDS, LINES, MINUTES, RESULT = 800, 45, 17, 30
+CELLS, FIRST_EXERCISE = 42, 25
 TITLE, OPENING, CHECK = 60, 100, 6
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW = "**And now?**"
@@ -39,7 +51,6 @@ LENGTH = re.compile(
 
 def faults(page: Page) -> Iterator[str]:
     """What is wrong with the form of a chapter."""
-    yield from deeper(page)
     yield from checked(page)
     yield from norms(page)
 
@@ -60,12 +71,17 @@ def in_the_fields_words(page: Page) -> Iterator[str]:
             yield f"{check!r}: the line of a check has {CHECK} words at most"
 
 
-def faults_of_the_path(page: Page, following: Page | None) -> Iterator[str]:
-    """What is wrong besides with one of the path."""
+def faults_of_the_path(
+    page: Page, following: Page | None, companion: Page | None
+) -> Iterator[str]:
+    """What is wrong besides with one of the path or on a real model."""
     yield from lengths(page)
+    yield from cells(page)
     yield from beginning(page)
     yield from order(page)
     yield from ending(page, following)
+    if companion:
+        yield from deeper(page, companion)
     yield from only_asserts(page)
     yield from reserved(page)
 
@@ -79,7 +95,16 @@ def lengths(page: Page) -> Iterator[str]:
         (page.seconds / 60, MINUTES, "minutes"),
     ):
         if found > most:
-            yield f"{found:.4g} {what}, at most {most}: the rest is '## Deeper: ...'"
+            yield f"{found:.4g} {what}, at most {most}: the rest goes to its companion"
+
+
+def cells(page: Page) -> Iterator[str]:
+    """Whether it is short as a notebook, too, and soon at its exercises."""
+    if len(page.cells) > CELLS:
+        yield f"{len(page.cells)} cells, at most {CELLS}"
+    starts = (n for n, c in enumerate(page.cells, 1) if f"## {EXERCISES}" in c.source)
+    if (first := next(starts, FIRST_EXERCISE)) > FIRST_EXERCISE:
+        yield f"exercises begin at cell {first}, at {FIRST_EXERCISE} at the latest"
 
 
 def beginning(page: Page) -> Iterator[str]:
@@ -94,17 +119,10 @@ def beginning(page: Page) -> Iterator[str]:
 
 
 def order(page: Page) -> Iterator[str]:
-    """Main text, deeper sections, recall, exercises."""
-    ranks = [
-        (1 if s.is_deeper else {RECALL: 2, EXERCISES: 3}.get(s.title, 0), s.title)
-        for s in page.sections
-        if s.level <= 2
-    ]
-    for (before, above), (after, title) in pairwise(ranks):
-        if after < before:
-            yield f"{title!r} stands below {above!r}"
-    if [rank for rank, _ in ranks[-2:]] != [2, 3]:
-        yield f"does not end with {RECALL!r} and {EXERCISES!r}"
+    """Main text, recall, exercises, and what is deeper."""
+    last = [s.title for s in page.sections if s.level <= 2][-3:]
+    if last != [RECALL, EXERCISES, DEEPER]:
+        yield f"ends with {last}, not with {RECALL!r}, {EXERCISES!r} and {DEEPER!r}"
 
 
 def ending(page: Page, following: Page | None) -> Iterator[str]:
@@ -121,22 +139,47 @@ def ending(page: Page, following: Page | None) -> Iterator[str]:
         yield f"{AND_NOW} does not link to {following.name}"
 
 
-def deeper(page: Page) -> Iterator[str]:
-    """Each folded section shows its result: one short sentence."""
-    for section in page.sections:
-        if section.is_deeper:
-            first = section.parts[0] if section.parts else Cell("", "code", "", {})
-            result = first.source.strip().split("\n\n")[0]
-            plain = re.sub(r"<!--.*?-->", "", result, flags=re.DOTALL).strip()
-            if (
-                first.kind == "code"
-                or plain.startswith((":::", "$$", "|"))
-                or not plain.endswith((".", "!", "?", "*", ")", "”"))
-                or SENTENCE_END.search(plain)
-                or count_words(plain) > RESULT
-            ):
-                rule = f"one sentence of {RESULT} words at most, a paragraph by itself"
-                yield f"{section.title!r} begins with its result: {rule}"
+def deeper(page: Page, companion: Page) -> Iterator[str]:
+    """The list at the end has each section of the companion and its result."""
+    listed = page.sections[-1].parts[0].source if page.sections[-1].parts else ""
+    entries = [" ".join(entry.split()) for entry in re.split("^- ", listed, flags=re.M)]
+    file = f"{companion.name.rpartition('/')[2]}.ipynb"
+    for section in companion.sections:
+        if section.level != 2 or section.title == EXERCISES:
+            continue
+        formula = "$" in section.title  # which no anchor has
+        to = f"#{section.labels[-1]}" if formula else f"{file}#{section.anchor}"
+        link = f"[{section.title}]({to})"
+        found = next((e for e in entries if e.startswith(link)), None)
+        said = result(section)
+        if not said:
+            rule = f"one sentence of {RESULT} words at most, a paragraph by itself"
+            yield f"{companion.name}: {section.title!r} begins with its result: {rule}"
+        elif found is None:
+            yield f"its list has no entry {link}"
+        else:
+            line = plain_line(found.removeprefix(link)).lstrip(": ")
+            if line.lower() != said.lower():
+                yield f"{link} says {line!r}, the section {said!r}"
+
+
+def plain_line(text: str) -> str:
+    """Without remarks, links and line breaks."""
+    return " ".join(without_marks(text).split())
+
+
+def result(section: Section) -> str:
+    """The first paragraph of a section, if it is one short sentence."""
+    first = section.parts[0] if section.parts else Cell("", "code", "", {})
+    said = plain_line(first.source.strip().split("\n\n")[0])
+    is_one = (
+        first.kind != "code"
+        and not said.startswith((":::", "$$", "|"))
+        and said.endswith((".", "!", "?", "*", ")", "”"))
+        and not SENTENCE_END.search(said)
+        and count_words(said) <= RESULT
+    )
+    return said if is_one else ""
 
 
 def checked(page: Page) -> Iterator[str]:

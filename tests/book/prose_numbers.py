@@ -20,7 +20,7 @@ from random import Random
 from statistics import mean
 from typing import NamedTuple
 
-from website.manuscript import Cell, Manuscript, Page, Section
+from website.manuscript import DEEPER, Cell, Manuscript, Page, Section
 
 DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+"
 JOIN = rf"(?:\s?(?:,\s|,?\sand\s|,?\sor\s|\sto\s|[-–])\s?(?:{DIGITS}))*"
@@ -57,6 +57,7 @@ BEFORE_A_NAME = re.compile(
 )
 YEAR = re.compile(r"(?:\b(?:in|of|since|until|from|by|before|after)\s|[A-Z]\w+ |\()$")
 QUANTITY = re.compile(rf"{JOIN}(?: more)? minutes?\b|[\s-]bits?\b|\s?(?:°|degrees)")
+RANGE = re.compile(r', "[\d_.]+ to [\d_.]+(, even)?"')
 LITERAL = re.compile(r"(?<![\w.])(\d+(?:_\d+)*(?:\.\d+)?(?:e-?\d+)?)()")
 SAY_NOTHING = {
     *("the", "and", "for", "not", "with", "from", "are", "has", "all", "than", "that"),
@@ -193,8 +194,8 @@ def output_lines(cell: Cell) -> list[Line]:
 
 @cache
 def code_lines(cell: Cell) -> list[Line]:
-    """The lines of a cell; numbers of comments are none."""
-    lines = [(x, x.partition("#")[0]) for x in cell.source.splitlines()]
+    """The lines of a cell; numbers of comments, and of what may be chosen, are none."""
+    lines = [(x, RANGE.sub("", x.partition("#")[0])) for x in cell.source.splitlines()]
     return [_line(LITERAL.sub(" ", x), LITERAL.findall(code)) for x, code in lines]
 
 
@@ -208,8 +209,11 @@ def beside(parts: tuple[Cell, ...], at: int) -> tuple[Cell, ...]:
 
 
 def passages(book: Manuscript, page: Page) -> Iterator[Passage]:
-    """All texts of a page whose numbers are checked, its claims' reasons too."""
-    for section in page.sections:
+    """All texts of a page whose numbers are checked, its claims' reasons too.
+
+    What it lists as deeper is said, and checked, in its companion (`page_form`).
+    """
+    for section in (s for s in page.sections if s.title != DEEPER):
         yield Passage(page, section, section.title)
         for at, part in enumerate(section.parts):
             text = part.source if part.kind == "markdown" else part.checked

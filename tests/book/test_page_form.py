@@ -1,6 +1,7 @@
-"""The form of the pages: short main text, picture first, folds with their result."""
+"""The form of the pages: short, picture first, and deeper sections in a list."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,17 @@ from website import manuscript
 from website.manuscript import Cell, Page
 
 BOOK = manuscript.read()
-FOLLOWING = dict(zip(BOOK.path_pages, BOOK.path_pages[1:], strict=False))
+SHORT = [*BOOK.path_pages, *BOOK.model_pages]
+FOLLOWING = dict(pairwise(SHORT))
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_form(page: Page) -> None:
     """Each fault of a chapter, one a line, with its remedy."""
     faults = list(page_form.faults(page))
-    if page in BOOK.path_pages:
-        faults += page_form.faults_of_the_path(page, FOLLOWING.get(page))
+    if page in SHORT:
+        following, companion = FOLLOWING.get(page), BOOK.companion(page)
+        faults += page_form.faults_of_the_path(page, following, companion)
     if faults:
         pytest.fail("\n".join([page.name, *faults]), pytrace=False)
 
@@ -33,7 +36,7 @@ def test_words(name: str) -> None:
 def test_path() -> None:
     """The first part of _toc.yml in 100 minutes."""
     minutes = sum(page.seconds for page in BOOK.path_pages) / 60
-    assert minutes <= 100, "the path is too long: move text into '## Deeper: ...'"
+    assert minutes <= 100, "the path is too long: move text into its companions"
 
 
 FIGURE = {"mystnb": {"figure": {"name": "fig-a"}}}
@@ -45,37 +48,44 @@ GOOD: dict[str, Cell | str] = {
     "idea": Cell("idea", "code", "x = 1\n\nprint(x)", {}),
     "check": Cell("check", "code", "assert x == y\n", {"checked": "one winner"}),
     "now": "## One idea\n\nText.\n\n**And now?** Then [what](b.ipynb#part)?",
-    "deeper": "## Deeper: more\n\nThe result is $x$, by {cite:t}`a2017`.\n\n### In it",
-    "far": Cell("far", "code", "y = 2\n" * 25, {}),
     "recall": "## Do you remember?\n\n" + "word " * 1000,
     "exercises": "## Exercises",
+    "deeper": "## Deeper\n\n- [More](a_deeper.ipynb#more): the result is $x$.",
 }
+COMPANION: dict[str, Cell | str] = {
+    "title": "# Deeper in it",
+    "more": "## More\n\nThe result is $x$.\n\nLetters are free here, $\\omega_k$.",
+    "far": Cell("far", "code", "y = 2\n" * 25, {}),
+}
+
+
+def a_page(name: str, parts: dict[str, Cell | str]) -> Page:
+    """A notebook of these cells."""
+    cells = [
+        Cell(key, "markdown", cell, {}) if isinstance(cell, str) else cell
+        for key, cell in parts.items()
+    ]
+    return Page(name, Path("a.ipynb"), tuple(cells))
 
 
 def made(name: str = "book/part/a", **changes: Cell | str) -> Page:
     """A good page, with other cells in the place of some."""
-    cells = [
-        Cell(key, "markdown", cell, {}) if isinstance(cell, str) else cell
-        for key, cell in (GOOD | changes).items()
-    ]
-    return Page(name, Path("a.ipynb"), tuple(cells))
+    return a_page(name, GOOD | changes)
 
 
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
         ({}, ""),
-        (
-            {"far": r"$\omega_k$ and " + "word " * 2000},
-            "",
-        ),  # letters of a fold are free
         ({"idea": "word " * 900}, "words, at most 800"),
+        ({f"more-{n}": "b" for n in range(42)}, "cells, at most 42"),
         ({"title": "# A\n\n**Bold.** W?\n\n*In one line:* no."}, "asks no question"),
         ({"imports": "Prose first."}, "begins with ['text', 'text', 'figure']"),
-        ({"recall": "## Summary\n\nAll."}, "'Summary' stands below 'Deeper: more'"),
+        ({"recall": "## Summary\n\nAll."}, "ends with ['Summary', 'Exercises'"),
         ({"now": "## One idea\n\nAnd now?"}, "does not end with a paragraph"),
         ({"now": "**And now?** See [that](c.ipynb)."}, "does not link to book/part/b"),
-        ({"deeper": "## Deeper: more\n\nOne. Two."}, "one sentence of 30 words"),
+        ({"deeper": "## Deeper\n\n- [Less](b.ipynb#less): no."}, "no entry [More]"),
+        ({"deeper": GOOD["deeper"].replace("$x$", "$y$")}, "the section 'The result"),
         ({"check": Cell("a", "code", "x", {"checked": "it holds"})}, "asserts nothing"),
         ({"check": Cell("a", "code", "assert x", {})}, "only asserts"),
         ({"idea": r"The speed $\omega_k$."}, "a hand is j"),
@@ -86,8 +96,31 @@ def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
     """Each by the check that is meant; none where there is none."""
     page = made(**changes)
     following = made("book/part/b")
-    found = [*page_form.faults(page), *page_form.faults_of_the_path(page, following)]
+    found = [
+        *page_form.faults(page),
+        *page_form.faults_of_the_path(
+            page, following, a_page("book/part/a_deeper", COMPANION)
+        ),
+    ]
     assert found == [] if not fault else any(fault in each for each in found), found
+
+
+def test_late_exercises_are_seen() -> None:
+    """A notebook begins with what one came for."""
+    parts = [*GOOD.items()]
+    late = parts[:4] + [(f"more-{n}", "b") for n in range(20)] + parts[4:]
+    (fault,) = page_form.cells(a_page("book/part/a", dict(late)))
+    assert "exercises begin at cell 29" in fault
+
+
+@pytest.mark.parametrize(
+    "more", ["One. Two.", "$$x$$", "It is so: a, b and c", "word " * 31 + "."]
+)
+def test_a_section_begins_with_its_result(more: str) -> None:
+    """One sentence of words, with a stop, that fits the list."""
+    companion = a_page("book/part/a_deeper", {"more": f"## More\n\n{more}"})
+    (fault,) = page_form.deeper(made(), companion)
+    assert "one sentence of 30 words" in fault
 
 
 @pytest.mark.parametrize(

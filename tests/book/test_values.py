@@ -57,7 +57,7 @@ def test_no_cell_raises_between_the_ends(page: Page) -> None:
 def test_values_are_used(page: Page) -> None:
     """What is stored lies in its range, and other cells use it."""
     offered = values.values(page)
-    assert 2 <= len(offered) <= 4
+    assert len(offered) <= 4
     for one in offered:
         stored, least, most = (
             float(text.replace("_", "")) for text in (one.stored, one.least, one.most)
@@ -107,7 +107,7 @@ def test_ends_are_the_ends() -> None:
         offered, found = values.values(page), [*values.ends(page)]
         least = {one.name: one.least for one in offered}
         most = {one.name: one.most for one in offered}
-        assert found[-2:] == [least, most]
+        assert len(offered) < 2 or found[-2:] == [least, most]
         for one in offered:
             for end in {one.least, one.most} - {one.stored}:
                 assert {one.name: end} in found

@@ -242,6 +242,7 @@ FAULTS = [
     ("spoilt", "Positions 5 ", of_table(with_row)),
     ("spoilt", "Columns 5 ", of_table(with_column)),
     ("spoilt", "16 bits", of_table(lambda n, d: table(n, d).bfloat16())),
+    ("spoilt", "16 bits", of_table(lambda n, d: table(n, d).half())),
     ("columns", "are 0", of_table(half_empty)),
     ("columns", "the same", of_table(lambda n, d: torch.randn(n, d // 2).repeat(1, 2))),
     ("distinct", "Position 1 ", picking(lambda t: t // 5)),

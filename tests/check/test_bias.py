@@ -98,6 +98,7 @@ FAULTS = [
     ("sign", "grows", sloped(lambda o: o.abs())),
     ("formula", "one slope", slopes(lambda h: 0.5 + 0 * h)),
     ("formula", "own slopes", slopes(lambda h: 2.0 ** -(h + 3))),
+    ("formula", "no formula", sloped(lambda o: -(o.float() ** 2))),
     ("sign", "raised", sloped(lambda o: o)),
     ("axes", "one number for all keys", sloped(of_the_query)),
     ("axes", "Values of one offset", sloped(by_query)),

@@ -217,6 +217,11 @@ def values_too(self, q, k, v):
     return *Rotary.forward(self, q, k), Rotary.forward(self, v, v)[0]
 
 
+def keys_ahead(self, q, k):
+    at = torch.arange(k.shape[-2])
+    return self.turn(q, self.angles(at)), self.turn(k, self.angles(at + 1))
+
+
 def offset_of_queries(self, q, k, offset=0):
     return Offset.forward(self, q, k, offset)[0], Rotary.forward(self, q, k)[1]
 
@@ -253,8 +258,10 @@ FAULTS = [
     ("pairs", "two", turning(lambda x, *a: turned(x, *a) + 0.1 * x.roll(1, -1))),
     ("relative", "the other way", make_class(Rotary, keys=-1.0)),
     ("relative", "different angles", make_class(Rotary, keys=2.0)),
+    ("relative", "different angles", make_class(Rotary, forward=keys_ahead)),
     ("relative", "16 bits", turning(rounded)),
     ("distinct", "Position 1 ", axial(14, 14, used=(1, 0))),
+    ("distinct", "Position 1 ", placed(lambda t: t // 2)),
     ("distinct", "Position 32", placed(lambda t: t % 32)),
     ("formula", "divided", make_class(Rotary, frequencies=divided)),
     ("formula", "degrees", placed(lambda t: t * math.pi / 180)),

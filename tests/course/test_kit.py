@@ -107,7 +107,7 @@ def test_links_and_sources_are_whole(course: Path) -> None:
             seen += 1
     assert seen > 20
     student = marked_down(course / "student/sinusoidal/rotation.ipynb")
-    assert "#Deeper:-Can-a-single-sine-do-it?)" in student
+    assert "#No-position-in-the-matrix)" in student
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
 
 
@@ -222,7 +222,7 @@ def test_a_course_has_the_chapters_that_were_chosen() -> None:
     pages = kit.chosen(BOOK.notebooks, ["failures", "rotary"])
     assert [kit.short(page) for page in pages][:2] == [
         "failures/counting",
-        "failures/binary",
+        "failures/normalised",
     ]
     assert "beyond/rotary" in [kit.short(page) for page in pages]
     with pytest.raises(SystemExit, match="no chapter nonsense"):

@@ -12,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention, silu
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import minilm, smollm, stretched
 from pe_lib.experiments.attention import Intervention
+from pe_lib.experiments.model import Positions
 from pe_lib.experiments.weights import FOLDER, read_gguf
 
 here = pytest.mark.skipif(
@@ -140,9 +141,13 @@ def test_what_a_model_cannot_do_is_refused() -> None:
             smollm.forward(tiny(), tokens, intervention=changed)
         with pytest.raises(ValueError, match=f"be of listen, change for .* got {name}"):
             minilm.encode(minilm.Encoder({}), tokens[0], intervention=changed)
+    model = stretched.readers([0])
+    codes = Positions(codes=torch.zeros(4, 48))
     changed = Intervention(shift={(0, 0): 1})
     with pytest.raises(ValueError, match=r"must be of .*codes_only.* got shift"):
-        stretched.readers([0])(tokens, intervention=changed)
+        model(tokens[None], codes, changed)
+    with pytest.raises(ValueError, match=r"be of listen, change for .*got codes_only"):
+        model(tokens[None], intervention=Intervention(codes_only=True))
 
 
 def test_a_file_of_three_kinds_is_read() -> None:

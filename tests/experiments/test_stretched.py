@@ -43,8 +43,8 @@ def test_a_reader_is_causal_and_keeps_its_weights():
     assert (first - other)[:, :, 13:].abs().max() > 1e-3
 
 
-def test_a_few_steps_are_those_of_the_kept_reader():
-    """Its shares within training are near; a reader that is not trained guesses."""
+def test_the_kept_reader_answers_and_a_fresh_one_guesses():
+    """Within the lengths of training, and for either question."""
     frequencies = angular_frequencies(32)
     kept_one, fresh = stretched.readers([0]), stretched.readers([0])
     kept_one.load_matrices(matrices.load(DATA / "stretched_reader.csv"))

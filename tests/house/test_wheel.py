@@ -149,7 +149,7 @@ for cell in notebook["cells"]:
 """
 PAGES = (
     "failures/counting",
-    "sinusoidal/rotation",
+    "sinusoidal/rotation_deeper",
     "experiments/learned_table",
     "beyond/language_model",
     "beyond/low_precision",

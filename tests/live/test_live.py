@@ -34,8 +34,8 @@ RUNNING = [p.name for p in manuscript.read().notebooks if not extension.lacking(
 NOT_HERE = {"book/fine_print/exact_tables": 2}
 """Cells that need ml_dtypes beyond rounding, and say so."""
 CELLS = len(manuscript.read().pages[PAGE].code_cells)
-ON_A_CHANGE = ("book/sinusoidal/rotation", "book/beyond/images")
-"""One page of the path, which fetches SymPy, and one beyond; PAGE is run anyway."""
+ON_A_CHANGE = ("book/sinusoidal/rotation_deeper", "book/beyond/images")
+"""One that fetches SymPy, and one without; PAGE is run anyway."""
 GROWTH = 10 * checks.KB
 FIRST_VISIT = 35_000 * checks.KB
 

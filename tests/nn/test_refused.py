@@ -109,7 +109,10 @@ COS_SIN = torch.ones(2, 3, 4)
         (ROTARY, {"cos_sin": COS_SIN[:, :2]}, ValueError, r"\[3\] or \[2, 3\], .*\[2"),
         (ROTARY, {"cos_sin": COS_SIN, "offset": 1}, ValueError, "got .* offset 1"),
         (ROTARY, {"cos_sin": COS_SIN.half()}, TypeError, "and float32 at least"),
-        (ROTARY, {"x": X.double(), "cos_sin": COS_SIN}, TypeError, "float64"),
+        *(
+            (ROTARY, {name: X.double(), "cos_sin": COS_SIN}, TypeError, f"64 {name}")
+            for name in ("queries", "keys")
+        ),
         (GRID, {"positions": torch.zeros(3, 3)}, ValueError, r"have shape \[..., 2\]"),
         (GRID, {"positions": [[0, 0]] * 3}, TypeError, "positions must be a tensor"),
         (GRID, {"positions": AT[:, None] > AT[:2]}, TypeError, "be real numbers"),

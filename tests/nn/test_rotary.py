@@ -8,7 +8,7 @@ from torch.autograd import forward_ad
 from pe_lib import sinusoidal
 from pe_lib.beyond import rotary
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
-from pe_lib.nn import RotaryEmbedding, rotate
+from pe_lib.nn import GridRotaryEmbedding, RotaryEmbedding, rotate
 
 LAYOUTS = ("interleaved", "half_split")
 EPSILON = {
@@ -45,7 +45,7 @@ def test_it_turns_as_the_function(layout, dtype):
     for rotary_dim in (None, 6):
         choices = {"layout": layout, "rotary_dim": rotary_dim, "base": 500.0}
         module = RotaryEmbedding(8, max_length=40, **choices)
-        for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 5000, 8), (0, 5, 8), (3, 0, 8)):
+        for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 8000, 8), (0, 5, 8), (3, 0, 8)):
             x = torch.randn(shape).to(dtype)
             assert_close(module.rotate(x), x, exact(x, np.arange(shape[-2]), **choices))
         x = torch.randn(2, 3, 5, 8).to(dtype)
@@ -131,6 +131,22 @@ def test_a_gradient_changes_no_number(layout, dtype):
     assert trained.requires_grad and not plain.requires_grad
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@on_each_layout
+def test_a_long_text_is_turned_as_its_parts(layout, dtype):
+    """In blocks to the same bits, and so is its gradient."""
+    module = RotaryEmbedding(8, max_length=9000, layout=layout)
+    x = torch.randn(8, 9000, 8).to(dtype).requires_grad_()
+    long = module.rotate(x)
+    (gradient,) = torch.autograd.grad(long, x, torch.ones_like(long))
+    for part in (slice(0, 10), slice(4000, 4010), slice(8990, 9000)):
+        few = x[:, part].detach().requires_grad_()
+        short = module.rotate(few, offset=part.start)
+        assert torch.equal(long[:, part], short)
+        (right,) = torch.autograd.grad(short, few, torch.ones_like(short))
+        assert torch.equal(gradient[:, part], right)
+
+
 @on_each_layout
 def test_learned_positions_get_their_gradient(layout):
     module = RotaryEmbedding(8, layout=layout)
@@ -176,6 +192,10 @@ def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
             turned = module(one, other, positions=positions)
             assert torch.equal(turned[0], module.rotate(one))
             assert torch.equal(turned[1], module.rotate(other))
+        grid = GridRotaryEmbedding(8, sections=(2, 2))
+        at = torch.arange(5)[:, None].expand(5, 2)  # as words have it
+        for given, right in zip(grid(one, other, positions=at), turned, strict=True):
+            torch.testing.assert_close(given, right, atol=2e-2, rtol=0)
 
 
 def test_what_print_shows():

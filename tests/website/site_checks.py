@@ -33,7 +33,6 @@ ENGINE = "_static/live/engine"
 LAYOUT_SHIFT = 0.02
 SHORTEST_ALT = 40
 TARGET = 44  # px, for a finger
-FOLDS = 10
 WIDE, PHONE, NARROW = 1280, 390, 320
 HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
 
@@ -353,14 +352,6 @@ def quarters(seen: Visit) -> list[str]:
     figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
     return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
-
-
-def few_folds(seen: Visit) -> list[str]:
-    """More than ten lines that can be opened, the pencils of figures aside."""
-    shown = """all => all.filter((x) => x.checkVisibility()
-        && !x.closest(".fold-figure")).length"""
-    count = seen.page.locator("main details > summary").evaluate_all(shown)
-    return [f"{count} folds, at most {FOLDS}"] if count > FOLDS else []
 
 
 def headings(seen: Visit) -> list[str]:

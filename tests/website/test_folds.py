@@ -14,9 +14,9 @@ from tests.website.site_checks import Site
 from website import manuscript
 
 BOOK = manuscript.read()
-PAGE = "book/sinusoidal/geometry"
-DEEPER = "deeper-how-many-dimensions-do-the-encodings-use"
-CLAIM = "claim-first-few-dimensions"  # inside of it
+PAGE = "book/sinusoidal/rotation"
+QUESTIONS = "do-you-remember"
+CLAIM = "claim-shift-is-linear"  # its check
 
 
 @pytest.mark.parametrize("name", [page.name for page in BOOK.notebooks])
@@ -26,13 +26,12 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     wanted = Counter(
         {"explorer": "figure"}.get(cell.role, cell.role) for cell in page.code_cells
     )
-    wanted["deeper"] = sum(section.is_deeper for section in page.sections)
+    wanted["recall"] = sum(s.title == manuscript.RECALL for s in page.sections)
     html = site.path(site.url(name)).read_text(encoding="utf-8")
     found = Counter(re.findall(r'<details class="fold fold-(\w+)"', html))
     wanted["setup"] = min(1, wanted["setup"])  # all in one, at the end
-    kinds = ("setup", "figure", "check", "deeper")
+    kinds = ("setup", "figure", "check", "recall")
     assert {k: found[k] for k in kinds} == {k: wanted[k] for k in kinds}
-    assert "<h2>Deeper:" not in html
     places = {cell.id: at for at, cell in enumerate(page.code_cells)}
     setups = [f" c{places[c.id]}" for c in page.code_cells if c.role == "setup"]
     inside = html.partition('<details class="fold fold-setup"')[2]
@@ -53,7 +52,8 @@ def test_both_editions_are_there(site: Site) -> None:
         )
         assert place.with_suffix(".ipynb").read_bytes() == student
         assert json.loads(student)["cells"]
-        assert b"solution-start" not in student and b"solution-start" in other
+        assert b"solution-start" not in student
+        assert (b"solution-start" in other) == bool(page.exercises)
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ def page(browser: Any, site: Site) -> Iterator[Any]:
 
 
 def is_open(page: Any, target: str) -> bool:
-    """Whether nothing hides it, and it is in sight."""
+    """Whether its fold is, and it is in sight."""
     return page.evaluate(
         """id => {
         const at = document.getElementById(id), { top } = at.getBoundingClientRect();
-        return at.checkVisibility() && at.closest("details")?.open !== false
+        return at.querySelector(":scope > details").open
           && top > -1 && top < innerHeight; }""",
         target,
     )
@@ -79,20 +79,17 @@ def opened(page: Any) -> int:
 
 
 def test_all_is_folded_at_first(page: Any) -> None:
-    """And a heading in a summary is one, with its result beside it."""
+    """And a heading in a summary is one, with the number of questions beside it."""
     assert opened(page) == 0
-    heading = page.get_by_role(
-        "heading", name="How many dimensions do the encodings use?"
-    )
-    summary = page.locator(f"#{DEEPER} > details > summary")
-    page.get_by_role("heading", name="Deeper").click()
-    assert heading.is_visible() and summary.locator("h2").count() == 1
-    assert len(summary.locator(".fold-result").inner_text()) > 20
-    assert not page.locator(f"#{CLAIM}").is_visible()
+    summary = page.locator(f"#{QUESTIONS} > details > summary")
+    assert summary.locator("h2").inner_text() == "Do you remember?"
+    number = page.locator(f"#{QUESTIONS} .sd-dropdown").count()
+    assert summary.locator(".fold-result").inner_text() == f"{number} questions"
+    assert not page.locator(f"#{CLAIM} pre").first.is_visible()
 
 
 @pytest.mark.parametrize("folder", [False, True])
-@pytest.mark.parametrize("target", [DEEPER, CLAIM])
+@pytest.mark.parametrize("target", [QUESTIONS, CLAIM])
 def test_an_address_opens_what_it_leads_into(
     browser: Any, site: Site, target: str, folder: bool
 ) -> None:
@@ -100,8 +97,7 @@ def test_an_address_opens_what_it_leads_into(
     url = (site.folder / f"{PAGE}.html").as_uri() if folder else site.url(PAGE)
     with checks.visit(browser, site, f"{url}#{target}") as seen:
         assert is_open(seen.page, target)
-        assert seen.page.locator(f"#{DEEPER} > details[open]").count() == 1
-        assert opened(seen.page) < seen.page.locator("details.fold").count()
+        assert opened(seen.page) == 1
 
 
 def test_a_link_opens_what_it_leads_into(page: Any) -> None:
@@ -136,11 +132,11 @@ def test_one_button_opens_and_closes_all(page: Any) -> None:
 
 
 def test_the_printer_gets_all_but_answers(page: Any) -> None:
-    """A handout: what is deeper, the checks, the address; and afterwards as before."""
+    """A handout: the questions, the checks, the address; and afterwards as before."""
     page.locator("details.fold > summary").first.click()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    printed = page.locator(":is(.fold-part, .fold-deeper, .fold-check)[open]").count()
-    assert printed == page.locator(".fold-part, .fold-deeper, .fold-check").count() > 3
+    printed = page.locator(":is(.fold-recall, .fold-check)[open]").count()
+    assert printed == page.locator(".fold-recall, .fold-check").count() > 3
     assert opened(page) == printed + 1
     assert page.locator(".printed i").inner_text() == page.url
     page.emulate_media(media="print")
@@ -150,7 +146,7 @@ def test_the_printer_gets_all_but_answers(page: Any) -> None:
     )
     assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
     assert page.locator("details.solution").evaluate_all(shown) == 0
-    assert page.locator(f"#{CLAIM}").is_visible()
+    assert page.locator(f"#{CLAIM} pre").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert opened(page) == 1
 
@@ -161,10 +157,10 @@ def test_folds_need_no_script(browser: Any, site: Site) -> None:
     page = context.new_page()
     page.goto(site.url(PAGE))
     assert not page.locator("button.open-folds").is_visible()
-    assert not page.locator(f"#{CLAIM}").is_visible()
-    page.get_by_role("heading", name="Deeper").click()
-    page.locator(f"#{DEEPER} > details > summary").click(position={"x": 5, "y": 5})
-    assert page.locator(f"#{CLAIM}").is_visible()
+    check = page.locator(f"#{CLAIM} pre").first
+    assert not check.is_visible()
+    page.locator(f"#{CLAIM} > details > summary").click(position={"x": 5, "y": 5})
+    assert check.is_visible()
     context.close()
 
 

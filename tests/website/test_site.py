@@ -45,7 +45,6 @@ AS_LOADED: list[checks.Check] = [
 OF_THE_PATH: list[checks.Check] = [
     checks.picture_first,
     checks.quarters,
-    checks.few_folds,
 ]
 OF_THE_SAMPLE: list[checks.Check] = [
     checks.skip_link,

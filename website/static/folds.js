@@ -5,7 +5,7 @@
   const folds = [...document.querySelectorAll("details.fold")];
   const button = document.querySelector("button.open-folds");
 
-  // A link to a claim or to a section wants its fold open, too, not only those around it.
+  // A link to a claim or to the questions wants its fold open, too, not only those around it.
   const lead = (hash) => {
     const id = decodeURIComponent(hash.slice(1));
     let target = id && document.getElementById(id);
@@ -45,7 +45,7 @@
 
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = folds.filter((fold) => !fold.open && fold.matches(".fold-part, .fold-deeper, .fold-check"));
+    opened = folds.filter((fold) => !fold.open && fold.matches(".fold-recall, .fold-check"));
     for (const fold of opened) fold.open = true;
     for (const address of document.querySelectorAll(".printed i:empty")) {
       address.textContent = location.href.replace(/#.*/, "");

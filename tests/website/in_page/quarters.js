@@ -2,7 +2,7 @@
 () => {
   const box = (element) => element.getBoundingClientRect();
   const top = box(document.querySelector("main h1")).top;
-  const end = box(document.querySelector(".fold-part, section.deeper")).top;
+  const end = box(document.querySelector(".fold-recall")).top;
   const share = (names) =>
     [...document.querySelectorAll(names)]
       .filter((element) => element.checkVisibility() && box(element).top < end)
