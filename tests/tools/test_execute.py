@@ -138,14 +138,14 @@ def test_a_changed_page_runs_what_reads_every_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a file with tests of each page also those that read the whole book."""
-    page = ROOT / "book/sinusoidal/rotation.ipynb"
+    page = ROOT / "book/sinusoidal/formula.ipynb"
     for name in ("differing", "touching"):
         monkeypatch.setattr(check, name, lambda: {page})
     monkeypatch.setattr(changes, "touching", lambda: {page})
-    assert check.touched()[1][-2:] == ["-k", "not / or sinusoidal/rotation"]
+    assert check.touched()[1][-2:] == ["-k", "not / or sinusoidal/formula"]
     assert check.touched()[2] == [
         "--weekly",
         "tests/book/test_values.py",
         "-k",
-        "test_no_cell_raises_at_the_ends and (sinusoidal/rotation)",
+        "test_no_cell_raises_at_the_ends and (sinusoidal/formula)",
     ]
