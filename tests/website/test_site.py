@@ -257,7 +257,7 @@ def test_progress_along_the_path(at: Opener) -> None:
     assert done.get_attribute("data-page") == CHAPTER
     page.reload()
     assert done.count() == 1
-    page.evaluate("localStorage.setItem('read', '{')")
+    page.evaluate("scrollTo(0, 0), localStorage.setItem('read', '{')")
     page.reload()
     assert done.count() == 0
     page.locator(".path-progress summary").click()
