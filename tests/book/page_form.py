@@ -26,6 +26,8 @@ from website.manuscript import (
 WORDS, LINES, MINUTES, RESULT = 800, 45, 17, 30
 CELLS, FIRST_EXERCISE = 42, 25
 TITLE, OPENING, CHECK = 60, 100, 6
+# The page whose subject is its code: a whole model in view, and no cell long.
+WHOLE, WHOLE_CELLS, WHOLE_LINES, CELL_LINES = "book/beyond/transformer", 25, 150, 15
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW = "**And now?**"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
@@ -76,6 +78,8 @@ def faults_of_the_path(
 ) -> Iterator[str]:
     """What is wrong besides with one of the path or on a real model."""
     yield from lengths(page)
+    if page.name == WHOLE:
+        yield from whole(page)
     yield from cells(page)
     yield from beginning(page)
     yield from order(page)
@@ -89,13 +93,31 @@ def faults_of_the_path(
 def lengths(page: Page) -> Iterator[str]:
     """Whether the main text is short enough to be read."""
     words, lines = page.length
+    most_lines = WHOLE_LINES if page.name == WHOLE else LINES
     for found, most, what in (
         (words, WORDS, "words"),
-        (lines, LINES, "visible lines of code"),
+        (lines, most_lines, "visible lines of code"),
         (page.seconds / 60, MINUTES, "minutes"),
     ):
         if found > most:
             yield f"{found:.4g} {what}, at most {most}: the rest goes to its companion"
+
+
+def whole(page: Page) -> Iterator[str]:
+    """Whether the whole model is few cells and lines, exercises and all."""
+    if len(page.cells) > WHOLE_CELLS:
+        yield f"{len(page.cells)} cells, at most {WHOLE_CELLS}"
+    lines = {cell.id: code_lines(cell) for cell in page.code_cells}
+    if sum(lines.values()) > WHOLE_LINES:
+        yield f"{sum(lines.values())} lines of code, at most {WHOLE_LINES}"
+    for cell in page.code_cells:
+        if cell.role == "idea" and lines[cell.id] > CELL_LINES:
+            yield f"{cell.id}: {lines[cell.id]} lines in view, at most {CELL_LINES}"
+
+
+def code_lines(cell: Cell) -> int:
+    """Its lines of code, without empty ones."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
 
 
 def cells(page: Page) -> Iterator[str]:

@@ -105,6 +105,20 @@ def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
     assert found == [] if not fault else any(fault in each for each in found), found
 
 
+def test_a_long_model_is_seen() -> None:
+    """Cells, all lines, and those of a cell in view; only where a whole model is."""
+    long = Cell("long", "code", "x = 1\n" * 16, {})
+    hidden = Cell("hidden", "code", "x = 1\n" * 140, {"tags": ["setup"]})
+    more = {f"more-{n}": "b" for n in range(16)}
+    page = made(page_form.WHOLE, long=long, hidden=hidden, **more)
+    assert [*page_form.whole(made(page_form.WHOLE))] == []
+    assert [fault.partition(",")[0] for fault in page_form.whole(page)] == [
+        "28 cells",
+        "188 lines of code",
+        "long: 16 lines in view",
+    ]
+
+
 def test_late_exercises_are_seen() -> None:
     """A notebook begins with what one came for."""
     parts = [*GOOD.items()]
