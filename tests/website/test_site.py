@@ -92,7 +92,7 @@ def at(browser: Any, site: Site) -> Iterator[Opener]:
 
 
 def test_files(built: Any, site: Site) -> None:
-    """No warning, the pages of _toc.yml, at most 40 MB, no debugging."""
+    """No warning, the pages of _toc.yml, at most 42 MB, no debugging."""
     assert built.status == 0, built.output[-3000:]
     assert site.built() == sorted(PAGES)
     none(checks.site_weight(site))
@@ -162,7 +162,7 @@ BROKEN = f"""<!DOCTYPE html>
 <div style="height: 1500px"></div>
 <svg class="figure" role="img" width="9" height="9"></svg>
 <div class="cell_input"><pre class="highlight" style="height: 3000px">x</pre></div>
-<section class="deeper"><h4 id="here">C</h4><p id="here">$x_t$</p></section>
+<section class="fold-recall"><h4 id="here">C</h4><p id="here">$x_t$</p></section>
 <img src="https://example.org/a.png"><img src="none.png">
 <a href="#nowhere">a</a><a href="nowhere.html">b</a><a href="http://example.org">c</a>
 <p style="color: #999; background: #fff">pale</p>
@@ -317,18 +317,19 @@ def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
     assert texts <= 38 * 16
 
 
-def test_the_first_page_is_one_view(at: Opener) -> None:
-    """On a laptop its drawing is whole below its first sentences; on a phone, short."""
-    page = at(LANDING, width=1280).page
+@pytest.mark.parametrize(("width", "height"), [(1280, 650), (checks.PHONE, 844)])
+def test_the_first_screen(at: Opener, width: int, height: int) -> None:
+    """It says for whom the book is and what to press; the picture begins there."""
+    page = at(LANDING, width=width).page
     page.evaluate(checks.script("book_fonts"))
-    title, picture = (page.locator(css).bounding_box() for css in ("h1", ".panel"))
-    assert title["y"] < picture["y"]
-    assert picture["y"] + picture["height"] < 800
-    page = at(LANDING, width=checks.PHONE).page
-    page.evaluate(checks.script("book_fonts"))
-    assert page.evaluate("document.documentElement.scrollHeight") <= 3500
-    door, puzzle = (page.locator(css).bounding_box() for css in (".doors", ".guess"))
-    assert door["y"] < puzzle["y"]
+    named = ("h1", "a.start", ".panel", ".doors", ".guess")
+    boxes = [page.locator(css).bounding_box() for css in named]
+    assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
+    _, button, picture, *_ = boxes
+    assert button["y"] + button["height"] < height
+    assert picture["y"] < height - 100
+    if width == checks.PHONE:
+        assert page.evaluate("document.documentElement.scrollHeight") <= 3500
 
 
 @pytest.mark.parametrize("name", [LANDING, CHAPTER])

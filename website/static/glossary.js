@@ -6,7 +6,6 @@ const filter = document.querySelector(".word-filter");
 if (filter) {
   const entries = [...document.querySelectorAll("dl.words > div")];
   const output = filter.querySelector("output");
-  filter.hidden = false;
   filter.addEventListener("submit", (event) => event.preventDefault());
   filter.addEventListener("input", ({ target }) => {
     const wanted = target.value.trim().toLowerCase();
