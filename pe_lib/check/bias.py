@@ -20,7 +20,7 @@ def heads(bias: Bias) -> Findings:
         return
     for asked in (6, 12):
         try:
-            found = len(Bias(bias.make, asked, "bias", None, None).values)
+            found = len(Bias(bias.make, asked, "bias", None, bias.named).values)
         except (ForeignError, CannotCallError):  # it says so itself
             continue
         if found % asked and found != count:
@@ -37,7 +37,7 @@ def axes(bias: Bias) -> Findings:
     rows, off = bias.values, spread(bias.level)
     if np.isnan(rows).all(axis=2).any():
         yield error("NaN, or all keys of a query are hidden.")
-    elif float((np.nanmax(rows, 2) - np.nanmin(rows, 2)).max()) < 1e-9:
+    elif not np.isnan(rows).any() and np.ptp(rows, axis=2).max() < 1e-9:
         yield error(
             "Each query gets one number for all keys: the softmax cannot see it.",
             OFFSET,

@@ -168,7 +168,8 @@ def fit(codes: Array, candidate: Candidate) -> Fit:
     if abs(scale) < 1e-6:
         return Fit(candidate, 0.0, np.zeros(codes.shape, bool), math.inf, math.inf)
     off = np.abs(codes - scale * ideal) / abs(scale)
-    agrees = off < MATCH + float32 * 2.0**-22
+    rounded = 2.0**-22 if candidate.right else 2.0**-20  # large angles, from exp
+    agrees = off < MATCH + float32 * rounded
     gaps = np.where(agrees, off, 0.0)
     return Fit(candidate, scale, agrees, gaps.max(), gaps[:SCREENED].max())
 

@@ -36,8 +36,9 @@ class Bias(Subject):
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
-        del kind, axes, named
+        del kind, axes
         super().__init__(make, d_model)
+        self.named = named  # the first query's position
         if self.has_trained:
             self.fill(self.first)  # as they begin they may all be 0
         self._find()
@@ -46,8 +47,10 @@ class Bias(Subject):
 
     def _find(self) -> None:
         """Take the first way that gives [..., queries, keys]."""
-        needed, count = len(self.required), len(self.parameters)
-        first = next(iter(self.required or self.parameters), "")
+        required = [name for name in self.required if name != self.named]
+        taken = [name for name in self.parameters if name != self.named]
+        needed, count = len(required), len(taken)
+        first = next(iter(required or taken), "")
         forms = ["length", "scores", "positions", "x"]
         if count > 1 and needed != 1:
             two = ["two lengths", "two positions"]
@@ -94,7 +97,8 @@ class Bias(Subject):
             "scores": [zeros],
             "x": [zeros[:, :, 0].mT],
         }
-        output = self.run(module, inputs[self.way.form], {})
+        offset = {self.named: keys - queries} if self.named else {}
+        output = self.run(module, inputs[self.way.form], offset)
         what = f"for {queries} queries and {keys} keys it returned "
         if not isinstance(output, Tensor) or output.ndim < 2:
             raise ForeignError(TypeError(f"{what}{type(output).__name__}"))

@@ -138,7 +138,7 @@ def positions(subject: Any) -> Findings:
     """Where positions are given, does each get its own?"""
     guessed = subject.way.form if "positions" in subject.way.form else ""
     name = subject.positions_argument or guessed
-    if not name:
+    if not name or subject.way.form == "length":
         yield note("No argument for positions, which packed and padded batches need.")
         return
     n, usual = subject.length, subject.usual

@@ -110,7 +110,8 @@ class Turns(Vectors):
             raise ForeignError(TypeError("it returned no tensors"))
         turned = given[: self.tensors]
         plain = all(part.shape == shape and not part.is_complex() for part in turned)
-        if not plain or not turned:
+        tables = len(given) == 2 > len(turned)  # cosines and sines, for one x
+        if not plain or not turned or tables:
             return [self._turned_by(given, x)]
         self.names = NAMES[: len(turned)] if len(turned) > 1 else ("vectors",)
         return turned if self.packed else [self.way.layout.back(y) for y in turned]

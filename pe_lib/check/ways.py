@@ -43,6 +43,8 @@ class Layout:
             x = x.unsqueeze(-2).expand(*x.shape[:-1], heads, x.shape[-1])
             named.append("heads")
         named.append("dim")
+        if "dim" not in self.axes:  # of tokens by their number
+            x, named = x[..., 0].long(), named[:-1]
         if "batch" not in self.axes:
             x, named = x[0], named[1:]
         return x.permute([named.index(name) for name in self.axes]).clone()
