@@ -8,6 +8,7 @@ browser makes it.
 import atexit
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import cache
 from html import escape
@@ -111,17 +112,10 @@ def engine() -> Any:
 
 def interpreter(program: str) -> Any:
     """A JavaScript engine in which a program has run."""
-    # Neither is there where Python runs in a page.
-    import asyncio
+    from py_mini_racer import MiniRacer  # is not there where Python runs in a page
 
-    from py_mini_racer import MiniRacer
-
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)  # a notebook's, which it would join and die with
-    try:
-        javascript = MiniRacer()
-    finally:
-        asyncio._set_running_loop(running)
+    with ThreadPoolExecutor(1) as apart:  # it would join a notebook's event loop
+        javascript = apart.submit(MiniRacer).result()
     atexit.register(javascript.close)  # at its end Python may wait for it for ever
     javascript.eval(f"{program}0")  # what it returns is kept
     return javascript

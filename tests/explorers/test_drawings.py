@@ -1,6 +1,7 @@
 """The drawings' common frame: every handle over its range, without a browser; and one
 test per kind of gesture over all drawings, with one."""
 
+import asyncio
 import json
 import re
 from dataclasses import fields
@@ -132,6 +133,15 @@ def test_without_mini_racer(monkeypatch):
     html = explorers.Turn()._repr_html_()
     assert f'<p class="absent">{drawing.ABSENT}</p>' in html
     assert "<svg" not in html.partition("<script>")[0]
+
+
+def test_the_engine_joins_no_event_loop():
+    """It is made where one runs, as in a notebook, and outlives it."""
+
+    async def made():
+        return drawing.interpreter("var six = 6; ")
+
+    assert asyncio.run(made()).eval("7 * six") == 42
 
 
 # In a browser
