@@ -161,15 +161,15 @@ class Fit:
 def fit(codes: Array, candidate: Candidate) -> Fit:
     """Compare a table with a candidate, up to the scale of its first positions."""
     ideal = candidate.table(*codes.shape)
-    float32 = candidate.laid_out(candidate.angles(*codes.shape), codes.shape[1])
+    angles = candidate.laid_out(candidate.angles(*codes.shape), codes.shape[1])
     few, first = codes[:SCREENED], ideal[:SCREENED]
     large = np.abs(first) > 0.3
     scale = float(np.median(few[large] / first[large])) if large.any() else 0.0
     if abs(scale) < 1e-6:
         return Fit(candidate, 0.0, np.zeros(codes.shape, bool), math.inf, math.inf)
     off = np.abs(codes - scale * ideal) / abs(scale)
-    rounded = 2.0**-22 if candidate.right else 2.0**-20  # large angles, from exp
-    agrees = off < MATCH + float32 * rounded
+    rounded = 2.0**-22 if candidate.right else 2.0**-20  # of an angle, in float32
+    agrees = off < MATCH + angles * rounded
     gaps = np.where(agrees, off, 0.0)
     return Fit(candidate, scale, agrees, gaps.max(), gaps[:SCREENED].max())
 

@@ -15,6 +15,7 @@ from pe_lib.check.call import NEAR, ForeignError, Subject, during, foreign, nois
 from pe_lib.check.recognise import exactly_repeated
 from pe_lib.check.registry import KINDS, applies_to
 from pe_lib.check.report import Findings, error, note, warning
+from pe_lib.check.turns import Turns
 
 VECTORS = "added", "table", "rotary"
 ROUNDED = 2.0**-6  # of the largest number: bfloat16 rounds to within 2**-9
@@ -48,7 +49,7 @@ def finite(subject: Subject) -> Findings:
 
 
 @applies_to(*KINDS)
-def formula(subject: Any) -> Findings:
+def formula(subject: Subject) -> Findings:
     """Which formula does it follow?"""
     told = subject.recognised
     if told:
@@ -62,10 +63,10 @@ def formula(subject: Any) -> Findings:
 
 
 @applies_to(*KINDS)
-def distinct(subject: Any) -> Findings:
+def distinct(subject: Subject) -> Findings:
     """Do two positions, or two distances that are no neighbours, get the same row?"""
-    inferred = subject.kind == "rotary" and subject.grid and not subject.way.columns
-    if not subject.is_told or inferred:
+    grid = isinstance(subject, Turns) and subject.grid and not subject.way.columns
+    if not subject.is_told or grid:
         return  # it was told to be a grid because no two are the same
     rows = subject.rows(subject.fresh(), subject.limit)
     if subject.kind == "bias":  # runs of one bucket are meant
@@ -117,7 +118,7 @@ def prefix(subject: Subject) -> Findings:
 
 
 @applies_to(*VECTORS)
-def batch(subject: Any) -> Findings:
+def batch(subject: Subject) -> Findings:
     """Does it matter how many sequences, or heads, there are?"""
     if "batch" not in subject.way.layout.axes or not subject.is_told:
         return
@@ -134,7 +135,7 @@ def batch(subject: Any) -> Findings:
 
 
 @applies_to(*VECTORS)
-def positions(subject: Any) -> Findings:
+def positions(subject: Subject) -> Findings:
     """Where positions are given, does each get its own?"""
     guessed = subject.way.form if "positions" in subject.way.form else ""
     name = subject.positions_argument or guessed
@@ -172,7 +173,7 @@ def positions(subject: Any) -> Findings:
 
 
 @applies_to(*VECTORS)
-def offset(subject: Any) -> Findings:
+def offset(subject: Subject) -> Findings:
     """Where the first position is given, does it count on from there, as in a cache?"""
     name = subject.offset_argument
     if not name or subject.way.form != "x" or not subject.is_told:
@@ -263,7 +264,7 @@ def training(subject: Subject) -> Findings:
 
 
 @applies_to(*KINDS)
-def gradient(subject: Any) -> Findings:
+def gradient(subject: Subject) -> Findings:
     """Does the gradient reach x and what is trained?"""
     module, n = subject.fresh(), subject.length
     x = noise(2, n, subject.d_model).requires_grad_()
@@ -292,7 +293,7 @@ def gradient(subject: Any) -> Findings:
     for output in (torch.cat(here, -1), subject.answer(module, x=x)):
         with during("A second backward pass"), foreign():
             if output.requires_grad:
-                (output * noise(*output.shape)).sum().backward()
+                torch.autograd.backward((output * noise(*output.shape)).sum())
     if subject.is_trained:
         yield from _of_trained(module)
 
@@ -314,9 +315,10 @@ def _of_trained(module: nn.Module) -> Findings:
 
 
 @applies_to(*VECTORS)
-def dtype(subject: Any) -> Findings:
+def dtype(subject: Subject) -> Findings:
     """Does what comes back have the dtype of x?"""
-    if subject.way.form != "x" or getattr(subject, "tables", ""):
+    tables = isinstance(subject, Turns) and subject.tables
+    if subject.way.form != "x" or tables:
         return
     for kind in (torch.float64, torch.bfloat16, torch.float16):
         with contextlib.suppress(ForeignError):  # a refusal says so itself
