@@ -1,8 +1,8 @@
 """Which pairs of a rotary reader break it on longer texts: some of them are held.
 
 To *hold* a pair is to give it, for keys further away than the longest offset of
-training, the angle of that offset; the other pairs go on. What comes back was broken
-by the pairs that are held.
+training, the angle of that offset; the other pairs go on. If the reader works again,
+it is enough to hold these pairs; other sets may be enough as well.
 """
 
 import math
