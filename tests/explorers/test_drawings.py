@@ -368,6 +368,18 @@ def test_the_page_says_the_colours(browser):
     page.close()
 
 
+def test_two_of_a_kind_do_not_meddle(browser):
+    """Each has its script with it, and one state of its own."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.set_content(page_of(2 * explorers.Turn()._repr_html_()))
+    first, second = page.locator(".pe-explorer").all()
+    before = picture(first)
+    second.locator(".take").first.press("End")
+    assert picture(first) == before != picture(second)
+    assert first.get_by_role("slider").count() == 3
+    page.close()
+
+
 def test_the_browser_draws_what_is_stored(browser):
     """The same letters from the page's own script as from mini-racer's."""
     page = browser.new_page(java_script_enabled=True)
