@@ -67,7 +67,7 @@ class Panel(SphinxDirective):
     required_arguments: ClassVar[int] = 1
 
     def run(self) -> list[nodes.Node]:
-        """The still."""
+        """The drawing, which a script makes live."""
         return [nodes.raw("", panel(self.arguments[0]), format="html")]
 
 
@@ -83,18 +83,13 @@ def add_files(
         app.add_css_file("quarter.css")
 
 
-def style() -> str:
-    """How all drawings look."""
-    return read("drawing.css")
-
-
 def write_files(app: Sphinx) -> None:
     """What makes the drawings live, and their style."""
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
     scripts = dict.fromkeys(x for kind in DRAWINGS.values() for x in kind._scripts)
     (folder / "drawings.js").write_text(program([*scripts]), encoding="utf-8")
-    (folder / "drawing.css").write_text(style(), encoding="utf-8")
+    (folder / "drawing.css").write_text(read("drawing.css"), encoding="utf-8")
 
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:

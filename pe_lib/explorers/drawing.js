@@ -30,6 +30,8 @@ const ease = (x) => x * x * (3 - 2 * x);
 const degrees = (angle) => (angle * 360) / TURN;
 // The same angle, more than half a turn neither way; and from 0 to a whole turn.
 const wrap = (x) => x - TURN * Math.ceil(x / TURN - 0.5);
+// An angle falls into the notch of another, if it is near; a whole turn on there is one, too.
+const notched = (x, notch) => (Math.abs(wrap(x - notch)) < 0.045 ? x - wrap(x - notch) : x);
 const positive = (x) => ((x % TURN) + TURN) % TURN;
 const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
 const softmax = (scores) => {

@@ -36,7 +36,7 @@
     ],
   };
 
-  const SLOWER = frequencies(4, 20), N = 16, catches = (turn, j) => Math.abs(wrap(turn - SLOWER[j])) < 0.045;
+  const SLOWER = frequencies(4, 20), N = 16;
   const fits = (turn, j) => Math.abs(wrap(turn - SLOWER[j])) < 1e-9;
   const dials = (j) => 84 + 144 * j, place = (t) => 30 + 21 * t;
   drawings.look_back = {
@@ -71,7 +71,7 @@
         return {
           label: `Hand ${j + 1} of every key`, text: `turned by ${Math.round(degrees(turns[j]))} degrees`, x: dials(j) + x, y: 72 + y, hit: [-x - 66, -y - 66, 132, 132],
           around: [dials(j), 72], value: turns[j], low: -TURN, high: TURN, step: 0.05,
-          set: (to) => ({ turns: turns.map((old, i) => (i !== j ? old : catches(to, j) ? SLOWER[j] : to)) }),
+          set: (to) => ({ turns: turns.map((old, i) => (i === j ? notched(to, SLOWER[j]) : old)) }),
         };
       }),
       {

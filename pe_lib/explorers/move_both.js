@@ -37,7 +37,7 @@
       handles({ query, key, left, both }) {
         const start = from(query, left), gap = query - key, place = (t) => 34 + 19 * (t - start);
         const put = (to, s, more) => ({ query: to, key: s, left: from(to, start), ...more });
-        const one = { step: 1, along: [19, 0], hit: [-54, -34, 108, 68], sign: false };
+        const one = { step: 1, along: [19, 0], hit: [-54, -36, 108, 72], sign: false };
         return [
           {
             label: "Both words", text: `the query at ${query}, ${gap} apart`, x: 130 + along * query, y: 454, value: query, low: gap, high: last, step: 1, along: [along, 0],

@@ -31,8 +31,8 @@
       };
     },
     handles: ({ ranks, cut, numbers }) => [
-      { label: `How the sequence is cut: ${cut}`, x: 300, y: 476, hit: [-296, -32, 592, 64], pressed: cut === "zigzag", press: () => ({ cut: next(CUTS, cut) }) },
-      { label: `How each rank counts: ${NUMBERS[numbers]}`, x: 300, y: 532, hit: [-296, -22, 592, 64], pressed: numbers !== "local", press: () => ({ numbers: next(Object.keys(NUMBERS), numbers) }) },
+      { label: `How the sequence is cut: ${cut}`, x: 300, y: 476, hit: [-296, -44, 592, 72], pressed: cut === "zigzag", press: () => ({ cut: next(CUTS, cut) }) },
+      { label: `How each rank counts: ${NUMBERS[numbers]}`, x: 300, y: 532, hit: [-296, -26, 592, 72], pressed: numbers !== "local", press: () => ({ numbers: next(Object.keys(NUMBERS), numbers) }) },
       { label: "Four ranks", press: () => ({ ranks: 6 - ranks }), pressed: ranks === 4 },
     ],
   };

@@ -27,8 +27,7 @@
     },
     handles: ({ angles }) => angles.map((angle, j) => knob(84 + 132 * j, 44, angle, {
       label: `Knob ${j + 1} of 3`, low: -TURN, high: TURN, step: 0.05,
-      // It falls into a notch.
-      set: (to) => ({ angles: angles.map((a, i) => (i !== j ? a : Math.abs(wrap(to - SPEEDS[j])) < 0.045 ? SPEEDS[j] : to)) }),
+      set: (to) => ({ angles: angles.map((a, i) => (i === j ? notched(to, SPEEDS[j]) : a)) }),
     })),
   };
 

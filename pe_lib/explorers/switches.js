@@ -24,7 +24,7 @@
       };
     },
     handles: ({ switches }) => ["ones", "twos", "fours"].map((name, j) => ({
-      label: `Switch of the ${name}: ${minus(switches[j])}`, x: 300, y: 209 + 72 * j, hit: [-296, -31, 592, 62], pressed: switches[j] !== 1,
+      label: `Switch of the ${name}: ${minus(switches[j])}`, x: 300, y: 209 + 72 * j, hit: [-296, -36, 592, 72], pressed: switches[j] !== 1,
       press: () => ({ switches: switches.map((x, i) => (i === j ? NEXT[x] : x)) }),
     })),
   };

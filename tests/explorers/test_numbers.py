@@ -100,6 +100,17 @@ def test_turn():
     assert not view("turn", angles=[1, speeds[1] + 0.001, speeds[2]])["reached"]
 
 
+def test_a_hand_falls_into_the_nearest_notch():
+    """Within 0.045, on any round; elsewhere it stays where it was put."""
+    fall = "drawing.drawings.turn.handles({ angles: [0, 0, 0] })[%d].set(%r).angles[%d]"
+    for j, speed in enumerate(angular_frequencies(32)[:3].tolist()):
+        for rounds, away in product((-1, 0, 1), (-0.05, -0.044, 0, 0.044, 0.05)):
+            notch = speed + 2 * np.pi * rounds
+            put = notch + away
+            there = drawing.engine().eval(fall % (j, put, j))
+            assert abs(there - (put if abs(away) > 0.045 else notch)) < 1e-9
+
+
 def test_rotation():
     """T(k), its turns and the hands, at all offsets; the position changes no entry."""
     speeds = angular_frequencies(6, base=50)

@@ -1,6 +1,6 @@
 // The frame: light or dark, the search, the list of pages, what has been read; and what
-// scrolls in its box can be reached with the Tab key. Without it all still works but the
-// first.
+// scrolls in its box can be reached with the Tab key. Without it a page can still be read,
+// and the list of pages opens.
 "use strict";
 
 const root = document.documentElement;
