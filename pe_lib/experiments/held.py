@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.experiments import stretched
-from pe_lib.experiments.attention import Intervention
+from pe_lib.experiments.attention import Intervention, cos_sin
 from pe_lib.experiments.training import Score, score_rows
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.nn import rotate
@@ -38,7 +38,7 @@ def holding(frequencies: ArrayLike, held: Sequence[int], longest: int) -> Interv
 
     def scores(of_query: Tensor, of_key: Tensor) -> Tensor:
         left, right = (
-            rotate(x, angles.cos().float(), angles.sin().float(), "interleaved")
+            rotate(x, *cos_sin(angles), "interleaved")
             for x, angles in zip(heard, (of_query * omega, of_key * omega), strict=True)
         )
         return left @ right.mT / math.sqrt(left.shape[-1])

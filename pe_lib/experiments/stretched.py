@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond import scaling
-from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias
+from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.training import Score, score_rows
@@ -63,9 +63,7 @@ def readers(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
 def rotary(frequencies: ArrayLike, n: int) -> Positions:
     """Of a text of n words: rotations by these frequencies, and a causal mask."""
     angles = torch.from_numpy(np.outer(np.arange(n), np.asarray(frequencies)))
-    return Positions(
-        angles=(angles.cos().float(), angles.sin().float()), bias=causal_bias(n)
-    )
+    return Positions(angles=cos_sin(angles), bias=causal_bias(n))
 
 
 def texts(
