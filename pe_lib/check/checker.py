@@ -58,8 +58,9 @@ def check(
         returns cosines and sines; it returns a number for each head, query and key.
     axes : str, optional
         The axes of x, "batch length dim" for instance; "batch heads length dim" for
-        rotary; "rows columns" instead of length on a grid. Without it the usual orders
-        are tried, and the report says which was taken.
+        rotary; "rows columns" instead of length on a grid; "batch length" if a table
+        is asked for by token ids. Without it the usual orders are tried, and the report
+        says which was taken.
     positions : str, optional
         The name of forward's argument for positions, or for the first one.
     ignore : collection of str
@@ -91,8 +92,8 @@ def check(
     as_callable("make", make)
     d_model = as_integer("d_model", d_model, at_least=1)
     as_choice("kind", kind, KINDS)
-    if axes is not None:
-        Layout.of(axes)
+    if axes is not None and "dim" not in Layout.of(axes).axes and kind != "table":
+        raise ValueError(f"axes must name dim for kind {kind!r}, got {axes!r}")
     chosen = names_of_checks(kind, ignore)
     maker = _copies(make, d_model) if isinstance(make, nn.Module) else make
     name = getattr(make, "__name__", type(make).__name__)

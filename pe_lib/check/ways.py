@@ -28,10 +28,12 @@ class Layout:
         """The axes of a text such as "batch length dim" or "[batch, heads, ...]"."""
         words = text.replace(",", " ").strip("[]() ").split()
         names = tuple(SYNONYMS.get(word, word) for word in words)
-        sound = {*names} <= {*AXES} and len({*names}) == len(names)
-        if not sound or ("rows" in names) != ("columns" in names):
+        along = {*names} - {"batch", "heads", "dim"}
+        once = len({*names}) == len(names)
+        if not once or along not in ({"length"}, {"rows", "columns"}):
             raise ValueError(
-                f"axes must be names from {', '.join(AXES)}, each once, got {text!r}"
+                f"axes must be names from {', '.join(AXES)}, each once, with length or "
+                f"rows and columns, got {text!r}"
             )
         return cls(names)
 

@@ -83,9 +83,8 @@ class Intervention:
             if where == layer:
                 moved = torch.zeros_like(frequencies)
                 moved[self.pairs] = offset * frequencies[self.pairs]
-                angles = positions[:, None] * frequencies - moved
-                of_queries[0][head] = angles.cos().float()
-                of_queries[1][head] = angles.sin().float()
+                turned = cos_sin(positions[:, None] * frequencies - moved)
+                of_queries[0][head], of_queries[1][head] = turned
         for head in (head for where, head in self.unrotated if where == layer):
             for cos, sin in (of_queries, of_keys):
                 cos[head], sin[head] = 1, 0
@@ -122,6 +121,11 @@ def attention_weights(
     if intervention.change is not None:
         weights = intervention.change(layer, weights)
     return weights
+
+
+def cos_sin(angles: Tensor) -> Angles:
+    """Cosines and sines of float64 angles, rounded once to float32."""
+    return angles.cos().float(), angles.sin().float()
 
 
 def causal_bias(length: int) -> Tensor:

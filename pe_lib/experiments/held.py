@@ -13,9 +13,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from pe_lib._arguments import as_choice, as_integer
+from pe_lib._arguments import as_integer
 from pe_lib.experiments import stretched
-from pe_lib.experiments.attention import Intervention
+from pe_lib.experiments.attention import Intervention, cos_sin
 from pe_lib.experiments.training import Score, score_rows
 from pe_lib.frequencies import angular_frequencies
 from pe_lib.nn import rotate
@@ -38,7 +38,7 @@ def holding(frequencies: ArrayLike, held: Sequence[int], longest: int) -> Interv
 
     def scores(of_query: Tensor, of_key: Tensor) -> Tensor:
         left, right = (
-            rotate(x, angles.cos().float(), angles.sin().float(), "interleaved")
+            rotate(x, *cos_sin(angles), "interleaved")
             for x, angles in zip(heard, (of_query * omega, of_key * omega), strict=True)
         )
         return left @ right.mT / math.sqrt(left.shape[-1])
@@ -76,8 +76,9 @@ def measure(
 
     `schemes` are a task and what is held, as in "lag/fast". The frequencies are those
     of base 10,000 times `turns_of` / `longest`, so that a pair makes in `longest` words
-    the turns that it would make in `turns_of`.
+    the turns that it would make in `turns_of`. Raises ValueError for an unknown scheme.
     """
+    asked = stretched.split_schemes(schemes, "held", HELD)
     frequencies = angular_frequencies(stretched.HEAD_DIM) * (turns_of / longest)
     each = range(as_integer("seeds", seeds, at_least=1))
     model = stretched.readers(each)
@@ -93,8 +94,7 @@ def measure(
     held = groups(frequencies, longest)
 
     def shares(scheme: str, n: int) -> NDArray[np.float64]:
-        task, name = scheme.split("/")
-        chosen = held[as_choice("held", name, HELD)]
+        task, name = asked[scheme]
         return stretched.share_right(
             model,
             task,
@@ -103,7 +103,7 @@ def measure(
             seeds=each,
             words=TEXTS * (n - n // 2),
             at_once=1,
-            intervention=holding(frequencies, chosen, longest),
+            intervention=holding(frequencies, held[name], longest),
         )
 
     return score_rows("held", schemes, each, test_lengths, shares)

@@ -335,13 +335,10 @@ def products(model: TwoLayers) -> dict[str, Array]:
     """All that a model of one head a layer computes with: E, U^T, and of each layer
     W = Wq Wk^T / sqrt(width) and V = Wv Wo, as the explorer `Dial` takes them."""
     maps = {name: x[0].detach().double().numpy() for name, x in model.maps.items()}
-    found = {
-        "E": model.tokens[0].detach().double().numpy(),
-        "U": maps["answer"].T,
-    }
+    found = {"E": _words(model), "U": maps["answer"].T}
     for i in (0, 1):
-        scores = maps[f"query{i}"] @ maps[f"key{i}"].T / math.sqrt(model.width)
-        found |= {f"W{i}": scores, f"V{i}": maps[f"value{i}"] @ maps[f"out{i}"]}
+        found[f"W{i}"] = score_matrix(model, i)
+        found[f"V{i}"] = maps[f"value{i}"] @ maps[f"out{i}"]
     return found
 
 

@@ -60,7 +60,8 @@ class Transformer(nn.Module):
     generators : sequence of torch.Generator
         One for each seed, in this order: `tokens` [tokens, width], then for each layer
         `maps` "query0", "key0", "value0" [width, heads * head_dim], "out0",
-        and if hidden "up0" and "down0"; at last "answer" [width, answers].
+        and if hidden "up0" and "down0"; then the biases of layers if these begin at
+        random; at last "answer" [width, answers] and its bias.
     copies : int
         So many members start from the weights of each seed; member i * seeds + j is
         copy i of seed j.
@@ -130,10 +131,10 @@ class Transformer(nn.Module):
 
         Where tokens have one more axis, the vectors along it are added. All copies of
         a seed read the same tokens. Raises ValueError for an intervention in rotary
-        heads, or on codes where there are none.
+        heads; or on codes, where there are none, or norms, or more heads in a layer.
         """
-        on_codes = () if positions.codes is None else ON_CODES
-        intervention.must_be_of(*ANY_MODEL, *on_codes)
+        plain = positions.codes is not None and self.heads == 1 and not self.norm
+        intervention.must_be_of(*ANY_MODEL, *(ON_CODES if plain else ()))
         one_hot = functional.one_hot(tokens, self.tokens.shape[1]).float()
         one_hot = one_hot.sum(-2) if tokens.ndim == 4 else one_hot
         one_hot = one_hot.repeat(self.copies, 1, 1, 1)
@@ -218,7 +219,8 @@ class Transformer(nn.Module):
         self.load_state_dict({name: weight[None] for name, weight in matrices.items()})
 
 
-def score_matrix(model: Transformer) -> NDArray[np.float64]:
-    """W = Wq Wk^T / sqrt(width) of the first head: between codes it is P_t . W P_s."""
-    q, k = (model.maps[name][0].detach().double() for name in ("query0", "key0"))
+def score_matrix(model: Transformer, layer: int = 0) -> NDArray[np.float64]:
+    """W = Wq Wk^T / sqrt(width) of a layer of one head: codes score P_t . W P_s."""
+    maps = (model.maps[f"{name}{layer}"][0] for name in ("query", "key"))
+    q, k = (x.detach().double() for x in maps)
     return np.asarray(q @ k.T / math.sqrt(q.shape[1]))

@@ -27,6 +27,7 @@ from pe_lib.experiments.attention import (
     Intervention,
     attention_weights,
     causal_bias,
+    cos_sin,
 )
 from pe_lib.experiments.weights import FOLDER, read_gguf
 
@@ -59,9 +60,9 @@ class Model(NamedTuple):
     merges: Sequence[str] = ()
 
 
-def _exact(positions: Tensor, frequencies: Tensor) -> Angles:
-    angles = positions.double()[..., None] * frequencies
-    return angles.cos().float(), angles.sin().float()
+def exact(positions: Tensor, frequencies: Tensor) -> Angles:
+    """Cosines and sines of angles in float64, rounded to float32."""
+    return cos_sin(positions.double()[..., None] * frequencies)
 
 
 def normed(x: Tensor, weight: Tensor) -> Tensor:
@@ -76,7 +77,7 @@ def forward(
     *,
     intervention: Intervention = AS_IT_IS,
     first_position: int = 0,
-    angles: Callable[[Tensor, Tensor], Angles] = _exact,
+    angles: Callable[[Tensor, Tensor], Angles] = exact,
     last: int | None = None,
 ) -> Tensor:
     """Logits [texts, positions, tokens] of texts [texts, positions].

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.beyond import scaling
-from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias
+from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.training import Score, score_rows
@@ -63,9 +63,7 @@ def readers(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
 def rotary(frequencies: ArrayLike, n: int) -> Positions:
     """Of a text of n words: rotations by these frequencies, and a causal mask."""
     angles = torch.from_numpy(np.outer(np.arange(n), np.asarray(frequencies)))
-    return Positions(
-        angles=(angles.cos().float(), angles.sin().float()), bias=causal_bias(n)
-    )
+    return Positions(angles=cos_sin(angles), bias=causal_bias(n))
 
 
 def texts(
@@ -217,6 +215,24 @@ def _sureness(
     return (-losses.flatten(1).sum(1) / asked).exp().double().numpy()
 
 
+def split_schemes(
+    schemes: Sequence[str], name: str, choices: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """The task of each scheme and what it chooses, before anything is trained.
+
+    >>> split_schemes(["lag/ntk"], "rule", RULES)
+    {'lag/ntk': ('lag', 'ntk')}
+
+    Raises ValueError if there is no such task or choice.
+    """
+    found = {}
+    for scheme in schemes:
+        task, _, choice = scheme.partition("/")
+        of_task = as_choice("task", task, TASKS)
+        found[scheme] = of_task, as_choice(name, choice, choices)
+    return found
+
+
 def choose(
     schemes: Sequence[str], *, base: float, seeds: int, test_lengths: Sequence[int]
 ) -> list[Score]:
@@ -225,7 +241,8 @@ def choose(
     `schemes` are rates, written as text; the seeds 100, 101, ... are not reported
     anywhere. "accuracy" is the geometric mean of the probability of the right answer.
     """
-    chosen = [CHOOSING_FROM + seed for seed in range(as_integer("seeds", seeds))]
+    seeds = as_integer("seeds", seeds, at_least=1)
+    chosen = range(CHOOSING_FROM, CHOOSING_FROM + seeds)
     models = {scheme: trained(base, chosen, float(scheme)) for scheme in schemes}
     frequencies = angular_frequencies(HEAD_DIM, base=base)
     return score_rows(
@@ -249,13 +266,15 @@ def measure(
 ) -> list[Score]:
     """Train readers of each seed on a base, and test them with rules.
 
-    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none".
+    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none". Raises
+    ValueError for an unknown one.
     """
+    asked = split_schemes(schemes, "rule", RULES)
     each = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
     model = trained(base, each, rate, width=width)
 
     def shares(scheme: str, n: int) -> NDArray[np.float64]:
-        task, rule = scheme.split("/")
+        task, rule = asked[scheme]
         return share_right(model, task, n, stretched(rule, base, n), seeds=each)
 
     return score_rows("stretched", schemes, each, test_lengths, shares)

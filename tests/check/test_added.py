@@ -204,6 +204,12 @@ def divided(n, d):
     return table(n, d) / torch.arange(n)[:, None].clamp(max=1)
 
 
+def divided_in_float32(n, d):
+    divisors = torch.exp(torch.arange(0, d, 2) * -(math.log(1e4) / d))
+    angles = torch.arange(n)[:, None] / divisors
+    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
+
+
 def half_empty(n, d):
     return torch.randn(n, d) * (torch.arange(d) < d // 2)
 
@@ -238,6 +244,7 @@ FAULTS = [
     ("formula", "2j counted twice", of_table(lambda n, d: table(n, d, 1e8))),
     ("formula", "base 10", of_table(lambda n, d: table(n, d, math.e**4))),
     ("formula", "swapped", of_table(swapped)),
+    ("formula", "divided where they should", of_table(divided_in_float32)),
     ("formula", "no formula", of_table(lambda n, d: torch.randn(n, d))),
     ("spoilt", "Positions 5 ", of_table(with_row)),
     ("spoilt", "Columns 5 ", of_table(with_column)),

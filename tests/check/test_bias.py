@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from pe_lib.nn import AlibiBias, T5Bias
 from tests.check.helpers import assert_found, assert_sound, each_of, report_of
-from tests.check.modules import T5, Alibi, hiding, make_class, sloped
+from tests.check.modules import T5, Alibi, hiding, ignoring, make_class, sloped
 
 
 def from_zero(_, queries, keys):
@@ -44,6 +44,7 @@ SOUND = {
     "lengths": Alibi,
     "a length": make_class(Alibi, forward=of_length),
     "causal": hiding(lambda offset: offset > 0),
+    "a mask alone": sloped(lambda o: (0.0 * o).masked_fill(o > 0, -torch.inf)),
     "scores": make_class(Alibi, forward=of_scores),
     "one row": make_class(Alibi, forward=one_row),
     "T5": T5,
@@ -63,6 +64,20 @@ def test_slopes_and_buckets_are_told():
     assert "any number of heads" in str(report_of(Alibi, "bias", 6).recognised)
     assert "Press" in str(report_of(AlibiBias, "bias", 6).recognised)
     assert report_of(T5, "bias").recognised.formula == "t5"
+
+
+class FromOffset(Alibi):
+    """It is told at which position the first query is."""
+
+    def forward(self, queries, keys, offset=0):
+        query = torch.arange(queries)[:, None] + offset
+        return self.slopes[:, None, None] * self.heights(torch.arange(keys) - query)
+
+
+def test_the_position_of_the_first_query_is_given():
+    assert_sound(report_of(FromOffset, "bias", positions="offset"))
+    deaf = report_of(ignoring(FromOffset), "bias", positions="offset")
+    assert [e.check for e in deaf.errors] == ["decoding"]
 
 
 def slopes(make):

@@ -42,6 +42,16 @@ def test_sound_ones_in_each_form(form):
     assert form not in ("positions", "a length") or form.split()[-1] in report.called
 
 
+def of_ids(self, ids, past=0):
+    return self.rows(past + torch.arange(ids.shape[1]) + 0 * ids)
+
+
+def test_token_ids_by_their_axes():
+    by_ids = make_class(Looked, forward=of_ids)
+    report = report_of(by_ids, "table", axes="batch length", positions="past")
+    assert_sound(report)
+
+
 def in_attribute(self, rows):
     self.pe = rows
     self.register_buffer("more", rows[0])

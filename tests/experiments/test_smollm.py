@@ -10,9 +10,9 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention, silu
 
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import minilm, smollm, stretched
+from pe_lib.experiments import minilm, smollm
 from pe_lib.experiments.attention import Intervention
-from pe_lib.experiments.model import Positions
+from pe_lib.experiments.model import NOWHERE, Positions, Transformer
 from pe_lib.experiments.weights import FOLDER, read_gguf
 
 here = pytest.mark.skipif(
@@ -141,13 +141,17 @@ def test_what_a_model_cannot_do_is_refused() -> None:
             smollm.forward(tiny(), tokens, intervention=changed)
         with pytest.raises(ValueError, match=f"be of listen, change for .* got {name}"):
             minilm.encode(minilm.Encoder({}), tokens[0], intervention=changed)
-    model = stretched.readers([0])
-    codes = Positions(codes=torch.zeros(4, 48))
+    codes, plain = Positions(codes=torch.zeros(4, 48)), {"tokens": 9, "answers": 9}
+    plain |= {"width": 48, "heads": 1, "head_dim": 48}
+    drawn = [torch.Generator().manual_seed(0)]
     changed = Intervention(shift={(0, 0): 1})
     with pytest.raises(ValueError, match=r"must be of .*codes_only.* got shift"):
-        model(tokens[None], codes, changed)
-    with pytest.raises(ValueError, match=r"be of listen, change for .*got codes_only"):
-        model(tokens[None], intervention=Intervention(codes_only=True))
+        Transformer(drawn, **plain)(tokens[None], codes, changed)
+    only = Intervention(codes_only=True)
+    Transformer(drawn, **plain)(tokens[None], codes, only)
+    for more, given in (({}, NOWHERE), ({"heads": 2}, codes), ({"norm": "rms"}, codes)):
+        with pytest.raises(ValueError, match=r"be of listen, change for .*codes_only"):
+            Transformer(drawn, **plain | more)(tokens[None], given, only)
 
 
 def test_a_file_of_three_kinds_is_read() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pe_lib import angular_frequencies
-from pe_lib.experiments import matrices, stretched
+from pe_lib.experiments import held, matrices, stretched
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -68,3 +68,21 @@ def test_rules_change_nothing_within_the_training(rule):
     assert (rule == "none") == np.array_equal(longer, old)
     with pytest.raises(ValueError, match="rule must be"):
         stretched.stretched("no", 1e4, 64)
+
+
+@pytest.mark.parametrize("scheme", ["copy/none", "lag/rope", "lag"])
+def test_unknown_schemes_are_refused_before_training(scheme, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr(stretched, "train", never)
+    few = {"rate": 0.01, "seeds": 1, "test_lengths": (64,)}
+    with pytest.raises(ValueError, match=r"(task|rule) must be .*got"):
+        stretched.measure([scheme], base=1e4, **few)
+    with pytest.raises(ValueError, match=r"(task|held) must be .*got"):
+        held.measure([scheme], longest=64, turns_of=64, **few)
+
+
+def test_choosing_needs_a_seed():
+    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
+        stretched.choose(["0.01"], base=1e4, seeds=0, test_lengths=(64,))

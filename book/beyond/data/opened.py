@@ -421,7 +421,7 @@ def smollm_angles() -> Iterator[list[str]]:
         ]
 
     for name, angles in (
-        ("float64", smollm._exact), ("float32", float32), ("bfloat16", bfloat16)
+        ("float64", smollm.exact), ("float32", float32), ("bfloat16", bfloat16)
     ):  # fmt: skip
         for first in (0, 1000, 100_000):
             yield row(name, first, "none", angles=angles)
