@@ -17,7 +17,7 @@ MAY_USE = {
     "explorers": {"core", "beyond"},
     "website": {*LIBRARY, "explorers"},
     "course": {"website"},
-    "tools": {*LIBRARY, "experiments", "website", "course"},
+    "tools": {*LIBRARY, "experiments", "explorers", "website", "course"},
 }
 """Each also itself. Chapters may use all of pe_lib; nothing imports book or tests."""
 
