@@ -29,7 +29,7 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
 }
 
 
-SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
+SECONDS = {"slides": 0.5, "figures": 1}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
 NEXT = {
@@ -42,8 +42,8 @@ NEXT = {
     "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
     "chapter that you chose",
     "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
-    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`; "
-    "`instructor/lab.pdf` is the page for the room",
+    "handouts": "Two pages of A4 for each page of the path, or for each chapter that "
+    "you chose; `lab.pdf` is the page for the room",
 }
 
 
