@@ -14,7 +14,8 @@ export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
 
-book: $(READY) engine  ## build the site
+export SOLUTIONS
+book: $(READY) engine  ## build the site (SOLUTIONS=0: without solutions and recall answers)
 	$(BIN)/jupyter-book build . --all -W -n --keep-going  # all: styles and docstrings are no pages
 	@echo
 	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"

@@ -36,6 +36,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -172,7 +173,7 @@ def read(path: Path) -> Plan:
 def of_chapter(page: Page, book: Manuscript) -> Plan:
     """Its question; figures, theorems with proofs, formulas and claims of its text."""
     name = page.name.removeprefix("book/")
-    shown = []
+    shown: list[dict[str, Any]] = []
     for section in page.main:
         text = "\n\n".join(part.source for part in section.texts)
         kinds = [kind for kind in ("theorem", "proof") if QUOTED[kind].search(text)]
