@@ -2,9 +2,9 @@
 
 A page of the path or on real models, the first two parts of _toc.yml, is short, as
 somebody reads it who looks at every picture and plays with every explorer
-(``Page.seconds`` says what counts), and as a notebook. It begins with a picture, its
-story ends with the question that forces the next page, and its last section lists what
-its companion has, with the results.
+(``Page.seconds`` says what counts), and as a notebook. It begins with a question and a
+picture, its story ends with the answer and the question that forces the next page, and
+its last section lists what its companion has, with the results.
 """
 
 import ast
@@ -130,11 +130,11 @@ def cells(page: Page) -> Iterator[str]:
 
 
 def beginning(page: Page) -> Iterator[str]:
-    """A question, its answer, the folded set-up, a picture."""
+    """A question, the folded set-up, a picture."""
     if not page.question:
         yield "the title cell asks no question in bold"
     if not page.answer:
-        yield "the title cell does not answer *In one line:*"
+        yield "nothing answers it *In one line:*"
     roles = [part.role for part in page.sections[0].parts[:3]]
     if roles != ["text", "setup", "figure"]:
         yield f"begins with {roles}, not with text, set-up and figure"
