@@ -37,6 +37,7 @@ QUESTION = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
 ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
+UNTRACED = "untraced"  # the source of a claim that was heard often
 DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
 # A student took 147 minutes for the path of commit 540e362, for which these give 146.
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 120, 6, 20, 45
@@ -328,11 +329,16 @@ class Claim:
     id: str
     question: str
     claim: str
-    sources: list[str]
+    sources: list[str]  # who says it, by their keys in references.bib, or UNTRACED
     verdict: str
     why: str
     settled_by: str
     place: str = ""
+
+    @property
+    def cited(self) -> list[str]:
+        """Who says it, as far as it was traced."""
+        return [source for source in self.sources if source != UNTRACED]
 
 
 @dataclass(frozen=True)
@@ -504,6 +510,11 @@ def _read_claims(path: Path) -> dict[str, Claim]:
                 raise ValueError(f"{path.name}, {entry.get('id')}: {error}") from error
             if claim.id in claims:
                 raise ValueError(f"{path.name}: there are two claims {claim.id!r}")
+            if claim.sources not in ([UNTRACED], claim.cited or None):
+                raise ValueError(
+                    f"{path.name}, {claim.id}: sources must say who says it, or be"
+                    f" [{UNTRACED}] alone; got {claim.sources}"
+                )
             claims[claim.id] = claim
     return claims
 
