@@ -39,8 +39,8 @@ ANSWER = re.compile(
 )
 UNTRACED = "untraced"  # the source of a claim that was heard often
 DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
-# A student took 147 minutes for the path of commit 540e362, for which these give 146.
-WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 120, 6, 20, 45
+# A guess for a first reader, who reads hard sentences twice; Teach states it.
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 85, 6, 30, 90
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 KEPT_FILE = re.compile(r'"((?:\.\./)*(?:\w+/)?(?:data|benchmarks)/)([\w.]*)')
 
@@ -273,7 +273,7 @@ class Page:
 
     @property
     def seconds(self) -> float:
-        """How long all takes that is open: of a check its line, of a figure a look."""
+        """An estimate for all that is open: of a check its line, of a figure a look."""
         words, lines = self.length
         parts = [part for section in self.main for part in section.parts]
         for part in parts:

@@ -23,7 +23,7 @@ from website.manuscript import (
     without_marks,
 )
 
-WORDS, LINES, MINUTES, RESULT = 800, 45, 17, 30
+WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
 CELLS, FIRST_EXERCISE = 42, 25
 TITLE, OPENING, CHECK = 60, 100, 6
 # The page whose subject is its code: a whole model in view, and no cell long.

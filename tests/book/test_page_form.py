@@ -33,10 +33,16 @@ def test_words(name: str) -> None:
         pytest.fail("\n".join([name, *faults]), pytrace=False)
 
 
-def test_path() -> None:
-    """The first part of _toc.yml in 100 minutes."""
-    minutes = sum(page.seconds for page in BOOK.path_pages) / 60
-    assert minutes <= 100, "the path is too long: move text into its companions"
+def test_teach_states_the_rule() -> None:
+    """From which a page's minutes are estimated, in numbers."""
+    text = BOOK.pages["book/teach"].text
+    for rule in (
+        f"{manuscript.WORDS_A_MINUTE} words a minute",
+        f"{manuscript.SECONDS_A_LINE} seconds per line of code",
+        f"{manuscript.SECONDS_A_PICTURE} per picture or formula",
+        f"{manuscript.SECONDS_AN_EXPLORER} per drawing",
+    ):
+        assert rule in text, f"Teach does not say {rule!r}"
 
 
 FIGURE = {"mystnb": {"figure": {"name": "fig-a"}}}
@@ -161,10 +167,11 @@ def test_what_counts_as_reading() -> None:
     """Recall and folds do not; captions, lines of checks, formulas take time."""
     caption = {"mystnb": {"figure": {"name": "fig-a", "caption": "word " * 120}}}
     check = {"checked": "word " * 120}
+    word, line = 60 / manuscript.WORDS_A_MINUTE, manuscript.SECONDS_A_LINE
     changes = (
-        ({"figure": Cell("figure", "code", "draw()", caption)}, 60),
-        ({"check": Cell("check", "code", "assert x == y", check)}, 59),
-        ({"idea": "$$\na\n$$"}, 8.5),
+        ({"figure": Cell("figure", "code", "draw()", caption)}, 120 * word),
+        ({"check": Cell("check", "code", "assert x == y", check)}, 118 * word),
+        ({"idea": "$$\na\n$$"}, word + manuscript.SECONDS_A_PICTURE - 2 * line),
     )
     assert made().length == (15, 2)
     for change, seconds in changes:
