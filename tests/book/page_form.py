@@ -30,6 +30,7 @@ TITLE, OPENING, CHECK = 60, 100, 6
 WHOLE, WHOLE_CELLS, WHOLE_LINES, CELL_LINES = "book/beyond/transformer", 25, 150, 15
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW = "**And now?**"
+PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([^)#\s]+)\.ipynb\)")
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing on the whole path, seen where they are easily misused.
 # The symbols of papers, PE(pos) and 2i/d_model, may be said beside ours.

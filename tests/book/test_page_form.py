@@ -33,6 +33,36 @@ def test_words(name: str) -> None:
         pytest.fail("\n".join([name, *faults]), pytrace=False)
 
 
+def bare(name: str) -> str:
+    """A page's name as a sentence may have it: without an article, in small letters."""
+    return name.casefold().removeprefix("the ").removeprefix("a ")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in BOOK.notebooks if page not in BOOK.path_pages],
+    ids=lambda page: page.name,
+)
+def test_a_page_has_one_name(page: Page) -> None:
+    """What one must know before is called as in the menu."""
+    for words, link in page_form.PAGE_LINK.findall(page.opening.get("You need", "")):
+        name = BOOK.short[page.named(link)]
+        assert bare(words) == bare(name), f"{words!r} is {name!r} in _toc.yml"
+
+
+@pytest.mark.parametrize("name", ["book/teach", "README"])
+def test_tables_name_pages_as_the_menu_does(name: str) -> None:
+    """Lecture plans, and the table of the README."""
+    text = (BOOK.root / f"{name}.md").read_text(encoding="utf-8")
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("| "))
+    folder = "book/" if name == "book/teach" else ""
+    found = page_form.PAGE_LINK.findall(rows)
+    assert len(found) > 12
+    for words, link in found:
+        menu = BOOK.short[folder + link]
+        assert bare(words) == bare(menu), f"{words!r} is {menu!r} in _toc.yml"
+
+
 def test_teach_states_the_rule() -> None:
     """From which a page's minutes are estimated, in numbers."""
     text = BOOK.pages["book/teach"].text
