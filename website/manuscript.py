@@ -234,18 +234,15 @@ class Page:
     @cached_property
     def question(self) -> str:
         """What it answers: the bold question above its first section."""
-        found = QUESTION.search(self._hook)
+        hook = "\n\n".join(part.source for part in self.sections[0].texts)
+        found = QUESTION.search(hook)
         return " ".join(found[1].split()) if found else ""
 
     @cached_property
     def answer(self) -> str:
         """Its answer in one line."""
-        found = ANSWER.search(self._hook)
+        found = ANSWER.search(self.text)
         return " ".join(found[1].split()) if found else ""
-
-    @property
-    def _hook(self) -> str:
-        return "\n\n".join(part.source for part in self.sections[0].texts)
 
     @cached_property
     def main(self) -> tuple[Section, ...]:

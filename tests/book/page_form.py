@@ -2,9 +2,9 @@
 
 A page of the path or on real models, the first two parts of _toc.yml, is short, as
 somebody reads it who looks at every picture and plays with every explorer
-(``Page.seconds`` says what counts), and as a notebook. It begins with a picture, its
-story ends with the question that forces the next page, and its last section lists what
-its companion has, with the results.
+(``Page.seconds`` says what counts), and as a notebook. It begins with a question and a
+picture, its story ends with the answer and the question that forces the next page, and
+its last section lists what its companion has, with the results.
 """
 
 import ast
@@ -25,7 +25,7 @@ from website.manuscript import (
 
 WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
 CELLS, FIRST_EXERCISE = 42, 25
-TITLE, OPENING, CHECK = 60, 100, 6
+TITLE, OPENING = 60, 100
 # The page whose subject is its code: a whole model in view, and no cell long.
 WHOLE, WHOLE_CELLS, WHOLE_LINES, CELL_LINES = "book/beyond/transformer", 25, 150, 15
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
@@ -69,9 +69,6 @@ def in_the_fields_words(page: Page) -> Iterator[str]:
     )
     if page.is_notebook and not TERM.search(" ".join(text.split()[:OPENING])):
         yield f"the first {OPENING} words do not say 'positional encoding', or 'rotary'"
-    for check in (cell.checked for cell in page.cells):
-        if len(check.split()) > CHECK:
-            yield f"{check!r}: the line of a check has {CHECK} words at most"
 
 
 def faults_of_the_path(
@@ -131,11 +128,11 @@ def cells(page: Page) -> Iterator[str]:
 
 
 def beginning(page: Page) -> Iterator[str]:
-    """A question, its answer, the folded set-up, a picture."""
+    """A question, the folded set-up, a picture."""
     if not page.question:
         yield "the title cell asks no question in bold"
     if not page.answer:
-        yield "the title cell does not answer *In one line:*"
+        yield "nothing answers it *In one line:*"
     roles = [part.role for part in page.sections[0].parts[:3]]
     if roles != ["text", "setup", "figure"]:
         yield f"begins with {roles}, not with text, set-up and figure"

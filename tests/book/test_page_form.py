@@ -28,7 +28,7 @@ def test_form(page: Page) -> None:
 
 @pytest.mark.parametrize("name", BOOK.listed)
 def test_words(name: str) -> None:
-    """Title, description, first words, lines of checks."""
+    """Title, description, first words."""
     if faults := list(page_form.in_the_fields_words(BOOK.pages[name])):
         pytest.fail("\n".join([name, *faults]), pytrace=False)
 
@@ -180,7 +180,6 @@ def test_a_section_begins_with_its_result(more: str) -> None:
         ({"title": "# " + "long " * 13}, "a title of"),
         ({"opening": "Positional encodings are not named."}, ""),
         ({"opening": "Nothing is named."}, "the first 100 words"),
-        ({"check": Cell("a", "code", "assert x", {"checked": "w " * 7})}, "6 words"),
     ],
 )
 def test_words_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
