@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.lr_scheduler import OneCycleLR
 
-from pe_lib._arguments import as_choice, as_integer
+from pe_lib._arguments import as_choice
 from pe_lib.encoding import sinusoidal
 from pe_lib.experiments.attention import rotary_angles
 from pe_lib.experiments.loop import fit
@@ -103,10 +103,8 @@ def trained(
     """A model of one seed, trained on random texts of 5 to `longest` words.
 
     Adam at a rate of at most `rate` (one cycle), 32 texts of one length a step.
-    Raises ValueError for an unknown encoding, fewer than 1 step, or `longest` below 5.
+    Raises ValueError for an unknown encoding.
     """
-    steps = as_integer("steps", steps, at_least=1)
-    longest = as_integer("longest", longest, at_least=5)
     generator = torch.Generator().manual_seed(seed)
     model = OneHead(generator, encoding, width)
 
@@ -169,7 +167,7 @@ def measure(
     """
     for scheme in schemes:
         as_choice("schemes", scheme, (*HEADS, "turns"))
-    numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
+    numbers = range(first_seed, first_seed + seeds)
     train = partial(trained, steps=steps, longest=longest, rate=rate, width=width)
     used = [name for name in ENCODINGS if name == "added" or name in schemes]
     models = [{name: train(name, seed) for name in used} for seed in numbers]
