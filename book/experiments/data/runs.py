@@ -21,7 +21,7 @@ import hashlib
 import inspect
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -35,6 +35,7 @@ from pe_lib.experiments import (
     ensemble,
     held,
     induction,
+    kept,
     loop,
     matrices,
     one_head,
@@ -43,17 +44,8 @@ from pe_lib.experiments import (
     training,
 )
 from pe_lib.experiments.compare import best_rates
-from pe_lib.experiments.kept import (
-    contradictions,
-    load,
-    load_header,
-    save,
-    save_rows,
-)
-from pe_lib.experiments.one_head import measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, Task, after_a_start
-from pe_lib.experiments.text import chosen_rates, read, rows_of
 from pe_lib.experiments.training import Score, train
 
 Settings = Mapping[str, Any]
@@ -224,7 +216,7 @@ def rate_runs(name: str) -> dict[str, Settings]:
 def reported_runs(name: str) -> dict[str, Settings]:
     """The runs that are reported, at the rates that are best in `rates/`."""
     path = FOLDER / "rates" / f"{name}.csv"
-    best = best_rates(load(path)) if path.exists() else {}
+    best = best_rates(kept.load(path)) if path.exists() else {}
     return {
         group: settings | REPORTED | ({"rate": best[group]} if group in best else {})
         for group, settings in GROUPS[name].items()
@@ -266,6 +258,13 @@ FIXED["steps"] = {
     for n in LONGER
 }
 """The tasks of "training", trained up to sixteen times as long, at one rate for all."""
+
+
+def of_readers(whats: Iterable[str]) -> list[str]:
+    """Schemes of both tasks."""
+    return [f"{task}/{what}" for task in stretched.TASKS for what in whats]
+
+
 BASES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
 """For each base of a stretched reader the rate that "stretched_rates" chooses."""
 FIXED["stretched_rates"] = {
@@ -279,11 +278,7 @@ FIXED["stretched_rates"] = {
 }
 FIXED["stretched"] = {
     f"base_{base}": {
-        "schemes": [
-            f"{task}/{rule}"
-            for task in stretched.TASKS
-            for rule in (stretched.RULES if base == 10_000 else ["none"])
-        ],
+        "schemes": of_readers(stretched.RULES if base == 10_000 else ["none"]),
         "base": base,
         "rate": rate,
         "seeds": 10,
@@ -294,7 +289,7 @@ FIXED["stretched"] = {
 
 FIXED["held"] = {
     f"{longest} words, turns of {turns_of}, rate {rate}": {
-        "schemes": [f"{task}/{what}" for task in stretched.TASKS for what in held.HELD],
+        "schemes": of_readers(held.HELD),
         "longest": longest,
         "turns_of": turns_of,
         "rate": rate,
@@ -343,11 +338,9 @@ OPENED_MODELS: dict[str, Settings] = {
         "test_lengths": (32, 128),
     },
     "readers": {
-        "schemes": [
-            f"{task}/{rule}"
-            for task in stretched.TASKS
-            for rule in ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
-        ],
+        "schemes": of_readers(
+            ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
+        ),
         "test_lengths": (64, 512),
     },
 }
@@ -384,7 +377,7 @@ def measure_varied(
     tested["test_lengths"] = test_lengths
     if model == "one_back":
         tested |= {"rate": rate * one_head.RATE, "width": width * one_head.WIDTH}
-        return measure(schemes, **tested)
+        return one_head.measure(schemes, **tested)
     if model == "readers":
         base, width = 10_000, width * stretched.WIDTH
         tested |= {"base": base, "rate": rate * BASES[base], "width": width}
@@ -409,8 +402,10 @@ TEXTS: dict[str, dict[str, Any]] = {
 WEIGHTS: dict[str, Settings] = {
     "one_back_weights": {"encoding": "added", "seed": 0},
     "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seeds": (0,)},
+    "dial_tables": {"seeds": 15, "model": {}},
+    "dial_weights": {"seed": 0, "settings": induction.Settings()},
 }
-"""Models that are kept: the arguments of one_head.trained or stretched.trained."""
+"""Models that are kept: the arguments of what trains them, or looks into them."""
 
 SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
 OTHERS: dict[str, dict[str, Any]] = {
@@ -459,12 +454,6 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
 }
 """Rows of induction.measure: models of two layers, trained and operated on."""
 FIXED |= TWO_LAYERS
-OPENED: dict[str, Settings] = {
-    "dial_tables": {"seeds": 15, "model": {}},
-    "dial_weights": {"seed": 0, "settings": induction.Settings()},
-}
-"""What is inside them: induction.tables, and the parameters of one model."""
-WEIGHTS |= OPENED
 
 
 def all_runs() -> dict[str, dict[str, Settings]]:
@@ -582,11 +571,10 @@ def arguments(run_of: Callable[..., Any], settings: Settings) -> dict[str, Any]:
     return told
 
 
-def is_made(name: str) -> bool:
-    """Whether the kept file is there and was made with these settings."""
-    return path(name).exists() and not contradictions(
-        path(name), command(name), settings_of(name, runs_of(name))
-    )
+def is_made(file: Path, name: str, runs: Mapping[str, Settings]) -> bool:
+    """Whether a kept file is there and was made with these settings."""
+    now = command(name), settings_of(name, runs)
+    return file.exists() and not kept.contradictions(file, *now)
 
 
 def make(name: str) -> None:
@@ -599,16 +587,16 @@ def make(name: str) -> None:
         return
     begin = time.process_time()
     made = text_rows(name) if name in TEXTS else weights_of(name)
-    write = save_rows if name in TEXTS else matrices.save
-    write(made, path(name), **origin(name, time.process_time() - begin))
+    write = kept.save_rows if name in TEXTS else matrices.save
+    write(made, path(name), **origin(name, runs_of(name), time.process_time() - begin))
 
 
 def text_rows(name: str) -> list[list[str]]:
     """The rows of one name of TEXTS, at rates that are chosen first."""
     settings = TEXTS[name]
-    rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
-    found = read(words(), rates=rates, **settings, **REPORTED)
-    return rows_of(found, settings["schemes"], rates)
+    rates = text.chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
+    found = text.read(words(), rates=rates, **settings, **REPORTED)
+    return text.rows_of(found, settings["schemes"], rates)
 
 
 def weights_of(name: str) -> Mapping[str, torch.Tensor]:
@@ -626,12 +614,12 @@ def words() -> str:
     return " ".join((FOLDER / "text.txt").read_text(encoding="utf-8").split())
 
 
-def origin(name: str, seconds: float) -> dict[str, Any]:
+def origin(name: str, runs: Mapping[str, Settings], seconds: float) -> dict[str, Any]:
     """What the first lines of a kept file say."""
     row, later, mean = TOLERANCES[name]
     return {
         "command": command(name),
-        "settings": settings_of(name, runs_of(name)),
+        "settings": settings_of(name, runs),
         "seconds": seconds,
         "tolerance": f"{row} a row, {later} a row on longer texts, {mean} a mean",
     }
@@ -643,15 +631,15 @@ def maker(name: str) -> tuple[Callable[..., Any], tuple[ModuleType, ...]]:
     two_layers, readers = (induction, loop), (stretched, loop)
     makers: dict[str, tuple[Callable[..., Any], tuple[ModuleType, ...]]] = {
         **dict.fromkeys(TWO_LAYERS, (induction.measure, two_layers)),
-        **dict.fromkeys(TEXTS, (read, (*learns, text))),
+        **dict.fromkeys(TEXTS, (text.read, (*learns, text))),
         "dial_tables": (induction.tables, two_layers),
         "dial_weights": (induction.train, two_layers),
         "stretched": (stretched.measure, readers),
         "stretched_rates": (stretched.choose, readers),
         "stretched_reader": (stretched.trained, readers),
         "held": (held.measure, (held, *readers)),
-        "one_back": (measure, (one_head,)),
-        "one_back_weights": (trained, (one_head,)),
+        "one_back": (one_head.measure, (one_head,)),
+        "one_back_weights": (one_head.trained, (one_head,)),
         "varied": (measure_varied, (one_head, stretched, *two_layers)),
         "changed": (train_without_blocks, learns),
         "four_times": (train_without_blocks, learns),
@@ -667,20 +655,19 @@ def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     begin, seconds = time.monotonic(), 0.0
     for number, (run, settings) in enumerate(runs.items(), 1):
         part = part_of(FOLDER / "parts", name, run)
-        told = settings_of(name, {run: settings})
-        if not part.exists() or contradictions(part, command(name), told):
+        if not is_made(part, name, {run: settings}):
             began = time.process_time()
             rows = {run: run_of(**settings)}
-            spent = time.process_time() - began
-            save(rows, part, command=command(name), settings=told, seconds=spent)
-        found |= load(part)
+            made = origin(name, {run: settings}, time.process_time() - began)
+            kept.save(rows, part, **made)
+        found |= kept.load(part)
         seconds += seconds_of(part)
         minutes = (time.monotonic() - begin) / 60
         done = f"\r{name}: {number} of {len(runs)}, {minutes:.0f} min"
         print(done, end="", flush=True)
     print()
     path(name).parent.mkdir(exist_ok=True)
-    save(found, path(name), **origin(name, seconds))
+    kept.save(found, path(name), **origin(name, runs, seconds))
 
 
 def part_of(folder: Path, name: str, run: str) -> Path:
@@ -691,7 +678,7 @@ def part_of(folder: Path, name: str, run: str) -> Path:
 
 def seconds_of(file: Path) -> float:
     """How long the making of a kept file took, of one core."""
-    return float(load_header(file)["made"].split(" in ")[1].split()[0])
+    return float(kept.load_header(file)["made"].split(" in ")[1].split()[0])
 
 
 def main(names: list[str]) -> None:
@@ -701,7 +688,7 @@ def main(names: list[str]) -> None:
     unknown = set(names) - set(known)
     if unknown:
         raise SystemExit(f"names must be of {', '.join(known)}, got {unknown}")
-    wanted = names or [name for name in known if not is_made(name)]
+    wanted = names or [n for n in known if not is_made(path(n), n, runs_of(n))]
     files = [path(x) for name in wanted for x in (name, f"rates/{name}")]
     last_time = sum(seconds_of(file) for file in files if file.exists())
     print(f"{len(wanted)} names; last time {last_time / 60:.0f} minutes of a core")

@@ -123,7 +123,7 @@ def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
 
 def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     """Train one run again, and write it as its kept file is written."""
-    origin = runs.origin(name, 0.0)
+    origin = runs.origin(name, runs.runs_of(name), 0.0)
     if name in runs.TEXTS:
         kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
