@@ -9,7 +9,7 @@ SITE := _build/html
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve lab outputs check test lint graders weekly models kept bench \
-	course clean
+	course release clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
@@ -67,6 +67,9 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	for table in tables rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
+
+release: $(READY)  ## addresses, wheel, site, notebooks: OWNER=ada NAME=book URL=https://a.org/
+	$(BIN)/python -m tools.release "$(OWNER)" "$(NAME)" "$(URL)"
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from course import kit
-from website import manuscript
+from website import manuscript, wrong_answers
 from website.manuscript import Page
 
 MARKS = re.compile(r"[~=#{}:\\]")
@@ -28,6 +28,12 @@ def asked() -> dict[str, list[dict[str, Any]]]:
     return questions
 
 
+def thought(place: str) -> str:
+    """What was thought in a wrong answer: ``ex-offset 2``."""
+    label, number = place.split()
+    return wrong_answers.collected()[label].wrong[int(number) - 1].thinks
+
+
 def plain(text: str) -> str:
     """Words that mean nothing to GIFT."""
     return MARKS.sub(r"\\\g<0>", manuscript.plain(text))
@@ -38,7 +44,8 @@ def gift(page: Page) -> str:
     name = kit.short(page)
     parts = [f"$CATEGORY: Positional encodings/{manuscript.plain(page.title)}"]
     for number, one in enumerate(asked()[name], 1):
-        options = [f"={plain(one['right'])}", *(f"~{plain(w)}" for w in one["wrong"])]
+        wrong = [f"~{plain(thought(place))}" for place in one["wrong"]]
+        options = [f"={plain(one['right'])}", *wrong]
         body = "\n".join(f"  {option}" for option in options)
         question = plain(one["question"])
         parts.append(f"::{name} {number}::{question} {{\n{body}\n}}")

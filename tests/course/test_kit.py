@@ -207,9 +207,10 @@ def test_no_check_prints_for_otter() -> None:
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, in the instructor's folder alone."""
     text = kit.exam(BOOK.notebooks)
-    for page in BOOK.path_pages:
+    asked = [*BOOK.path_pages, *BOOK.model_pages]
+    for page in asked:
         assert f"## {kit.short(page)}, " in text
-    assert text.count("*Answer.*") == text.count("## ") >= len(BOOK.path_pages)
+    assert text.count("*Answer.*") == text.count("## ") >= len(asked)
     assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
 
 

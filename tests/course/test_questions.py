@@ -3,7 +3,7 @@
 import re
 
 from course import kit, questions
-from website import manuscript, wrong_answers
+from website import manuscript
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
@@ -16,15 +16,14 @@ def test_each_of_thirteen_pages_has_three() -> None:
 
 
 def test_wrong_options_are_what_students_thought() -> None:
-    """Word for word, of the page or of its companion; two at least."""
+    """Of the page, or of its companion; two different ones at least."""
     for page in PAGES:
         companion = BOOK.companion(page)
         exercises = [*page.exercises, *(companion.exercises if companion else [])]
-        found = [wrong_answers.collected()[one.label] for one in exercises]
-        thought = {wrong.thinks for one in found for wrong in one.wrong}
+        labels = {exercise.label for exercise in exercises}
         for one in questions.asked()[kit.short(page)]:
-            assert len(one["wrong"]) >= 2 and set(one["wrong"]) <= thought, one
-            assert one["right"] not in thought
+            assert {place.split()[0] for place in one["wrong"]} <= labels
+            assert len({*map(questions.thought, one["wrong"])}) >= 2
 
 
 def test_gift_has_one_right_option_each(tmp_path) -> None:
