@@ -66,9 +66,10 @@ STYLE = """\
 .reveal h1, .reveal h2 { margin: 0 0 0.6em; font-weight: 650; text-wrap: balance; }
 .reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.1em; }
 .reveal .slides section { padding: 0 64px; box-sizing: border-box; text-align: left; }
-/* On paper reveal.js takes these margins away. */
+/* On paper reveal.js takes these margins away, and lets images fill them. */
 html.reveal-print .reveal .slides section { padding: 0 64px !important; }
-.reveal img { display: block; height: 440px; max-width: 100%; margin: 0 auto; }
+.reveal img { display: block; height: 440px; margin: 0 auto; }
+.reveal .slides section > img { max-width: 100% !important; }
 .reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
 .reveal .claim { border-top: 1px solid var(--hair); }
 .reveal .quoted { font-size: 0.82em; }
