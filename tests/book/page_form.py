@@ -26,8 +26,9 @@ from website.manuscript import (
 WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
 CELLS, FIRST_EXERCISE = 42, 25
 TITLE, OPENING = 60, 100
-# The page whose subject is its code: a whole model in view, and no cell long.
-WHOLE, WHOLE_CELLS, WHOLE_LINES, CELL_LINES = "book/beyond/transformer", 25, 150, 15
+CELL_LINES = 15
+# The page whose subject is its code: a whole model in view.
+WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW = "**And now?**"
 PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([^)#\s]+)\.ipynb\)")
@@ -105,12 +106,9 @@ def whole(page: Page) -> Iterator[str]:
     """Whether the whole model is few cells and lines, exercises and all."""
     if len(page.cells) > WHOLE_CELLS:
         yield f"{len(page.cells)} cells, at most {WHOLE_CELLS}"
-    lines = {cell.id: code_lines(cell) for cell in page.code_cells}
-    if sum(lines.values()) > WHOLE_LINES:
-        yield f"{sum(lines.values())} lines of code, at most {WHOLE_LINES}"
-    for cell in page.code_cells:
-        if cell.role == "idea" and lines[cell.id] > CELL_LINES:
-            yield f"{cell.id}: {lines[cell.id]} lines in view, at most {CELL_LINES}"
+    lines = sum(code_lines(cell) for cell in page.code_cells)
+    if lines > WHOLE_LINES:
+        yield f"{lines} lines of code, at most {WHOLE_LINES}"
 
 
 def code_lines(cell: Cell) -> int:
@@ -125,6 +123,9 @@ def cells(page: Page) -> Iterator[str]:
     starts = (n for n, c in enumerate(page.cells, 1) if f"## {EXERCISES}" in c.source)
     if (first := next(starts, FIRST_EXERCISE)) > FIRST_EXERCISE:
         yield f"exercises begin at cell {first}, at {FIRST_EXERCISE} at the latest"
+    for cell in page.code_cells:
+        if cell.role == "idea" and (lines := code_lines(cell)) > CELL_LINES:
+            yield f"{cell.id}: {lines} lines in view, at most {CELL_LINES}"
 
 
 def beginning(page: Page) -> Iterator[str]:

@@ -142,17 +142,41 @@ def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
 
 
 def test_a_long_model_is_seen() -> None:
-    """Cells, all lines, and those of a cell in view; only where a whole model is."""
-    long = Cell("long", "code", "x = 1\n" * 16, {})
+    """Cells and all lines, only where a whole model is."""
     hidden = Cell("hidden", "code", "x = 1\n" * 140, {"tags": ["setup"]})
     more = {f"more-{n}": "b" for n in range(16)}
-    page = made(page_form.WHOLE, long=long, hidden=hidden, **more)
+    page = made(page_form.WHOLE, hidden=hidden, **more)
     assert [*page_form.whole(made(page_form.WHOLE))] == []
     assert [fault.partition(",")[0] for fault in page_form.whole(page)] == [
-        "28 cells",
-        "188 lines of code",
-        "long: 16 lines in view",
+        "27 cells",
+        "172 lines of code",
     ]
+
+
+def test_a_long_cell_is_seen() -> None:
+    """One in view; a set-up may be longer."""
+    long = "x = 1\n" * 16
+    setup = Cell("setup", "code", long, {"tags": ["setup"]})
+    (fault,) = page_form.cells(made(long=Cell("long", "code", long, {}), setup=setup))
+    assert fault == "long: 16 lines in view, at most 15"
+
+
+@pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
+def test_a_page_asks_first_and_answers_last(page: Page) -> None:
+    """Its one line stands before the question that leads on."""
+    assert "*In one line:*" not in page.cells[0].source
+    assert "*In one line:*" in page.main[-1].parts[-1].source
+
+
+@pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
+def test_code_in_view_runs_after_the_set_up(page: Page) -> None:
+    """Nobody who copies both needs a cell that is folded."""
+    names: dict[str, object] = {}
+    for cell in page.code_cells:
+        if cell.id == "for-exercises":
+            break
+        if cell.role in ("setup", "idea"):
+            exec(cell.source, names)
 
 
 def test_late_exercises_are_seen() -> None:
