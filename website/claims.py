@@ -115,7 +115,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
     count = Counter(kind(claim.verdict) for claim in claims.values())
     counted = (
         f"Of these {len(claims)} claims **{count['true']} are true as stated**. "
-        f"In {count['true if']} <ins>we supply a missing condition</ins>; "
+        f"In {count['true if']} <ins>we supply a condition</ins>; "
         f"{count['not as stated']} <del>we strike out</del>, and say why"
     )
     if count["open"]:
