@@ -32,10 +32,12 @@ check: lint  ## after a change: style, and what the change touches
 outputs: $(READY)  ## execute in place the notebooks that a change touches
 	$(BIN)/python -m tools.execute --changed
 
-lab: $(READY)  ## open the notebooks in JupyterLab
+LAB = $(if $(AUTHOR),book,lab)
+lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: their sources)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
-	$(BIN)/jupyter trust book/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
+	$(if $(AUTHOR),,$(BIN)/python -m website.reader lab)
+	$(BIN)/jupyter trust $(LAB)/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb $(LAB)
 
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \

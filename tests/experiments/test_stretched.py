@@ -81,8 +81,3 @@ def test_unknown_schemes_are_refused_before_training(scheme, monkeypatch):
         stretched.measure([scheme], base=1e4, **few)
     with pytest.raises(ValueError, match=r"(task|held) must be .*got"):
         held.measure([scheme], longest=64, turns_of=64, **few)
-
-
-def test_choosing_needs_a_seed():
-    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
-        stretched.choose(["0.01"], base=1e4, seeds=0, test_lengths=(64,))
