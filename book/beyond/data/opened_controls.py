@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import minilm
+from pe_lib.experiments.rotations import sizes_and_angles
 
 HERE = Path(__file__).parent
 TOLERANCES = {
@@ -143,12 +144,11 @@ def minilm_heads() -> Iterator[list[str]]:
             np.linalg.lstsq(known, y[head], rcond=None)[0][:10] for y in (q, k)
         )
         M = own @ other.T / 32**0.5
-        p, o, r, s = (M[i::2, j::2].diagonal() for i in (0, 1) for j in (0, 1))
-        turn = (p + s) / 2 + 1j * (r - o) / 2
-        share = 2 * (abs(turn) ** 2).sum() / (M**2).sum()
-        moved = np.angle(turn) / step
-        yield [str(head), f"{share:.4f}", f"{abs(turn[0]):.2f}",
-               f"{abs(turn).max():.2f}", *(f"{x:.2f}" for x in moved),
+        sizes, angles = sizes_and_angles(M)
+        share = 2 * (sizes**2).sum() / (M**2).sum()
+        moved = -angles / step
+        yield [str(head), f"{share:.4f}", f"{sizes[0]:.2f}",
+               f"{sizes.max():.2f}", *(f"{x:.2f}" for x in moved),
                f"{float(looks[head]):.4f}"]  # fmt: skip
 
 
