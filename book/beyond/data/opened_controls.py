@@ -129,8 +129,7 @@ def minilm_heads() -> Iterator[list[str]]:
     u = z / abs(z).mean(0)
     known = np.stack([u.real, u.imag], 2).reshape(len(u), 10)
     known = np.c_[known, np.ones(len(u))]
-    words = model.weights["embeddings.word_embeddings.weight"]
-    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
+    words = model.words()
     x = model.norm(words.mean(0) + model.table[FIRST:LAST], "embeddings.LayerNorm")
     q, k = (model.split(x, 0, part).double().numpy() for part in ("query", "key"))
     ids = minilm.ids_of(opened.SAMPLE)[1:-1]
