@@ -9,7 +9,7 @@ SITE := _build/html
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve lab outputs check test lint weekly models kept bench \
-	course clean
+	course release clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
@@ -32,10 +32,12 @@ check: lint  ## after a change: style, and what the change touches
 outputs: $(READY)  ## execute in place the notebooks that a change touches
 	$(BIN)/python -m tools.execute --changed
 
-lab: $(READY)  ## open the notebooks in JupyterLab
+LAB = $(if $(AUTHOR),book,lab)
+lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: their sources)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
-	$(BIN)/jupyter trust book/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
+	$(if $(AUTHOR),,$(BIN)/python -m website.reader lab)
+	$(BIN)/jupyter trust $(LAB)/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb $(LAB)
 
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
@@ -58,6 +60,9 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	for table in tables rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
+
+release: $(READY)  ## addresses, wheel, site, notebooks: OWNER=ada NAME=book URL=https://a.org/
+	$(BIN)/python -m tools.release "$(OWNER)" "$(NAME)" "$(URL)"
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

@@ -21,6 +21,7 @@ from website import manuscript
 from website.manuscript import Claim
 
 PLACEHOLDER = "{{ claims }}"
+UNTRACED = "Heard often, not traced."
 
 
 SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
@@ -159,8 +160,7 @@ def filters(claims: Mapping[str, Claim]) -> str:
 
 
 def _entry(claim: Claim) -> str:
-    sources = ",".join(claim.sources)
-    cited = f" {{cite:p}}`{sources}`" if sources else ""
+    cited = f"{{cite:p}}`{','.join(claim.cited)}`" if claim.cited else UNTRACED
     checks = {
         "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
         "citation": f"Settled by {claim.place}.",
@@ -172,7 +172,7 @@ def _entry(claim: Claim) -> str:
         f"<details><summary>\n\n"
         f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
         f"</summary>\n\n"
-        f"{claim.why} {checks[claim.settled_by]}{cited}\n\n"
+        f"{claim.why} {checks[claim.settled_by]} {cited}\n\n"
         f"[Link to this sentence](#ledger-{claim.id}) "
         f'<a href="../../claim/{claim.id}.html">Its own page</a>\n\n'
         "</details>\n"

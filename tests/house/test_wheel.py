@@ -155,13 +155,17 @@ PAGES = (
     "beyond/low_precision",
 )
 """With NumPy alone, with SymPy, and with data of their own and of other folders."""
+EVERY = [
+    pytest.param(name, marks=[] if name in PAGES else pytest.mark.weekly)
+    for name in (p.name.removeprefix("book/") for p in manuscript.read().notebooks)
+]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_page_as_a_notebook_runs_beside_the_wheel(name, empty, tmp_path):
     """Unpacked in an empty folder: its data and the licences are in the zip."""
     page = manuscript.read().pages[f"book/{name}"]
-    packed = editions.archive(page, editions.both(page)["student"])
+    packed = editions.archive(page, editions.both(page)["reader"])
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(tmp_path)
     assert (tmp_path / "LICENSE").exists() and (tmp_path / "LICENSE-TEXT").exists()

@@ -342,10 +342,10 @@ COMPILED = {
 }
 
 
-def assert_compiled_is_the_same(make, backend, calls, dtypes):
+def assert_compiled_is_the_same(make, backend, calls, dtypes, dynamic=None):
+    """With None, first for one length, then for any; with True for any at once."""
     module = make()
     width = module.head_dim if rotates(module) else module.d_model
-    dynamic = True if rotates(module) else None
     compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=dynamic)
     for length, given in calls:
         x = torch.randn(2, length, width)
@@ -372,6 +372,13 @@ def test_compiled_in_one_graph(name):
     calls = WITHIN if name == "learned" else WITHIN + BEYOND
     dtypes = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
     assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, dtypes)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("name", ["rotary", "halves"])
+def test_compiled_for_any_length_at_once(name):
+    calls = WITHIN + BEYOND
+    assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, [], dynamic=True)
 
 
 @pytest.mark.weekly

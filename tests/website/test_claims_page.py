@@ -192,6 +192,16 @@ def test_a_sentence_is_proofread() -> None:
         assert claims.proofread(replace(claim, verdict=verdict)) == proofread
 
 
+def test_each_claim_says_who_says_it() -> None:
+    """The sources of the claim, or that nobody was found."""
+    traced = replace(next(iter(BOOK.claims.values())), sources=["denk2019"])
+    heard = replace(traced, sources=[manuscript.UNTRACED])
+    assert "{cite:p}`denk2019`" in claims.ledger({"a": traced})
+    assert claims.UNTRACED not in claims.ledger({"a": traced})
+    assert claims.UNTRACED in claims.ledger({"a": heard})
+    assert "{cite:p}" not in claims.ledger({"a": heard})
+
+
 def test_each_claim_has_a_page(site: Site) -> None:
     """With its marks, its links and its drawing."""
     pages = {path.stem for path in (site.folder / "claim").glob("*.html")}
