@@ -1,7 +1,6 @@
 """The modules in the place of other people's: configurations, calls, weights."""
 
 import importlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,10 +140,9 @@ YARN["original_max_position_embeddings"] = 64
         ("gptj", {"rotary_dim": 8}),
     ],
 )
-def test_logits_stay_when_the_rotary_module_is_exchanged(monkeypatch, name, more):
-    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
-    monkeypatch.syspath_prepend(str(folder))
-    transformers = pytest.importorskip("transformers", reason="no transformers")
+def test_logits_stay_when_the_rotary_module_is_exchanged(
+    transformers, monkeypatch, name, more
+):
     before, after = swapped_model(monkeypatch, transformers, name, **more)
     torch.testing.assert_close(after, before, atol=2e-4, rtol=1e-4)
     assert before.std() > 1e-2
