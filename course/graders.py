@@ -48,6 +48,7 @@ name: {name}
 requirements: requirements.txt
 files:
   - pe_lib
+  - requirements.txt
 {data}export_cell: false
 generate:
   pdf: false

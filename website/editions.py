@@ -2,11 +2,13 @@
 
 Each is a zip, with the data that the chapter reads and the licences:
 ``notebooks/failures/counting.zip`` is what ``reader`` makes of the chapter, and
-``counting-author.zip`` has all solutions, too.
-The templates know their addresses as ``download_reader`` and ``download_author``.
+``counting-author.zip`` has all solutions, too. A site without solutions has neither
+the second nor, in its pages, what the first lacks. The templates know the addresses as
+``download_reader`` and ``download_author``.
 """
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,8 @@ LICENCES = [manuscript.ROOT / name for name in ("LICENSE", "LICENSE-TEXT")]
 def addresses(name: str) -> dict[str, str]:
     """Where the site keeps the two editions of a chapter."""
     place = f"{FOLDER}/{name.removeprefix('book/')}"
-    return {"reader": f"{place}.zip", "author": f"{place}-author.zip"}
+    author = {"author": f"{place}-author.zip"} if manuscript.SOLUTIONS else {}
+    return {"reader": f"{place}.zip"} | author
 
 
 def both(
@@ -34,7 +37,7 @@ def both(
         name: reader.edition(
             page, (), site, repository=repository, solutions=name == "author"
         )
-        for name in ("reader", "author")
+        for name in addresses(page.name)
     }
 
 
@@ -64,6 +67,16 @@ def data_files(page: manuscript.Page) -> list[Path]:
     }
     found |= {licence for path in found for licence in path.parent.glob("LICENSE*")}
     return sorted(path.resolve() for path in found)
+
+
+def leave_out_answers(_app: Sphinx, name: str, text: list[str]) -> None:
+    """Take solutions and answers out of a chapter that is read, cell by cell."""
+    page = manuscript.read().pages.get(name)
+    if manuscript.SOLUTIONS or page is None or not page.is_notebook:
+        return
+    notebook = json.loads(text[0])
+    notebook["cells"] = reader.without_solutions(page, notebook["cells"])
+    text[0] = reader.text_of(notebook)
 
 
 def write_editions(app: Sphinx, exception: Exception | None) -> None:
@@ -97,5 +110,6 @@ def tell_the_page(
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
+    app.connect("source-read", leave_out_answers)
     app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_editions)

@@ -22,6 +22,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
+SOLUTIONS = os.environ.get("SOLUTIONS") != "0"
+"""Whether the site has them and the answers to recall questions."""
 OPENING = re.compile(
     r"^:::\{dropdown\} Before you start\n(.*?)^:::$", re.DOTALL | re.MULTILINE
 )

@@ -145,6 +145,8 @@ def _cells(
             text = its.source
             if not solutions:
                 text, inside = without_answers(text, inside=inside)
+            if not manuscript.SOLUTIONS:
+                text = without_recall(text)
             yield cell | {"source": lines(text)}
         elif its.role == "setup":
             yield hidden(cell, "Set-up")
@@ -280,6 +282,28 @@ def without_answers(text: str, *, inside: bool) -> tuple[str, bool]:
             break
         text, inside = text[match.end() :], not inside
     return kept.strip("\n"), inside
+
+
+def without_solutions(page: Page, stored: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many cells, without what solves an exercise or answers a recall question."""
+    cells, inside = [], False
+    for cell, its in zip(stored, page.cells, strict=True):
+        text = its.source
+        if its.kind == "markdown":
+            text, inside = without_answers(text, inside=inside)
+            text = without_recall(text)
+            cell = cell | {"source": lines(text)}
+        elif inside or its.tagged("solution-"):
+            cell = markdown(cell["id"], "")
+        cells.append(cell)
+    return cells
+
+
+def without_recall(text: str) -> str:
+    """With the recall questions, and without their answers."""
+    head, title, rest = text.partition(f"## {manuscript.RECALL}\n")
+    asked, heading, below = rest.partition("\n## ")
+    return head + title + FOLD.sub(r"**\2**\n\n", asked) + heading + below
 
 
 def hidden(cell: dict[str, Any], title: str) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from website import manuscript, reader, stubs, wrong_answers
+from website import editions, manuscript, reader, stubs, wrong_answers
 from website import sources as links
+from website.live import extension as live
 from website.manuscript import ROOT
 from website.wrong_answers import Collected, WrongAnswer
 
@@ -279,6 +280,34 @@ def test_no_chapter_lets_an_answer_through(page):
     alone = reader.exercises(edition, page)
     nbformat.validate(nbformat.from_dict(alone))
     assert len(alone["cells"]) < len(edition["cells"])
+
+
+def recalled(page):
+    """The answers to its recall questions."""
+    found = next((s for s in page.sections if s.title == manuscript.RECALL), None)
+    text = "\n\n".join(part.source for part in found.texts) if found else ""
+    return [fold[3].strip() for fold in reader.FOLD.finditer(text)]
+
+
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
+def test_a_site_without_solutions(page, monkeypatch):
+    """Neither in a page as Sphinx reads it, nor in what it runs or offers."""
+    monkeypatch.setattr(manuscript, "SOLUTIONS", False)
+    text = [page.path.read_text(encoding="utf-8")]
+    editions.leave_out_answers(None, page.name, text)
+    read = json.loads(text[0])
+    assert len(read["cells"]) == len(page.cells)
+    assert set(editions.both(page)) == {"reader"}
+    shown = "\n".join([*sources(read), *sources(editions.both(page)["reader"])])
+    outputs = json.dumps([c.get("outputs") for c in read["cells"]], ensure_ascii=False)
+    runs = live.cells.__wrapped__(page.name)
+    for piece in secrets(page):
+        assert piece not in shown and piece not in outputs
+        assert json.dumps(piece, ensure_ascii=False)[1:-1] not in runs, piece
+    for answer in recalled(page):
+        assert links.linked(links.cited(answer), page) not in shown
+        assert answer not in shown
+    assert shown.count("{exercise}") == len(page.exercises)
 
 
 def find(where, hint="HOW", folder=""):

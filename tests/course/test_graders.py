@@ -178,12 +178,9 @@ def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) ->
     with (tmp_path / "nbgrader/grades.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert float(row["score"]) == sum(reader.check_points(page).values())
-    told = run(
-        "otter",
-        "assign",
-        "--no-pdfs",
-        f"{name}.ipynb",
-        "dist",
-        cwd=tmp_path / "otter" / name,
-    )
-    assert "All autograder tests passed" in told or "Tests passed" in told, told
+    assign = ["assign", "--no-pdfs", f"{name}.ipynb", "dist"]
+    run(
+        "otter", *assign, cwd=tmp_path / "otter" / name
+    )  # ends badly where a test fails
+    given = tmp_path / "otter" / name / "dist/student"
+    assert "otter-grader==" in (given / "requirements.txt").read_text(encoding="utf-8")

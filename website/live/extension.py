@@ -171,8 +171,8 @@ def cells(name: str) -> str:
     listed = [
         {
             "id": cell.id,
-            "source": cell.source,
-            "outputs": stored(cell),
+            "source": cell.source if shown(cell) else "",
+            "outputs": stored(cell) if shown(cell) else [],
             "checked": bool(cell.checked or cell.tagged("claim-")),
         }
         for cell in manuscript.read().pages[name].code_cells
@@ -185,6 +185,11 @@ def cells(name: str) -> str:
         "scripts": scripts(),
     }
     return json.dumps(about, ensure_ascii=False)
+
+
+def shown(cell: manuscript.Cell) -> bool:
+    """Whether the site shows a cell at all."""
+    return manuscript.SOLUTIONS or not cell.tagged("solution-")
 
 
 @cache
