@@ -79,6 +79,7 @@ import torch
 torch.set_num_threads(1)
 """
 GET = "get the folder of the book"
+VALUES = "# values that you may change"
 PROOF = "*Your proof, here or on paper: {points} points, which a person gives.*"
 
 
@@ -106,7 +107,9 @@ def edition(
     checks = not solutions and any(cell.tagged("check-") for cell in run)
     hint = hint or (f"git clone {repository}" if repository else GET)
     text = find(page, hint, repository, moves=bool(page.reads) and not data_beside)
-    text += "".join(f"\n{cell.source.rstrip()}\n" for cell in opening)
+    opened = "".join(f"\n{cell.source.rstrip()}\n" for cell in opening)
+    before, values, after = opened.partition(VALUES)
+    text += before
     text += f"\n{stubs.REPORTER}" if checks else ""
     if data_beside:
         text = KEPT_FILE.sub(r'"data/\2', text)
@@ -124,6 +127,8 @@ def edition(
     first = next(i for i, cell in enumerate(cells) if cell["cell_type"] == "code")
     set_up = code("set-up", text.rstrip(), "setup")
     cells.insert(first, hidden(set_up, "Set-up: run this first"))
+    if values:  # in view
+        cells.insert(first + 1, code("values", values + after.rstrip(), "parameters"))
     if checks:
         worth = sum(check_points(page).values())
         cells.append(code("points-so-far", stubs.TOTAL.format(points=worth), "setup"))
@@ -187,7 +192,10 @@ def exercises(notebook: Notebook, page: Page) -> Notebook:
     above = [c for c in cells[:first] if c["cell_type"] == "code"]
     needed = cell_dependencies([source(c) for c in above], [*below, *quoted])
     rested = [c for c in above if c["id"] == "set-up" or source(c) in needed]
-    folded = [hidden(c | {"outputs": []}, "From the page") for c in rested[1:]]
+    folded = [
+        c if c["id"] == "values" else hidden(c | {"outputs": []}, "From the page")
+        for c in rested[1:]
+    ]
     title = markdown("title", f"# Exercises: {page.title}")
     total = [c for c in cells if c["id"] == "points-so-far"]
     asked = map(_without_page, cells[first : last + 1])

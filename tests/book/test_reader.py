@@ -159,6 +159,19 @@ def test_no_caption_and_no_source_is_lost():
     assert captions == len(BOOK.figures) and named > 250
 
 
+def test_values_that_one_may_change_are_in_view():
+    """In a cell of their own, which is not hidden."""
+    seen = 0
+    for page in BOOK.notebooks:
+        if any("parameters" in cell.tagged("") for cell in page.code_cells):
+            cells = {cell["id"]: cell for cell in reader.edition(page)["cells"]}
+            assert " = chosen(" not in reader.source(cells["set-up"])
+            assert " = chosen(" in reader.source(cells["values"])
+            assert "jupyter" not in cells["values"]["metadata"]
+            seen += 1
+    assert seen > 20
+
+
 def test_recall_answers_fold():
     """A question is the summary; all folds are whole."""
     for page in BOOK.notebooks:
