@@ -90,6 +90,6 @@ $(READY): $(wildcard requirements*.txt) constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "This Python lacks its venv module: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt  # most is never run
 	$(BIN)/python -c 'import matplotlib.pyplot'  # builds its font cache
 	@touch $@

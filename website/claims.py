@@ -114,9 +114,9 @@ def summary(claims: Mapping[str, Claim]) -> str:
     """How many claims have which verdict in words, and as a row of marks per topic."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
     counted = (
-        f"Of {len(claims)} sentences **{count['true']} may stand**. "
-        f"In {count['true if']} a condition is missing, and <ins>is put back in</ins>. "
-        f"{count['not as stated']} are <del>struck out</del>, with the reason"
+        f"Of these {len(claims)} claims **{count['true']} are true as stated**. "
+        f"In {count['true if']} <ins>we supply a condition</ins>; "
+        f"{count['not as stated']} <del>we strike out</del>, and say why"
     )
     if count["open"]:
         counted += f". {count['open']} cannot be decided yet"

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -40,6 +40,11 @@ class Encoder(NamedTuple):
     def table(self) -> Tensor:
         """The learned positional encodings, a row for each position."""
         return self.weights["embeddings.position_embeddings.weight"]
+
+    def words(self, ids: Any = ...) -> Tensor:
+        """Embeddings of tokens, or of all, [tokens, width]; without positions."""
+        words = self.weights["embeddings.word_embeddings.weight"][ids]
+        return words + self.weights["embeddings.token_type_embeddings.weight"][0]
 
     def norm(self, x: Tensor, name: str) -> Tensor:
         """A layer norm with its learned weights."""
@@ -75,10 +80,8 @@ def encode(
     """
     intervention.must_be_of(*ANY_MODEL)
     ids = torch.as_tensor(tokens)
-    words = model.weights["embeddings.word_embeddings.weight"][ids]
-    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
     table = model.table if table is None else table
-    x = model.norm(words + table[: len(ids)], "embeddings.LayerNorm")
+    x = model.norm(model.words(ids) + table[: len(ids)], "embeddings.LayerNorm")
     for layer in range(model.layers):
         name = f"encoder.layer.{layer}"
         q, k, v = (model.split(x, layer, part) for part in ("query", "key", "value"))

@@ -1,7 +1,6 @@
 """Two layers that repeat a passage: the texts, the model, its training, its changes."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.induction import Settings, TwoLayers
 from pe_lib.experiments.model import score_matrix
 from pe_lib.experiments.rotations import sizes_and_angles
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
+from tests.experiments.helpers import DATA, generator
 
 KINDS = [
     Settings(),
@@ -26,11 +24,6 @@ KINDS = [
     Settings(encoding="alibi", slopes=(1.0, 0.25)),
     Settings(encoding="none"),
 ]
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    """A generator of one seed."""
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.mark.parametrize("n", [24, 32, 128])

@@ -8,11 +8,7 @@ from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import matrices, one_head
 from pe_lib.experiments.one_head import OneHead
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    """A generator of one seed."""
-    return torch.Generator().manual_seed(seed)
+from tests.experiments.helpers import generator
 
 
 def test_scores_between_codes_are_those_of_the_head_matrix() -> None:

@@ -30,6 +30,16 @@ def test_a_member_alone_trains_as_in_company():
             assert (parameter[0] - other[4]).abs().max() > 0.1  # another seed
 
 
+def test_examples_are_drawn_again_with_their_answers():
+    tokens = torch.arange(2 * 5 * 3).view(2, 5, 3)
+    random = [torch.Generator().manual_seed(seed) for seed in (1, 2)]
+    drawn, answers = training._some_of((tokens, 10 * tokens.flatten(1)), random)
+    assert torch.equal(answers, 10 * drawn.flatten(1))
+    first, other = drawn.flatten(1)
+    assert first.max() < 15 <= other.min()  # each seed's own
+    assert len(first.unique()) > 3 and not torch.equal(first + 15, other)
+
+
 def test_only_learned_tables_and_t5s_bias_are_trained():
     model = ensemble("sinusoid", "learned", "t5", seeds=1)
     tables, biases = model.table.detach().clone(), model.bucket_bias.detach().clone()

@@ -44,6 +44,7 @@ def run(*command, cwd):
     return subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
+        env={**os.environ, "PYTHONPATH": ""},
         capture_output=True,
         text=True,
         check=False,
@@ -188,7 +189,5 @@ def test_the_checker_runs_from_the_wheel(empty, tmp_path):
     done = run(empty, "-m", "pe_lib", "check", "mine.py:PE", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert "error axes" in done.stdout
-    where = run(
-        empty, "-c", "import pe_lib.check as c; print(c.__file__)", cwd=tmp_path
-    )
+    where = run(empty, "-c", "import pe_lib; print(pe_lib.__file__)", cwd=tmp_path)
     assert Path(where.stdout).is_relative_to(empty.parents[1]), where.stdout

@@ -5,7 +5,6 @@ import io
 import itertools
 import pickle
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -31,12 +30,6 @@ MAKERS = {
 EVERY = ("sinusoidal", "rotary", "alibi", "t5")
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 EXPORTED = "ignore:.*torch.jit:DeprecationWarning"  # torch's own, while it imports
-
-
-@pytest.fixture(autouse=True)
-def _start():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
 
 
 def on_each(*names):
@@ -480,11 +473,8 @@ class Parts(nn.Module):
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_from_pretrained_of_transformers(monkeypatch, tmp_path, dtype):
+def test_from_pretrained_of_transformers(transformers, tmp_path, dtype):
     """It builds on meta, and puts empty tensors in the place of our tables."""
-    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
-    monkeypatch.syspath_prepend(str(folder))
-    transformers = pytest.importorskip("transformers", reason="no transformers")
 
     class Tiny(transformers.PreTrainedModel):
         config_class = transformers.PretrainedConfig

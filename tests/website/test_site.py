@@ -30,6 +30,7 @@ LEDGER = "book/reference/claims"
 # find is nearly always the same code on all pages. `make weekly` tries all.
 SAMPLE = (LANDING, "book/quarter", "book/failures/dials")
 PATH = {page.name for page in manuscript.read().path_pages}
+MODELS = {page.name for page in manuscript.read().model_pages}
 AS_LOADED: list[checks.Check] = [
     checks.external_requests,
     checks.missing_files,
@@ -131,6 +132,8 @@ def test_page(at: Opener, name: str) -> None:
     """Opened once, on a phone; then the window gets other widths."""
     seen = at(name, width=checks.PHONE)
     faults = [*found(seen, AS_LOADED)]
+    if name in PATH | MODELS:
+        faults += checks.first_load(seen, checks.LIGHT)
     if name in PATH:
         faults += found(seen, [checks.picture_first])
         checks.resize(seen.page, checks.WIDE)
@@ -191,7 +194,7 @@ def test_each_check_sees_its_fault(browser: Any, tmp_path: Path) -> None:
         (tmp_path / "book.js.map").touch()
         with (tmp_path / "large").open("wb") as large:
             large.truncate(41_000_000)
-        size = ["book.js.map", "the site has 41.9 MB"]
+        size = ["book.js.map", "the site has 41.5 MB"]
         assert checks.site_weight(broken) == size
 
 

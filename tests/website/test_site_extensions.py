@@ -27,11 +27,11 @@ EXTENSIONS = [
 # A small site, really built
 
 
-def build(folder, extensions, page, **config):
+def build(folder, text, **config):
     """Build a site of one page with some of the extensions; return it and the log."""
     source, out = folder / "source", folder / "out"
     source.mkdir()
-    (source / "index.rst").write_text(page, encoding="utf-8")
+    (source / "page.rst").write_text(text, encoding="utf-8")
     (source / "conf.py").write_text("", encoding="utf-8")
     log = io.StringIO()
     with patch_docutils(source), docutils_namespace():
@@ -42,11 +42,13 @@ def build(folder, extensions, page, **config):
             folder / "trees",
             "html",
             confoverrides={
-                "extensions": extensions,
+                "extensions": EXTENSIONS,
+                "root_doc": "page",
                 "html_title": "A & B",
                 "html_theme_path": [str(ROOT / "website")],
                 "html_theme": "theme",
                 "html_static_path": [str(ROOT / "website/static")],
+                "html_math_renderer": "katex",
                 **config,
             },
             status=None,
@@ -69,79 +71,52 @@ A third, with :math:`a`, is left out.
 
 
 def test_without_an_address_nothing_claims_one(tmp_path):
-    out, log = build(tmp_path, EXTENSIONS, PAGE, html_math_renderer="katex")
-    page = (out / "index.html").read_text(encoding="utf-8")
+    out, log = build(tmp_path, PAGE)
+    page = (out / "page.html").read_text(encoding="utf-8")
     assert log == ""
     assert not (out / "sitemap.xml").exists()
     assert not (out / "404.html").exists()
     assert 'rel="canonical"' not in page
     assert "og:url" not in page and "og:image" not in page
+    assert 'href="https:' not in page
 
 
 def test_with_an_address_all_is_absolute(tmp_path):
-    known = {"html_baseurl": SITE.rstrip("/"), "html_math_renderer": "katex"}
-    out, log = build(tmp_path, EXTENSIONS, PAGE, **known)
-    page = (out / "genindex.html").read_text(encoding="utf-8")
+    """And a repository is offered: its source, a form for mistakes."""
+    repository = "https://github.com/owner/name/"
+    options = {
+        "repository_url": repository,
+        "repository_branch": "main",
+        "launch_buttons": {"binderhub_url": "https://mybinder.org"},
+    }
+    out, log = build(
+        tmp_path, PAGE, html_baseurl=SITE.rstrip("/"), html_theme_options=options
+    )
+    page = (out / "page.html").read_text(encoding="utf-8")
     assert log == ""
-    assert f'<link rel="canonical" href="{SITE}genindex.html"' in page
-    assert f"<loc>{SITE}index.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
+    assert f'<link rel="canonical" href="{SITE}page.html"' in page
+    links = re.findall(r'<a href="(https:[^"]*)"', page)
+    assert len(links) == 2
+    assert all(link.startswith(repository) for link in links)
+    assert f"<loc>{SITE}page.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
     missing = (out / "404.html").read_text(encoding="utf-8")
     links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)
     assert len(links) >= 4
     assert all(link.startswith(SITE) for link in links)
 
 
-@pytest.mark.parametrize("url", ["", "https://github.com/owner/name/"])
-def test_a_repository_is_offered_where_there_is_one(tmp_path, url):
-    """Links to Binder, to the source and to a form for mistakes; without one, none."""
-    out, log = build(
-        tmp_path,
-        [
-            name for name in EXTENSIONS if name != "website.page_addresses"
-        ],  # keeps the page
-        PAGE,
-        html_math_renderer="katex",
-        html_theme_options={
-            "repository_url": url,
-            "repository_branch": "main",
-            "launch_buttons": {"binderhub_url": "https://mybinder.org"},
-        },
-    )
-    assert log == ""
-    page = (out / "index.html").read_text("utf-8")
-    links = re.findall(r'href="(https:[^"]*)"', page)
-    assert len(links) == (2 if url else 0)
-    assert all(link.startswith("https://github.com/owner/name/") for link in links)
-
-
-@pytest.mark.parametrize(
-    ("page", "warning"),
-    [
-        (":math:`\\nosuch{a}`", "Undefined control sequence"),
-        (".. stored-figure:: fig-nobody-drew", "no chapter stores a figure named"),
-    ],
-)
-def test_what_a_reader_would_miss_is_a_warning(tmp_path, page, warning):
-    _, log = build(
-        tmp_path,
-        EXTENSIONS,
-        f"Title\n=====\n\n{page}\n",
-        html_math_renderer="katex",
-    )
-    assert warning in log
+def test_what_a_reader_would_miss_is_a_warning(tmp_path):
+    """A formula that cannot be drawn, a figure that is not there; the engine ends."""
+    # Its thread is one that Python 3.13 waits for: the build never ended.
+    katex_math.close_engine(None, None)
+    faults = ":math:`\\nosuch{a}`\n\n.. stored-figure:: fig-nobody-drew\n"
+    _, log = build(tmp_path, f"Title\n=====\n\n{faults}")
+    assert "Undefined control sequence" in log
+    assert "no chapter stores a figure named" in log
+    assert not katex_math.engine.cache_info().currsize
 
 
 # Their parts
-
-
-def test_no_engine_outlives_a_build(tmp_path):
-    # Its thread is one that Python 3.13 waits for: the build never ended.
-    page = "Title\n=====\n\n:math:`\\nu_{83}`\n"  # drawn nowhere else
-    katex_math.close_engine(None, None)
-    drawn = katex_math.draw.cache_info().misses
-    build(tmp_path, EXTENSIONS, page, html_math_renderer="katex")
-    assert katex_math.draw.cache_info().misses > drawn
-    assert not katex_math.engine.cache_info().currsize
 
 
 def test_sine_and_cosine_have_their_colours():

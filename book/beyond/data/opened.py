@@ -23,7 +23,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import kept, minilm, smollm
-from pe_lib.experiments.attention import Head, Intervention, causal_bias
+from pe_lib.experiments.attention import (
+    Angles,
+    Head,
+    Intervention,
+    causal_bias,
+    cos_sin,
+)
 from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
@@ -391,16 +397,9 @@ def smollm_sentences() -> Iterator[list[str]]:
             yield [text, name, f"{back:g}", str(step), token, f"{chance:.3f}"]
 
 
-def bfloat16(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
-    """Positions, frequencies and their products in bfloat16."""
-    angles = positions.bfloat16()[..., None] * frequencies.bfloat16()
-    return angles.float().cos(), angles.float().sin()
-
-
-def float32(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
-    """The same in float32."""
-    angles = positions.float()[..., None] * frequencies.float()
-    return angles.cos(), angles.sin()
+def rounded(dtype: torch.dtype) -> Callable[[Tensor, Tensor], Angles]:
+    """Angles of positions and frequencies that have fewer digits, as their products."""
+    return lambda t, w: cos_sin((t.to(dtype)[..., None] * w.to(dtype)).float())
 
 
 def smollm_angles() -> Iterator[list[str]]:
@@ -420,9 +419,8 @@ def smollm_angles() -> Iterator[list[str]]:
         numbers = f"{copied:.4f}", f"{loss:.4f}", f"{changed:.2g}"
         return [name, str(first), left, *numbers]
 
-    for name, angles in (
-        ("float64", smollm.exact), ("float32", float32), ("bfloat16", bfloat16)
-    ):  # fmt: skip
+    of_dtype = {name: rounded(getattr(torch, name)) for name in ("float32", "bfloat16")}
+    for name, angles in ({"float64": smollm.exact} | of_dtype).items():
         for first in (0, 1000, 100_000):
             yield row(name, first, "none", angles=angles)
     for name in ("all", "twenty", "four", "one", "induction", "draw 0"):
@@ -446,15 +444,13 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
     """
     model = minilm.load()
     weights, own = model.weights, slice(64, 96)
-    words = weights["embeddings.word_embeddings.weight"]
-    words = words + weights["embeddings.token_type_embeddings.weight"][0]
     attention = "encoder.layer.0.attention.self"
     found: dict[str, NDArray[Any]] = {}
     for name, matrix in {
         "table": model.table,
         "query": weights[f"{attention}.query.weight"][own],
         "key": weights[f"{attention}.key.weight"][own],
-        "words": words[minilm.ids_of(SAMPLE)[1:-1]],
+        "words": model.words(minilm.ids_of(SAMPLE)[1:-1]),
     }.items():
         numbers = matrix.numpy()
         scale = (np.abs(numbers).max(1) / 127).astype(np.float32)
@@ -464,7 +460,7 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
         found[f"{name}_bias"] = weights[f"{attention}.{name}.bias"][own].numpy()
     for part in ("weight", "bias"):
         found[f"norm_{part}"] = weights[f"embeddings.LayerNorm.{part}"].numpy()
-    found["mean_word"] = words.double().mean(0).float().numpy()
+    found["mean_word"] = model.words().double().mean(0).float().numpy()
     return found
 
 

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import minilm
+from pe_lib.experiments.rotations import sizes_and_angles
 
 HERE = Path(__file__).parent
 TOLERANCES = {
@@ -128,8 +129,7 @@ def minilm_heads() -> Iterator[list[str]]:
     u = z / abs(z).mean(0)
     known = np.stack([u.real, u.imag], 2).reshape(len(u), 10)
     known = np.c_[known, np.ones(len(u))]
-    words = model.weights["embeddings.word_embeddings.weight"]
-    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
+    words = model.words()
     x = model.norm(words.mean(0) + model.table[FIRST:LAST], "embeddings.LayerNorm")
     q, k = (model.split(x, 0, part).double().numpy() for part in ("query", "key"))
     ids = minilm.ids_of(opened.SAMPLE)[1:-1]
@@ -143,12 +143,11 @@ def minilm_heads() -> Iterator[list[str]]:
             np.linalg.lstsq(known, y[head], rcond=None)[0][:10] for y in (q, k)
         )
         M = own @ other.T / 32**0.5
-        p, o, r, s = (M[i::2, j::2].diagonal() for i in (0, 1) for j in (0, 1))
-        turn = (p + s) / 2 + 1j * (r - o) / 2
-        share = 2 * (abs(turn) ** 2).sum() / (M**2).sum()
-        moved = np.angle(turn) / step
-        yield [str(head), f"{share:.4f}", f"{abs(turn[0]):.2f}",
-               f"{abs(turn).max():.2f}", *(f"{x:.2f}" for x in moved),
+        sizes, angles = sizes_and_angles(M)
+        share = 2 * (sizes**2).sum() / (M**2).sum()
+        moved = -angles / step
+        yield [str(head), f"{share:.4f}", f"{sizes[0]:.2f}",
+               f"{sizes.max():.2f}", *(f"{x:.2f}" for x in moved),
                f"{float(looks[head]):.4f}"]  # fmt: skip
 
 

@@ -3,7 +3,6 @@
     python book/experiments/data/threads.py                  all, on two threads
     python book/experiments/data/threads.py masked dial      some of them
     python book/experiments/data/threads.py --threads 4      on four
-    python book/experiments/data/threads.py --minutes 5      stop then, go on next time
 
 The order in which numbers are added depends on how many threads add them, and some
 hundred steps of training make another model of a last digit. So a rerun gives other
@@ -253,19 +252,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[[], *names()])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=1e9)
     asked = parser.parse_args()
     folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
     folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(asked.threads)
-    begin = time.monotonic()
     for name in asked.names or names():
         for run, settings in runs_of(name).items():
             part = runs.part_of(folder, name, run)
             if part.exists():
                 continue
-            if time.monotonic() - begin > 60 * asked.minutes:
-                raise SystemExit(f"Not done yet: {name}, {run}. Start it again.")
             print(f"{name}, {run}", flush=True)
             make(name, run, settings, part)
     found = [gap for name in asked.names or names() for gap in compare(name, folder)]
