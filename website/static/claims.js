@@ -96,6 +96,5 @@
 
   word.value = asked.get("word") ?? "";
   show();
-  form.classList.add("works"); // where style sheets cannot ask for scripts
   lead();
 }
