@@ -101,7 +101,9 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
 
 
 def fold_recall(section: nodes.section) -> None:
-    """Fold the recall questions under their heading and their number."""
+    """Fold the recall questions under their heading, if they have their answers."""
+    if not manuscript.SOLUTIONS:
+        return
     title, *inside = section.children
     questions = sum("sd-dropdown" in node["classes"] for node in inside)
     length = nodes.inline("", f"{questions} questions", classes=["fold-result"])

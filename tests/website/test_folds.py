@@ -40,20 +40,20 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
 
 
 def test_both_editions_are_there(site: Site) -> None:
-    """The student's notebook and the author's, and whoever teaches has a list."""
+    """The reader's notebook and the author's, and whoever teaches has a list."""
     listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
     assert listed.count('.zip" download>') == 2 * len(BOOK.notebooks)
     for page in BOOK.notebooks:
         place = site.folder / "notebooks" / page.name.removeprefix("book/")
         author = place.with_name(f"{place.name}-author")
-        student, other = (
+        reader, other = (
             zipfile.ZipFile(path.with_suffix(".zip")).read(f"{page.name}.ipynb")
             for path in (place, author)
         )
-        assert place.with_suffix(".ipynb").read_bytes() == student
-        assert json.loads(student)["cells"]
-        assert b"solution-start" not in student
-        assert (b"solution-start" in other) == bool(page.exercises)
+        assert place.with_suffix(".ipynb").read_bytes() == reader
+        assert json.loads(reader)["cells"]
+        assert b'"solution-' not in reader
+        assert (b'"solution-' in other) == bool(page.exercises)
 
 
 @pytest.fixture

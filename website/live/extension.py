@@ -171,8 +171,8 @@ def cells(name: str) -> str:
     listed = [
         {
             "id": cell.id,
-            "source": cell.source,
-            "outputs": stored(cell),
+            "source": cell.source if shown(cell) else "",
+            "outputs": stored(cell) if shown(cell) else [],
             "checked": bool(cell.checked or cell.tagged("claim-")),
         }
         for cell in manuscript.read().pages[name].code_cells
@@ -185,6 +185,11 @@ def cells(name: str) -> str:
         "scripts": scripts(),
     }
     return json.dumps(about, ensure_ascii=False)
+
+
+def shown(cell: manuscript.Cell) -> bool:
+    """Whether the site shows a cell at all."""
+    return manuscript.SOLUTIONS or not cell.tagged("solution-")
 
 
 @cache
@@ -257,7 +262,7 @@ def start(name: str) -> str:
 def why_not(name: str) -> str:
     """The sentence on a page that cannot be run."""
     here = os.path.dirname(name)  # noqa: PTH120 (a name, not a path)
-    address = os.path.relpath(editions.addresses(name)["student"], here)
+    address = os.path.relpath(editions.addresses(name)["reader"], here)
     return (
         f'<div class="live-start"><p>Some cells need {html.escape(lacking(name))}, '
         "which does not run in a browser. To run the page, take "
