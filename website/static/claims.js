@@ -97,6 +97,5 @@
 
   word.value = asked.get("word") ?? "";
   show();
-  form.classList.add("works"); // where style sheets cannot ask for scripts
   lead();
 }
