@@ -23,8 +23,8 @@ FOLDER = ROOT / "_build/release"
 EDITIONS = ROOT / "_build/html/notebooks"
 BRANCH = "notebooks"
 PLACES = (
-    ("_config.yml", r'^  url: ".*"', '  url: "{repository}"'),
-    ("_config.yml", r'^  baseurl: ".*"', '  baseurl: "{url}"'),
+    ("_config.yml", r'^  url: ".*" +#', '  url: "{repository}"  #'),
+    ("_config.yml", r'^  baseurl: ".*" +#', '  baseurl: "{url}"  #'),
     ("CITATION.cff", r"^date-released: .*", "date-released: {today}"),
     (
         "CITATION.cff",
@@ -164,7 +164,8 @@ def main() -> int:
         print(error)
         return 2
     fill(ROOT, addresses)
-    subprocess.run(["make", "book"], cwd=ROOT, check=True)
+    installed = "--old-file=.venv/.ready"  # though pyproject.toml is newer now
+    subprocess.run(["make", installed, "book"], cwd=ROOT, check=True)
     build_wheel(ROOT, FOLDER)
     write_branch(ROOT, EDITIONS, addresses)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -43,10 +43,18 @@ class Collected:
         return check
 
 
+class Exercises(dict[str, Collected]):
+    """What belongs to each exercise, by its label."""
+
+    def __missing__(self, label: str) -> Collected:
+        """Say what an author has forgotten."""
+        raise KeyError(f"{label} is in no file of book/exercises: see problem.yml")
+
+
 @cache
-def collected(root: Path = manuscript.ROOT) -> dict[str, Collected]:
-    """All of it, by the labels of the exercises."""
-    found: dict[str, Collected] = {}
+def collected(root: Path = manuscript.ROOT) -> Exercises:
+    """All of it."""
+    found = Exercises()
     for path in manuscript.visible(root / "book", "exercises/*.yml"):
         for label, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             if label in found:

@@ -121,7 +121,7 @@ def test_cells_were_executed_in_order(page: Page) -> None:
     """The stored outputs come from one run from top to bottom."""
     counts = [cell.execution_count for cell in page.code_cells]
     assert counts == list(range(1, len(counts) + 1)), (
-        f"run it: .venv/bin/python tools/execute.py {page.name}.ipynb"
+        f"run it: .venv/bin/python -m tools.execute {page.name}.ipynb"
     )
 
 
@@ -169,7 +169,7 @@ def test_metadata_is_the_same_on_every_machine(page: Page) -> None:
     for cell in page.cells:
         assert not cell.tagged("nbval-"), f"{cell.id}: print what is always the same"
         assert set(cell.metadata) <= {"tags", "mystnb", "checked"}, (
-            f"run it: .venv/bin/python tools/execute.py {page.name}.ipynb"
+            f"run it: .venv/bin/python -m tools.execute {page.name}.ipynb"
         )
 
 

@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from pe_lib.__main__ import main
 from pe_lib.check import check
+from pe_lib.check.registry import CHECKS
 from tests.check.modules import Added
 
 SOUND = "pe_lib.nn:SinusoidalPositionalEncoding"
@@ -159,3 +161,11 @@ def test_one_line_gives_a_test_for_each_check(tmp_path, monkeypatch, capsys):
     assert "FAILED test_mine.py::test_none[axes]" in out
     assert "FAILED test_mine.py::test_refused[prefix]" in out
     assert "test_none[meta]" not in out and "test_turns[widths]" not in out
+
+
+def test_every_check_is_met_by_name_in_a_test():
+    """A new one needs a module in which it finds something."""
+    tests = Path(__file__).parent.glob("test_*.py")
+    said = "".join(path.read_text(encoding="utf-8") for path in tests)
+    names = {name for checks in CHECKS.values() for name in checks}
+    assert len(names) > 20 and not {name for name in names if f'"{name}"' not in said}

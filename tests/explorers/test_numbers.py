@@ -719,3 +719,8 @@ def test_another_text_has_words_that_come_twice():
         assert len(text) == 32 and set(map(text.count, text)) == {1, 2}
         assert text.index(text[t]) < t and 5 <= 32 - len(set(text)) <= 8
         assert text.index(text[t]) == text.index(text[t - 1]) + 1
+
+
+def test_each_drawing_has_a_test_here_of_its_name():
+    kinds = {kind._name for kind in drawing.Drawing.__subclasses__()}
+    assert len(kinds) > 20 and not {k for k in kinds if f"test_{k}" not in globals()}

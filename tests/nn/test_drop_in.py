@@ -1,6 +1,7 @@
 """The modules in the place of other people's: configurations, calls, weights."""
 
 import importlib
+import math
 
 import numpy as np
 import pytest
@@ -47,6 +48,20 @@ def test_rules_that_stretch(key):
     assert made.attention_factor == attention_factor(8)
     made = from_config(**{key: {**parts, "rope_type": "linear"}})
     np.testing.assert_array_equal(made.frequencies, plain / 8)
+
+
+@pytest.mark.parametrize(
+    ("given", "factor"),
+    [
+        ({"mscale": 1.0, "mscale_all_dim": 0.5}, 1.3 / 1.15),  # DeepSeek's two
+        ({"mscale": 1.0}, 1.3),
+        ({"mscale": 1.0, "mscale_all_dim": 0.5, "attention_factor": 2}, 2),
+    ],
+)
+def test_yarn_says_how_its_scores_grow(given, factor):
+    rope = {"rope_type": "yarn", **SCALED, "factor": math.exp(3), **given}
+    made = from_config(rope_parameters=rope)
+    assert made.attention_factor == pytest.approx(factor, rel=1e-12)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
