@@ -76,36 +76,24 @@ def for_nbgrader(page: Page) -> Notebook:
         text = NBGRADER_ANSWER.format(
             stub=exercises.stub(label), solution=exercises.solutions[label]
         )
-        return [_nbgrader(editions.blank(cell, text), f"answer-{label}", solution=True)]
+        return [
+            editions.noted(editions.blank(cell, text), f"answer-{label}", solution=True)
+        ]
 
     def check(cell: dict[str, Any], label: str) -> list[dict[str, Any]]:
         text = exercises.checks[label]
         if hidden := exercises.hidden(label):
             text = NBGRADER_CHECK.format(check=text, hidden=hidden)
         points = exercises.points[label]
-        return [_nbgrader(editions.blank(cell, text), f"check-{label}", points=points)]
+        return [
+            editions.noted(editions.blank(cell, text), f"check-{label}", points=points)
+        ]
 
     notebook = _with_cells(page, answer, check)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]:
-            cell["metadata"] = _nbgrader(cell, f"cell-{cell['id']}")["metadata"]
+            cell |= editions.noted(cell, f"cell-{cell['id']}")
     return notebook
-
-
-def _nbgrader(
-    cell: dict[str, Any], name: str, *, solution: bool = False, points: int = 0
-) -> dict[str, Any]:
-    note = {
-        "grade": points > 0,
-        "grade_id": name,
-        "locked": not solution,
-        "schema_version": 3,
-        "solution": solution,
-        "task": False,
-    }
-    return cell | {
-        "metadata": {"nbgrader": note | ({"points": points} if points else {})}
-    }
 
 
 def for_otter(page: Page) -> Notebook:

@@ -3,7 +3,8 @@
 A notebook is here what ``json.load`` makes of its file. Each function returns a new one
 and leaves the old one alone:
 
-    students(notebook)          the answers out, code and prose; the checks report
+    students(notebook)          the answers out, code and prose; the checks report,
+                                and nbgrader finds both by their names
     findable(notebook, hint)    with a first cell that finds pe_lib, or says the hint
 
 The course kit (``course``) builds on these two. The site offers both editions of
@@ -101,11 +102,13 @@ def students(notebook: Notebook) -> Notebook:
                 kept.append(cell | {"source": lines(text)})
         elif found := labels(cell, "solution-"):
             text = stubs.stub(found[0], source(cell), checks.get(found[0], ""))
-            kept.append(blank(cell, text, f"answer-{found[0]}"))
+            name = f"answer-{found[0]}"
+            kept.append(noted(blank(cell, text, name), name, solution=True))
         elif found := labels(cell, "check-"):
             names = stubs.checked_names(solutions[found[0]], source(cell))
             text = stubs.reported(found[0], worth[found[0]], names, source(cell))
-            kept.append(blank(cell, text, f"check-{found[0]}"))
+            name, points = f"check-{found[0]}", worth[found[0]]
+            kept.append(noted(blank(cell, text, name), name, points=points))
         elif not inside:
             kept.append(cell)
     if checks:
@@ -159,6 +162,22 @@ def blank(cell: dict[str, Any], text: str, *tags: str) -> dict[str, Any]:
         "outputs": [],
         "source": lines(text),
     }
+
+
+def noted(
+    cell: dict[str, Any], name: str, *, solution: bool = False, points: int = 0
+) -> dict[str, Any]:
+    """With the note by which nbgrader knows an answer, a check, or a locked cell."""
+    note = {
+        "grade": points > 0,
+        "grade_id": name,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    note |= {"points": points} if points else {}
+    return cell | {"metadata": cell["metadata"] | {"nbgrader": note}}
 
 
 def source(cell: dict[str, Any]) -> str:
