@@ -16,6 +16,7 @@ import builtins
 import io
 import json
 import linecache
+import logging
 import os
 import sys
 import time
@@ -34,6 +35,7 @@ NOT_HERE = "{} is not in the Python of a page; save the page as a notebook to us
 NOT_FETCHED = "{} is fetched when a cell imports it by name, and could not be had now."
 NO_INPUT = "input() cannot ask on a page: write the value into the cell."
 NO_EXIT = "exit() ends nothing on a page: Reset gives a fresh Python."
+NO_FONT = "A font that this cell names is not here; DejaVu Sans takes its place."
 BFLOAT16 = object()
 """Stands for ml_dtypes.bfloat16, which NumPy does not know here."""
 PIECE = 60_000
@@ -41,6 +43,7 @@ PIECE = 60_000
 _write = os.write
 _names: dict[str, Any] = {}
 _kept: list[dict[str, Any]] = []
+_said: set[str] = set()
 
 
 def tell(output_type: str, **what: Any) -> None:
@@ -143,6 +146,8 @@ def prepare() -> None:
     time.sleep = sleep  # type: ignore[assignment]
     os.environ["MPLBACKEND"] = "module://live_backend"
     builtins.input = ask
+    builtins.exit = builtins.quit = leave
+    logging.getLogger("matplotlib.font_manager").addFilter(is_first)
     sys.modules["ml_dtypes"] = Missing("ml_dtypes")
     matplotlib = types.ModuleType("live_backend")
     matplotlib.__getattr__ = _backend  # type: ignore[method-assign]
@@ -175,6 +180,19 @@ def is_there(path: Any, *_: Any, **__: Any) -> bool:
 def ask(_prompt: object = "") -> NoReturn:
     """``input``: nobody can be asked."""
     raise EOFError(NO_INPUT)
+
+
+def leave(_code: object = None) -> NoReturn:
+    """``exit``: the engine's own would end it."""
+    raise SystemExit
+
+
+def is_first(record: logging.LogRecord) -> bool:
+    """Whether it is the first of a cell to miss a font; it says so in a sentence."""
+    record.msg, record.args = NO_FONT, ()
+    first = record.msg not in _said
+    _said.add(record.msg)
+    return first
 
 
 def _backend(name: str) -> Any:
@@ -279,6 +297,7 @@ def again(number: int) -> None:
 def run(source: str, name: str) -> None:
     """Run a cell and send what it gives; an error is sent, too."""
     sys.stdout, sys.stderr = STREAMS
+    _said.clear()
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
     try:
@@ -294,6 +313,8 @@ def run(source: str, name: str) -> None:
         show_all()
     except BaseException as error:
         _say(error, name)
+    sys.stdout, sys.stderr = STREAMS  # the engine, too, writes there
+    sys.displayhook = sys.__displayhook__
     for stream in STREAMS:
         stream.flush()
 
@@ -305,8 +326,11 @@ def _say(error: BaseException, name: str) -> None:
     line = inside[-1].lineno if inside else getattr(error, "lineno", None)
     while trace and not trace.tb_frame.f_code.co_filename.startswith("cell "):
         trace = trace.tb_next
-    text = "".join(traceback.format_exception(error.with_traceback(trace)))
     kind, words = type(error).__name__, sentence(error)
+    frames = traceback.format_exception(error.with_traceback(trace))
+    if isinstance(error, ImportError):  # Python's own words advise what is no use here
+        frames[-1] = f"{kind}: {words}\n"
+    text = "".join(frames)
     tell("error", ename=kind, evalue=words, line=line, traceback=text[-PIECE:])
 
 
