@@ -146,7 +146,7 @@ def prepare() -> None:
     time.sleep = sleep  # type: ignore[assignment]
     os.environ["MPLBACKEND"] = "module://live_backend"
     builtins.input = ask
-    builtins.exit = builtins.quit = leave
+    builtins.exit = builtins.quit = leave  # type: ignore[assignment]
     logging.getLogger("matplotlib.font_manager").addFilter(is_first)
     sys.modules["ml_dtypes"] = Missing("ml_dtypes")
     matplotlib = types.ModuleType("live_backend")

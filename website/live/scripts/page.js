@@ -246,7 +246,7 @@ export const begin = async (box, base) => {
     first.before(cell.both);
     const turn = button("Show both", () => {
       const open = cell.both.toggleAttribute("data-open");
-      turn.textContent = open ? "Show this one" : "Show both";
+      turn.textContent = open ? "Hide what is stored" : "Show both";
       turn.setAttribute("aria-expanded", String(open));
     });
     turn.setAttribute("aria-expanded", "false");
