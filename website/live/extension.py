@@ -7,7 +7,6 @@ The engine comes from ``engine.py``, which `make book` runs; without it the site
 built without the button, and says so once. A chapter that needs PyTorch says so.
 """
 
-import ast
 import base64
 import gzip
 import hashlib
@@ -17,7 +16,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -42,13 +40,16 @@ FOLDER = "_static/live"
 FIRST = "start.js"
 """The one script that an ordinary page loads."""
 
-HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
 OURS = [
     ROOT / "website" / name
     for name in ("__init__.py", "live/__init__.py", "live/inside.py")
 ]
 """Of the site's own modules those that run in the browser, under their full names."""
 TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
+WITH_TORCH = re.compile(
+    r"^\s*(import torch|from torch|(from|import) pe_lib\b.*\b(check|experiments|nn)\b)",
+    re.MULTILINE,
+)
 FIRST_FILES = ("python", "library", "drawing", "book")
 """What worker.js fetches before the first cell."""
 PACKS = {
@@ -117,33 +118,12 @@ def version() -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()[:8]
 
 
-def imported(page: manuscript.Page) -> set[str]:
-    """The modules that the cells of a page import."""
-    found = set()
-    for cell in page.code_cells:
-        try:
-            tree = ast.parse(cell.source)
-        except SyntaxError:  # a line for Jupyter alone
-            found.add("IPython")
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found.update(name.name for name in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module)
-                found.update(f"{node.module}.{name.name}" for name in node.names)
-    return found
-
-
 @cache
 def lacking(name: str) -> str:
     """What a chapter needs and a browser does not have: "" if nothing."""
-    modules = imported(manuscript.read().pages[name])
-    if any(module.startswith(("torch", *TORCH)) for module in modules):
-        return "PyTorch"
-    known = HERE | sys.stdlib_module_names
-    foreign = {module.partition(".")[0] for module in modules} - known
-    return min(foreign, default="")
+    cells = manuscript.read().pages[name].code_cells
+    imports = any(WITH_TORCH.search(cell.source) for cell in cells)
+    return "PyTorch" if imports else ""
 
 
 def runs(name: str) -> bool:
