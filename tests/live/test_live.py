@@ -402,7 +402,9 @@ def test_a_run_away_is_stopped(page: Any) -> None:
     """The loop ends, that is said, and the next run starts afresh from the cache."""
     steps.editor(page, SMALL).fill("print(1)\nwhile True:\n    print(2)")
     steps.editor(page, SMALL).press("Shift+Enter")
-    page.wait_for_timeout(1000)
+    mark = f"document.querySelector('.c{SMALL} .live-mark').textContent"
+    checks.wait_until(page, f"{mark} === 'runs …'")
+    page.wait_for_timeout(300)
     steps.press(page, "Stop")
     assert "starts a fresh Python" in steps.rest(page)
     assert steps.mark(page, SMALL) == "not finished"
