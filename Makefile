@@ -8,13 +8,14 @@ SITE := _build/html
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
-.PHONY: help book engine serve lab outputs check test lint weekly models kept bench \
-	course clean
+.PHONY: help book engine serve lab outputs check test lint graders weekly models kept bench \
+	course release clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
 
-book: $(READY) engine  ## build the site
+export SOLUTIONS
+book: $(READY) engine  ## build the site (SOLUTIONS=0: without solutions and recall answers)
 	$(BIN)/jupyter-book build . --all -W -n --keep-going  # all: styles and docstrings are no pages
 	@echo
 	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"
@@ -32,15 +33,23 @@ check: lint  ## after a change: style, and what the change touches
 outputs: $(READY)  ## execute in place the notebooks that a change touches
 	$(BIN)/python -m tools.execute --changed
 
-lab: $(READY)  ## open the notebooks in JupyterLab
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab jupyterlab-myst
-	$(BIN)/jupyter trust book/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb book
+LAB = $(if $(AUTHOR),book,lab)
+lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: their sources)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab
+	$(BIN)/python -m pip $(if $(AUTHOR),install --constraint constraints.txt,uninstall --yes) \
+		--quiet jupyterlab-myst  # for the sources; it hides the folds of the others
+	$(if $(AUTHOR),,$(BIN)/python -m website.reader lab)
+	$(BIN)/jupyter trust $(LAB)/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb $(LAB)
 
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
-	test -e .venv/pdf/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
-		--target .venv/pdf --requirement course/requirements-pdf.txt && touch .venv/pdf/.ready; }
-	PYTHONPATH=.venv/pdf $(BIN)/python -m course.build $(CHAPTERS)
+	$(BIN)/python -m course.build $(CHAPTERS)
+
+graders: $(READY)  ## nbgrader and otter-grader for the tests of the kit, apart from the rest
+	test -e .venv/graders/.ready || { $(BIN)/python -m venv --clear .venv/graders && \
+		ls -d $(CURDIR)/.venv/lib/*/site-packages >`ls -d .venv/graders/lib/*/site-packages`/book.pth && \
+		.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt && \
+		touch .venv/graders/.ready; }
 
 weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
 	$(BIN)/python -m pytest --weekly tests
@@ -58,6 +67,9 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
 	for table in tables rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
+
+release: $(READY)  ## addresses, wheel, site, notebooks: OWNER=ada NAME=book URL=https://a.org/
+	$(BIN)/python -m tools.release "$(OWNER)" "$(NAME)" "$(URL)"
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .
@@ -78,6 +90,6 @@ $(READY): $(wildcard requirements*.txt) constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "This Python lacks its venv module: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt  # most is never run
 	$(BIN)/python -c 'import matplotlib.pyplot'  # builds its font cache
 	@touch $@

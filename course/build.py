@@ -4,7 +4,7 @@
 
 A chapter is named as in its address (counting) or by its part (failures); without one
 the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
-handouts; the last three need Chromium, and handouts the built site.
+handouts, questions; slides, figures and handouts need Chromium, handouts also the site.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from course import graders, handouts, kit
+from course import graders, handouts, kit, questions
 from website import manuscript
 from website.manuscript import ROOT, Page
 
@@ -26,10 +26,11 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "slides": handouts.write_slides,
     "figures": handouts.write_figures,
     "handouts": handouts.write_handouts,
+    "questions": questions.write,
 }
 
 
-SECONDS = {"slides": 0.5, "figures": 1, "handouts": 5}
+SECONDS = {"slides": 0.5, "figures": 1}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
 NEXT = {
@@ -42,8 +43,10 @@ NEXT = {
     "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
     "chapter that you chose",
     "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
-    "handouts": "`student` and `instructor`: chapters, and all of them as `book.pdf`; "
-    "`instructor/lab.pdf` is the page for the room",
+    "handouts": "Two pages of A4 for each page of the path, or for each chapter that "
+    "you chose; `lab.pdf` is the page for the room",
+    "questions": "Multiple choice, three for each page of the path: import the GIFT "
+    "files into Moodle, or into what your school has",
 }
 
 

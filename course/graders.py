@@ -3,20 +3,26 @@
     for_nbgrader(page)    a source notebook, for ``nbgrader generate_assignment``
     for_otter(page)       a master notebook, for ``otter assign``
 
-Both tools strip the solution and the hidden check themselves, and both grade with the
-cells of this notebook, whatever a student made of them. What stands in a student's
-answer cell is the stub of the student's edition.
+Both are the exercises of the reader's edition, without the page. Both tools strip the
+solution and the hidden check themselves, and grade with the cells of this notebook,
+whatever a student made of them; an answer may stand in any cell above its check. A
+person reads a proof: its cell has the points of its rubric, the check has the rest.
 """
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from course import kit
-from website import editions, stubs, wrong_answers
-from website.editions import Notebook
+from website import reader, wrong_answers
 from website.manuscript import Page
+from website.reader import Notebook
+
+Cell = dict[str, Any]
+
+TRIED = Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
 
 NBGRADER_CONFIG = """\
 # nbgrader reads this file: start it in this folder. One assignment a chapter.
@@ -24,8 +30,15 @@ c = get_config()
 c.CourseDirectory.course_id = "positional-encodings"
 c.CourseDirectory.root = "."
 c.ClearSolutions.code_stub = {"python": ""}  # the stub stands above the solution
-c.ExecutePreprocessor.timeout = 120  # seconds a cell
-c.Execute.timeout = 120
+c.ClearSolutions.text_stub = ""              # of a proof: the sentence above stays
+c.Execute.timeout = 60                       # seconds a cell; then the next one runs
+# Feedback prints neither hidden tests nor, in a traceback, the lines of one.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+c.Execute.extra_arguments = ["--InteractiveShell.xmode=Minimal"]
 """
 NBGRADER_ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 NBGRADER_CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
@@ -35,6 +48,7 @@ name: {name}
 requirements: requirements.txt
 files:
   - pe_lib
+  - requirements.txt
 {data}export_cell: false
 generate:
   pdf: false
@@ -56,11 +70,7 @@ class Exercises:
         cells = page.code_cells
         self.solutions = {n: c.source for c in cells for n in c.tagged("solution-")}
         self.checks = {n: c.source for c in cells for n in c.tagged("check-")}
-        self.points = {e.label: stubs.points(e.title) for e in page.exercises}
-
-    def stub(self, label: str) -> str:
-        """What the student finds."""
-        return stubs.stub(label, self.solutions[label], self.checks[label])
+        self.points = reader.check_points(page)
 
     def hidden(self, label: str) -> str:
         """The check with other inputs, or nothing."""
@@ -69,61 +79,90 @@ class Exercises:
 
 
 def for_nbgrader(page: Page) -> Notebook:
-    """Each answer cell a solution cell, each check a graded one, all else locked."""
+    """Answers are solution cells, checks and proofs graded ones, all else is locked."""
     exercises = Exercises(page)
 
-    def answer(cell: dict[str, Any], label: str) -> list[dict[str, Any]]:
+    def answer(cell: Cell, label: str) -> list[Cell]:
         text = NBGRADER_ANSWER.format(
-            stub=exercises.stub(label), solution=exercises.solutions[label]
+            stub=reader.source(cell), solution=exercises.solutions[label]
         )
-        return [
-            editions.noted(editions.blank(cell, text), f"answer-{label}", solution=True)
-        ]
+        return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
 
-    def check(cell: dict[str, Any], label: str) -> list[dict[str, Any]]:
+    def check(cell: Cell, label: str) -> list[Cell]:
         text = exercises.checks[label]
         if hidden := exercises.hidden(label):
             text = NBGRADER_CHECK.format(check=text, hidden=hidden)
         points = exercises.points[label]
-        return [
-            editions.noted(editions.blank(cell, text), f"check-{label}", points=points)
-        ]
+        return [_nbgrader(cell, text, f"check-{label}", points=points)]
 
-    notebook = _with_cells(page, answer, check)
+    def proof(cell: Cell, label: str) -> list[Cell]:
+        text = NBGRADER_ANSWER.format(
+            stub=reader.source(cell), solution=rubric(label, "- {worth}: {what}")
+        )
+        points = reader.proof_points(label)
+        return [_nbgrader(cell, text, f"proof-{label}", solution=True, points=points)]
+
+    notebook = _with_cells(page, answer, check, proof)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]:
-            cell |= editions.noted(cell, f"cell-{cell['id']}")
+            locked = _nbgrader(cell, reader.source(cell), f"cell-{cell['id']}")
+            cell["metadata"] |= locked["metadata"]
     return notebook
 
 
+def rubric(label: str, line: str) -> str:
+    """What a proof must say, a line each, with the points for it."""
+    found = wrong_answers.collected()[label].rubric.items()
+    return "\n".join(line.format(worth=worth, what=what) for what, worth in found)
+
+
+def _nbgrader(
+    cell: Cell, text: str, name: str, *, solution: bool = False, points: int = 0
+) -> Cell:
+    bare = cell | {"metadata": {}, "source": reader.lines(text)}
+    return reader.noted(bare, name, solution=solution, points=points)
+
+
 def for_otter(page: Page) -> Notebook:
-    """Each exercise a question with a solution block and tests."""
+    """Each exercise a question with a solution block and tests; a proof is one, too."""
     exercises = Exercises(page)
 
-    def answer(cell: dict[str, Any], label: str) -> list[dict[str, Any]]:
-        head = (
-            f"# BEGIN QUESTION\nname: {otter_name(label)}\n"
-            f"points: {exercises.points[label]}\nall_or_nothing: true"
-        )
+    def question(label: str, points: int, *more: str) -> Cell:
+        lines = [f"name: {otter_name(label)}", f"points: {points}", *more]
+        return _raw(label, "\n".join(["# BEGIN QUESTION", *lines]))
+
+    def answer(cell: Cell, label: str) -> list[Cell]:
         text = OTTER_ANSWER.format(
-            stub=exercises.stub(label), solution=exercises.solutions[label]
+            stub=reader.source(cell), solution=exercises.solutions[label]
         )
         return [
-            _raw(label, head),
+            question(label, exercises.points[label], "all_or_nothing: true"),
             _raw(label, "# BEGIN SOLUTION"),
-            editions.blank(cell, text),
+            reader.code(cell["id"], text),
             _raw(label, "# END SOLUTION"),
         ]
 
-    def check(cell: dict[str, Any], label: str) -> list[dict[str, Any]]:
-        tests = [editions.blank(cell, silent(exercises.checks[label]))]
+    def check(cell: Cell, label: str) -> list[Cell]:
+        tests = [reader.code(cell["id"], silent(exercises.checks[label]))]
         if hidden := exercises.hidden(label):
-            more = cell | {"id": f"hidden-{label}"[:64]}
-            tests.append(editions.blank(more, f"# HIDDEN\n{silent(hidden)}"))
+            text = f"# HIDDEN\n{silent(hidden)}"
+            tests.append(reader.code(f"hidden-{label}"[:64], text))
         begin, end = _raw(label, "# BEGIN TESTS"), _raw(label, "# END TESTS")
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 
-    notebook = _with_cells(page, answer, check)
+    def proof(cell: Cell, label: str) -> list[Cell]:
+        name, points = f"{label}-proof", reader.proof_points(label)
+        lines = "**Points.**\n\n" + rubric(label, "- {worth}: {what}")
+        return [
+            question(name, points, "manual: true"),
+            cell,
+            _raw(name, "# BEGIN SOLUTION"),
+            reader.markdown(f"rubric-{label}", lines),
+            _raw(name, "# END SOLUTION"),
+            _raw(name, "# END QUESTION"),
+        ]
+
+    notebook = _with_cells(page, answer, check, proof)
     data = "  - data\n" if page.reads else ""
     config = OTTER_CONFIG.format(name=kit.short(page).replace("/", "-"), data=data)
     notebook["cells"].insert(0, _raw("config", config))
@@ -147,52 +186,71 @@ def otter_name(label: str) -> str:
     return label.replace("-", "_")
 
 
-def _raw(label: str, text: str) -> dict[str, Any]:
+def _raw(label: str, text: str) -> Cell:
     name = text.splitlines()[0].lower().strip("# ").replace(" ", "-")
     return {
         "cell_type": "raw",
         "id": f"{name}-{label}"[:64],
         "metadata": {},
-        "source": editions.lines(text),
+        "source": reader.lines(text),
     }
 
 
-Maker = Callable[[dict[str, Any], str], list[dict[str, Any]]]
+Maker = Callable[[Cell, str], list[Cell]]
 
 
-def _with_cells(page: Page, answer: Maker, check: Maker) -> Notebook:
-    """The student's edition, with answer cells and checks of another make."""
-    cells: list[dict[str, Any]] = []
-    for cell in kit.student(page)["cells"]:
-        if found := editions.labels(cell, "answer-"):
-            cells += answer(cell, found[0])
-        elif found := editions.labels(cell, "check-"):
-            cells += check(cell, found[0])
-        elif cell["id"] not in ("report-checks", "points-so-far"):
-            cells.append(cell)
-    return kit.load(page) | {"cells": cells}
+def _with_cells(page: Page, answer: Maker, check: Maker, proof: Maker) -> Notebook:
+    """The exercises of the reader's edition, with some cells of another make."""
+    makers = {"answer-": answer, "check-": check, "proof-": proof}
+    cells: list[Cell] = []
+    notebook = reader.exercises(kit.student(page), page)
+    for cell in notebook["cells"]:
+        for prefix, make in makers.items():
+            if (name := reader.name(cell)).startswith(prefix):
+                cells += make(cell, name.removeprefix(prefix))
+                break
+        else:
+            cells += [cell] if cell["id"] != "points-so-far" else []
+    return notebook | {"cells": cells}
 
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
     """A course folder of nbgrader: settings, and a folder a chapter with exercises."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "nbgrader_config.py").write_text(NBGRADER_CONFIG, encoding="utf-8")
-    for page in (page for page in pages if page.exercises):
+    exercised = [page for page in pages if page.exercises]
+    for page in exercised:
         name = kit.short(page).rpartition("/")[2]
         _write_assignment(for_nbgrader(page), page, folder / "source" / name)
+    _write_requirements(exercised, folder, "nbgrader")
+    _write_readme("nbgrader", folder, exercised)
 
 
 def write_otter(pages: list[Page], folder: Path) -> None:
     """A folder for each chapter with exercises: all that ``otter assign`` wants."""
-    for page in (page for page in pages if page.exercises):
+    exercised = [page for page in pages if page.exercises]
+    for page in exercised:
         place = folder / kit.short(page).rpartition("/")[2]
         _write_assignment(for_otter(page), page, place)
-        lines = kit.requirements()
-        wanted = [*lines["requirements.txt"], *lines["requirements-torch.txt"][1:]]
-        if not kit.needs_torch(page):
-            wanted = lines["requirements.txt"]
-        text = "\n".join(wanted) + "\n"
-        (place / "requirements.txt").write_text(text, encoding="utf-8")
+        _write_requirements([page], place, "otter-grader")
+    _write_readme("otter", folder, exercised)
+
+
+def _write_readme(tool: str, folder: Path, pages: list[Page]) -> None:
+    """What a lecturer does next, with the first chapter as the example."""
+    text = Path(__file__).with_name(f"{tool}.md").read_text(encoding="utf-8")
+    name = kit.short(pages[0]).rpartition("/")[2]
+    (folder / "README.md").write_text(text.replace("NAME", name), encoding="utf-8")
+
+
+def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
+    """What the notebooks need, and the grader: students' notebooks ask for otter."""
+    lines = kit.requirements()
+    wanted = [*lines["requirements.txt"], *re.findall(f"^{grader}==\\S+", TRIED, re.M)]
+    if any(map(reader.needs_torch, pages)):
+        wanted += lines["requirements-torch.txt"][1:]
+    text = "\n".join(wanted) + "\n"
+    (folder / "requirements.txt").write_text(text, encoding="utf-8")
 
 
 def _write_assignment(notebook: Notebook, page: Page, folder: Path) -> None:

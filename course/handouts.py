@@ -1,13 +1,12 @@
 """PDFs and pictures, by the browser that tests the site.
 
-    write_handouts(pages, folder)   chapters and the whole book as tagged PDF with an
-                                    outline: handouts/student, handouts/instructor;
-                                    and one page for the room, instructor/lab.pdf
+    write_handouts(pages, folder)   two pages of A4 for each chapter, and one page for
+                                    the room, lab.pdf, from the built site
     write_slides(pages, folder)     the decks, and each of them as PDF
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
-What a student's handout leaves out is what the site leaves out of print: solutions,
-answers to the recall questions, the code of figures. The instructor's has all of it.
+A handout has the question of a chapter, its figures, theorems with proofs and formulas,
+and its exercises: what its deck shows, and no solution.
 """
 
 import csv
@@ -25,88 +24,59 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from course import kit, slides
-from website import manuscript
+from website import manuscript, reader
 from website.manuscript import ROOT, Page
 
 SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-LARGEST = 20_000_000
-MARGIN = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
-FOOT = (
-    '<div style="font-size:7pt; width:100%; padding:0 18mm; color:#555">'
-    "Positional Encodings, Checked. CC BY 4.0."
-    '<span style="float:right" class="pageNumber"></span></div>'
-)
-OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => { d.open = true })"
-# What a printer has no use for; empty boxes come from cells whose output is a picture.
-TIDY = """name => {
-  const address = document.querySelector('link[rel=canonical]')?.href ?? name;
-  document.querySelectorAll('.printed i').forEach(e => { e.textContent = address });
-  dispatchEvent(new Event('beforeprint'));
-  document.querySelectorAll('details').forEach(box => {
-    if (box.querySelector('summary')?.innerText.trim() === 'Before you start') {
-      box.open = true;
-    }
-  });
-  document.querySelectorAll('.cell_output, figure, details').forEach(box => {
-    if (!box.innerText.trim() && !box.querySelector('svg, img, table')) box.remove();
-  });
-}"""
-# The site prints no explorers. A handout has them as figures, without their controls.
-EXPLORERS = """
-.pe-explorer.pe-explorer { display: block !important; }
-.pe-explorer :is(.title, .goal)::after {
-  content: " (as it begins; it moves on the site)";
-}
+MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
+SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
+"""A handout that is too long is printed smaller, down to letters of 5.5 points."""
+
+HANDOUT = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 11pt/1.4 "Source Serif 4", Georgia, serif; color: #1c1b19; margin: 0; }}
+h1, h2, h3 {{ line-height: 1.15; margin: 0 0 0.4em; }}
+h1 {{ font-size: 1.6em; }} h2 {{ font-size: 1.05em; margin-top: 1.1em; }}
+h2, h3, figure {{ break-inside: avoid; }} h2, h3 {{ break-after: avoid; }}
+h3 {{ font-size: 1em; }}
+main {{ columns: 2; column-gap: 8mm; }}
+p, ul, ol, figure, pre {{ margin: 0 0 0.6em; }} ul, ol {{ padding-left: 1.3em; }}
+img {{ display: block; width: 100%; }} figcaption {{ font-size: 0.85em; }}
+math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
+code {{ font: 0.9em "Source Code Pro", monospace; }}
+footer {{ font-size: 0.75em; color: #5d5a54; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p><b>{question}</b> {answer}</p>
+<main>
+{shown}
+<h2>Exercises</h2>
+{exercises}
+<footer>{foot}</footer>
+</main>
+</body>
+</html>
 """
-LAB = """() => document.querySelector('article').replaceChildren(
-  document.querySelector('#lab-guide').closest('section'))"""
-# Captions that the next thing is printed over; what print leaves out has no boxes.
-COVERED = """() => [...document.querySelectorAll('figcaption')].filter(caption => {
-  const { bottom, height } = caption.getBoundingClientRect();
-  let after = caption.closest('.cell')?.nextElementSibling;
-  while (after && !after.getClientRects().length) after = after.nextElementSibling;
-  return height && after && after.getBoundingClientRect().top < bottom - 1;
-}).map(caption => caption.innerText)"""
-# Parts of drawings that point to a shape which is not there.
-LOST = """() => [...document.querySelectorAll('svg *:not(a)')].flatMap(part =>
-  [...part.attributes].map(({ name, value }) => /href$/.test(name)
-    ? value.match(/^#(.+)/)?.[1] : value.match(/url\\(["']?#([^"')]+)/)?.[1])
-).filter(id => id && !document.getElementById(id))"""
+# The section for the room, without links that lead into our folder.
+LAB = """() => {
+  document.querySelector('article').replaceChildren(
+    document.querySelector('#lab-guide').closest('section'));
+  for (const link of document.querySelectorAll('a[href]')) {
+    if (!/^https?:/.test(link.getAttribute('href'))) link.removeAttribute('href');
+  }
+}"""
 # Slides from which something hangs out, by their first words.
 TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page section')]
   .filter(slide => slide.scrollWidth > width || slide.scrollHeight > height)
   .map(slide => slide.innerText.slice(0, 40))"""
-# Titles with their spaces: Chromium's outline loses the one at which a line ends.
-TITLES = """() => [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(
-  title => title.innerText.replace(/\\s+/g, ' ').trim())"""
-JOIN = """parts => {
-  const article = document.querySelector('article');
-  article.replaceChildren();
-  for (const [name, inner] of parts) {
-    const section = document.createElement('section');
-    section.id = name;
-    section.style.breakBefore = 'page';
-    section.innerHTML = inner;
-    section.querySelectorAll('[id]').forEach(e => { e.id = name + '--' + e.id });
-    section.querySelectorAll('a[href]').forEach(link => {
-      const href = link.getAttribute('href');
-      if (/^https?:/.test(href)) return;
-      const [path, hash] = href.split('#');
-      const at = path ? new URL(path, 'http://x/' + name).pathname.slice(1) : name;
-      link.setAttribute('href', '#' + at + (hash ? '--' + hash : ''));
-    });
-    // Shapes, clips and gradients of a drawing are known by their ids, too.
-    for (const part of section.querySelectorAll('svg *:not(a)')) {
-      for (const { name: key, value } of [...part.attributes]) {
-        const own = /href$/.test(key) ? value.replace(/^#/, `#${name}--`)
-          : value.replace(/url\\(["']?#([^"')]+)["']?\\)/g, `url("#${name}--$1")`);
-        if (own !== value) part.setAttribute(key, own);
-      }
-    }
-    article.append(section);
-  }
-}"""
 
 
 def find_browser() -> str:
@@ -133,102 +103,64 @@ def browser() -> Iterator[Any]:
                 "--host-resolver-rules=MAP * ~NOTFOUND",
             ],
         )
-        yield sheet(chromium)
+        yield chromium.new_page()
         chromium.close()
 
 
-def sheet(chromium: Any) -> Any:
-    """A page as large as what A4 leaves between the margins: captions are measured."""
-    return chromium.new_page(viewport={"width": 658, "height": 994})
-
-
 def write_handouts(pages: list[Page], folder: Path) -> None:
-    """Both editions, from the built site."""
+    """Two pages of A4 for each page of the path that is chosen; one for the room."""
+    book = manuscript.read()
     if not (SITE / "index.html").exists():
-        raise SystemExit("Handouts are printed from the site: make book comes first.")
+        raise SystemExit("lab.pdf is printed from the site: make book comes first.")
+    folder.mkdir(parents=True, exist_ok=True)
     with browser() as page:
-        for edition in ("student", "instructor"):
-            articles = []
-            for chapter in pages:
-                show(page, chapter, edition)
-                article = page.locator("article").inner_html()
-                articles.append([f"{chapter.name}.html", article])
-                to_pdf(page, folder / edition / f"{kit.short(chapter)}.pdf")
-            join(page, articles)
-            to_pdf(page, folder / edition / "book.pdf")
-        write_lab(page, folder / "instructor/lab.pdf")
+        for chapter in slides.with_decks(pages, book):
+            page.set_content(handout(chapter, book))
+            name = kit.short(chapter).replace("/", "-")
+            to_pdf(page, folder / f"{name}.pdf", 2)
+        page.emulate_media(media="print")
+        page.goto((SITE / "book/teach.html").as_uri())
+        page.evaluate(LAB)
+        to_pdf(page, folder / "lab.pdf", 1)
 
 
-def write_lab(page: Any, path: Path) -> None:
-    """What a lecturer follows in the room: a section of the page for teachers."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page.emulate_media(media="print")
-    page.goto((SITE / "book/teach.html").as_uri())
-    page.evaluate(LAB)
-    page.pdf(path=path, format="A4", margin=MARGIN, tagged=True)
-    if (sheets := path.read_bytes().count(b"/MediaBox")) != 1:
-        raise SystemExit(f"{path} has {sheets} pages, and a lecturer one hand")
-
-
-def show(page: Any, chapter: Page, edition: str) -> None:
-    """Open a chapter as it shall be printed."""
-    page.emulate_media(media="print")
-    page.goto((SITE / f"{chapter.name}.html").as_uri())
-    page.add_style_tag(content=EXPLORERS)
-    page.evaluate(TIDY, kit.short(chapter))  # nobody needs our folder's address
-    if edition == "instructor":
-        page.evaluate(OPEN_ALL)
-    refuse_covered(page)
-
-
-def refuse_covered(page: Any) -> None:
-    """No page that prints something over a caption."""
-    if covered := page.evaluate(COVERED):
-        raise SystemExit(f"{page.url}: something is printed over {covered[0]!r}")
-
-
-def join(page: Any, articles: list[list[str]]) -> None:
-    """The whole book on one page, from the name and the inner HTML of each chapter."""
-    page.evaluate(JOIN, articles)
-    if lost := page.evaluate(LOST):
-        raise SystemExit(f"drawings of the whole book lack {lost[:3]}")
-    page.evaluate("document.title = 'Positional Encodings, Checked'")
-
-
-def to_pdf(page: Any, path: Path) -> None:
-    """Print with tags, an outline and page numbers; refuse what is too large."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page.pdf(
-        path=path,
-        format="A4",
-        margin=MARGIN,
-        tagged=True,
-        outline=True,
-        display_header_footer=True,
-        header_template="<span></span>",
-        footer_template=FOOT,
+def handout(chapter: Page, book: manuscript.Manuscript) -> str:
+    """What a student takes along, as HTML."""
+    shown = []
+    for slide in slides.of_chapter(chapter, book).slides:
+        if slide.figure:
+            _, cell = book.figures[slide.figure]
+            caption = cell.figure.caption if cell.figure else ""
+            picture = slides.picture(slide.figure, book)
+            words = slides.inline(caption)
+            shown.append(f"<figure>{picture}<figcaption>{words}</figcaption></figure>")
+        for kind, place in slide.quotes:
+            if found := slides.quoted(kind, place, book):
+                shown.append(f"<h2>{slides.inline(found[1])}</h2>")
+                shown.append(slides.blocks(found[2]))
+    exercises = [
+        f"<h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}"
+        for one in chapter.exercises
+    ]
+    site = reader.site().rstrip("/")
+    address = f"{site}/{chapter.name}.html" if site else ""
+    return HANDOUT.format(
+        title=slides.inline(chapter.title),
+        question=slides.inline(chapter.question),
+        answer=slides.inline(chapter.answer[:1].upper() + chapter.answer[1:]),
+        shown="\n".join(shown),
+        exercises="\n".join(exercises),
+        foot=f"{slides.CREDIT}. {address}",
     )
-    finish(path, page.evaluate(TITLES))
-    if path.stat().st_size > LARGEST:
-        raise SystemExit(f"{path} has {path.stat().st_size / 1e6:.0f} MB: too large")
 
 
-def finish(path: Path, titles: list[str]) -> None:
-    """Pack the tags, two thirds of what Chromium writes; see that they are there."""
-    import pikepdf
-
-    def mend(items: Any) -> None:
-        for item in items:
-            item.title = spaced.get("".join(item.title.split()), item.title)
-            mend(item.children)
-
-    spaced = {"".join(title.split()): title for title in titles}
-    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
-        if not pdf.Root.MarkInfo.Marked or "/Outlines" not in pdf.Root:
-            raise SystemExit(f"{path} has no tags, or no outline")
-        with pdf.open_outline() as outline:
-            mend(outline.root)
-        pdf.save(path, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+def to_pdf(page: Any, path: Path, sheets: int) -> None:
+    """Print on so many sheets of A4, smaller where that is needed."""
+    for scale in SCALES:
+        page.pdf(path=path, format="A4", margin=MARGIN, tagged=True, scale=scale)
+        if path.read_bytes().count(b"/MediaBox") <= sheets:
+            return
+    raise SystemExit(f"{path} has more than {sheets} pages in letters of 5.5 points")
 
 
 def write_slides(pages: list[Page], folder: Path) -> None:

@@ -4,7 +4,6 @@ Each holds the chapters, the library, the data that chapters read, and its own
 requirements. Nothing in it needs the book's folder, and nothing is fetched.
 """
 
-import json
 import re
 import shutil
 import tomllib
@@ -13,13 +12,12 @@ from pathlib import Path
 
 import yaml
 
-from website import editions, stubs, wrong_answers
-from website.editions import Notebook
-from website.manuscript import KEPT_FILE, ROOT, Page
+from website import editions, reader, stubs, wrong_answers
+from website.manuscript import ROOT, Page
+from website.reader import Notebook, needs_torch
 
 EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
-TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
 PIN = re.compile(r"^[\w.-]+==[\w.]+", re.MULTILINE)
 README = """\
 # {title}
@@ -40,12 +38,6 @@ From the executable book "Positional Encodings, Checked", {version}.
 {rows}
 
 Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
-"""
-ONE_THREAD = """\
-# Tensors as small as these are faster on one core than on many.
-import torch
-
-torch.set_num_threads(1)
 """
 TORCH_STEP = """\
 2. The chapters marked with * use PyTorch, too:
@@ -77,79 +69,28 @@ def short(page: Page) -> str:
     return page.name.removeprefix("book/")
 
 
-def needs_torch(page: Page) -> bool:
-    """Whether a cell imports PyTorch, or what is built on it."""
-    return any(
-        TORCH.search(line)
-        for cell in page.code_cells
-        for line in cell.source.splitlines()
-        if line.lstrip().startswith(("import ", "from "))
-    )
-
-
 def worth(page: Page) -> int:
     """The points of a chapter."""
     return sum(stubs.points(exercise.title) for exercise in page.exercises)
 
 
-def load(page: Page) -> Notebook:
-    """The notebook as it is stored."""
-    notebook: Notebook = json.loads(page.path.read_text(encoding="utf-8"))
-    return notebook
-
-
-def marked(notebook: Notebook, page: Page, edition: str) -> Notebook:
-    """With a note in its metadata that says what it is, whatever its file is called."""
-    note = {"chapter": short(page), "edition": edition}
-    return notebook | {"metadata": notebook["metadata"] | {"course": note}}
-
-
 def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
-    """The student's edition, for the kit, beside some pages."""
-    folder = short(page).rpartition("/")[0] if page.reads else ""
-    notebook = editions.students(whole(load(page), page, pages))
-    cells = []
-    for cell in notebook["cells"]:
-        cells.append(cell)
-        for label in editions.labels(cell, "check-"):
-            cells.append(markdown(f"hints-{label}", hints(label)))
-    notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
-    if needs_torch(page):
-        runs = [cell["cell_type"] == "code" for cell in notebook["cells"]]
-        cell = editions.setup_cell("one-thread", ONE_THREAD)
-        notebook["cells"].insert(runs.index(True), cell)
-    return marked(notebook, page, "student")
+    """The reader's edition, beside some pages."""
+    return reader.edition(page, pages, reader.site(), hint=KEPT, data_beside=True)
 
 
 def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
     """With solutions, and below each check what is answered wrongly, and why."""
-    notebook = whole(load(page), page, pages)
+    notebook = reader.edition(
+        page, pages, reader.site(), hint=KEPT, data_beside=True, solutions=True
+    )
     cells = []
     for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            text = editions.plain(editions.source(cell))
-            if text:
-                cells.append(cell | {"source": editions.lines(text)})
-            continue
         cells.append(cell)
-        for label in editions.labels(cell, "check-"):
-            text = remarks(label, editions.source(cell))
-            cells.append(markdown(f"wrong-{label}", text))
-    folder = short(page).rpartition("/")[0] if page.reads else ""
-    notebook = editions.findable(notebook | {"cells": cells}, KEPT, folder)
-    return marked(notebook, page, "instructor")
-
-
-def hints(label: str) -> str:
-    """What others thought, folded, for a student who is stuck; no code of theirs."""
-    thought = [wrong.thinks for wrong in wrong_answers.collected()[label].wrong]
-    return "\n".join(
-        [
-            "<details><summary>Stuck? What others got wrong</summary>\n",
-            *(f"- {one}" for one in thought),
-            "\n</details>",
-        ]
-    )
+        for label in reader.labels(cell, "check-"):
+            text = remarks(label, reader.source(cell))
+            cells.append(reader.markdown(f"wrong-{label}", text))
+    return notebook | {"cells": cells}
 
 
 def remarks(label: str, check: str) -> str:
@@ -166,54 +107,32 @@ def remarks(label: str, check: str) -> str:
     if found.hidden_check(check) != check:
         pairs = [f"`{old}` becomes `{new}`" for old, new in found.hidden.items()]
         lines.append("Hidden check: " + ", ".join(pairs) + ".")
+    if found.rubric:
+        points = [f"{worth} for this: {what}" for what, worth in found.rubric.items()]
+        lines.append("Points of the proof: " + " ".join(points))
     return "\n\n".join(lines)
-
-
-def markdown(name: str, text: str) -> dict[str, object]:
-    """A cell of text."""
-    return {
-        "cell_type": "markdown",
-        "id": re.sub(r"[^\w-]", "-", name)[:64],
-        "metadata": {},
-        "source": editions.lines(text),
-    }
-
-
-def beside(code: str) -> str:
-    """What reads kept files of the book reads them beside it, where a kit has them."""
-    return KEPT_FILE.sub(r'"data/\2', code)
-
-
-def whole(notebook: Notebook, page: Page, pages: Collection[Page]) -> Notebook:
-    """With links that lead somewhere, sources by name, and files beside it."""
-    cells = [
-        cell
-        if cell["cell_type"] == "markdown"
-        else cell | {"source": editions.lines(beside(editions.source(cell)))}
-        for cell in editions.whole(notebook, page, pages)["cells"]
-    ]
-    return notebook | {"cells": cells}
 
 
 def write(notebook: Notebook, path: Path) -> None:
     """Store a notebook, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(notebook, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(reader.text_of(notebook), encoding="utf-8")
 
 
 def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
-        students = edition == "student"
-        made = student(page, pages) if students else instructor(page, pages)
-        write(made, folder / f"{short(page)}.ipynb")
+        made = student if edition == "student" else instructor
+        write(made(page, pages), folder / f"{short(page)}.ipynb")
+        if edition == "student" and page.exercises:
+            alone = reader.exercises(student(page, pages), page)
+            write(alone, folder / f"{short(page)}_exercises.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
     rows = [
         f"| [{short(page)}]({short(page)}.ipynb){'*' if needs_torch(page) else ''} "
-        f"| {page.minutes} | {len(page.exercises)} | {worth(page)} |"
+        f"| {page.minutes} | {exercises_of(page, edition)} | {worth(page)} |"
         for page in pages
     ]
     torch = any(map(needs_torch, pages))
@@ -234,6 +153,13 @@ def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
         shutil.copy(ROOT / name, folder / name)
     if edition == "instructor":
         (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
+
+
+def exercises_of(page: Page, edition: str) -> str:
+    """How many there are, with a link to the notebook that has nothing else."""
+    number = str(len(page.exercises))
+    has_own = edition == "student" and page.exercises
+    return f"[{number}]({short(page)}_exercises.ipynb)" if has_own else number
 
 
 def exam(pages: list[Page]) -> str:
@@ -266,11 +192,12 @@ def requirements() -> dict[str, list[str]]:
 
 
 def copy_library(folder: Path) -> None:
-    """The library, as it is."""
+    """The library, as it is, with its licence."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(
         ROOT / "pe_lib", folder / "pe_lib", ignore=ignored, dirs_exist_ok=True
     )
+    shutil.copy(ROOT / "LICENSE", folder / "pe_lib")
 
 
 def copy_data(page: Page, folder: Path) -> None:

@@ -10,9 +10,12 @@ for the speaker, and one of
     proof: part/page#section      what is below it, as far as ∎
     code: part/page#cell          a cell, by its id
     exercise: ex-label            title and text
+    claims: [id, id, id]          sentences to vote on, their verdicts one step later
+    markdown: "..."               a slide of your own, with ``title``; nothing checks it
 
 A section is named by its anchor or its label; what a slide quotes is the page's own.
-A slide may have ``claim``, an id of the ledger. Numbers in a sentence must be printed
+A formula may have a ``legend``, Markdown of yours, and any slide a ``claim``, an id of
+the ledger. Numbers in a sentence must be printed
 by the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell
 turns the deck red. A figure that was drawn anew turns it red, too, until you have
 checked whether sentence and note still fit it, and said so (it keeps in
@@ -33,6 +36,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -62,6 +66,8 @@ STYLE = """\
 .reveal h1, .reveal h2 { margin: 0 0 0.6em; font-weight: 650; text-wrap: balance; }
 .reveal h1 { font-size: 1.7em; } .reveal h2 { font-size: 1.1em; }
 .reveal .slides section { padding: 0 64px; box-sizing: border-box; text-align: left; }
+/* On paper reveal.js takes these margins away. */
+html.reveal-print .reveal .slides section { padding: 0 64px !important; }
 .reveal img { display: block; height: 440px; max-width: 100%; margin: 0 auto; }
 .reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
 .reveal .claim { border-top: 1px solid var(--hair); }
@@ -119,6 +125,10 @@ class Slide:
     say: str = ""
     source: str = ""  # "from" in the plan
     claim: str = ""
+    claims: tuple[str, ...] = ()
+    legend: str = ""
+    title: str = ""
+    markdown: str = ""
 
     @property
     def quotes(self) -> list[tuple[str, str]]:
@@ -150,6 +160,7 @@ def read(path: Path) -> Plan:
     slides = []
     for entry in content["slides"]:
         entry["source"] = entry.pop("from", "")
+        entry["claims"] = tuple(entry.get("claims", ()))
         slides.append(Slide(**entry))
     seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
     plan = Plan(path.stem, content["title"], content["minutes"], tuple(slides), seen)
@@ -162,7 +173,7 @@ def read(path: Path) -> Plan:
 def of_chapter(page: Page, book: Manuscript) -> Plan:
     """Its question; figures, theorems with proofs, formulas and claims of its text."""
     name = page.name.removeprefix("book/")
-    shown = []
+    shown: list[dict[str, Any]] = []
     for section in page.main:
         text = "\n\n".join(part.source for part in section.texts)
         kinds = [kind for kind in ("theorem", "proof") if QUOTED[kind].search(text)]
@@ -221,8 +232,11 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
                 "it is still right, then type .venv/bin/python -m course.slides "
                 "--looked"
             )
-        if slide.claim and slide.claim not in book.claims:
-            found.append(f"{where}: there is no claim {slide.claim!r}")
+        found += [
+            f"{where}: there is no claim {claim!r}"
+            for claim in (slide.claim, *slide.claims)
+            if claim and claim not in book.claims
+        ]
         if slide.question and f"book/{slide.question}" not in book.pages:
             found.append(f"{where}: there is no page {slide.question!r}")
         found += [
@@ -230,7 +244,8 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
             for kind, place in slide.quotes
             if quoted(kind, place, book) is None
         ]
-        if not (slide.figure or slide.claim or slide.question or slide.quotes):
+        shown = slide.figure, slide.claim, slide.claims, slide.question, slide.markdown
+        if not (any(shown) or slide.quotes):
             found.append(f"{where}: it shows nothing")
         numbers = NUMBER.findall(slide.say)
         printed = _printed(slide.source, book) if slide.source else ""
@@ -302,16 +317,10 @@ def section(slide: Slide, book: Manuscript) -> str:
         answer = page.answer[:1].upper() + page.answer[1:]
         parts += [f'<p class="fragment">{inline(answer)}</p>']
     if slide.figure:
-        page, cell = book.figures[slide.figure]
-        source = page.title
+        source = book.figures[slide.figure][0].title
         bold, _ = _caption(book, slide.figure)
-        alt = cell.figure.alt if cell.figure else ""
-        picture = base64.b64encode(cell.drawings[-1].encode()).decode()
         parts += [f"<h2>{inline(slide.say or bold)}</h2>"]
-        parts += [
-            f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
-            f'src="data:image/svg+xml;base64,{picture}">'
-        ]
+        parts += [picture(slide.figure, book)]
     for kind, at in slide.quotes:
         if found := quoted(kind, at, book):
             source, title, text = found[0].title, *found[1:]
@@ -319,6 +328,20 @@ def section(slide: Slide, book: Manuscript) -> str:
             code = f"<pre>{html.escape(text)}</pre>"
             words = code if kind == "code" else blocks(text)
             parts += [f'<div class="quoted {kind}">{words}</div>']
+    if slide.legend:
+        parts += [f'<div class="quoted">{blocks(slide.legend)}</div>']
+    if slide.markdown:
+        parts += [f"<h2>{inline(slide.title)}</h2>"]
+        parts += [f'<div class="quoted">{blocks(slide.markdown)}</div>']
+    if slide.claims:
+        source = "Is it true that …?"
+        voted = [book.claims[claim] for claim in slide.claims]
+        parts += [f"<h2>{inline(slide.title or 'True or not?')}</h2>"]
+        parts += [
+            f"<p>“{inline(claim.claim)}” "
+            f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></p>'
+            for claim in voted
+        ]
     if slide.claim:
         claim = book.claims[slide.claim]
         place = book.settled.get(slide.claim)
@@ -329,11 +352,23 @@ def section(slide: Slide, book: Manuscript) -> str:
             f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
         ]
     credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
-    parts += [f"<footer>{inline(source)}. {credit}</footer>"]
+    foot = f"{inline(source)}. {credit}" if source else ""
+    parts += [f"<footer>{foot}</footer>"]
     note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
     seconds = round(slide.minutes * 60)
     return f'<section data-timing="{seconds}">' + "\n".join(parts) + "</section>"
+
+
+def picture(figure: str, book: Manuscript) -> str:
+    """A figure as an image that brings its drawing along."""
+    _, cell = book.figures[figure]
+    alt = cell.figure.alt if cell.figure else ""
+    drawing = base64.b64encode(cell.drawings[-1].encode()).decode()
+    return (
+        f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
+        f'src="data:image/svg+xml;base64,{drawing}">'
+    )
 
 
 def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
@@ -390,12 +425,17 @@ def inline(text: str) -> str:
     return "".join(done)
 
 
+def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
+    """The pages that were chosen; of all, those of the path and on real models."""
+    every = len(pages) == len(book.notebooks)
+    return [*book.path_pages, *book.model_pages] if every else pages
+
+
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The lectures' decks and those of some chapters, of all the path's; their list."""
+    """The lectures' decks and those of some chapters; their list."""
     folder.mkdir(parents=True, exist_ok=True)
     done, listed = [], []
-    every = len(pages) == len(book.notebooks)
-    for plan in plans(book, book.path_pages if every else pages):
+    for plan in plans(book, with_decks(pages, book)):
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)

@@ -11,7 +11,7 @@ from pe_lib.rotation import apply_shift, fit_shift, shift_matrix
 from pe_lib.scorecards import scorecard
 from pe_lib.table import sinusoidal_table
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 __all__ = [
     "angular_frequencies",

@@ -41,8 +41,6 @@ SINE, COSINE, TARGET = BLUE, ORANGE, PURPLE
 
 MAGNITUDE = "house-ink"
 """Colours of a map: more ink is more. Blue is a sine's, and orange a cosine's."""
-FAINT = 0.06
-"""Opacity of the lowest square of a code's map, so that its place is seen."""
 
 WIDTH = 4.8
 """Width of a figure in inches: fills a phone, and leaves 12 pixels to a letter."""
@@ -89,17 +87,20 @@ _STYLE: Any = {
 }
 
 
-def _ink(name: str, ink: str, least: float = FAINT) -> ListedColormap:
-    """A table of 256 colours: one ink, whose opacity grows to 1.
+def _ink(ink: str, levels: int) -> list[tuple[float, ...]]:
+    """Return so many colours: one ink, whose opacity grows from 0 to 1.
 
     A quarter is added to each channel, since matplotlib cuts bytes to whole ones.
     """
     rgb = [(int(ink[i : i + 2], 16) + 0.25) / 255 for i in (1, 3, 5)]
-    return ListedColormap([(*rgb, a) for a in np.linspace(least, 1, 256)], name=name)
+    return [(*rgb, opacity) for opacity in np.linspace(0, 1, levels)]
 
 
-_SINES, _COSINES = _ink("house-sines", SINE), _ink("house-cosines", COSINE)
-colormaps.register(_ink(MAGNITUDE, INK, 0), force=True)
+# From ink at -1 by paper at 0 to the colour at 1.
+_NEGATIVE = _ink(INK, 128)[::-1]
+_SINES = ListedColormap(_NEGATIVE + _ink(SINE, 128), name="house-sines")
+_COSINES = ListedColormap(_NEGATIVE + _ink(COSINE, 128), name="house-cosines")
+colormaps.register(ListedColormap(_ink(INK, 256), name=MAGNITUDE), force=True)
 
 
 def use_house_style() -> None:
@@ -120,10 +121,10 @@ def use_house_style() -> None:
 def code_map(
     axes: Axes, table: ArrayLike, *, layout: str = "interleaved"
 ) -> list[AxesImage]:
-    """Draw a table of sines and cosines in two inks, positions to the right.
+    """Draw a table of sines and cosines, positions to the right.
 
-    A row of sines runs from near-paper at -1 to blue at 1, a row of cosines to
-    orange. `layout`: "interleaved", "cosine_first" (interleaved, each pair turned
+    A row of sines runs from ink at -1 by paper at 0 to blue at 1, a row of cosines
+    to orange. `layout`: "interleaved", "cosine_first" (interleaved, each pair turned
     round), "half_split", or "sines" if all columns are.
     """
     codes = np.asarray(table, dtype=float).T

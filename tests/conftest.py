@@ -1,5 +1,6 @@
 """What tests of the built site share.
 
+``transformers``  the library; without it the test is skipped
 ``browser``     headless Chromium for one module; without one the test is skipped,
                 and pytest's summary says so
 ``firefox``     the same with Firefox
@@ -19,6 +20,7 @@ import pytest
 from tests.website import built_site
 from tests.website.built_site import NO_BROWSER, Build, build, find_browser, serve
 from tests.website.site_checks import Site
+from website.manuscript import ROOT
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -27,6 +29,13 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
     config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])
     items[:] = chosen
+
+
+@pytest.fixture
+def transformers(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The library, where `make bench` installed it."""
+    monkeypatch.syspath_prepend(str(ROOT / ".venv/peers"))
+    return pytest.importorskip("transformers", reason="no transformers")
 
 
 @pytest.fixture(scope="module")

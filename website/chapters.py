@@ -50,7 +50,8 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
         return f"{part}. {begin}" if part else ""
     if name == pages[0]:
         begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
-    return f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}. {begin}"
+    place = f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}"
+    return f"{place}, about {book.pages[name].minutes} min. {begin}"
 
 
 @cache

@@ -21,6 +21,7 @@ from website import manuscript
 from website.manuscript import Claim
 
 PLACEHOLDER = "{{ claims }}"
+UNTRACED = "Heard often, not traced."
 
 
 SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
@@ -113,9 +114,9 @@ def summary(claims: Mapping[str, Claim]) -> str:
     """How many claims have which verdict in words, and as a row of marks per topic."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
     counted = (
-        f"Of {len(claims)} sentences **{count['true']} may stand**. "
-        f"In {count['true if']} a condition is missing, and <ins>is put back in</ins>. "
-        f"{count['not as stated']} are <del>struck out</del>, with the reason"
+        f"Of these {len(claims)} claims **{count['true']} are true as stated**. "
+        f"In {count['true if']} <ins>we supply a condition</ins>; "
+        f"{count['not as stated']} <del>we strike out</del>, and say why"
     )
     if count["open"]:
         counted += f". {count['open']} cannot be decided yet"
@@ -159,8 +160,7 @@ def filters(claims: Mapping[str, Claim]) -> str:
 
 
 def _entry(claim: Claim) -> str:
-    sources = ",".join(claim.sources)
-    cited = f" {{cite:p}}`{sources}`" if sources else ""
+    cited = f"{{cite:p}}`{','.join(claim.cited)}`" if claim.cited else UNTRACED
     checks = {
         "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
         "citation": f"Settled by {claim.place}.",
@@ -172,7 +172,7 @@ def _entry(claim: Claim) -> str:
         f"<details><summary>\n\n"
         f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
         f"</summary>\n\n"
-        f"{claim.why} {checks[claim.settled_by]}{cited}\n\n"
+        f"{claim.why} {checks[claim.settled_by]} {cited}\n\n"
         f"[Link to this sentence](#ledger-{claim.id}) "
         f'<a href="../../claim/{claim.id}.html">Its own page</a>\n\n'
         "</details>\n"

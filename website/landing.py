@@ -92,7 +92,8 @@ class TheNotebooks(OnThePage):
             )
             page = f'<a href="{self.address(chapter.name)}">{title}</a>'
             rows.append(f"<tr><td>{page}</td>{links}</tr>")
-        head = "<tr><th>Page</th><th>Student's</th><th>Author's</th></tr>"
+        head = "<tr><th>Page</th><th>Reader's</th>"
+        head += "<th>Author's</th>" * manuscript.SOLUTIONS + "</tr>"
         table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
         return f'<div class="scrolls">{table}</div>'
 

@@ -22,6 +22,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
+SOLUTIONS = os.environ.get("SOLUTIONS") != "0"
+"""Whether the site has them and the answers to recall questions."""
 OPENING = re.compile(
     r"^:::\{dropdown\} Before you start\n(.*?)^:::$", re.DOTALL | re.MULTILINE
 )
@@ -37,9 +39,10 @@ QUESTION = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
 ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
+UNTRACED = "untraced"  # the source of a claim that was heard often
 DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
-# A student took 147 minutes for the path of commit 540e362, for which these give 146.
-WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 120, 6, 20, 45
+# A guess for a first reader, who reads hard sentences twice; Teach states it.
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 85, 6, 30, 90
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 KEPT_FILE = re.compile(r'"((?:\.\./)*(?:\w+/)?(?:data|benchmarks)/)([\w.]*)')
 
@@ -233,18 +236,15 @@ class Page:
     @cached_property
     def question(self) -> str:
         """What it answers: the bold question above its first section."""
-        found = QUESTION.search(self._hook)
+        hook = "\n\n".join(part.source for part in self.sections[0].texts)
+        found = QUESTION.search(hook)
         return " ".join(found[1].split()) if found else ""
 
     @cached_property
     def answer(self) -> str:
         """Its answer in one line."""
-        found = ANSWER.search(self._hook)
+        found = ANSWER.search(self.text)
         return " ".join(found[1].split()) if found else ""
-
-    @property
-    def _hook(self) -> str:
-        return "\n\n".join(part.source for part in self.sections[0].texts)
 
     @cached_property
     def main(self) -> tuple[Section, ...]:
@@ -272,7 +272,7 @@ class Page:
 
     @property
     def seconds(self) -> float:
-        """How long all takes that is open: of a check its line, of a figure a look."""
+        """An estimate for all that is open: of a check its line, of a figure a look."""
         words, lines = self.length
         parts = [part for section in self.main for part in section.parts]
         for part in parts:
@@ -328,11 +328,16 @@ class Claim:
     id: str
     question: str
     claim: str
-    sources: list[str]
+    sources: list[str]  # who says it, by their keys in references.bib, or UNTRACED
     verdict: str
     why: str
     settled_by: str
     place: str = ""
+
+    @property
+    def cited(self) -> list[str]:
+        """Who says it, as far as it was traced."""
+        return [source for source in self.sources if source != UNTRACED]
 
 
 @dataclass(frozen=True)
@@ -504,6 +509,11 @@ def _read_claims(path: Path) -> dict[str, Claim]:
                 raise ValueError(f"{path.name}, {entry.get('id')}: {error}") from error
             if claim.id in claims:
                 raise ValueError(f"{path.name}: there are two claims {claim.id!r}")
+            if claim.sources not in ([UNTRACED], claim.cited or None):
+                raise ValueError(
+                    f"{path.name}, {claim.id}: sources must say who says it, or be"
+                    f" [{UNTRACED}] alone; got {claim.sources}"
+                )
             claims[claim.id] = claim
     return claims
 

@@ -3,7 +3,8 @@
 ``static/find.js`` cuts texts into words and finds sections with MiniSearch; it runs
 here in mini-racer, and in the reader's browser, which fetches the index with the first
 letter of a question. An entry is a section: its heading, its page's title, its
-sentences, the names in its code, and how it begins. Sphinx's own search is not built.
+sentences, the names in its code, and how it begins; the first of a page also has what
+the page says of itself. Sphinx's own search is not built.
 """
 
 import json
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import solution_node
 
-from website import manuscript
+from website import manuscript, sources
 from website.katex_math import engine
 
 STATIC = Path(__file__).parent / "static"
@@ -49,7 +51,11 @@ def words(node: nodes.Node) -> str:
         return ""
     if isinstance(node, nodes.Text):
         return str(node)
-    joined = "" if isinstance(node, nodes.TextElement) else " "
+    if isinstance(node, pending_xref) and node["refdomain"] == "cite":
+        cited = map(sources.authors, node["reftarget"].split(","))
+        return ", ".join(f"{who} {year}" for who, year, _ in cited)
+    apart = not isinstance(node, nodes.TextElement) or isinstance(node, nodes.title)
+    joined = " " if apart else ""
     return joined.join(filter(None, map(words, node.children)))
 
 
@@ -60,34 +66,37 @@ def code(node: nodes.Node) -> str:
 
 
 def beginning(text: str) -> str:
-    """How a text begins, in whole words."""
-    if len(text) <= EXCERPT:
-        return text
-    return text[:EXCERPT].rsplit(" ", 1)[0] + " …"
+    """How a text begins, in whole words, before a formula that cannot be read."""
+    readable = text.partition("\\")[0][:EXCERPT]
+    return text if readable == text else readable.rsplit(" ", 1)[0] + " …"
 
 
 def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
     """All sections of all pages that are listed."""
     found: list[dict[str, Any]] = []
-    short = manuscript.read().short
+    book = manuscript.read()
     for name in sorted(env.found_docs):
         doctree = env.get_doctree(name)
-        page = short.get(name) or env.titles[name].astext()
+        page = book.short.get(name) or env.titles[name].astext()
         for section in doctree.findall(nodes.section):
             if not isinstance(section.parent, nodes.section | nodes.document):
                 continue  # inside an exercise
             top = section.parent is doctree
             heading = section.next_node(nodes.title).astext()
+            about = book.pages[name].description if top else ""
             text = " ".join(" ".join(map(words, own(section))).split())
+            if not (text or top):
+                continue  # a heading above others
             found.append(
                 {
                     "id": len(found),
                     "path": f"{name}.html" + ("" if top else f"#{section['ids'][0]}"),
                     "page": page,
                     "heading": heading,
+                    "about": about,
                     "text": text,
                     "code": " ".join(map(code, own(section))),
-                    "excerpt": beginning(text),
+                    "excerpt": beginning(text or about),
                 }
             )
     return found

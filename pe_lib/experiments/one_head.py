@@ -5,7 +5,7 @@ them, and what it finds is the answer. :func:`measure` swaps the comparison of a
 trained model for a part of it and counts right answers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.lr_scheduler import OneCycleLR
 
-from pe_lib._arguments import as_choice, as_integer
+from pe_lib._arguments import as_choice
 from pe_lib.encoding import sinusoidal
 from pe_lib.experiments.attention import rotary_angles
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.rotations import rotation_part
-from pe_lib.experiments.training import Score
+from pe_lib.experiments.training import Score, score_rows
 from pe_lib.nn import rotate
 from pe_lib.rotation import shift_matrix
 
@@ -103,10 +103,8 @@ def trained(
     """A model of one seed, trained on random texts of 5 to `longest` words.
 
     Adam at a rate of at most `rate` (one cycle), 32 texts of one length a step.
-    Raises ValueError for an unknown encoding, fewer than 1 step, or `longest` below 5.
+    Raises ValueError for an unknown encoding.
     """
-    steps = as_integer("steps", steps, at_least=1)
-    longest = as_integer("longest", longest, at_least=5)
     generator = torch.Generator().manual_seed(seed)
     model = OneHead(generator, encoding, width)
 
@@ -169,41 +167,30 @@ def measure(
     """
     for scheme in schemes:
         as_choice("schemes", scheme, (*HEADS, "turns"))
-    seeds = as_integer("seeds", seeds, at_least=1)
+    numbers = range(first_seed, first_seed + seeds)
     train = partial(trained, steps=steps, longest=longest, rate=rate, width=width)
-    rows: list[Score] = []
-    for seed in range(first_seed, first_seed + seeds):
-        models = {
-            encoding: train(encoding, seed)
-            for encoding in ENCODINGS
-            if encoding == "added" or encoding in schemes
-        }
-        rows += scores_of(models, seed, schemes, test_lengths)
-    order = {name: row for row, name in enumerate(schemes)}
-    return sorted(rows, key=lambda row: order[row.scheme])
+    used = [name for name in ENCODINGS if name == "added" or name in schemes]
+    models = [{name: train(name, seed) for name in used} for seed in numbers]
+    return score_rows(
+        "one_back",
+        schemes,
+        numbers,
+        test_lengths,
+        lambda scheme, n: [share_of(of_seed, scheme, n) for of_seed in models],
+    )
 
 
-def scores_of(
-    models: Mapping[str, OneHead],
-    seed: int,
-    schemes: Sequence[str],
-    lengths: Sequence[int],
-) -> Iterator[Score]:
-    """The rows of :func:`measure` for trained models, "added" and "rotary"."""
+def share_of(models: Mapping[str, OneHead], scheme: str, n: int) -> float:
+    """A number of :func:`measure` for trained models, "added" and "rotary"."""
     W = head_matrix(models["added"])
     rotations = rotation_part(W)
+    if scheme == "turns":
+        return float((rotations**2).sum() / (W**2).sum())
     heads = {
         "codes": W,
         "rotations": rotations,
         "residual": W - rotations,
         "shift": SCALE * shift_matrix(1, len(W)),
     }
-    for scheme in schemes:
-        model = models.get(scheme, models["added"])
-        for n in lengths:
-            generator = torch.Generator().manual_seed(n)
-            if scheme == "turns":
-                share = float((rotations**2).sum() / (W**2).sum())
-            else:
-                share = share_right(model, n, generator, heads.get(scheme))
-            yield Score("one_back", scheme, seed, n, share)
+    model, generator = models.get(scheme, models["added"]), torch.Generator()
+    return share_right(model, n, generator.manual_seed(n), heads.get(scheme))

@@ -86,8 +86,8 @@ class Scheme:
         as_choice("bias", self.bias, ("", "alibi", "t5"))
 
 
-def scaled_sinusoid(factor: float = 1.0, *, base: float = 10_000.0) -> Scheme:
-    """The sinusoid of a base, times a factor.
+def scaled_sinusoid(factor: float) -> Scheme:
+    """The sinusoid times a factor.
 
     >>> context = Context(8, 8, np.zeros(WIDTH), np.zeros((8, WIDTH)))
     >>> scaled_sinusoid(3).encode(8, context)[0, :4]
@@ -95,7 +95,7 @@ def scaled_sinusoid(factor: float = 1.0, *, base: float = 10_000.0) -> Scheme:
     """
 
     def encode(length: int, context: Context) -> ArrayLike:
-        return factor * sinusoidal_table(length, context.width, base=base)
+        return factor * sinusoidal_table(length, context.width)
 
     return Scheme(encode)
 

@@ -65,11 +65,6 @@ def exact(positions: Tensor, frequencies: Tensor) -> Angles:
     return cos_sin(positions.double()[..., None] * frequencies)
 
 
-def normed(x: Tensor, weight: Tensor) -> Tensor:
-    """Divide by the root of the mean square."""
-    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * weight
-
-
 @torch.no_grad()
 def forward(
     model: Model,
@@ -94,42 +89,56 @@ def forward(
         Of how many positions at the end to return logits; None for all.
     """
     intervention.must_be_of(*ANY_MODEL, *IN_ROTARY_HEADS)
-    weights, shape = model.weights, model.shape
-    length, in_heads = tokens.shape[1], (*tokens.shape, -1, shape.size)
-    group = shape.heads // shape.key_heads
+    shape, length = model.shape, tokens.shape[1]
     positions, frequencies = torch.arange(length) + first_position, shape.frequencies
     usual, later = angles(positions, frequencies), causal_bias(length)
-    x = weights["token_embd.weight"][tokens]
-    for layer in range(shape.layers):
-        own = {name: weights[f"blk.{layer}.{name}.weight"] for name in _PARTS}
-        h = normed(x, own["attn_norm"])
-        q, k, v = (h @ own[f"attn_{name}"].T for name in "qkv")
-        q, k, v = (y.reshape(*in_heads).transpose(1, 2) for y in (q, k, v))
-        k, v = (y.repeat_interleave(group, 1) for y in (k, v))
-        attention = attention_weights(
-            layer,
-            q,
-            k,
-            angles=intervention.angles(
-                layer, shape.heads, usual, positions, frequencies
-            ),
-            bias=later,
-            intervention=intervention,
+
+    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        k, v = (y.repeat_interleave(shape.heads // shape.key_heads, 1) for y in (k, v))
+        both = intervention.angles(layer, shape.heads, usual, positions, frequencies)
+        weights = attention_weights(
+            layer, q, k, angles=both, bias=later, intervention=intervention
         )
-        x = x + (attention @ v).transpose(1, 2).flatten(-2) @ own["attn_output"].T
-        h = normed(x, own["ffn_norm"])
-        gate = silu(h @ own["ffn_gate"].T) * (h @ own["ffn_up"].T)
-        x = x + gate @ own["ffn_down"].T
+        return weights @ v
+
+    return through_layers(model, tokens, attend, last)
+
+
+def through_layers(
+    model: Model,
+    tokens: Tensor,
+    attend: Callable[[int, Tensor, Tensor, Tensor], Tensor],
+    last: int | None = None,
+) -> Tensor:
+    """Logits of tokens [..., positions], all but attention.
+
+    Of a layer and its queries, keys and values [..., heads, positions, size], not
+    rotated, `attend` gives what its heads read, [..., heads, positions, size].
+    """
+
+    def linear(x: Tensor, name: str) -> Tensor:
+        return x @ model.weights[f"{name}.weight"].T
+
+    def normed(x: Tensor, name: str) -> Tensor:
+        mean = x.pow(2).mean(-1, keepdim=True)
+        return x * torch.rsqrt(mean + 1e-5) * model.weights[f"{name}.weight"]
+
+    x, size = model.weights["token_embd.weight"][tokens], model.shape.size
+    for layer in range(model.shape.layers):
+        own = f"blk.{layer}"
+        h = normed(x, f"{own}.attn_norm")
+        heads = (
+            torch.unflatten(linear(h, f"{own}.attn_{name}"), -1, (-1, size))
+            for name in "qkv"
+        )
+        mixed = attend(layer, *(y.transpose(-3, -2) for y in heads))
+        x = x + linear(mixed.transpose(-3, -2).flatten(-2), f"{own}.attn_output")
+        h = normed(x, f"{own}.ffn_norm")
+        gate = silu(linear(h, f"{own}.ffn_gate")) * linear(h, f"{own}.ffn_up")
+        x = x + linear(gate, f"{own}.ffn_down")
     if last is not None:
-        x = x[:, -last:]
-    x = normed(x, weights["output_norm.weight"])
-    return x @ weights["token_embd.weight"].T
-
-
-_PARTS = (
-    *("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output"),
-    *("ffn_norm", "ffn_gate", "ffn_up", "ffn_down"),
-)
+        x = x[..., -last:, :]
+    return linear(normed(x, "output_norm"), "token_embd")
 
 
 @cache

@@ -7,7 +7,7 @@ one causal layer with rotary heads. After training nothing changes but its
 frequencies: :func:`measure` tests it with each rule of :mod:`pe_lib.beyond.scaling`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -15,13 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_integer
+from pe_lib._arguments import as_choice
 from pe_lib.beyond import scaling
 from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.training import Score, score_rows
 from pe_lib.frequencies import angular_frequencies
+
+Array = NDArray[np.float64]
 
 SYMBOLS, WIDTH, HEADS, HEAD_DIM = 16, 48, 2, 32
 SHORTEST, LONGEST, LAG = 16, 64, 3
@@ -34,16 +36,21 @@ TEST_WORDS = 4_096
 """How many words a reader is asked at each length and task, at least."""
 CHOOSING_FROM = 100
 """The first seed of the readers that choose a learning rate; none is reported."""
-RULES = (
-    "none",
-    "interpolate",
-    "ntk",
-    "ntk_twice",
-    "dynamic_program",
-    "yarn",
-    "yarn_program",
-    "llama3",
-)
+RULES: dict[str, Callable[[Array, float], Array]] = {
+    "none": lambda old, _: old,
+    "interpolate": scaling.interpolate,
+    "ntk": scaling.ntk,
+    "ntk_twice": lambda old, factor: scaling.ntk(old, 2 * factor),
+    "dynamic_program": lambda old, factor: scaling.ntk(
+        old, scaling.dynamic_factor(int(factor * LONGEST), LONGEST, factor=factor)
+    ),
+    "yarn": lambda old, factor: scaling.by_parts(old, factor, LONGEST),
+    "yarn_program": lambda old, factor: scaling.by_parts(
+        old, factor, LONGEST, ramp="index"
+    ),
+    "llama3": lambda old, factor: scaling.llama3(old, factor, LONGEST),
+}
+"""New frequencies from the old ones, for texts `factor` times as long."""
 
 
 def readers(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
@@ -122,7 +129,7 @@ def train(
         )
         return loss * len(seeds)  # each reader's own: the mean is over all of them
 
-    fit(model.parameters(), loss_at, as_integer("steps", steps, at_least=1), rate)
+    fit(model.parameters(), loss_at, steps, rate)
 
 
 def trained(
@@ -141,30 +148,16 @@ def trained(
     return model
 
 
-def stretched(rule: str, base: float, n: int) -> NDArray[np.float64]:
+def stretched(rule: str, base: float, n: int) -> Array:
     """The frequencies of a rule for a text of n words, after training up to 64.
 
     "none" changes nothing, at any length; "ntk_twice" slows by twice the factor;
     "dynamic_program" is transformers' with factor n / 64. Up to 64 words no rule
     changes anything. Raises ValueError for an unknown rule.
     """
-    as_choice("rule", rule, RULES)
+    change = RULES[as_choice("rule", rule, tuple(RULES))]
     old = angular_frequencies(HEAD_DIM, base=base)
-    factor = max(1.0, n / LONGEST)
-    if factor == 1:
-        return old
-    of_program = scaling.dynamic_factor(n, LONGEST, factor=factor)
-    rules = {
-        "none": lambda: old,
-        "interpolate": lambda: scaling.interpolate(old, factor),
-        "ntk": lambda: scaling.ntk(old, factor),
-        "ntk_twice": lambda: scaling.ntk(old, 2 * factor),
-        "dynamic_program": lambda: scaling.ntk(old, of_program),
-        "yarn": lambda: scaling.by_parts(old, factor, LONGEST),
-        "yarn_program": lambda: scaling.by_parts(old, factor, LONGEST, ramp="index"),
-        "llama3": lambda: scaling.llama3(old, factor, LONGEST),
-    }
-    return rules[rule]()
+    return change(old, n / LONGEST) if n > LONGEST else old
 
 
 @torch.no_grad()
@@ -178,7 +171,7 @@ def share_right(
     words: int = TEST_WORDS,
     at_once: int | None = None,
     intervention: Intervention = AS_IT_IS,
-) -> NDArray[np.float64]:
+) -> Array:
     """Right answers of each reader at length n: the second half asks, needle at 0.
 
     `seeds` draw the texts, `at_once` together (as many as have 1,024 words, unless it
@@ -203,7 +196,7 @@ def share_right(
 @torch.no_grad()
 def _sureness(
     model: Transformer, seeds: Sequence[int], n: int, frequencies: ArrayLike
-) -> NDArray[np.float64]:
+) -> Array:
     """The geometric mean of the probability of the right answer on fresh texts."""
     generators = [torch.Generator().manual_seed(3_000_000 + seed) for seed in seeds]
     tokens, answers = texts(n, 64, generators)
@@ -220,7 +213,7 @@ def split_schemes(
 ) -> dict[str, tuple[str, str]]:
     """The task of each scheme and what it chooses, before anything is trained.
 
-    >>> split_schemes(["lag/ntk"], "rule", RULES)
+    >>> split_schemes(["lag/ntk"], "rule", ("none", "ntk"))
     {'lag/ntk': ('lag', 'ntk')}
 
     Raises ValueError if there is no such task or choice.
@@ -241,7 +234,6 @@ def choose(
     `schemes` are rates, written as text; the seeds 100, 101, ... are not reported
     anywhere. "accuracy" is the geometric mean of the probability of the right answer.
     """
-    seeds = as_integer("seeds", seeds, at_least=1)
     chosen = range(CHOOSING_FROM, CHOOSING_FROM + seeds)
     models = {scheme: trained(base, chosen, float(scheme)) for scheme in schemes}
     frequencies = angular_frequencies(HEAD_DIM, base=base)
@@ -269,11 +261,11 @@ def measure(
     `schemes` are a task and a rule, as in "lag/ntk" or "needle/none". Raises
     ValueError for an unknown one.
     """
-    asked = split_schemes(schemes, "rule", RULES)
-    each = range(first_seed, first_seed + as_integer("seeds", seeds, at_least=1))
+    asked = split_schemes(schemes, "rule", tuple(RULES))
+    each = range(first_seed, first_seed + seeds)
     model = trained(base, each, rate, width=width)
 
-    def shares(scheme: str, n: int) -> NDArray[np.float64]:
+    def shares(scheme: str, n: int) -> Array:
         task, rule = asked[scheme]
         return share_right(model, task, n, stretched(rule, base, n), seeds=each)
 

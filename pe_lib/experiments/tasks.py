@@ -17,7 +17,6 @@ from pe_lib._arguments import as_choice, as_integer
 NUM_TOKENS = 16
 NO_ANSWER = -100
 """Stands where a token has no answer; torch's cross entropy leaves it out."""
-LONGEST = 1024
 
 _Pair = tuple[Tensor, Tensor]
 _Draw = Callable[[int, int, torch.Generator], _Pair]
@@ -31,7 +30,7 @@ class Task:
     ----------
     name, question : str
     shortest : int
-        The shortest length at which the question makes sense; the longest is 1024.
+        The shortest length at which the question makes sense.
     answers : int
         How many different answers there are.
     tokens : int
@@ -66,19 +65,9 @@ class Task:
         >>> answers[0, 3:].equal(tokens[0, :3]), answers[0, :3].tolist()
         (True, [-100, -100, -100])
         """
-        length = self.as_length("length", length)
+        length = as_integer("length", length, at_least=self.shortest)
         count = as_integer("count", count, at_least=1)
         return self.sequences(length, count, generator)
-
-    def as_length(self, name: str, value: object) -> int:
-        """Return `value` as a length at which the question makes sense."""
-        length = as_integer(name, value, at_least=1)
-        if not self.shortest <= length <= LONGEST:
-            raise ValueError(
-                f"{name} must lie within {self.shortest} and {LONGEST} for the task "
-                f"{self.name!r}, got {length}"
-            )
-        return length
 
 
 def after_a_start(task: Task) -> Task:
@@ -126,7 +115,7 @@ def best_without_order(task: str, length: int) -> float:
     0.2
     """
     chosen = TASKS[as_choice("task", task, tuple(TASKS))]
-    length = chosen.as_length("length", length)
+    length = as_integer("length", length, at_least=chosen.shortest)
     if chosen.answers == 2:
         return 0.5
     tokens, answers = chosen.draw(length, 2000, torch.Generator().manual_seed(0))

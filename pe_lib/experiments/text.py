@@ -208,17 +208,17 @@ def load_read(path: str | Path) -> tuple[dict[str, float], Read]:
     rows = kept.load_rows(path)
     rates = {r["scheme"]: float(r["value"]) for r in rows if r["what"] == "rate"}
 
-    def values(start: str) -> list[list[list[str]]]:
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in rows:
+        what = row["scheme"], row["what"].split()[0]
+        found.setdefault(what, {}).setdefault(row["seed"], []).append(row["value"])
+
+    def values(what: str) -> list[list[list[str]]]:
         """Of each scheme and seed, what begins so."""
-        found: dict[str, dict[str, list[str]]] = {name: {} for name in rates}
-        for row in rows:
-            if row["what"].startswith(start):
-                of_seed = found[row["scheme"]].setdefault(row["seed"], [])
-                of_seed.append(row["value"])
-        return [list(of_scheme.values()) for of_scheme in found.values()]
+        return [list(found[name, what].values()) for name in rates]
 
     return rates, Read(
         np.array(values("step"), dtype=float),
-        np.array(values("held out"), dtype=float)[..., 0],
+        np.array(values("held"), dtype=float)[..., 0],
         [[line for (line,) in of_scheme] for of_scheme in values("writes")],
     )

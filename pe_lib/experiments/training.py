@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import torch
@@ -140,11 +141,15 @@ def train(
     seeds = as_integer("seeds", seeds, at_least=1)
     layers = as_integer("layers", layers, at_least=1)
     std = as_positive("token_std", token_std)
-    shortest, longest = _as_range(train_lengths, task)
-    tested = [
-        task.as_length("test_lengths", n)
-        for n in _as_list("test_lengths", test_lengths)
-    ]
+    pair = _as_integers("train_lengths", train_lengths, task.shortest)
+    if len(pair) != 2 or pair[0] > pair[1]:
+        raise ValueError(
+            "train_lengths must be two lengths, the shorter first, got "
+            f"{train_lengths!r}"
+        )
+    shortest, longest = pair
+    tested = _as_integers("test_lengths", test_lengths, task.shortest)
+    starts = _as_integers("test_starts", test_starts, 0)
     if examples is not None:
         examples = as_integer("examples", examples, at_least=1)
         if shortest != longest:
@@ -160,10 +165,6 @@ def train(
     rates = [as_positive("rate", of_schemes[name]) for name in members]
     first_seed = as_integer("first_seed", first_seed, at_least=0)
     train_starts = as_integer("train_starts", train_starts, at_least=0)
-    starts = [
-        as_integer("test_starts", n, at_least=0)
-        for n in _as_list("test_starts", test_starts)
-    ]
     width = as_integer("width", width, at_least=4)
     if width % 4:
         raise ValueError(f"width must be a multiple of 4, got {width}")
@@ -190,19 +191,18 @@ def train(
         spread=spread,
     )
     rows = []
-    for n in tested:
-        for start in starts:
-            right, asked = answers_at(model, n, start, spread)
-            groups = _groups(n, longest) if by_query else {"all": slice(None)}
-            for queries, part in groups.items():
-                if asked[part].sum() == 0:
-                    continue
-                shares = right[..., part].sum(-1) / asked[part].sum()
-                for name, of_scheme in zip(members, shares.tolist(), strict=True):
-                    rows += [
-                        Score(task.name, name, seed, n, share, start, queries)
-                        for seed, share in zip(model.numbers, of_scheme, strict=True)
-                    ]
+    for n, start in product(tested, starts):
+        right, asked = answers_at(model, n, start, spread)
+        groups = _groups(n, longest) if by_query else {"all": slice(None)}
+        for queries, part in groups.items():
+            if not asked[part].any():
+                continue
+            shares = right[..., part].sum(-1) / asked[part].sum()
+            for name, of_scheme in zip(members, shares.tolist(), strict=True):
+                rows += [
+                    Score(task.name, name, seed, n, share, start, queries)
+                    for seed, share in zip(model.numbers, of_scheme, strict=True)
+                ]
     order = list(members)
     return sorted(rows, key=lambda row: (order.index(row.scheme), row.seed))
 
@@ -254,7 +254,7 @@ def fit_ensemble(
             tokens, answers = _draw(model.task, length, SEQUENCES, random)
         else:
             tokens, answers = _some_of(kept, random)
-        return _loss(model.logits(tokens, at), answers)
+        return _loss(model.logits(tokens, at), answers.flatten(1))
 
     different = shares if len(set(rates)) > 1 else None
     losses = fit(model.parameters(), loss_at, steps, max(rates), shares=different)
@@ -269,22 +269,22 @@ def random_positions(length: int, spread: int, generator: torch.Generator) -> Te
 def _draw(
     task: Task, length: int, count: int, random: list[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
-    """Sequences [seeds, count, length] and their answers, flat: [seeds, ...]."""
+    """Sequences [seeds, count, length] and their answers."""
     drawn = [task.draw(length, count, generator) for generator in random]
-    tokens = torch.stack([tokens for tokens, _ in drawn])
-    return tokens, torch.stack([answers.flatten() for _, answers in drawn])
+    tokens, answers = (torch.stack(part) for part in zip(*drawn, strict=True))
+    return tokens, answers
 
 
 def _some_of(
     kept: tuple[Tensor, Tensor], random: list[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
-    tokens, answers = kept
-    count = tokens.shape[1]
-    answers = answers.view(len(answers), count, -1)
+    count = kept[0].shape[1]
     chosen = [torch.randint(count, (SEQUENCES,), generator=g) for g in random]
-    tokens = torch.stack([t[c] for t, c in zip(tokens, chosen, strict=True)])
-    answers = torch.stack([a[c] for a, c in zip(answers, chosen, strict=True)])
-    return tokens, answers.flatten(1)
+    tokens, answers = (
+        torch.stack([of[c] for of, c in zip(part, chosen, strict=True)])
+        for part in kept
+    )
+    return tokens, answers
 
 
 def _loss(logits: Tensor, answers: Tensor) -> Tensor:
@@ -317,6 +317,7 @@ def answers_at(
     at = start + torch.arange(length) if start else None
     for _ in range(math.ceil(total / count)):
         tokens, answers = _draw(model.task, length, count, random)
+        answers = answers.flatten(1)
         at = random_positions(length, spread, of_places) if spread else at
         found = model.logits(tokens, at).argmax(-1).view(-1, *answers.shape)
         hits = (found == answers) & (answers != NO_ANSWER)
@@ -347,12 +348,6 @@ def _as_list(name: str, values: object) -> list[object]:
     return found
 
 
-def _as_range(lengths: object, task: Task) -> tuple[int, int]:
-    pair = [
-        task.as_length("train_lengths", n) for n in _as_list("train_lengths", lengths)
-    ]
-    if len(pair) != 2 or pair[0] > pair[1]:
-        raise ValueError(
-            f"train_lengths must be two lengths, the shorter first, got {lengths!r}"
-        )
-    return pair[0], pair[1]
+def _as_integers(name: str, values: object, at_least: int) -> list[int]:
+    found = _as_list(name, values)
+    return [as_integer(name, value, at_least=at_least) for value in found]

@@ -53,6 +53,8 @@ def test_fourier_features_by_the_formula():
         (lambda: time_embedding(1, 4, shift=2), "shift must be 0 or 1, got 2"),
         (lambda: time_embedding(1, 2), "d_model must be at least 4, got 2"),
         (lambda: time_embedding(1, 7), "d_model must be even, got 7"),
+        (lambda: nerf(0.5, 3), r"points must have shape \[\.\.\., axes\], got \(\)"),
+        (lambda: nerf(np.ones((2, 0)), 3), r"axes\], got \(2, 0\)"),
         (lambda: nerf([np.inf], 3), "points must be finite"),
         (lambda: nerf([0.5], 53), "octaves must be at most 52, got 53"),
         (lambda: nerf([1e308], 9, pi=False), r"points must lie within -2\*\*1015"),

@@ -309,7 +309,7 @@ def test_bibliography_is_used_and_defined() -> None:
     }
     for claim in BOOK.claims.values():
         text = claim.why + claim.place
-        cited |= set(claim.sources)
+        cited |= set(claim.cited)
         cited |= set(",".join(re.findall(r"\{cite[^}]*\}`([^`]+)`", text)).split(","))
     cited.discard("")
     assert sorted(defined) == sorted(cited), "book/references.bib has what is cited"

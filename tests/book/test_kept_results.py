@@ -2,15 +2,17 @@
 
 import importlib.util
 import sys
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from pe_lib.experiments import held, kept, minilm, smollm, training
+from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
 
@@ -93,7 +95,7 @@ def test_varied_models_get_the_factors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the chapters' own rate and width; and seeds begin where they are told to."""
     given = []
     for module, name in (
-        (runs, "measure"),
+        (runs.one_head, "measure"),
         (runs.stretched, "measure"),
         (runs.induction, "measure"),
     ):
@@ -132,64 +134,54 @@ def test_no_reported_seed_chose_a_rate(name: str) -> None:
         assert set(settings["rate"].values()) <= set(runs.RATES)
 
 
-def test_a_stopped_run_goes_on_and_processes_share_the_work(
+def test_a_stopped_run_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What lies in `parts` is not made again; the second of two joins nothing."""
+    """What lies in `parts` is not made again, unless its settings are others now."""
     small = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
     todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
     monkeypatch.setattr(runs, "FOLDER", tmp_path)
     monkeypatch.setitem(runs.TOLERANCES, "small", (0.1, 0.1, 0.1))
     monkeypatch.setitem(runs.RUNS, "small", todo)
     made = []
-    monkeypatch.setattr(
-        runs, "train", lambda **s: made.append(s) or training.train(**s)
-    )
-    monkeypatch.setattr(runs, "WORLD", 2)
-    monkeypatch.setattr(runs, "RANK", 1)
 
-    def enough(_: float) -> None:
-        raise TimeoutError
+    @wraps(training.train)
+    def train(**settings: Any) -> list[training.Score]:
+        if len(made) == 2:
+            raise InterruptedError
+        made.append(settings["first_seed"])
+        return training.train(**settings)
 
-    monkeypatch.setattr(runs.time, "sleep", enough)
-    with pytest.raises(TimeoutError):  # it waits for the other one's runs
-        runs.make_file("small", todo)
-    assert [s["first_seed"] for s in made] == [1]
-    monkeypatch.setattr(runs, "RANK", 0)
-    runs.make_file("small", todo)
-    assert [s["first_seed"] for s in made] == [1, 0, 2]
+    monkeypatch.setattr(runs, "train", train)
+    with pytest.raises(InterruptedError):
+        runs.make("small")
+    assert made == [0, 1]
+    made.clear()
+    todo["run 1"] = todo["run 1"] | {"steps": 2}
+    runs.make("small")
+    assert made == [1, 2]
     assert "3 of 3" in capsys.readouterr().out
     found = kept.load(tmp_path / "small.csv")
     assert [rows[0].seed for rows in found.values()] == [0, 1, 2]
+    assert not stale("small")
 
 
-def test_of_several_processes_one_makes_a_model(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_model_is_kept_in_one_piece(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It has no parts to share, so the others go on to the next."""
-    made = []
-    monkeypatch.setattr(runs, "trained", lambda **s: made.append(s) or Broken())
-    monkeypatch.setattr(runs, "WORLD", 3)
-
-    class Broken:
-        def state_dict(self) -> None:
-            raise InterruptedError
-
-    single = [*runs.TEXTS, *runs.WEIGHTS]
-    maker = single.index("one_back_weights") % 3
-    for rank in {0, 1, 2} - {maker}:
-        monkeypatch.setattr(runs, "RANK", rank)
-        runs.make("one_back_weights")
-    assert not made
-    monkeypatch.setattr(runs, "RANK", maker)
-    with pytest.raises(InterruptedError):
-        runs.make("one_back_weights")
-    assert len(made) == 1
+    """As its page loads it."""
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    few = runs.WEIGHTS["one_back_weights"] | {"steps": 1}
+    monkeypatch.setitem(runs.WEIGHTS, "one_back_weights", few)
+    runs.make("one_back_weights")
+    weights = matrices.load(tmp_path / "one_back_weights.csv")
+    assert list(weights) == ["E", "Wq", "Wk", "U"]
+    assert not stale("one_back_weights")
 
 
 @pytest.mark.parametrize(
     ("maker", "name"),
-    [(maker, name) for maker in (opened, opened_controls) for name in maker.MADE],
+    [(maker, name) for maker in (opened, opened_controls) for name in maker.TOLERANCES],
 )
 def test_results_of_published_models_have_the_settings_of_now(
     maker: ModuleType, name: str
@@ -254,9 +246,8 @@ def test_the_first_block_of_a_long_text_is_made_again() -> None:
 
 @pytest.mark.weekly
 @pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-def test_a_part_of_them_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_them_is_made_again() -> None:
     """Copying and loss as trained, within the tolerance that the file says."""
-    monkeypatch.setattr(opened, "chosen", dict)  # the first row turns no head
     made = opened.smollm_angles()
     names, first = next(made), next(made)
     stored = kept.load_rows(BEYOND / "smollm_angles.csv")[0]

@@ -55,13 +55,15 @@ def test_claims_are_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "_toc.yml").write_text("root: book/page\nparts: []\n")
     (tmp_path / "book/page.md").write_text("# Page\n")
     once = (
-        "- {id: sky, claim: C, sources: [], verdict: open,\n"
+        "- {id: sky, claim: C, sources: [untraced], verdict: open,\n"
         "   why: W, settled_by: later}\n"
     )
     for text, message in (
         (once, ""),
         (once + once, "claims.yml: there are two claims 'sky'"),
         (once.replace("claim: C,", ""), "claims.yml, sky: .*claim"),
+        (once.replace("untraced", ""), "claims.yml, sky: sources must say who"),
+        (once.replace("untraced", "a, untraced"), "untraced. alone; got .'a', 'untr"),
     ):
         (tmp_path / "book/claims.yml").write_text(f"Q?:\n{text}")
         manuscript.read.cache_clear()

@@ -28,15 +28,51 @@ def test_form(page: Page) -> None:
 
 @pytest.mark.parametrize("name", BOOK.listed)
 def test_words(name: str) -> None:
-    """Title, description, first words, lines of checks."""
+    """Title, description, first words."""
     if faults := list(page_form.in_the_fields_words(BOOK.pages[name])):
         pytest.fail("\n".join([name, *faults]), pytrace=False)
 
 
-def test_path() -> None:
-    """The first part of _toc.yml in 100 minutes."""
-    minutes = sum(page.seconds for page in BOOK.path_pages) / 60
-    assert minutes <= 100, "the path is too long: move text into its companions"
+def bare(name: str) -> str:
+    """A page's name as a sentence may have it: without an article, in small letters."""
+    return name.casefold().removeprefix("the ").removeprefix("a ")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in BOOK.notebooks if page not in BOOK.path_pages],
+    ids=lambda page: page.name,
+)
+def test_a_page_has_one_name(page: Page) -> None:
+    """What one must know before is called as in the menu."""
+    for words, link in page_form.PAGE_LINK.findall(page.opening.get("You need", "")):
+        name = BOOK.short[page.named(link)]
+        assert bare(words) == bare(name), f"{words!r} is {name!r} in _toc.yml"
+
+
+@pytest.mark.parametrize("name", ["book/teach", "README"])
+def test_tables_name_pages_as_the_menu_does(name: str) -> None:
+    """Lecture plans, and the table of the README."""
+    text = (BOOK.root / f"{name}.md").read_text(encoding="utf-8")
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("| "))
+    folder = "book/" if name == "book/teach" else ""
+    found = page_form.PAGE_LINK.findall(rows)
+    assert len(found) > 12
+    for words, link in found:
+        menu = BOOK.short[folder + link]
+        assert bare(words) == bare(menu), f"{words!r} is {menu!r} in _toc.yml"
+
+
+def test_teach_states_the_rule() -> None:
+    """From which a page's minutes are estimated, in numbers."""
+    text = BOOK.pages["book/teach"].text
+    for rule in (
+        f"{manuscript.WORDS_A_MINUTE} words a minute",
+        f"{manuscript.SECONDS_A_LINE} seconds per line of code",
+        f"{manuscript.SECONDS_A_PICTURE} per picture or formula",
+        f"{manuscript.SECONDS_AN_EXPLORER} per drawing",
+    ):
+        assert rule in text, f"Teach does not say {rule!r}"
 
 
 FIGURE = {"mystnb": {"figure": {"name": "fig-a"}}}
@@ -106,17 +142,41 @@ def test_faults_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
 
 
 def test_a_long_model_is_seen() -> None:
-    """Cells, all lines, and those of a cell in view; only where a whole model is."""
-    long = Cell("long", "code", "x = 1\n" * 16, {})
+    """Cells and all lines, only where a whole model is."""
     hidden = Cell("hidden", "code", "x = 1\n" * 140, {"tags": ["setup"]})
     more = {f"more-{n}": "b" for n in range(16)}
-    page = made(page_form.WHOLE, long=long, hidden=hidden, **more)
+    page = made(page_form.WHOLE, hidden=hidden, **more)
     assert [*page_form.whole(made(page_form.WHOLE))] == []
     assert [fault.partition(",")[0] for fault in page_form.whole(page)] == [
-        "28 cells",
-        "188 lines of code",
-        "long: 16 lines in view",
+        "27 cells",
+        "172 lines of code",
     ]
+
+
+def test_a_long_cell_is_seen() -> None:
+    """One in view; a set-up may be longer."""
+    long = "x = 1\n" * 16
+    setup = Cell("setup", "code", long, {"tags": ["setup"]})
+    (fault,) = page_form.cells(made(long=Cell("long", "code", long, {}), setup=setup))
+    assert fault == "long: 16 lines in view, at most 15"
+
+
+@pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
+def test_a_page_asks_first_and_answers_last(page: Page) -> None:
+    """Its one line stands before the question that leads on."""
+    assert "*In one line:*" not in page.cells[0].source
+    assert "*In one line:*" in page.main[-1].parts[-1].source
+
+
+@pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
+def test_code_in_view_runs_after_the_set_up(page: Page) -> None:
+    """Nobody who copies both needs a cell that is folded."""
+    names: dict[str, object] = {}
+    for cell in page.code_cells:
+        if cell.id == "for-exercises":
+            break
+        if cell.role in ("setup", "idea"):
+            exec(cell.source, names)
 
 
 def test_late_exercises_are_seen() -> None:
@@ -144,7 +204,6 @@ def test_a_section_begins_with_its_result(more: str) -> None:
         ({"title": "# " + "long " * 13}, "a title of"),
         ({"opening": "Positional encodings are not named."}, ""),
         ({"opening": "Nothing is named."}, "the first 100 words"),
-        ({"check": Cell("a", "code", "assert x", {"checked": "w " * 7})}, "6 words"),
     ],
 )
 def test_words_are_seen(changes: dict[str, Cell | str], fault: str) -> None:
@@ -161,10 +220,11 @@ def test_what_counts_as_reading() -> None:
     """Recall and folds do not; captions, lines of checks, formulas take time."""
     caption = {"mystnb": {"figure": {"name": "fig-a", "caption": "word " * 120}}}
     check = {"checked": "word " * 120}
+    word, line = 60 / manuscript.WORDS_A_MINUTE, manuscript.SECONDS_A_LINE
     changes = (
-        ({"figure": Cell("figure", "code", "draw()", caption)}, 60),
-        ({"check": Cell("check", "code", "assert x == y", check)}, 59),
-        ({"idea": "$$\na\n$$"}, 8.5),
+        ({"figure": Cell("figure", "code", "draw()", caption)}, 120 * word),
+        ({"check": Cell("check", "code", "assert x == y", check)}, 118 * word),
+        ({"idea": "$$\na\n$$"}, word + manuscript.SECONDS_A_PICTURE - 2 * line),
     )
     assert made().length == (15, 2)
     for change, seconds in changes:

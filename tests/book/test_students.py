@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.book.cell_dependencies import cell_dependencies
-from website import editions, manuscript, wrong_answers
+from website import manuscript, reader, wrong_answers
+from website.cell_dependencies import cell_dependencies
 from website.manuscript import Page
 from website.stubs import REPORTER
 
@@ -91,9 +91,9 @@ def run(source: str, names: dict[str, Any]) -> Exception | None:
 def tagged(cells: list[dict[str, Any]], prefix: str) -> dict[str, str]:
     """The cells with such a tag, by the label in it."""
     return {
-        label: editions.source(cell)
+        label: reader.source(cell)
         for cell in cells
-        for label in editions.labels(cell, prefix)
+        for label in reader.labels(cell, prefix)
     }
 
 
@@ -110,15 +110,15 @@ def test_checks_tell_right_from_wrong(
         [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
         for edition in (
             json.loads(page.path.read_bytes()),
-            editions.both(page)["student"],
+            reader.edition(page),
         )
     )
     right, checks = tagged(author, "solution-"), tagged(author, "check-")
     stubs, reports = tagged(student, "answer-"), tagged(student, "check-")
     assert right and right.keys() == checks.keys() == stubs.keys() == reports.keys()
-    first = next(i for i, c in enumerate(author) if editions.labels(c, "solution-"))
-    above = [editions.source(cell) for cell in author[:first]]
-    below = [editions.source(cell) for cell in author[first:]]
+    first = next(i for i, c in enumerate(author) if reader.labels(c, "solution-"))
+    above = [reader.source(cell) for cell in author[:first]]
+    below = [reader.source(cell) for cell in author[first:]]
     names: dict[str, Any] = {"__name__": "__main__"}
     if "training.train(" in "".join(checks.values()):
         from pe_lib.experiments import training

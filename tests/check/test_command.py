@@ -148,16 +148,12 @@ PLUGIN = """
 """
 
 
-def test_one_line_gives_a_test_for_each_check(tmp_path):
+def test_one_line_gives_a_test_for_each_check(tmp_path, monkeypatch, capsys):
     (tmp_path / "test_mine.py").write_text(textwrap.dedent(PLUGIN))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "."],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    out = done.stdout
+    options = ["-p", "no:cacheprovider", "--import-mode=importlib", "-q", "-rA"]
+    monkeypatch.chdir(tmp_path)
+    pytest.main([*options, "."])
+    out = capsys.readouterr().out
     assert "PASSED test_mine.py::test_ours[prefix]" in out, out
     assert "PASSED test_mine.py::test_turns[relative]" in out
     assert "FAILED test_mine.py::test_none[axes]" in out

@@ -31,7 +31,7 @@ def not_saved(self, rows):
 
 
 def drawn(self, rows):
-    self.pe = nn.Buffer(torch.randn(rows.shape), persistent=False)
+    self.register_buffer("pe", torch.randn(rows.shape), persistent=False)
 
 
 def in_attribute(self, rows):

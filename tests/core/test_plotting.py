@@ -124,11 +124,9 @@ def test_code_map_tells_sines_from_cosines(axes, layout, sines):
         drawn |= inks_of(image)
     assert set(drawn) == set(np.ndindex(5, 3))
     for (row, position), (ink, opacity) in drawn.items():
-        assert ink == (plotting.SINE if row in sines else plotting.COSINE)
-        lowest = plotting.FAINT
-        assert opacity == pytest.approx(
-            [lowest, 1, (1 + lowest) / 2][position], abs=0.01
-        )
+        colour = plotting.SINE if row in sines else plotting.COSINE
+        assert ink == (plotting.INK if position == 0 else colour)
+        assert opacity == pytest.approx([1, 1, 0][position], abs=0.01)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "dimension")
     # Position 0 on the left, dimension 0 at the top, each square round its number.
     assert axes.get_xlim() == (-0.5, 2.5)

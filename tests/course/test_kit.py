@@ -13,7 +13,7 @@ import pytest
 
 import pe_lib
 from course import build, graders, kit
-from website import editions, manuscript, sources, stubs, wrong_answers
+from website import manuscript, reader, sources, stubs, wrong_answers
 from website.manuscript import ROOT
 
 BOOK = manuscript.read()
@@ -31,14 +31,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def marked_down(path: Path) -> str:
     """The text of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    texts = [editions.source(c) for c in cells if c["cell_type"] == "markdown"]
+    texts = [reader.source(c) for c in cells if c["cell_type"] == "markdown"]
     return "\n\n".join(texts)
 
 
 def read(folder: Path) -> str:
     """All cells of the notebooks of a folder, as one reads them."""
     books = [json.loads(p.read_text("utf-8")) for p in folder.rglob("*.ipynb")]
-    return "\n\n".join(editions.source(c) for book in books for c in book["cells"])
+    return "\n\n".join(reader.source(c) for book in books for c in book["cells"])
 
 
 def test_each_folder_is_complete(course: Path) -> None:
@@ -51,14 +51,16 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert "torch==" in (folder / "requirements-torch.txt").read_text("utf-8")
         readme = (folder / "README.md").read_text("utf-8")
         assert "(pytorch/module.ipynb)* |" in readme
+        for licensed in ("LICENSE", "pe_lib/LICENSE"):
+            assert (folder / licensed).is_file()
         assert "(sinusoidal/rotation.ipynb) |" in readme
     found = sorted(course.rglob("*.ipynb"))
-    assert len(found) == 4 * len(SOME)
+    assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
     for path in found:
         nbformat.validate(nbformat.read(path, as_version=4))
     for name in SOME:
         for tool in ("nbgrader/source", "otter"):
-            assert (course / tool / name / "pe_lib/__init__.py").is_file()
+            assert (course / tool / name / "pe_lib/LICENSE").is_file()
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=kit.short)
@@ -68,7 +70,7 @@ def test_what_a_chapter_reads_lies_beside_it(
     """A kit of one chapter has its files, wherever in the book they are kept."""
     kit.copy_data(page, tmp_path)
     for edition in (kit.student(page), kit.instructor(page)):
-        code = "\n".join(map(editions.source, edition["cells"]))
+        code = "\n".join(map(reader.source, edition["cells"]))
         files = manuscript.KEPT_FILE.findall(code)
         assert len(files) >= len(page.reads)
         for place, name in files:
@@ -105,21 +107,10 @@ def test_links_and_sources_are_whole(course: Path) -> None:
             titles = re.findall(r"^#+ (.+)$", marked_down(to), re.MULTILINE)
             assert not anchor or anchor in map(sources.fragment, titles), address
             seen += 1
-    assert seen > 20
+    assert seen > 15
     student = marked_down(course / "student/sinusoidal/rotation.ipynb")
     assert "#No-position-in-the-matrix)" in student
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
-
-
-def test_what_others_got_wrong_is_a_hint(course: Path) -> None:
-    """Folded, below each check, without the code of the wrong answer."""
-    notebook = json.loads((course / "student/sinusoidal/rotation.ipynb").read_text())
-    cells = {cell["id"]: editions.source(cell) for cell in notebook["cells"]}
-    for exercise in BOOK.pages["book/sinusoidal/rotation"].exercises:
-        text = cells[f"hints-{exercise.label}"]
-        wrong = wrong_answers.collected()[exercise.label].wrong
-        assert text.startswith("<details>") and all(w.thinks in text for w in wrong)
-        assert not any(w.answer.strip() in text for w in wrong)
 
 
 def test_everything_that_is_installed_is_pinned(course: Path) -> None:
@@ -139,17 +130,18 @@ def test_tiny_tensors_have_one_thread(course: Path) -> None:
     for name in ("student/pytorch/module", "nbgrader/source/module/module"):
         notebook = json.loads((course / f"{name}.ipynb").read_text("utf-8"))
         code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-        assert "torch.set_num_threads(1)" in editions.source(code[0])
+        assert "torch.set_num_threads(1)" in reader.source(code[0])
     rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
     assert "set_num_threads" not in rotation
 
 
-def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
+@pytest.mark.parametrize("name", ["rotation", "rotation_exercises"])
+def test_a_student_runs_all_in_a_folder_elsewhere(course: Path, name: str) -> None:
     """Every cell, with the library of the folder; each exercise has its line."""
-    notebook = json.loads((course / "student/sinusoidal/rotation.ipynb").read_text())
+    notebook = json.loads((course / f"student/sinusoidal/{name}.ipynb").read_text())
     cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    cells = [c for c in cells if "fig" not in json.dumps(c["metadata"])]  # faster
-    (course / "student/all.py").write_text("\n".join(map(editions.source, cells)))
+    cells = [c for c in cells if "Draws figure" not in reader.source(c)]  # faster
+    (course / "student/all.py").write_text("\n".join(map(reader.source, cells)))
     done = subprocess.run(
         [sys.executable, "all.py"],
         cwd=course / "student",
@@ -163,27 +155,31 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
     page = BOOK.pages["book/sinusoidal/rotation"]
     assert len(lines) == len(page.exercises)
     assert all("not answered yet" in line for line in lines)
-    assert done.stdout.splitlines()[-1] == f"0 of {kit.worth(page)} points so far"
+    worth = sum(reader.check_points(page).values())
+    assert done.stdout.splitlines()[-1] == f"0 of {worth} points so far"
 
 
-def test_graders_get_all_points_and_hidden_inputs() -> None:
-    """Each exercise is a graded cell and a question, worth its minutes."""
+def test_graders_get_all_points() -> None:
+    """Each exercise is a graded cell and a question, worth its minutes, a proof too."""
     for page in BOOK.notebooks:
-        points = {e.label: stubs.points(e.title) for e in page.exercises}
+        minutes = sum(stubs.points(e.title) for e in page.exercises)
         notes = [
             cell["metadata"]["nbgrader"]
             for cell in graders.for_nbgrader(page)["cells"]
-            if cell["cell_type"] == "code"
+            if "nbgrader" in cell["metadata"]
         ]
         graded = {note["grade_id"]: note["points"] for note in notes if note["grade"]}
-        assert graded == {f"check-{label}": worth for label, worth in points.items()}
-        assert sum(note["solution"] for note in notes) == len(points)
+        assert sum(graded.values()) == minutes and all(graded.values())
+        proofs = [e.label for e in page.exercises if "Prove," in e.title]
+        asked = [name for name in graded if name.startswith("proof-")]
+        assert asked == [f"proof-{label}" for label in proofs]
+        for label in proofs:
+            assert len(wrong_answers.collected()[label].rubric) == 2
         assert all(note["locked"] != note["solution"] for note in notes)
-        master = "\n".join(map(editions.source, graders.for_otter(page)["cells"]))
-        questions = re.findall(r"name: (ex_\w+)\npoints: (\d+)", master)
-        assert dict(questions) == {
-            graders.otter_name(label): str(worth) for label, worth in points.items()
-        }
+        master = "\n".join(map(reader.source, graders.for_otter(page)["cells"]))
+        questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
+        assert sum(map(int, questions.values())) == minutes
+        assert master.count("manual: true") == len(proofs)
 
 
 def test_hidden_checks_differ() -> None:
@@ -211,9 +207,10 @@ def test_no_check_prints_for_otter() -> None:
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, in the instructor's folder alone."""
     text = kit.exam(BOOK.notebooks)
-    for page in BOOK.path_pages:
+    asked = [*BOOK.path_pages, *BOOK.model_pages]
+    for page in asked:
         assert f"## {kit.short(page)}, " in text
-    assert text.count("*Answer.*") == text.count("## ") >= len(BOOK.path_pages)
+    assert text.count("*Answer.*") == text.count("## ") >= len(asked)
     assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
 
 

@@ -10,14 +10,15 @@ from course import handouts, slides
 from website import katex_math, manuscript
 
 BOOK = manuscript.read()
-PLANS = slides.plans(BOOK, BOOK.path_pages)
+PAGES = [*BOOK.path_pages, *BOOK.model_pages]
+PLANS = slides.plans(BOOK, PAGES)
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
 
 
-def test_there_is_a_plan_for_each_lecture_and_each_chapter_of_the_hour() -> None:
+def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
     """Their minutes are those of the slides, and no slide lacks its note."""
     names = [plan.name for plan in PLANS]
-    assert names[:2] == ["45", "90"] and len(names) == 2 + len(BOOK.path_pages)
+    assert names[:2] == ["45", "90"] and len(names) == 2 + len(PAGES) == 15
     for plan in PLANS:
         assert plan.slides and all(slide.note for slide in plan.slides), plan.name
     assert [plan.minutes for plan in PLANS[:2]] == [45, 90]
@@ -50,6 +51,7 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert "no figure" in red(figure="fig-gone")
     assert "no claim" in red(claim="gone")
     assert "no page" in red(question="part/gone")
+    assert "no claim 'gone'" in red(claims=("even-width", "gone"))
     for kind in ("formula", "theorem", "proof", "code"):
         for place in ("sinusoidal/rotation#gone", "part/gone#the-formula"):
             assert f"no {kind} at '{place}'" in red(**{kind: place})
@@ -97,9 +99,31 @@ def test_a_slide_quotes_its_page() -> None:
     code = html.unescape(shown(code="sinusoidal/rotation#build"))
     assert f"<pre>{cell.source}</pre>" in code and "1 minute. note" in code
     assert "Three shifts in one" in shown(exercise="ex-net-shift")
+    assert "<li>a place</li>" in shown(formula=at, legend="- a place\n- b")
+    voted = shown(claims=("even-width", "unique-codes"), title="True?")
+    assert "<h2>True?</h2>" in voted and voted.count('class="fragment"') == 2
     listed = slides.blocks("One.\n\n1. $a$\n2. b\n\n- {cite:t}`denk2019`")
     assert "<ol><li><math" in listed.replace('<span class="katex">', "")
     assert "<ul><li>Denk (2019)</li></ul>" in listed
+
+
+def test_a_lecturer_adds_a_slide(tmp_path) -> None:
+    """A title and Markdown in the plan; its numbers are the lecturer's own."""
+    path = tmp_path / "mine.yml"
+    own = "{title: Exam, markdown: 'In room 2, on **3 May**.', minutes: 5, note: n}"
+    path.write_text(f"title: x\nminutes: 5\nslides: [{own}]\n", encoding="utf-8")
+    plan = slides.read(path)
+    assert slides.errors(plan, BOOK) == []
+    shown = slides.section(plan.slides[0], BOOK)
+    assert "<h2>Exam</h2>" in shown and "<p>In room 2, on <b>3 May</b>.</p>" in shown
+
+
+def test_the_lectures_show_what_they_name() -> None:
+    """Attention, the formula with its legend, RoPE, three claims; margins on paper."""
+    long = slides.deck(PLANS[1], BOOK)
+    assert all(text in long for text in (">softmax<", "RoPE rotates", "angular"))
+    assert [len(s.claims) for s in PLANS[1].slides if s.claims] == [3]
+    assert "html.reveal-print .reveal .slides section" in long
 
 
 def test_a_deck_of_each_chapter_that_is_chosen(tmp_path) -> None:

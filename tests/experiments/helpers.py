@@ -1,12 +1,20 @@
 """What the tests of the experiments share."""
 
+from pathlib import Path
+
 import torch
 
 from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.schemes import SCHEMES, WIDTH
 from pe_lib.experiments.tasks import TASKS
 
+DATA = Path(__file__).parents[2] / "book/experiments/data"
 LENGTH = 9
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    """A generator of one seed."""
+    return torch.Generator().manual_seed(seed)
 
 
 def ensemble(
@@ -31,5 +39,4 @@ def ensemble(
 
 
 def sequences(seeds=2, count=3, length=LENGTH):
-    generator = torch.Generator().manual_seed(5)
-    return torch.randint(16, (seeds, count, length), generator=generator)
+    return torch.randint(16, (seeds, count, length), generator=generator(5))

@@ -105,11 +105,7 @@ def test_the_loss_of_one_member_leaves_the_others_alone():
         assert moved[2] or name.startswith(("bucket", "biases.key")), name
 
 
-def test_the_slopes_are_those_of_the_scheme():
-    model = ensemble("alibi", "alibi_steep", seeds=1)
-    bias = model.positions(LENGTH).bias
-    assert bias[0, 0, :, 3, 5].tolist() == [-2 / 16, -2 / 256]
-    assert bias[1, 0, :, 3, 5].tolist() == [-2 / 2, -2 / 4]
+def test_slopes_are_one_for_each_head():
     three = Scheme(bias="alibi", slopes=(1.0, 0.5, 0.25))
     with pytest.raises(ValueError, match=r"slopes must be one for each of 2 heads"):
         train("copy", {"mine": three}, steps=1)

@@ -1,7 +1,5 @@
 """Pairs that are held: their scores, which they are, and a part of the kept run."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -9,15 +7,14 @@ import torch
 from pe_lib import angular_frequencies
 from pe_lib.experiments import held, kept, stretched
 from pe_lib.experiments.attention import Intervention
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
+from tests.experiments.helpers import DATA, generator
 
 
 def test_a_held_pair_has_the_angle_of_the_longest_offset():
     """Scores of a head of three pairs, against a sum over pairs and offsets."""
     n, longest, pairs = 12, 4, [0, 2]
     omega = np.array([1.0, 0.3, 0.05])
-    query, key = torch.randn(2, n, 6, generator=torch.Generator().manual_seed(0))
+    query, key = torch.randn(2, n, 6, generator=generator(0))
     hold = held.holding(omega, pairs, longest)
     hold.listen(0, query, key, None)
     found = hold.change(0, torch.zeros(n, n))
@@ -44,7 +41,7 @@ def test_fast_pairs_came_round_and_slow_ones_did_not():
 def test_what_nobody_holds_is_as_it_was():
     frequencies = angular_frequencies(stretched.HEAD_DIM)
     model, positions = stretched.readers([0]), stretched.rotary(frequencies, 40)
-    tokens, _ = stretched.texts(40, 2, [torch.Generator().manual_seed(1)])
+    tokens, _ = stretched.texts(40, 2, [generator(1)])
 
     def guesses(pairs: list[int], longest: int) -> torch.Tensor:
         with torch.no_grad():

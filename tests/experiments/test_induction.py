@@ -1,7 +1,6 @@
 """Two layers that repeat a passage: the texts, the model, its training, its changes."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.induction import Settings, TwoLayers
 from pe_lib.experiments.model import score_matrix
 from pe_lib.experiments.rotations import sizes_and_angles
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
+from tests.experiments.helpers import DATA, generator
 
 KINDS = [
     Settings(),
@@ -26,11 +24,6 @@ KINDS = [
     Settings(encoding="alibi", slopes=(1.0, 0.25)),
     Settings(encoding="none"),
 ]
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    """A generator of one seed."""
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.mark.parametrize("n", [24, 32, 128])
@@ -177,32 +170,6 @@ def test_each_encoding_does_what_its_name_says() -> None:
             assert np.abs(told[head].numpy() - expected).max() < 1e-5
 
 
-def test_training_repeats_itself_and_leaves_torch_alone() -> None:
-    """Twice the same, another seed differs; models are put aside at the stops."""
-    before = torch.get_rng_state()
-    settings = Settings(steps=3)
-    first, second, other = (induction.train(seed, settings) for seed in (0, 0, 1))
-    assert len(first) == 2 and not torch.equal(first[0]["tokens"], first[1]["tokens"])
-    for name, value in first[-1].items():
-        assert torch.equal(value, second[-1][name])
-    assert not torch.equal(first[-1]["tokens"], other[-1]["tokens"])
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"encoding": "t5"}, "encoding must be .*'t5'"),
-        ({"last_start": -1}, "last_start must be at least 0"),
-        ({"steps": 0}, "steps must be at least 1"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, object], message: str) -> None:
-    """Each error names the argument."""
-    with pytest.raises(ValueError, match=message):
-        Settings(**change)
-
-
 # Changed
 
 
@@ -308,3 +275,5 @@ def test_unknown_names_are_refused() -> None:
         induction.measure(["T"], seeds=1, test_lengths=(32,))
     with pytest.raises(ValueError, match=r"what must be .*'sees'"):
         induction.measure(["zero"], seeds=1, test_lengths=(32,), what="sees")
+    with pytest.raises(ValueError, match=r"encoding must be .*'t5'"):
+        Settings(encoding="t5")

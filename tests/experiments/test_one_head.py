@@ -8,11 +8,7 @@ from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import matrices, one_head
 from pe_lib.experiments.one_head import OneHead
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    """A generator of one seed."""
-    return torch.Generator().manual_seed(seed)
+from tests.experiments.helpers import generator
 
 
 def test_scores_between_codes_are_those_of_the_head_matrix() -> None:
@@ -49,17 +45,6 @@ def test_no_code_passes_through() -> None:
     assert torch.allclose(found[0], expected.expand(4, 16), atol=1e-6)
 
 
-def test_training_is_reproducible_and_leaves_torch_alone() -> None:
-    """Twice the same, and torch's own random state does not move."""
-    before = torch.get_rng_state()
-    first, second = (one_head.trained("added", 3, steps=5) for _ in range(2))
-    for name, value in first.state_dict().items():
-        assert torch.equal(value, second.state_dict()[name])
-    other = one_head.trained("added", 4, steps=5)
-    assert not torch.equal(first.E, other.E)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     """The shape of the result, with one seed."""
     rows = one_head.measure(one_head.HEADS, seeds=1, test_lengths=(24, 96))
@@ -71,20 +56,6 @@ def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     assert share["shift", 96] > 0.99 and share["residual", 96] < 0.2
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"steps": 0}, "steps must be at least 1"),
-        ({"longest": 4}, "longest must be at least 5"),
-        ({"encoding": "alibi"}, "encoding must be 'added' or 'rotary'"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, int], message: str) -> None:
-    """Each error names the argument."""
-    with pytest.raises(ValueError, match=message):
-        one_head.trained(**({"encoding": "added", "seed": 0} | change))
-
-
 @pytest.mark.parametrize("change", [{"width": 64}, {"rate": 0.02}])
 def test_settings_reach_the_model(change: dict[str, float]) -> None:
     """A wider model, a different rate or seed gives another head."""
@@ -93,24 +64,19 @@ def test_settings_reach_the_model(change: dict[str, float]) -> None:
     assert plain[0].accuracy != other[0].accuracy
 
 
-def test_measure_refuses_an_unknown_scheme() -> None:
+def test_unknown_names_are_refused() -> None:
     """Before anything is trained."""
     with pytest.raises(ValueError, match=r"schemes must be .*'none'"):
         one_head.measure(["none"], seeds=1, test_lengths=(24,))
+    with pytest.raises(ValueError, match="encoding must be 'added' or 'rotary'"):
+        one_head.trained("alibi", 0)
 
 
 def test_weights_are_kept_with_four_digits(tmp_path) -> None:
-    """What comes back is what was written, and a changed digit is refused."""
+    """What comes back is what was written."""
     model, path = OneHead(generator()), tmp_path / "weights.csv"
-    origin = {"command": "none", "settings": {}, "seconds": 0.0}
-    matrices.save(model.state_dict(), path, **origin)
+    matrices.save(model.state_dict(), path, command="none", settings={}, seconds=0.0)
     again = matrices.load(path)
     assert list(again) == ["E", "Wq", "Wk", "U"]
     for name, value in model.state_dict().items():
         assert (again[name] - value).abs().max() < 0.00006
-    model.load_state_dict(again)
-    path.write_text(path.read_text().replace("0.1", "0.2", 1))
-    with pytest.raises(ValueError, match="path must hold the rows"):
-        matrices.load(path)
-    with pytest.raises(ValueError, match="matrices must have two axes, got b"):
-        matrices.save({"b": torch.zeros(3)}, path, **origin)

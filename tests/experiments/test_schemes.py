@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal_table
-from pe_lib.experiments.schemes import SCHEMES, Scheme, labelled, scaled_sinusoid
+from pe_lib.experiments.schemes import SCHEMES, Scheme, labelled
 from tests.experiments.helpers import LENGTH, ensemble
 
 
@@ -52,11 +52,6 @@ def test_learned_tables_start_where_they_say():
     np.testing.assert_allclose(
         model.table[3].detach(), sinusoidal_table(LENGTH, 32), atol=1e-7
     )
-
-
-def test_a_sinusoid_of_another_size_and_base():
-    table = scaled_sinusoid(3, base=5).encode(7, code("none")[1])
-    np.testing.assert_array_equal(table, 3 * sinusoidal_table(7, 32, base=5))
 
 
 def test_keys_are_identifiers_and_labels_are_for_readers():

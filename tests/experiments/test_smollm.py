@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ here = pytest.mark.skipif(
     not smollm.WHEEL.exists(), reason="no SmolLM2: `make models` fetches it"
 )
 PAGE = "book/beyond/language_model_deeper.ipynb"
-PEERS = FOLDER.parent / "peers"
 KING = (
     " The old king gave seven golden apples to his youngest daughter"
     " before the first snow of winter fell on the silent town."
@@ -215,10 +215,8 @@ def test_the_lines_that_the_page_shows_run(capsys: pytest.CaptureFixture[str]) -
 
 @here
 @pytest.mark.weekly
-def test_the_reader_agrees_with_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_agrees_with_transformers(transformers: Any) -> None:
     """Every logit to 0.001, of up to 37; its layout of hands is the other one."""
-    monkeypatch.syspath_prepend(str(PEERS))  # where `make bench` installs it
-    transformers = pytest.importorskip("transformers", reason="no transformers")
     model = smollm.load()
     shape, width = model.shape, 576
     configuration = transformers.LlamaConfig(

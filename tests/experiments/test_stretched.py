@@ -1,19 +1,16 @@
 """The stretched readers: their texts, that they are causal, their rules."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 from pe_lib import angular_frequencies
 from pe_lib.experiments import held, matrices, stretched
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
+from tests.experiments.helpers import DATA, generator
 
 
 def test_answers_are_the_lag_and_the_needle():
-    generators = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    generators = [generator(seed) for seed in (0, 1)]
     tokens, answers = (x.flatten(0, 1) for x in stretched.texts(40, 50, generators))
     for (text, flag), wanted in zip(
         tokens.mT.numpy() - [[0], [stretched.SYMBOLS]], answers.numpy(), strict=True
@@ -34,7 +31,7 @@ def test_a_reader_is_causal_and_keeps_its_weights():
     model.load_matrices(weights)
     assert torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
     positions = stretched.rotary(angular_frequencies(32), 20)
-    tokens, _ = stretched.texts(20, 2, [torch.Generator().manual_seed(1)])
+    tokens, _ = stretched.texts(20, 2, [generator(1)])
     changed = tokens.clone()
     changed[:, :, 12, 0] = (changed[:, :, 12, 0] + 1) % 16
     with torch.no_grad():
@@ -81,8 +78,3 @@ def test_unknown_schemes_are_refused_before_training(scheme, monkeypatch):
         stretched.measure([scheme], base=1e4, **few)
     with pytest.raises(ValueError, match=r"(task|held) must be .*got"):
         held.measure([scheme], longest=64, turns_of=64, **few)
-
-
-def test_choosing_needs_a_seed():
-    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
-        stretched.choose(["0.01"], base=1e4, seeds=0, test_lengths=(64,))

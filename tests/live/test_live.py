@@ -293,18 +293,23 @@ def test_an_exercise_is_a_cell_and_is_saved(page: Any, monkeypatch: Any) -> None
         "its check: raised AssertionError in line 5: 1 tokens: 0 are"
     )
     assert check(ANSWER.format("-")) == "its check: as stored, below your change"
+    source = steps.editor(page, ABOVE).input_value()
+    steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
     with page.expect_download() as saved:
         steps.press(page, "Save as a notebook")
     notebook = nbformat.read(saved.value.path(), as_version=4)
     nbformat.validate(notebook)
     path = BOOK.pages[PAGE].path
-    given = nbformat.from_dict(editions.both(BOOK.pages[PAGE])["student"])
+    given = nbformat.from_dict(editions.both(BOOK.pages[PAGE])["reader"])
     changed = {
         cell.id: cell.source
         for cell, old in zip(notebook.cells, given.cells, strict=True)
         if cell.source != "".join(old.source)
     }
-    assert changed == {BOOK.pages[PAGE].code_cells[ANSWERED].id: ANSWER.format("-")}
+    answered = BOOK.pages[PAGE].code_cells[ANSWERED].id
+    assert changed.keys() == {"set-up", answered}
+    assert changed[answered] == ANSWER.format("-")
+    assert changed["set-up"].count("chosen(20,") == 1
     names: dict[str, Any] = {"__name__": "__main__"}
     monkeypatch.chdir(path.parent)
     for cell in notebook.cells:

@@ -13,12 +13,6 @@ KINDS = (AlibiBias, T5Bias)
 on_each = pytest.mark.parametrize("kind", KINDS)
 
 
-@pytest.fixture(autouse=True)
-def _start():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-
-
 def build(kind, heads=6, **choices):
     """A module whose numbers differ from bucket to bucket."""
     random = {"init_std": 1.0} if kind is T5Bias else {}
@@ -195,7 +189,6 @@ def _fast_path():
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_fast_path_of_pytorchs_encoder_and_its_cure(causal):
     """As the docstring says: each token sees only itself; red when PyTorch mends it."""
-    torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
     stack = nn.TransformerEncoder(layer, 2).eval()
     x, bias = torch.randn(1, 6, 32), AlibiBias(4, causal=causal)(6)

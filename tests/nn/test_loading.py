@@ -5,7 +5,6 @@ import io
 import itertools
 import pickle
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -31,12 +30,6 @@ MAKERS = {
 EVERY = ("sinusoidal", "rotary", "alibi", "t5")
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 EXPORTED = "ignore:.*torch.jit:DeprecationWarning"  # torch's own, while it imports
-
-
-@pytest.fixture(autouse=True)
-def _start():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
 
 
 def on_each(*names):
@@ -349,10 +342,10 @@ COMPILED = {
 }
 
 
-def assert_compiled_is_the_same(make, backend, calls, dtypes):
+def assert_compiled_is_the_same(make, backend, calls, dtypes, dynamic=None):
+    """With None, first for one length, then for any; with True for any at once."""
     module = make()
     width = module.head_dim if rotates(module) else module.d_model
-    dynamic = True if rotates(module) else None
     compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=dynamic)
     for length, given in calls:
         x = torch.randn(2, length, width)
@@ -379,6 +372,13 @@ def test_compiled_in_one_graph(name):
     calls = WITHIN if name == "learned" else WITHIN + BEYOND
     dtypes = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
     assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, dtypes)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("name", ["rotary", "halves"])
+def test_compiled_for_any_length_at_once(name):
+    calls = WITHIN + BEYOND
+    assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, [], dynamic=True)
 
 
 @pytest.mark.weekly
@@ -473,11 +473,8 @@ class Parts(nn.Module):
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_from_pretrained_of_transformers(monkeypatch, tmp_path, dtype):
+def test_from_pretrained_of_transformers(transformers, tmp_path, dtype):
     """It builds on meta, and puts empty tensors in the place of our tables."""
-    folder = Path(__file__).parents[2] / ".venv/peers"  # by `make bench`
-    monkeypatch.syspath_prepend(str(folder))
-    transformers = pytest.importorskip("transformers", reason="no transformers")
 
     class Tiny(transformers.PreTrainedModel):
         config_class = transformers.PretrainedConfig

@@ -20,12 +20,6 @@ EPSILON = {
 on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-@pytest.fixture(autouse=True)
-def _start():
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-
-
 def exact(x, positions, **choices):
     return torch.from_numpy(apply_rotary(x.double().numpy(), positions, **choices))
 

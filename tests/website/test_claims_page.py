@@ -173,8 +173,8 @@ def test_the_sentence_on_top_counts_the_files() -> None:
     verdicts = ["true", "true", "true if so", "not as stated"]
     few = {str(i): replace(first, verdict=v) for i, v in enumerate(verdicts)}
     text, marks = claims.summary(few).split("\n\n")
-    assert text.startswith("Of 4 sentences **2 may stand**. In 1 a condition is")
-    assert "1 are <del>struck out</del>" in text and "cannot be decided" not in text
+    assert text.startswith("Of these 4 claims **2 are true as stated**. In 1 <ins>we")
+    assert "1 <del>we strike out</del>" in text and "cannot be decided" not in text
     assert [marks.count(f"badge {kind}") for kind in WORDS] == [2, 1, 1, 0]
     few["4"] = replace(first, verdict="open")
     assert ". 1 cannot be decided yet." in claims.summary(few)
@@ -190,6 +190,16 @@ def test_a_sentence_is_proofread() -> None:
     }
     for verdict, proofread in marked.items():
         assert claims.proofread(replace(claim, verdict=verdict)) == proofread
+
+
+def test_each_claim_says_who_says_it() -> None:
+    """The sources of the claim, or that nobody was found."""
+    traced = replace(next(iter(BOOK.claims.values())), sources=["denk2019"])
+    heard = replace(traced, sources=[manuscript.UNTRACED])
+    assert "{cite:p}`denk2019`" in claims.ledger({"a": traced})
+    assert claims.UNTRACED not in claims.ledger({"a": traced})
+    assert claims.UNTRACED in claims.ledger({"a": heard})
+    assert "{cite:p}" not in claims.ledger({"a": heard})
 
 
 def test_each_claim_has_a_page(site: Site) -> None:

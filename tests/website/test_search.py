@@ -7,6 +7,7 @@ headings: no question of a test is known to the search.
 import gzip
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from py_mini_racer import MiniRacer
 
 from tests.website import site_checks as checks
 from tests.website.site_checks import Site
+from website import manuscript
 from website.search import SCRIPTS
 
 CHAPTER = "book/sinusoidal/formula"
@@ -113,6 +115,7 @@ def test_forgives(
         ("rotation matrices", "Rotation matrix"),
         ("d model", "d_model"),
         ("BERT's", "bert"),
+        ("rotationmatrix", "rotation matrix"),
     ],
 )
 def test_same_word(ask: Ask, one: str, other: str) -> None:
@@ -154,7 +157,17 @@ def test_library_comes_last(ask: Ask) -> None:
 def test_excerpts(sections: list[dict[str, Any]]) -> None:
     """Excerpts are sentences of the text."""
     assert all(len(section["excerpt"]) < 160 for section in sections)
-    assert not any("import " in section["excerpt"] for section in sections)
+    unread = re.compile(r"import |\\|\b[a-z]+(19|20)\d\d")  # code, TeX, keys of sources
+    assert not [s["excerpt"] for s in sections if unread.search(s["excerpt"])]
+
+
+def test_what_a_page_says_of_itself(ask: Ask) -> None:
+    """A description finds its page."""
+    book = manuscript.read()
+    found = {
+        name: pages(ask(book.pages[name].description), 1)[0] for name in book.listed
+    }
+    assert sum(found[name] == f"{name}.html" for name in found) > 0.95 * len(found)
 
 
 def test_weight(site: Site) -> None:

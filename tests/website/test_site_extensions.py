@@ -160,9 +160,9 @@ def test_katex_and_its_style_sheet_are_of_one_version():
 
 
 def a_page(name, title):
-    """A page of a made-up path: 130 words below its title cell, so a minute."""
+    """A page of a made-up path: 90 words below its title cell, so a minute."""
     text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
-    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 130}", {})
+    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 90}", {})
     return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
 
 
@@ -202,7 +202,7 @@ def test_code_and_formulas_in_the_sentence_of_a_check():
 @pytest.mark.usefixtures("book")
 def test_a_chapter_says_where_the_reader_is():
     line = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
-    assert line.startswith("Chapter 3 of 3: More.")
+    assert line.startswith("Chapter 3 of 3: More, about 1 min. New here?")
     assert '<a href="../p/a.html">Page 1 of the path</a>' in line
     assert "New here?" not in chapters.where_am_i("p/a", str)
     assert chapters.where_am_i("r/d", str).startswith("Words.")

@@ -16,6 +16,7 @@
   // Each word is looked for, under all names that people give it.
   const names = [
     ["rope", "rotary"],
+    ["rotary", "rotary", " rope"],
     ["pe", "positional encoding", "encoding", "code"],
     ["embedding", "encoding", "embedd"],
     ["sin", "sine"],

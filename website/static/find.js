@@ -4,7 +4,7 @@
 const Find = (() => {
   const SILENT = new Set(
     ("a about an and any are as at be by can could do does for from have how i if in is it its me my " +
-      "of on or should so than that the their them then there these they this to was we what when " +
+      "of on or should so than that the their them then there these they this to versus vs was we what when " +
       "where which who why will with would you your").split(" "),
   );
 
@@ -26,12 +26,11 @@ const Find = (() => {
   const processTerm = (token) => {
     const word = token.toLowerCase();
     if (SILENT.has(word)) return null;
-    const one = word.replace(/trices$/, "trix").replace(/ies$/, "y").replace(/([^aius])s$/, "$1");
-    return one.length > 4 ? one.replace(/iz(?=e|i|a)/, "is").replace(/(?:able|ed|e|ing|ion|or)$/, "") : one;
+    const one = word.replace(/trices$/, "trix").replace(/ies$/, "y").replace(/(..[^aius])s$/, "$1");
+    return one.length > 4 ? one.replace(/iz(?=e|i|a)/, "is").replace(/(?:ness|ly)$/, "").replace(/(?:able|ed|e|ing|ion|or)$/, "") : one;
   };
-  const wordsOf = (text) => tokenize(text).map(processTerm).filter(Boolean);
   const OPTIONS = {
-    fields: ["heading", "page", "text", "code"],
+    fields: ["heading", "page", "about", "text", "code"],
     storeFields: ["path", "heading", "page", "excerpt"],
     tokenize,
     processTerm,
@@ -44,7 +43,8 @@ const Find = (() => {
   };
   const load = (json) => MiniSearch.loadJSON(json, OPTIONS);
 
-  const TITLE = 1.4; // a page is about its title
+  const TITLE = 2; // a page is about its title
+  const MORE = 0.3; // of the next section's score
   const LIBRARY = 0.6; // and the list of names comes last
 
   // The commonest of the words that differ from this one in the fewest letters.
@@ -59,19 +59,33 @@ const Find = (() => {
     return null;
   };
 
-  // A word that stands in the book, or begins one, is taken as it is, any other as its
-  // nearest; of what is written together the whole, if it stands. Whoever has more of the
-  // question stands higher, and so does a heading that the question has more of. Pages
-  // are in the order of their best sections.
+  const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+
+  // Of what is written together the whole, if it stands in the book, else its parts; two
+  // words in one are taken apart. A word that stands, or begins one, is taken as it is,
+  // any other as its nearest. Whoever has more of the question stands higher, and a rare
+  // word of it counts more. Pages are in the order of their sections, the best of all.
   const ask = (index, question) => {
-    const stands = (word, prefix = word.length > 2) => index.search(word, { prefix }).length > 0;
-    const tokens = cut(question).flatMap(([whole, ...parts]) => (!parts.length || stands(whole, false) ? [whole] : parts));
+    const standing = (word, prefix = word.length > 2) => index.search(word, { prefix }).length;
+    const apart = (word) => {
+      for (let i = word.length - 4; i > 3; i--) {
+        const two = [word.slice(0, i), word.slice(i)];
+        if (two.every((part) => standing(part, false))) return two;
+      }
+      return [word];
+    };
+    const tokens = cut(question).flatMap(([whole, ...parts]) => {
+      if (parts.length) return standing(whole, false) ? [whole, ...parts] : parts;
+      return standing(whole) ? [whole] : apart(whole);
+    });
     const asked = new Map(tokens.map((token) => [processTerm(token), token]));
     asked.delete(null);
-    const meant = new Map([...asked.keys()].filter((word) => !stands(word)).map((word) => [word, nearest(index, word)]));
+    const meant = new Map([...asked.keys()].filter((word) => !standing(word)).map((word) => [word, nearest(index, word)]));
     const words = [...asked.keys()].map((word) => (meant.has(word) ? meant.get(word) : word)).filter(Boolean);
+    const rarity = new Map(words.map((word) => [word, Math.log(1 + index.documentCount / standing(word))]));
+    const share = (some) => sum(some.map((word) => rarity.get(word) ?? 0)) / sum([...rarity.values()]);
     const found = index.search(words.join(" "), {
-      boost: { heading: 4, page: 2, code: 0.7 },
+      boost: { heading: 3, page: 2, about: 3, code: 0.7 },
       prefix: (word) => word.length > 2,
       weights: { prefix: 0.4, fuzzy: 0 },
       tokenize: (joined) => joined.split(" "),
@@ -79,10 +93,8 @@ const Find = (() => {
     });
     const pages = new Map();
     for (const section of found) {
-      const { heading, path, queryTerms } = section;
-      const named = wordsOf(heading);
-      const shared = named.filter((word) => queryTerms.includes(word)).length / (named.length || 1);
-      section.score *= (queryTerms.length / words.length) * (1 + 2 * shared);
+      const { path, queryTerms } = section;
+      section.score *= share(queryTerms);
       if (!path.includes("#")) section.score *= TITLE;
       if (path.startsWith("book/reference/api")) section.score *= LIBRARY;
       const page = path.replace(/#.*/, "");
@@ -90,11 +102,12 @@ const Find = (() => {
     }
     const order = (a, b) => b.score - a.score;
     for (const sections of pages.values()) sections.sort(order);
+    const whole = (sections) => sum(sections.map(({ score }, i) => score * MORE ** i));
     const asRead = (stem) => found.map(({ heading, page, excerpt }) => `${heading} ${page} ${excerpt}`)
       .flatMap((text) => text.match(/[\p{L}\p{N}_]+/gu) ?? []).find((word) => processTerm(word) === stem) ?? stem;
     return {
       meant: [...meant].map(([word, stem]) => [asked.get(word), stem && asRead(stem).toLowerCase()]),
-      pages: [...pages.values()].toSorted(([a], [b]) => order(a, b)),
+      pages: [...pages.values()].toSorted((a, b) => whole(b) - whole(a)),
     };
   };
   return { ask, load, make };

@@ -4,13 +4,13 @@
     python book/beyond/data/opened.py                  everything
     python book/beyond/data/opened.py smollm_dial      some of it
 
-Each function named in MADE writes one file. The texts are drawn here: the heads are
-chosen on some texts of random words, and measured on others.
+Each function named in TOLERANCES writes one file. The texts are drawn here: the heads
+are chosen on some texts of random words, and measured on others.
 """
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +23,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pe_lib.experiments import kept, minilm, smollm
-from pe_lib.experiments.attention import Head, Intervention
+from pe_lib.experiments.attention import (
+    Angles,
+    Head,
+    Intervention,
+    causal_bias,
+    cos_sin,
+)
 from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
@@ -53,6 +59,17 @@ SETTINGS = {
 EVERY = [(layer, head) for layer in range(SHAPE.layers) for head in range(SHAPE.heads)]
 
 
+def words(path: Path = TEXT) -> str:
+    """A text that the book carries: its own older pages."""
+    return " ".join(path.read_text(encoding="utf-8").split())
+
+
+def sentences(least: int, most: int) -> list[str]:
+    """Those of letters alone and of so many words."""
+    known = [s for s in words().split(". ") if s.replace(" ", "").isalpha()]
+    return [s for s in known if least <= len(s.split()) <= most]
+
+
 def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
     """Different words of one token each, said some times over."""
     tokens = smollm.load().tokens
@@ -69,9 +86,8 @@ def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
 
 @cache
 def book() -> Tensor:
-    """The text that the book carries, its own older pages, as tokens."""
-    words = " ".join(TEXT.read_text(encoding="utf-8").split())
-    return torch.tensor(smollm.encode(smollm.load(), " " + words))
+    """The text as tokens."""
+    return torch.tensor(smollm.encode(smollm.load(), " " + words()))
 
 
 def natural_texts(texts: int, length: int, first: int = 500) -> Tensor:
@@ -80,40 +96,55 @@ def natural_texts(texts: int, length: int, first: int = 500) -> Tensor:
     return torch.stack([book()[start : start + length] for start in starts])
 
 
+def choosing() -> Tensor:
+    """The random texts that heads are chosen on."""
+    return torch.cat([random_texts(0, 8), random_texts(1, 8)])
+
+
 @cache
 def tested() -> Tensor:
     """The random texts that every share is measured on."""
     return torch.cat([random_texts(seed, texts) for seed, texts in TESTED])
 
 
+def read(tokens: Tensor, last: int | None = WORDS, **changed: Any) -> Tensor:
+    """Logits of the last positions; `changed` are fields of an Intervention."""
+    return smollm.forward(
+        smollm.load(), tokens, last=last, intervention=Intervention(**changed)
+    )
+
+
+def heard(
+    tokens: Tensor, of: Callable[[int, Tensor, Tensor, Tensor], Any], **changed: Any
+) -> list[Any]:
+    """Of each layer, what `of` makes of its number, queries, keys and weights."""
+    found: list[Any] = []
+    read(tokens, 1, listen=lambda *told: found.append(of(*told)), **changed)
+    return found
+
+
 def weights_at(tokens: Tensor, offsets: Sequence[int], first: int) -> Tensor:
     """Mean weights [heads, offsets] exactly so far back, of queries from `first` on."""
-    found = []
 
-    def listen(_layer: int, _q: Tensor, _k: Tensor, attention: Tensor) -> None:
+    def of(_layer: int, _q: Tensor, _k: Tensor, attention: Tensor) -> Tensor:
         rows = [
             attention.diagonal(-k, 2, 3)[..., max(0, first - k) :].mean((0, 2))
             for k in offsets
         ]
-        found.append(torch.stack(rows, -1))
+        return torch.stack(rows, -1)
 
-    heard = Intervention(listen=listen)
-    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
-    return torch.cat(found)
+    return torch.cat(heard(tokens, of))
 
 
 def shared(tokens: Tensor) -> Tensor:
     """For each head and hand the product of the mean query and the mean key."""
-    found = []
 
-    def listen(_layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> None:
+    def of(_layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> Tensor:
         q, k = (x[:, :, 4:].double().mean((0, 2)) for x in (q, k))
         hands = (torch.complex(x[..., 0::2], x[..., 1::2]) for x in (q, k))
-        found.append(next(hands) * next(hands).conj() / SHAPE.size**0.5)
+        return next(hands) * next(hands).conj() / SHAPE.size**0.5
 
-    heard = Intervention(listen=listen)
-    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
-    return torch.cat(found)
+    return torch.cat(heard(tokens, of))
 
 
 def curves(products: Tensor, distances: Tensor) -> Tensor:
@@ -127,8 +158,7 @@ def shared_weights(products: Tensor, length: int, back: float = 0) -> Tensor:
     t = torch.arange(length)
     apart = (t[:, None] - t).double() - back
     scores = curves(products, apart.flatten()).unflatten(-1, (length, length))
-    later = torch.full((length, length), -torch.inf).triu(1)
-    return (scores + later).softmax(-1)
+    return (scores + causal_bias(length)).softmax(-1)
 
 
 def explained(tokens: Tensor, products: Tensor) -> list[float]:
@@ -137,15 +167,11 @@ def explained(tokens: Tensor, products: Tensor) -> list[float]:
     t = torch.arange(length)
     expected = curves(products, (t[:, None] - t).clamp(min=0).flatten().double())
     expected = expected.unflatten(-1, (length, length)).float()
-    cos, sin = (
-        f(t[:, None] * SHAPE.frequencies).float() for f in (torch.cos, torch.sin)
-    )
-    found: list[float] = []
+    rotations = smollm.exact(t, SHAPE.frequencies)
 
-    def listen(layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> None:
-        q, k = (rotate(y, cos, sin, "interleaved") for y in (q, k))
-        scores = q @ k.mT
-        scores = scores / SHAPE.size**0.5
+    def of(layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> list[float]:
+        q, k = (rotate(y, *rotations, "interleaved") for y in (q, k))
+        scores, shares = q @ k.mT / SHAPE.size**0.5, []
         for head in range(SHAPE.heads):
             left = total = 0.0
             curve = expected[layer * SHAPE.heads + head]
@@ -155,17 +181,19 @@ def explained(tokens: Tensor, products: Tensor) -> list[float]:
                 own = curve[at, 1 : at + 1]
                 left += float(((row - own + own.mean()) ** 2).sum())
                 total += float((row**2).sum())
-            found.append(1 - left / total)
+            shares.append(1 - left / total)
+        return shares
 
-    heard = Intervention(listen=listen)
-    smollm.forward(smollm.load(), tokens, intervention=heard, last=1)
-    return found
+    return [share for shares in heard(tokens, of) for share in shares]
 
 
 @cache
 def chosen() -> dict[str, list[Head]]:
-    """Sets of heads, chosen on texts that no share is measured on."""
-    tokens = torch.cat([random_texts(0, 8), random_texts(1, 8)])
+    """Sets of heads, chosen on texts that no share is measured on.
+
+    Each "draw" is twenty of the other heads, at random.
+    """
+    tokens = choosing()
     found = weights_at(tokens, (1, WORDS - 1), WORDS)
     back = weights_at(tokens, (1,), 2)[:, 0].argsort(descending=True).tolist()
     induction = found[:, 1].argsort(descending=True).tolist()
@@ -173,51 +201,43 @@ def chosen() -> dict[str, list[Head]]:
     without = {}
     few = random_texts(21, 6)
     for head in twenty:
-        rest = Intervention(shift={other: 2 for other in twenty if other != head})
-        without[head] = named(few, 3, intervention=rest)[0]
+        rest = {other: 2 for other in twenty if other != head}
+        without[head] = of_logits(read(few, shift=rest), few, 3)[0]
     order = sorted(twenty, key=lambda head: without[head])
+    others = [head for head in EVERY if head not in twenty]
+    seeded = [np.random.default_rng(100 + i) for i in range(10)]
+    draws = [rng.permutation(len(others))[:20] for rng in seeded]
     return {
+        "none": [],
         "one": twenty[:1],
         "four": order[:4],
         "eight": order[:8],
         "twenty": twenty,
         "induction": [EVERY[i] for i in induction[:16]],
         "all": EVERY,
-        "all others": [head for head in EVERY if head not in twenty],
+        "all others": others,
+        **{f"draw {i}": [others[j] for j in draw] for i, draw in enumerate(draws)},
     }
 
 
-def draw(number: int) -> list[Head]:
-    """Twenty of the other heads, at random."""
-    others = chosen()["all others"]
-    rng = np.random.default_rng(100 + number)
-    return [others[i] for i in rng.permutation(len(others))[:20]]
+def mean_and_error(each: Tensor) -> tuple[float, float]:
+    """Over texts."""
+    return float(each.mean()), float(each.std() / len(each) ** 0.5)
 
 
-def named(
-    tokens: Tensor, after: int, copy: int = 1, **more: object
-) -> tuple[float, float]:
+def of_logits(logits: Tensor, tokens: Tensor, after: int) -> tuple[float, float]:
     """The share of positions in a copy where the word `after` the match is predicted.
 
     The second number is the standard error over texts.
     """
-    logits = smollm.forward(
-        smollm.load(), tokens, last=tokens.shape[1] - copy * WORDS, **more
-    )
-    return of_logits(logits[:, :WORDS], tokens, after)
-
-
-def of_logits(logits: Tensor, tokens: Tensor, after: int) -> tuple[float, float]:
-    """The same of the logits of one copy."""
     until = WORDS - max(after, 1)
     hit = logits[:, :until].argmax(-1) == tokens[:, after : after + until]
-    each = hit.float().mean(1)
-    return float(each.mean()), float(each.std() / len(each) ** 0.5)
+    return mean_and_error(hit.float().mean(1))
 
 
 def smollm_heads() -> Iterator[list[str]]:
     """Weights of all heads, and what their shared curves make of them."""
-    tokens, others = torch.cat([random_texts(0, 8), random_texts(1, 8)]), tested()
+    tokens, others = choosing(), tested()
     back = weights_at(tokens, (1,), 2)[:, 0]
     again = weights_at(others, (1,), 2)[:, 0]
     prose = weights_at(natural_texts(16, 128), (1,), 2)[:, 0]
@@ -235,7 +255,7 @@ def smollm_heads() -> Iterator[list[str]]:
 
 def smollm_curves() -> Iterator[list[str]]:
     """The products of mean queries and keys, hand by hand."""
-    products = shared(torch.cat([random_texts(0, 8), random_texts(1, 8)]))
+    products = shared(choosing())
     hands = range(SHAPE.size // 2)
     yield ["layer", "head", *(f"{part}{j}" for part in ("re", "im") for j in hands)]
     for (layer, head), row in zip(EVERY, products, strict=True):
@@ -243,9 +263,8 @@ def smollm_curves() -> Iterator[list[str]]:
         yield [str(layer), str(head), *(f"{x:.3f}" for x in numbers)]
 
 
-def replaced(heads: Sequence[Head], pattern: Callable[[Head], Tensor]) -> object:
-    """A change of forward: these heads get their weights from a pattern."""
-    patterns = {head: pattern(head).float() for head in heads}
+def replaced(patterns: Mapping[Head, Tensor]) -> Callable[[int, Tensor], Tensor]:
+    """A change: some heads get the weights of a pattern."""
 
     def change(layer: int, attention: Tensor) -> Tensor:
         attention = attention.clone()
@@ -257,148 +276,136 @@ def replaced(heads: Sequence[Head], pattern: Callable[[Head], Tensor]) -> object
     return change
 
 
-def own_weight(head: Head, back: int) -> Tensor:
-    """The weight of one turned head exactly 1 + back positions back, text by text."""
-    looks: list[Tensor] = []
+Row = tuple[str, float, str, int, tuple[float, float]]
+"""Which heads are turned, by how much, with which hands, the word that is counted
+after the match, and its share with a standard error."""
 
-    def listen(layer: int, _q: Tensor, _k: Tensor, attention: Tensor) -> None:
-        if layer == head[0]:
-            looks.append(attention[:, head[1]])
 
-    changed = Intervention(shift={head: back}, listen=listen)
-    smollm.forward(smollm.load(), tested(), intervention=changed, last=1)
-    return looks[0].diagonal(-1 - back, 1, 2)[:, 7:].mean(1)
+def turned(
+    name: str, back: float, hands: str = "0-31", afters: Sequence[int] = ()
+) -> Iterator[Row]:
+    """Shares of words after the match with a set of heads turned."""
+    first, _, last = hands.partition("-")
+    logits = read(
+        tested(),
+        shift=dict.fromkeys(chosen()[name], back),
+        pairs=slice(int(first), int(last or first) + 1),
+    )
+    told = "all" if hands == "0-31" else hands
+    for after in afters or sorted({0, 1, 2, round(1 + back)}):
+        yield name, back, told, after, of_logits(logits, tested(), after)
+
+
+def with_patterns() -> Iterator[Row]:
+    """Heads that have shared weights, or none, in the place of their own."""
+    sets, products, n = chosen(), shared(choosing()), 2 * WORDS
+    for name in ("one", "four", "twenty"):
+        for back in (0, 1, 3):
+            own = {
+                head: shared_weights(products[EVERY.index(head)], n, back).float()
+                for head in sets[name]
+            }
+            share = of_logits(read(tested(), change=replaced(own)), tested(), 1 + back)
+            yield f"{name}, shared", back, "all", 1 + back, share
+    for name in ("one", "four", "twenty", "induction", "draw 0"):
+        zeros = replaced(dict.fromkeys(sets[name], torch.zeros(n, n)))
+        share = of_logits(read(tested(), change=zeros), tested(), 1)
+        yield f"{name}, silenced", 0, "all", 1, share
+
+
+def in_copies() -> Iterator[Row]:
+    """Shares in each of four copies, and in the first of two."""
+    four = random_texts(7, 12, copies=4)
+    for back in (0, 1, 2):
+        logits = read(four, 3 * WORDS, shift=dict.fromkeys(chosen()["twenty"], back))
+        for copy, part in enumerate(logits.split(WORDS, 1), 2):
+            share = of_logits(part, four, 1 + back)
+            yield f"twenty, copy {copy} of 4", back, "all", 1 + back, share
+    for name, back in (("none", 0), ("twenty", -1), ("all", -1)):
+        shift = dict.fromkeys(chosen()[name], back)
+        share = of_logits(read(tested()[:, :WORDS], shift=shift), tested(), 0)
+        yield f"{name}, first copy", back, "all", 0, share
+
+
+def own_weights() -> Iterator[Row]:
+    """The weight of one turned head exactly 1 + back positions back."""
+    layer, head = chosen()["one"][0]
+    for back in (0, 1, 2, 4, 8, 16, 32):
+        looks = heard(
+            tested(), lambda *told: told[-1][:, head], shift={(layer, head): back}
+        )[layer]
+        each = looks.diagonal(-1 - back, 1, 2)[:, 7:].mean(1)
+        yield "one, weight", back, "all", 1 + back, mean_and_error(each)
+
+
+def in_sentences() -> Iterator[Row]:
+    """Shares in sentences of the book, each said three times."""
+    known = sentences(14, 22)
+    order = np.random.default_rng(5).permutation(len(known))[:16]
+    sample = [smollm.encode(smollm.load(), f" {known[i]}.") for i in order]
+    for back in (0, 1, 2, 3):
+        shares: dict[int, list[float]] = {}
+        for ids in sample:
+            shift = dict.fromkeys(chosen()["twenty"], back)
+            told = read(torch.tensor([ids * 3]), len(ids), shift=shift)[0].argmax(-1)
+            for after in (1, 2, 3, 4):
+                hit = told[: len(ids) - after] == torch.tensor(ids[after:])
+                shares.setdefault(after, []).append(float(hit.float().mean()))
+        for after, each in shares.items():
+            share = mean_and_error(torch.tensor(each, dtype=torch.float64))
+            yield "sentences", back, "all", after, share
 
 
 def smollm_dial() -> Iterator[list[str]]:
     """Shares of positions where the word so far after the match is predicted."""
     yield ["heads", "back", "hands", "after", "share", "error"]
-    sets, tokens = chosen(), tested()
 
-    def row(
-        name: str, back: float, hands: str, after: int, **more: object
-    ) -> list[str]:
-        share, error = named(tokens, after, **more)
-        return [name, f"{back:g}", hands, str(after), f"{share:.4f}", f"{error:.4f}"]
+    def rows() -> Iterator[Row]:
+        sets = "one", "four", "eight", "twenty", "all"
+        asked = [("none", 0), *((name, k) for name in sets for k in (-1, 1, 2, 3, 4))]
+        asked += [(f"draw {number}", 1) for number in range(10)]
+        asked += [(name, k) for name in ("all others", "induction") for k in (1, 4)]
+        for name, back in asked:
+            yield from turned(name, back)
+        for hands in ("0", "0-1", "0-3", "4-31"):
+            for back in (1, 2):
+                yield from turned("twenty", back, hands)
+        for quarter in range(-4, 9):
+            for _, *row in turned("twenty", quarter / 4, afters=(0, 1, 2, 3)):
+                yield "dial", *row
+        for others in (with_patterns, in_copies, own_weights, in_sentences):
+            yield from others()
 
-    def turned(name: str, heads: Sequence[Head], back: float, hands: str = "all",
-               afters: Sequence[int] = ()) -> Iterator[list[str]]:  # fmt: skip
-        first, _, last = ("0-31" if hands == "all" else hands).partition("-")
-        which = slice(int(first), int(last or first) + 1)
-        changed = Intervention(shift=dict.fromkeys(heads, back), pairs=which)
-        logits = smollm.forward(smollm.load(), tokens, last=WORDS, intervention=changed)
-        for after in afters or sorted({0, 1, 2, round(1 + back)}):
-            share, error = of_logits(logits, tokens, max(after, 0))
-            yield [name, f"{back:g}", hands, str(after), f"{share:.4f}", f"{error:.4f}"]
-
-    yield from turned("none", [], 0)
-    for name in ("one", "four", "eight", "twenty", "all"):
-        for back in (-1, 1, 2, 3, 4):
-            yield from turned(name, sets[name], back)
-    for number in range(10):
-        yield from turned(f"draw {number}", draw(number), 1)
-    for name in ("all others", "induction"):
-        for back in (1, 4):
-            yield from turned(name, sets[name], back)
-    for hands in ("0", "0-1", "0-3", "4-31"):
-        for back in (1, 2):
-            yield from turned("twenty", sets["twenty"], back, hands)
-    for quarter in range(-4, 9):
-        afters = (0, 1, 2, 3)
-        yield from turned("dial", sets["twenty"], quarter / 4, "all", afters)
-    products = shared(torch.cat([random_texts(0, 8), random_texts(1, 8)]))
-    for name in ("one", "four", "twenty"):
-        for back in (0, 1, 3):
-
-            def own(head: Head, back: int = back) -> Tensor:
-                i = head[0] * SHAPE.heads + head[1]
-                return shared_weights(products[i], 2 * WORDS, back)
-
-            changed = Intervention(change=replaced(sets[name], own))
-            yield row(f"{name}, shared", back, "all", 1 + back, intervention=changed)
-    silenced = {name: sets[name] for name in ("one", "four", "twenty", "induction")}
-    for name, heads in (silenced | {"draw 0": draw(0)}).items():
-        zeros = replaced(heads, lambda _: torch.zeros(2 * WORDS, 2 * WORDS))
-        silent = Intervention(change=zeros)
-        yield row(f"{name}, silenced", 0, "all", 1, intervention=silent)
-    four = random_texts(7, 12, copies=4)
-    for back in (0, 1, 2):
-        turn = Intervention(shift=dict.fromkeys(sets["twenty"], back))
-        logits = smollm.forward(smollm.load(), four, last=3 * WORDS, intervention=turn)
-        for copy in range(3):
-            share, error = of_logits(
-                logits[:, copy * WORDS : (copy + 1) * WORDS], four, 1 + back
-            )
-            yield [f"twenty, copy {copy + 2} of 4", str(back), "all", str(1 + back),
-                   f"{share:.4f}", f"{error:.4f}"]  # fmt: skip
-    for name, back in (("none", 0), ("twenty", -1), ("all", -1)):
-        turn = Intervention(shift=dict.fromkeys(sets.get(name, []), back))
-        logits = smollm.forward(smollm.load(), tokens[:, :WORDS], intervention=turn)
-        share, error = of_logits(logits, tokens, 0)
-        yield [f"{name}, first copy", str(back), "all", "0", f"{share:.4f}",
-               f"{error:.4f}"]  # fmt: skip
-    for back in (0, 1, 2, 4, 8, 16, 32):
-        each = own_weight(sets["one"][0], back)
-        yield ["one, weight", str(back), "all", str(1 + back), f"{each.mean():.4f}",
-               f"{each.std() / len(each) ** 0.5:.4f}"]  # fmt: skip
-    known = " ".join(TEXT.read_text(encoding="utf-8").split()).split(". ")
-    sentences = [s for s in known if s.replace(" ", "").isalpha()]
-    sentences = [s for s in sentences if 14 <= len(s.split()) <= 22]
-    rng = np.random.default_rng(5)
-    sample = [sentences[i] for i in rng.permutation(len(sentences))[:16]]
-    for back in (0, 1, 2, 3):
-        shares: dict[int, list[float]] = {}
-        for sentence in sample:
-            ids = smollm.encode(smollm.load(), f" {sentence}.")
-            n, text = len(ids), torch.tensor([ids * 3])
-            turn = Intervention(shift=dict.fromkeys(sets["twenty"], back))
-            logits = smollm.forward(smollm.load(), text, intervention=turn, last=n)
-            told = logits[0].argmax(-1)
-            for after in (1, 2, 3, 4):
-                hit = told[: n - after] == torch.tensor(ids[after:])
-                shares.setdefault(after, []).append(float(hit.float().mean()))
-        for after, each_of in shares.items():
-            yield ["sentences", str(back), "all", str(after), f"{np.mean(each_of):.4f}",
-                   f"{np.std(each_of, ddof=1) / 4:.4f}"]  # fmt: skip
+    for name, back, hands, after, (share, error) in rows():
+        yield [name, f"{back:g}", hands, str(after), f"{share:.4f}", f"{error:.4f}"]
 
 
 def smollm_sentences() -> Iterator[list[str]]:
     """What the model writes, token by token, each with its probability."""
     yield ["text", "heads", "back", "step", "token", "probability"]
-    sets, model = chosen(), smollm.load()
-    asked = [("king", KING * 3 + " The", "none", 0.0, 16)]
-    for name in ("one", "four", "twenty"):
-        for quarter in (1, 2, 3, 4, 5, 6, 7, 8):
-            asked.append(("king", KING * 3 + " The", name, quarter / 4, 16))
-    for number in range(3):
-        asked.append(("king", KING * 3 + " The", f"draw {number}", 1.0, 16))
-    asked.append(("king", KING * 3 + " The", "all others", 1.0, 16))
-    asked.append(("count", COUNT * 3 + " one", "none", 0.0, 9))
-    asked.append(("count", COUNT * 3 + " one", "twenty", 1.0, 9))
-    asked.append(("count", COUNT * 4 + " one", "twenty", 2.0, 9))
+    model = smollm.load()
+    by = [("none", 0.0)]
+    by += [(n, q / 4) for n in ("one", "four", "twenty") for q in range(1, 9)]
+    by += [(name, 1.0) for name in ("draw 0", "draw 1", "draw 2", "all others")]
+    asked = [("king", KING * 3 + " The", name, back, 16) for name, back in by]
+    for times, name, back in ((3, "none", 0.0), (3, "twenty", 1.0), (4, "twenty", 2.0)):
+        asked.append(("count", COUNT * times + " one", name, back, 9))
     for text, prompt, name, back, steps in asked:
-        heads = draw(int(name[-1])) if name.startswith("draw") else sets.get(name, [])
-        told = smollm.goes_on(model, prompt, steps, dict.fromkeys(heads, back))
+        shift = dict.fromkeys(chosen()[name], back)
+        told = smollm.goes_on(model, prompt, steps, shift)
         for step, (token, chance) in enumerate(told):
             yield [text, name, f"{back:g}", str(step), token, f"{chance:.3f}"]
 
 
-def bfloat16(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
-    """Positions, frequencies and their products in bfloat16."""
-    angles = positions.bfloat16()[..., None] * frequencies.bfloat16()
-    return angles.float().cos(), angles.float().sin()
-
-
-def float32(positions: Tensor, frequencies: Tensor) -> tuple[Tensor, Tensor]:
-    """The same in float32."""
-    angles = positions.float()[..., None] * frequencies.float()
-    return angles.cos(), angles.sin()
+def rounded(dtype: torch.dtype) -> Callable[[Tensor, Tensor], Angles]:
+    """Angles of positions and frequencies that have fewer digits, as their products."""
+    return lambda t, w: cos_sin((t.to(dtype)[..., None] * w.to(dtype)).float())
 
 
 def smollm_angles() -> Iterator[list[str]]:
     """All positions moved, angles in fewer digits; and heads without rotation."""
     yield ["angles", "first", "still", "copied", "loss", "changed"]
-    model, sets = smollm.load(), chosen()
+    model = smollm.load()
     texts, prose = tested()[::4], natural_texts(6, 2 * WORDS, 700)
     exact = smollm.forward(model, texts), smollm.forward(model, prose)
 
@@ -407,29 +414,18 @@ def smollm_angles() -> Iterator[list[str]]:
         told = smollm.forward(model, prose, first_position=first, **more)
         copied, _ = of_logits(logits[:, WORDS:], texts, 1)
         loss = cross_entropy(told[:, :-1].flatten(0, 1), prose[:, 1:].flatten())
-        changed = max(
-            float((a - b).abs().max())
-            for a, b in zip((logits, told), exact, strict=True)
-        )
-        return [
-            name,
-            str(first),
-            left,
-            f"{copied:.4f}",
-            f"{loss:.4f}",
-            f"{changed:.2g}",
-        ]
+        both = zip((logits, told), exact, strict=True)
+        changed = max(float((a - b).abs().max()) for a, b in both)
+        numbers = f"{copied:.4f}", f"{loss:.4f}", f"{changed:.2g}"
+        return [name, str(first), left, *numbers]
 
-    for name, angles in (
-        ("float64", smollm.exact), ("float32", float32), ("bfloat16", bfloat16)
-    ):  # fmt: skip
+    of_dtype = {name: rounded(getattr(torch, name)) for name in ("float32", "bfloat16")}
+    for name, angles in ({"float64": smollm.exact} | of_dtype).items():
         for first in (0, 1000, 100_000):
             yield row(name, first, "none", angles=angles)
-    for name in ("all", "twenty", "four", "one", "induction"):
-        left = Intervention(unrotated=sets[name])
+    for name in ("all", "twenty", "four", "one", "induction", "draw 0"):
+        left = Intervention(unrotated=chosen()[name])
         yield row("float64", 0, name, intervention=left)
-    left = Intervention(unrotated=draw(0))
-    yield row("float64", 0, "draw 0", intervention=left)
 
 
 SAMPLE = (
@@ -448,15 +444,13 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
     """
     model = minilm.load()
     weights, own = model.weights, slice(64, 96)
-    words = weights["embeddings.word_embeddings.weight"]
-    words = words + weights["embeddings.token_type_embeddings.weight"][0]
     attention = "encoder.layer.0.attention.self"
     found: dict[str, NDArray[Any]] = {}
     for name, matrix in {
         "table": model.table,
         "query": weights[f"{attention}.query.weight"][own],
         "key": weights[f"{attention}.key.weight"][own],
-        "words": words[minilm.ids_of(SAMPLE)[1:-1]],
+        "words": model.words(minilm.ids_of(SAMPLE)[1:-1]),
     }.items():
         numbers = matrix.numpy()
         scale = (np.abs(numbers).max(1) / 127).astype(np.float32)
@@ -466,23 +460,14 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
         found[f"{name}_bias"] = weights[f"{attention}.{name}.bias"][own].numpy()
     for part in ("weight", "bias"):
         found[f"norm_{part}"] = weights[f"embeddings.LayerNorm.{part}"].numpy()
-    found["mean_word"] = words.double().mean(0).float().numpy()
+    found["mean_word"] = model.words().double().mean(0).float().numpy()
     return found
 
 
-MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
-    "smollm_heads": smollm_heads,
-    "smollm_curves": smollm_curves,
-    "smollm_dial": smollm_dial,
-    "smollm_sentences": smollm_sentences,
-    "smollm_angles": smollm_angles,
-}
-
-
 def make(maker: ModuleType, name: str) -> None:
-    """Write one file of MADE of a module, below the lines that say what made it."""
+    """Write one file of a module, below the lines that say what made it."""
     begin = time.process_time()
-    rows = list(maker.MADE[name]())
+    rows = list(getattr(maker, name)())
     kept.save_rows(
         rows,
         HERE / f"{name}.csv",
@@ -495,7 +480,7 @@ def make(maker: ModuleType, name: str) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for name in sys.argv[1:] or (EXTRACT, *MADE):
+    for name in sys.argv[1:] or (EXTRACT, *TOLERANCES):
         if name == EXTRACT:
             np.savez(HERE / f"{name}.npz", **minilm_extract())
         else:

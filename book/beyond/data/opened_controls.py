@@ -4,13 +4,13 @@
     python book/beyond/data/opened_controls.py              everything, four minutes
     python book/beyond/data/opened_controls.py minilm_heads some of it
 
-Each function named in MADE writes one file. The texts and heads are those of
+Each function named in TOLERANCES writes one file. The texts and heads are those of
 `opened.py`.
 """
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,8 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from pe_lib.experiments import minilm, smollm
-from pe_lib.experiments.attention import Intervention
+from pe_lib.experiments import minilm
+from pe_lib.experiments.rotations import sizes_and_angles
 
 HERE = Path(__file__).parent
 TOLERANCES = {
@@ -47,21 +47,11 @@ Array = NDArray[np.float64]
 def smollm_hands() -> Iterator[list[str]]:
     """Twenty heads turned, with all hands, the fastest, or all but that one."""
     yield ["hands", "back", "after", "share", "error"]
-    tokens = torch.cat([opened.random_texts(0, 8), opened.random_texts(1, 8)])
-    weights = opened.weights_at(tokens, (1,), 2)[:, 0]
-    order = weights.argsort(descending=True).tolist()
-    twenty = [opened.EVERY[i] for i in order[:20]]
-    tested, words = opened.tested(), opened.WORDS
-    for name, which in (("all", slice(0, 32)), ("0", slice(0, 1)),
-                        ("1-31", slice(1, 32)), ("1-3", slice(1, 4))):  # fmt: skip
+    for hands in ("0-31", "0", "1-31", "1-3"):
         for back in (1, 2):
-            changed = Intervention(shift=dict.fromkeys(twenty, back), pairs=which)
-            logits = smollm.forward(
-                smollm.load(), tested, last=words, intervention=changed
-            )
-            for after in (1, 2, 3):
-                share, error = opened.of_logits(logits, tested, after)
-                yield [name, str(back), str(after), f"{share:.4f}", f"{error:.4f}"]
+            for row in opened.turned("twenty", back, hands, (1, 2, 3)):
+                _, _, told, after, (share, error) = row
+                yield [told, str(back), str(after), f"{share:.4f}", f"{error:.4f}"]
 
 
 def smollm_pairs() -> Iterator[list[str]]:
@@ -70,17 +60,13 @@ def smollm_pairs() -> Iterator[list[str]]:
     Means over running text, the first token left out, and over all heads.
     """
     yield ["pair", "score", "largest in heads"]
-    sizes: list[Tensor] = []
 
-    def listen(_: int, query: Tensor, key: Tensor, __: Tensor) -> None:
+    def of(_: int, query: Tensor, key: Tensor, __: Tensor) -> Tensor:
         norms = (x[0, :, 1:].unflatten(-1, (-1, 2)).norm(dim=-1) for x in (query, key))
         of_query, of_key = (x.mean(1) for x in norms)
-        sizes.append(of_query * of_key / query.shape[-1] ** 0.5)
+        return of_query * of_key / query.shape[-1] ** 0.5
 
-    listening = Intervention(listen=listen)
-    text = opened.natural_texts(1, 512, 700)
-    smollm.forward(smollm.load(), text, intervention=listening)
-    of_heads = torch.cat(sizes)
+    of_heads = torch.cat(opened.heard(opened.natural_texts(1, 512, 700), of))
     first = torch.bincount(of_heads.argmax(1), minlength=of_heads.shape[1])
     for pair, size in enumerate(of_heads.mean(0).tolist()):
         yield [str(pair), f"{size:.3f}", str(int(first[pair]))]
@@ -89,28 +75,21 @@ def smollm_pairs() -> Iterator[list[str]]:
 def smollm_prose() -> Iterator[list[str]]:
     """The loss on running text with heads turned by one or without rotation."""
     yield ["heads", "how", "loss", "above", "error"]
-    model, prose = smollm.load(), opened.natural_texts(6, 2 * opened.WORDS, 700)
-    sets, trained = opened.chosen(), torch.zeros(0)
-    for name, how in (
-        ("none", "as trained"), ("four", "by one"), ("twenty", "by one"),
-        ("all others", "by one"), ("all others", "by four"), ("all", "by one"),
-        ("four", "still"), ("twenty", "still"), ("all others", "still"),
-        ("all", "still"),
-    ):  # fmt: skip
-        heads = sets.get(name, [])
+    prose, trained = opened.natural_texts(6, 2 * opened.WORDS, 700), torch.zeros(0)
+    hows = {"none": ("as trained",), "four": ("by one",), "twenty": ("by one",)}
+    hows |= {"all others": ("by one", "by four"), "all": ("by one",)}
+    every = [(name, how) for name, of_set in hows.items() for how in of_set]
+    every += [(name, "still") for name in ("four", "twenty", "all others", "all")]
+    for name, how in every:
+        heads = opened.chosen()[name]
         back = {"by one": 1.0, "by four": 4.0}.get(how, 0.0)
-        changed = Intervention(
-            shift=dict.fromkeys(heads, back),
-            unrotated=heads if how == "still" else [],
-        )
-        logits = smollm.forward(model, prose, intervention=changed)
-        each = cross_entropy(
-            logits[:, :-1].mT, prose[:, 1:], reduction="none"
-        ).mean(1)  # fmt: skip
+        left = heads if how == "still" else []
+        shift = dict.fromkeys(heads, back)
+        logits = opened.read(prose, None, shift=shift, unrotated=left)
+        each = cross_entropy(logits[:, :-1].mT, prose[:, 1:], reduction="none").mean(1)
         trained = each if name == "none" else trained
-        above = each - trained
-        yield [name, how, f"{each.mean():.4f}", f"{above.mean():.4f}",
-               f"{above.std() / len(each) ** 0.5:.4f}"]  # fmt: skip
+        above, error = opened.mean_and_error(each - trained)
+        yield [name, how, f"{each.mean():.4f}", f"{above:.4f}", f"{error:.4f}"]
 
 
 def plane(rows: Array, wave: float) -> Array:
@@ -150,8 +129,7 @@ def minilm_heads() -> Iterator[list[str]]:
     u = z / abs(z).mean(0)
     known = np.stack([u.real, u.imag], 2).reshape(len(u), 10)
     known = np.c_[known, np.ones(len(u))]
-    words = model.weights["embeddings.word_embeddings.weight"]
-    words = words + model.weights["embeddings.token_type_embeddings.weight"][0]
+    words = model.words()
     x = model.norm(words.mean(0) + model.table[FIRST:LAST], "embeddings.LayerNorm")
     q, k = (model.split(x, 0, part).double().numpy() for part in ("query", "key"))
     ids = minilm.ids_of(opened.SAMPLE)[1:-1]
@@ -165,12 +143,11 @@ def minilm_heads() -> Iterator[list[str]]:
             np.linalg.lstsq(known, y[head], rcond=None)[0][:10] for y in (q, k)
         )
         M = own @ other.T / 32**0.5
-        p, o, r, s = (M[i::2, j::2].diagonal() for i in (0, 1) for j in (0, 1))
-        turn = (p + s) / 2 + 1j * (r - o) / 2
-        share = 2 * (abs(turn) ** 2).sum() / (M**2).sum()
-        moved = np.angle(turn) / step
-        yield [str(head), f"{share:.4f}", f"{abs(turn[0]):.2f}",
-               f"{abs(turn).max():.2f}", *(f"{x:.2f}" for x in moved),
+        sizes, angles = sizes_and_angles(M)
+        share = 2 * (sizes**2).sum() / (M**2).sum()
+        moved = -angles / step
+        yield [str(head), f"{share:.4f}", f"{sizes[0]:.2f}",
+               f"{sizes.max():.2f}", *(f"{x:.2f}" for x in moved),
                f"{float(looks[head]):.4f}"]  # fmt: skip
 
 
@@ -267,14 +244,12 @@ def minilm_tables() -> Iterator[list[str]]:
     """How near the vectors of texts stay with other tables in the encoder."""
     yield ["table", "sentences", "least", "order", "correlation", "240", "500"]
     model, first, last = minilm.load(), 101, 102
-    text = " ".join(opened.TEXT.read_text(encoding="utf-8").split())
-    known = [s for s in text.split(". ") if s.replace(" ", "").isalpha()]
-    known = [s for s in known if 10 <= len(s.split()) <= 30]
+    known = opened.sentences(10, 30)
     rng = np.random.default_rng(0)
     chosen = [pieces(known[i]) for i in rng.permutation(len(known))[:50]]
     ids = [[first, *own, last] for own in chosen]
     other = [[first, *rng.permutation(own).tolist(), last] for own in chosen]
-    every = pieces(text)
+    every = pieces(opened.words())
 
     def passages(length: int, count: int) -> list[list[int]]:
         starts = np.linspace(500, len(every) - length, count).astype(int)
@@ -302,16 +277,7 @@ def minilm_tables() -> Iterator[list[str]]:
         yield [name, *(f"{float(x):.4f}" for x in numbers)]
 
 
-MADE: dict[str, Callable[[], Iterator[list[str]]]] = {
-    "smollm_hands": smollm_hands,
-    "smollm_pairs": smollm_pairs,
-    "smollm_prose": smollm_prose,
-    "minilm_heads": minilm_heads,
-    "minilm_tables": minilm_tables,
-}
-
-
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for name in sys.argv[1:] or MADE:
+    for name in sys.argv[1:] or TOLERANCES:
         opened.make(sys.modules[__name__], name)

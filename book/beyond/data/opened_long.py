@@ -18,10 +18,11 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import opened
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy, silu
+from torch.nn.functional import cross_entropy
 
 from pe_lib.beyond import scaling
 from pe_lib.experiments import kept, smollm
@@ -29,7 +30,7 @@ from pe_lib.nn import rotate
 
 HERE = Path(__file__).parent
 TEXTS = {
-    "older": HERE.parents[1] / "experiments/data/text.txt",
+    "older": opened.TEXT,
     "later": HERE / "chapters.txt",
 }
 NAME = "smollm_long"
@@ -89,15 +90,15 @@ def numbers(held: str) -> list[int]:
 @cache
 def tokens(name: str) -> Tensor:
     """Of a text, one more than are read, because each is predicted."""
-    words = " ".join(TEXTS[name].read_text(encoding="utf-8").split())
-    found = smollm.encode(smollm.load(), " " + words)
+    found = smollm.encode(smollm.load(), " " + opened.words(TEXTS[name]))
     return torch.tensor(found[500 : 500 + LENGTH + 1])
 
 
 @cache
-def weights(device: str) -> dict[str, Tensor]:
-    """The model's, where it is to run."""
-    return {name: x.to(device) for name, x in smollm.load().weights.items()}
+def loaded(device: str) -> smollm.Model:
+    """The model, where it is to run."""
+    model = smollm.load()
+    return model._replace(weights={n: x.to(device) for n, x in model.weights.items()})
 
 
 class Reader:
@@ -110,10 +111,10 @@ class Reader:
         factor: float = 1.0,
         device: str = "cpu",
     ) -> None:
-        self.text, self.weights = text.to(device), weights(device)
+        self.text, self.model = text.to(device), loaded(device)
         self.frequencies, self.factor = torch.from_numpy(np.array(frequencies)), factor
-        self.shape, self.count = smollm.load().shape, len(text) - 1
-        sizes = self.shape.layers, self.shape.key_heads, self.count, self.shape.size
+        shape, self.count = self.model.shape, len(text) - 1
+        sizes = shape.layers, shape.key_heads, self.count, shape.size
         self.keys, self.values = (torch.zeros(sizes, device=device) for _ in "kv")
 
     @torch.no_grad()
@@ -139,28 +140,15 @@ class Reader:
 
     def _piece(self, first: int, turns: Sequence[Tensor], longest: int) -> Tensor:
         """The losses of some tokens, through all layers."""
-        w, end = self.weights, min(first + PIECE, self.count)
-        x = w["token_embd.weight"][self.text[first:end]]
-        for layer in range(self.shape.layers):
-            own = f"blk.{layer}."
-            h = smollm.normed(x, w[own + "attn_norm.weight"])
-            q, k, v = (
-                (h @ w[f"{own}attn_{name}.weight"].T)
-                .unflatten(1, (-1, self.shape.size))
-                .transpose(0, 1)
-                for name in "qkv"
-            )
+        end = min(first + PIECE, self.count)
+
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             self.keys[layer, :, first:end], self.values[layer, :, first:end] = k, v
             k, v = (kept[layer, :, None, :end] for kept in (self.keys, self.values))
-            q = q.unflatten(0, (self.shape.key_heads, -1))
-            mixed = _scores(q, k, turns, longest).softmax(-1) @ v
-            mixed = mixed.flatten(0, 1).transpose(0, 1).flatten(1)
-            x = x + mixed @ w[own + "attn_output.weight"].T
-            h = smollm.normed(x, w[own + "ffn_norm.weight"])
-            gate = silu(h @ w[own + "ffn_gate.weight"].T)
-            opened = gate * (h @ w[own + "ffn_up.weight"].T)
-            x = x + opened @ w[own + "ffn_down.weight"].T
-        logits = smollm.normed(x, w["output_norm.weight"]) @ w["token_embd.weight"].T
+            q = q.unflatten(0, (len(k), -1))
+            return (_scores(q, k, turns, longest).softmax(-1) @ v).flatten(0, 1)
+
+        logits = smollm.through_layers(self.model, self.text[first:end], attend)
         return cross_entropy(logits, self.text[first + 1 : end + 1], reduction="none")
 
 

@@ -2,13 +2,12 @@
 
     python book/experiments/data/runs.py                     all of them
     python book/experiments/data/runs.py masked freedom      some of them
-    torchrun --nproc-per-node 4 book/experiments/data/runs.py    on four cores
 
 Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
 how far it is, and goes on where it was stopped: what is done lies in the folder
-`parts`; empty it after a change of the programs. With torchrun the runs are dealt out
-to processes, or to machines that share the folder; a text or a model is made by one
-of them. Each takes one thread, so that no result depends on how many there are.
+`parts`; empty it after a change of the programs. For several cores start it several
+times, with different names. It takes one thread, so that no result depends on how
+many there are.
 
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
@@ -20,10 +19,9 @@ and "varied" are the same with other seeds, other rates and a wider model; those
 
 import hashlib
 import inspect
-import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -37,6 +35,7 @@ from pe_lib.experiments import (
     ensemble,
     held,
     induction,
+    kept,
     loop,
     matrices,
     one_head,
@@ -45,53 +44,23 @@ from pe_lib.experiments import (
     training,
 )
 from pe_lib.experiments.compare import best_rates
-from pe_lib.experiments.kept import (
-    contradictions,
-    load,
-    load_header,
-    save,
-    save_rows,
-)
-from pe_lib.experiments.one_head import HEADS, measure, trained
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, Task, after_a_start
-from pe_lib.experiments.text import chosen_rates, read, rows_of
 from pe_lib.experiments.training import Score, train
 
 Settings = Mapping[str, Any]
 """The arguments of what makes one run."""
 FOLDER = Path(__file__).parent
-RANK, WORLD = (
-    int(os.environ.get(name, n)) for name, n in (("RANK", 0), ("WORLD_SIZE", 1))
-)
-"""Which of how many processes this is; torchrun sets both."""
 
 RATES = (0.01, 0.03, 0.003)
 CHOOSING = {"seeds": 2, "first_seed": 100}
 REPORTED = {"seeds": 10}
 
-ALL = [
-    "none",
-    "counting",
-    "normalized",
-    "binary",
-    "sinusoid",
-    "learned",
-    "rotary",
-    "t5_fast",
-    "alibi_steep",
-]
+ALL = ["none", "counting", "normalized", "binary", "sinusoid", "learned", "rotary"]
+ALL += ["t5_fast", "alibi_steep"]
 TABLES = ["sinusoid", "learned_from_sinusoid", "random", "learned", "learned_quiet"]
-MASKED = [
-    "none",
-    "counting",
-    "sinusoid",
-    "rotary",
-    "t5",
-    "t5_fast",
-    "alibi",
-    "alibi_steep",
-]
+MASKED = ["none", "counting", "sinusoid", "rotary", "t5", "t5_fast"]
+MASKED += ["alibi", "alibi_steep"]
 FAR: dict[str, Any] = {
     "steps": 600,
     "test_lengths": (16, 24, 32, 64, 128),
@@ -247,18 +216,28 @@ def rate_runs(name: str) -> dict[str, Settings]:
 def reported_runs(name: str) -> dict[str, Settings]:
     """The runs that are reported, at the rates that are best in `rates/`."""
     path = FOLDER / "rates" / f"{name}.csv"
-    best = best_rates(load(path)) if path.exists() else {}
+    best = best_rates(kept.load(path)) if path.exists() else {}
     return {
         group: settings | REPORTED | ({"rate": best[group]} if group in best else {})
         for group, settings in GROUPS[name].items()
     }
 
 
-RUNS: dict[str, dict[str, Settings]] = {
-    **{name: reported_runs(name) for name in GROUPS},
+def longer(run: Settings, times: int) -> Settings:
+    """The same run, trained so many times as long."""
+    return run | {"steps": times * run["steps"]}
+
+
+def times(factor: float, run: Settings) -> Settings:
+    """The same run with every rate so many times as large."""
+    rates = {scheme: factor * rate for scheme, rate in run.get("rate", {}).items()}
+    return run | {"rate": rates}
+
+
+FIXED: dict[str, dict[str, Settings]] = {
     "one_back": {
         "to_24": {
-            "schemes": list(HEADS),
+            "schemes": list(one_head.HEADS),
             "seeds": 10,
             "test_lengths": (24, 48, 96, 192),
         },
@@ -270,18 +249,25 @@ RUNS: dict[str, dict[str, Settings]] = {
         },
     },
 }
+"""Runs at rates that nothing here chooses."""
 LONGER = (1, 2, 4, 16)
-RUNS["steps"] = {
-    f"{task} x {times}": {"task": task, "schemes": ALL, "rate": 0.01, "seeds": 5}
-    | special
-    | {"steps": times * special["steps"]}
+FIXED["steps"] = {
+    f"{task} x {n}": {"task": task, "schemes": ALL, "rate": 0.01, "seeds": 5}
+    | longer(special, n)
     for task, special in SIX.items()
-    for times in LONGER
+    for n in LONGER
 }
 """The tasks of "training", trained up to sixteen times as long, at one rate for all."""
+
+
+def of_readers(whats: Iterable[str]) -> list[str]:
+    """Schemes of both tasks."""
+    return [f"{task}/{what}" for task in stretched.TASKS for what in whats]
+
+
 BASES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
 """For each base of a stretched reader the rate that "stretched_rates" chooses."""
-RUNS["stretched_rates"] = {
+FIXED["stretched_rates"] = {
     f"base_{base}": {
         "schemes": ["0.005", "0.01", "0.02"],
         "base": base,
@@ -290,13 +276,9 @@ RUNS["stretched_rates"] = {
     }
     for base in BASES
 }
-RUNS["stretched"] = {
+FIXED["stretched"] = {
     f"base_{base}": {
-        "schemes": [
-            f"{task}/{rule}"
-            for task in stretched.TASKS
-            for rule in (stretched.RULES if base == 10_000 else ["none"])
-        ],
+        "schemes": of_readers(stretched.RULES if base == 10_000 else ["none"]),
         "base": base,
         "rate": rate,
         "seeds": 10,
@@ -305,10 +287,9 @@ RUNS["stretched"] = {
     for base, rate in BASES.items()
 }
 
-
-RUNS["held"] = {
+FIXED["held"] = {
     f"{longest} words, turns of {turns_of}, rate {rate}": {
-        "schemes": [f"{task}/{what}" for task in stretched.TASKS for what in held.HELD],
+        "schemes": of_readers(held.HELD),
         "longest": longest,
         "turns_of": turns_of,
         "rate": rate,
@@ -318,12 +299,6 @@ RUNS["held"] = {
     for longest, turns_of in ((64, 64), (128, 128), (256, 256), (64, 512))
     for rate in (0.01, 0.02)
 }
-
-
-def times(factor: float, run: Settings) -> Settings:
-    """The same run with every rate so many times as large."""
-    rates = {scheme: factor * rate for scheme, rate in run.get("rate", {}).items()}
-    return run | {"rate": rates}
 
 
 CHANGES: dict[str, Callable[[Settings], Settings]] = {
@@ -343,54 +318,12 @@ DOUBTED = {
 }
 
 
-def changed_runs() -> dict[str, Settings]:
-    """Every doubted run, with each of the changes."""
-    return {
-        f"{change}, {name}/{group}": changed(RUNS[name][group])
-        for change, changed in CHANGES.items()
-        for name, groups in DOUBTED.items()
-        for group in groups
-    }
-
-
-RUNS["changed"] = changed_runs()
-
-
-def four_times_runs() -> dict[str, Settings]:
-    """Reported runs, trained four times as long at the same rates; "steps" has more."""
-    return {
-        f"four times the steps, {name}/{group}": run | {"steps": 4 * run["steps"]}
-        for name in FOUR_TIMES
-        for group, run in RUNS[name].items()
-    }
-
-
-FOUR_TIMES = (
-    "masked",
-    "learned_or_fixed",
-    "loudness",
-    "extrapolation",
-    "freedom",
-    "start_token",
-)
-RUNS["four_times"] = four_times_runs()
-for _name in ("randomised", "previous_far"):
-    RUNS[f"{_name}_x8"] = {
-        run: settings | {"steps": 8 * settings["steps"]}
-        for run, settings in RUNS[_name].items()
-    }
-
+FOUR_TIMES = ("masked", "learned_or_fixed", "loudness", "extrapolation", "freedom")
+FOUR_TIMES += ("start_token",)
+"""Names whose runs are trained four times as long at the same rates."""
 OPENED_MODELS: dict[str, Settings] = {
     "one_back": {
-        "schemes": [
-            "added",
-            "codes",
-            "rotations",
-            "residual",
-            "shift",
-            "rotary",
-            "turns",
-        ],
+        "schemes": [*one_head.HEADS, "turns"],
         "test_lengths": (24, 96, 192),
     },
     "dial": {
@@ -405,11 +338,9 @@ OPENED_MODELS: dict[str, Settings] = {
         "test_lengths": (32, 128),
     },
     "readers": {
-        "schemes": [
-            f"{task}/{rule}"
-            for task in stretched.TASKS
-            for rule in ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
-        ],
+        "schemes": of_readers(
+            ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
+        ),
         "test_lengths": (64, 512),
     },
 }
@@ -421,15 +352,14 @@ VARIED: dict[str, Settings] = {
     "twice the rate": {"rate": 2},
     "twice the width": {"width": 2},
 }
-RUNS["varied"] = {
+FIXED["varied"] = {
     f"{change}, {name}": {"model": name, "seeds": 10} | settings | changed
     for change, changed in VARIED.items()
     for name, settings in OPENED_MODELS.items()
 }
 # A wider model of two layers wants a smaller rate: this is what it does with one.
-RUNS["varied"]["wide at half the rate, dial"] = RUNS["varied"][
-    "twice the width, dial"
-] | {"rate": 0.5}
+wide = FIXED["varied"]["twice the width, dial"] | {"rate": 0.5}
+FIXED["varied"]["wide at half the rate, dial"] = wide
 
 
 def measure_varied(
@@ -447,7 +377,7 @@ def measure_varied(
     tested["test_lengths"] = test_lengths
     if model == "one_back":
         tested |= {"rate": rate * one_head.RATE, "width": width * one_head.WIDTH}
-        return measure(schemes, **tested)
+        return one_head.measure(schemes, **tested)
     if model == "readers":
         base, width = 10_000, width * stretched.WIDTH
         tested |= {"base": base, "rate": rate * BASES[base], "width": width}
@@ -464,12 +394,6 @@ def train_without_blocks(**settings: Any) -> list[Score]:
     return [row for row in train(**settings) if not row.queries[0].isdigit()]
 
 
-STRETCHED = {
-    "stretched": stretched.measure,
-    "stretched_rates": stretched.choose,
-    "stretched_reader": stretched.trained,
-}
-"""Names that pe_lib.experiments.stretched makes, and how."""
 TEXTS: dict[str, dict[str, Any]] = {
     name: {"schemes": ["none", "sinusoid", "rotary"], "steps": 400 * times}
     for name, times in (("text", 1), ("text_x2", 2), ("text_x4", 4), ("text_x8", 8))
@@ -478,8 +402,10 @@ TEXTS: dict[str, dict[str, Any]] = {
 WEIGHTS: dict[str, Settings] = {
     "one_back_weights": {"encoding": "added", "seed": 0},
     "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seeds": (0,)},
+    "dial_tables": {"seeds": 15, "model": {}},
+    "dial_weights": {"seed": 0, "settings": induction.Settings()},
 }
-"""Models that are kept: the arguments of one_head.trained or stretched.trained."""
+"""Models that are kept: the arguments of what trains them, or looks into them."""
 
 SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
 OTHERS: dict[str, dict[str, Any]] = {
@@ -527,13 +453,29 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
     },
 }
 """Rows of induction.measure: models of two layers, trained and operated on."""
-RUNS.update(TWO_LAYERS)
-OPENED: dict[str, Settings] = {
-    "dial_tables": {"seeds": 15, "model": {}},
-    "dial_weights": {"seed": 0, "settings": induction.Settings()},
-}
-"""What is inside them: induction.tables, and the parameters of one model."""
-WEIGHTS |= OPENED
+FIXED |= TWO_LAYERS
+
+
+def all_runs() -> dict[str, dict[str, Settings]]:
+    """The runs of each name; those that come from GROUPS at the rates of now."""
+    runs = {name: reported_runs(name) for name in GROUPS} | FIXED
+    runs["changed"] = {
+        f"{change}, {name}/{group}": changed(runs[name][group])
+        for change, changed in CHANGES.items()
+        for name, groups in DOUBTED.items()
+        for group in groups
+    }
+    runs["four_times"] = {
+        f"four times the steps, {name}/{group}": longer(run, 4)
+        for name in FOUR_TIMES
+        for group, run in runs[name].items()
+    }
+    for name in ("randomised", "previous_far"):
+        runs[f"{name}_x8"] = {run: longer(of, 8) for run, of in runs[name].items()}
+    return runs
+
+
+RUNS = all_runs()
 
 
 TOLERANCES: dict[str, tuple[float, float, float]] = {
@@ -585,17 +527,6 @@ def command(name: str) -> str:
     return f"python book/experiments/data/{Path(__file__).name} {name}"
 
 
-MADE_BY: dict[str, tuple[ModuleType, ...]] = {
-    **dict.fromkeys(("one_back", "one_back_weights"), (one_head,)),
-    **dict.fromkeys((*TWO_LAYERS, *OPENED), (induction, loop)),
-    **dict.fromkeys(STRETCHED, (stretched, loop)),
-    "held": (held, stretched, loop),
-    **dict.fromkeys(TEXTS, (ensemble, training, loop, text)),
-    "varied": (one_head, stretched, induction, loop),
-}
-"""The modules that make the rows of a name; of all others, those of training."""
-
-
 def runs_of(name: str) -> Mapping[str, Settings]:
     """The runs of one file; a text or a model is one run of its own name."""
     if name in TEXTS or name in WEIGHTS:
@@ -610,13 +541,14 @@ def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, 
     The arguments of each run, also those that are left out; a task, a scheme and a
     text by name. Under "constants" the numbers that the modules name in capitals.
     """
+    run_of, modules = maker(name)
     constants = {
         f"{module.__name__.rpartition('.')[2]}.{constant}": value
-        for module in MADE_BY.get(name, (ensemble, training, loop))
+        for module in modules
         for constant, value in vars(module).items()
         if constant.isupper() and isinstance(value, int | float)
     }
-    told = {run: arguments(maker(name), settings) for run, settings in runs.items()}
+    told = {run: arguments(run_of, settings) for run, settings in runs.items()}
     if name in TEXTS:
         digest = hashlib.sha256(words().encode()).hexdigest()[:16]
         told[name] |= {"text": digest, "rates": RATES, "choosing": CHOOSING}
@@ -639,47 +571,42 @@ def arguments(run_of: Callable[..., Any], settings: Settings) -> dict[str, Any]:
     return told
 
 
-def is_made(name: str) -> bool:
-    """Whether the kept file is there and was made with these settings."""
-    return path(name).exists() and not contradictions(
-        path(name), command(name), settings_of(name, runs_of(name))
-    )
+def is_made(file: Path, name: str, runs: Mapping[str, Settings]) -> bool:
+    """Whether a kept file is there and was made with these settings."""
+    now = command(name), settings_of(name, runs)
+    return file.exists() and not kept.contradictions(file, *now)
 
 
 def make(name: str) -> None:
     """Run everything under one name and keep it."""
     if name in GROUPS:
         make_file(f"rates/{name}", rate_runs(name))
-        RUNS[name] = reported_runs(name)
-    if name in ("changed", "four_times"):
-        RUNS[name] = changed_runs() if name == "changed" else four_times_runs()
-    single = [*TEXTS, *WEIGHTS]
-    if name not in single:
+        RUNS.update(all_runs())
+    if name in RUNS:
         make_file(name, RUNS[name])
-    elif single.index(name) % WORLD == RANK:  # no parts to share: one makes it all
-        begin = time.process_time()
-        made = text_rows(name) if name in TEXTS else weights_of(name)
-        write = save_rows if name in TEXTS else matrices.save
-        write(made, path(name), **origin(name, time.process_time() - begin))
+        return
+    begin = time.process_time()
+    made = text_rows(name) if name in TEXTS else weights_of(name)
+    write = kept.save_rows if name in TEXTS else matrices.save
+    write(made, path(name), **origin(name, runs_of(name), time.process_time() - begin))
 
 
 def text_rows(name: str) -> list[list[str]]:
     """The rows of one name of TEXTS, at rates that are chosen first."""
     settings = TEXTS[name]
-    rates = chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
-    found = read(words(), rates=rates, **settings, **REPORTED)
-    return rows_of(found, settings["schemes"], rates)
+    rates = text.chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
+    found = text.read(words(), rates=rates, **settings, **REPORTED)
+    return text.rows_of(found, settings["schemes"], rates)
 
 
 def weights_of(name: str) -> Mapping[str, torch.Tensor]:
     """The matrices of one name of WEIGHTS."""
-    if name == "dial_tables":
-        return induction.tables(**OPENED[name])
+    made = maker(name)[0](**WEIGHTS[name])
     if name == "dial_weights":
-        return induction.train(**OPENED[name])[-1]
-    if name in STRETCHED:
-        return stretched.trained(**WEIGHTS[name]).matrices()
-    return trained(**WEIGHTS[name]).state_dict()
+        return made[-1]
+    if name == "stretched_reader":
+        return made.matrices()
+    return made if name == "dial_tables" else made.state_dict()
 
 
 def words() -> str:
@@ -687,71 +614,60 @@ def words() -> str:
     return " ".join((FOLDER / "text.txt").read_text(encoding="utf-8").split())
 
 
-def origin(name: str, seconds: float) -> dict[str, Any]:
+def origin(name: str, runs: Mapping[str, Settings], seconds: float) -> dict[str, Any]:
     """What the first lines of a kept file say."""
     row, later, mean = TOLERANCES[name]
     return {
         "command": command(name),
-        "settings": settings_of(name, runs_of(name)),
+        "settings": settings_of(name, runs),
         "seconds": seconds,
         "tolerance": f"{row} a row, {later} a row on longer texts, {mean} a mean",
     }
 
 
-def maker(name: str) -> Callable[..., Any]:
-    """What makes the rows of a name."""
-    makers: dict[str, Callable[..., Any]] = {
-        **dict.fromkeys(TWO_LAYERS, induction.measure),
-        **dict.fromkeys(TEXTS, read),
-        **STRETCHED,
-        "held": held.measure,
-        "one_back": measure,
-        "one_back_weights": trained,
-        "dial_tables": induction.tables,
-        "dial_weights": induction.train,
-        "varied": measure_varied,
-        "changed": train_without_blocks,
-        "four_times": train_without_blocks,
+def maker(name: str) -> tuple[Callable[..., Any], tuple[ModuleType, ...]]:
+    """What makes the rows of a name, and the modules whose constants count."""
+    learns = ensemble, training, loop
+    two_layers, readers = (induction, loop), (stretched, loop)
+    makers: dict[str, tuple[Callable[..., Any], tuple[ModuleType, ...]]] = {
+        **dict.fromkeys(TWO_LAYERS, (induction.measure, two_layers)),
+        **dict.fromkeys(TEXTS, (text.read, (*learns, text))),
+        "dial_tables": (induction.tables, two_layers),
+        "dial_weights": (induction.train, two_layers),
+        "stretched": (stretched.measure, readers),
+        "stretched_rates": (stretched.choose, readers),
+        "stretched_reader": (stretched.trained, readers),
+        "held": (held.measure, (held, *readers)),
+        "one_back": (one_head.measure, (one_head,)),
+        "one_back_weights": (one_head.trained, (one_head,)),
+        "varied": (measure_varied, (one_head, stretched, *two_layers)),
+        "changed": (train_without_blocks, learns),
+        "four_times": (train_without_blocks, learns),
     }
-    return makers.get(name.removeprefix("rates/"), train)
+    return makers.get(name.removeprefix("rates/"), (train, learns))
 
 
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     """Make the runs of one file that are not there yet, and join them."""
     (FOLDER / "parts").mkdir(exist_ok=True)
-    run_of = maker(name)
-    parts = {run: part_of(FOLDER / "parts", name, run) for run in runs}
-    told = {run: settings_of(name, {run: settings}) for run, settings in runs.items()}
-
-    def is_done(run: str) -> bool:
-        part = parts[run]
-        return part.exists() and not contradictions(part, command(name), told[run])
-
-    begin = time.monotonic()
-    for number, (run, settings) in enumerate(runs.items()):
-        if number % WORLD == RANK and not is_done(run):
-            show(name, sum(map(is_done, runs)), len(runs), begin)
+    run_of, _ = maker(name)
+    found: dict[str, list[Score]] = {}
+    begin, seconds = time.monotonic(), 0.0
+    for number, (run, settings) in enumerate(runs.items(), 1):
+        part = part_of(FOLDER / "parts", name, run)
+        if not is_made(part, name, {run: settings}):
             began = time.process_time()
-            rows = run_of(**settings)
-            save(
-                {run: rows},
-                parts[run],
-                command=command(name),
-                settings=told[run],
-                seconds=time.process_time() - began,
-            )
-    while not all(map(is_done, runs)):
-        time.sleep(1)  # other processes are still at it
-    show(name, len(runs), len(runs), begin)
-    print(flush=True)
-    if RANK == 0:
-        found: dict[str, list[Score]] = {}
-        seconds = 0.0
-        for part in parts.values():
-            found |= load(part)
-            seconds += seconds_of(part)
-        path(name).parent.mkdir(exist_ok=True)
-        save(found, path(name), **origin(name, seconds))
+            rows = {run: run_of(**settings)}
+            made = origin(name, {run: settings}, time.process_time() - began)
+            kept.save(rows, part, **made)
+        found |= kept.load(part)
+        seconds += seconds_of(part)
+        minutes = (time.monotonic() - begin) / 60
+        done = f"\r{name}: {number} of {len(runs)}, {minutes:.0f} min"
+        print(done, end="", flush=True)
+    print()
+    path(name).parent.mkdir(exist_ok=True)
+    kept.save(found, path(name), **origin(name, runs, seconds))
 
 
 def part_of(folder: Path, name: str, run: str) -> Path:
@@ -760,20 +676,9 @@ def part_of(folder: Path, name: str, run: str) -> Path:
     return folder / f"{letters}.csv"
 
 
-def show(name: str, done: int, total: int, begin: float) -> None:
-    """One line that is written over: how far it is."""
-    bar = "#" * (20 * done // total)
-    spent = (time.monotonic() - begin) / 60
-    print(
-        f"\r{name:28}[{bar:20}] {done:2} of {total}, {spent:.0f} min",
-        end="",
-        flush=True,
-    )
-
-
 def seconds_of(file: Path) -> float:
     """How long the making of a kept file took, of one core."""
-    return float(load_header(file)["made"].split(" in ")[1].split()[0])
+    return float(kept.load_header(file)["made"].split(" in ")[1].split()[0])
 
 
 def main(names: list[str]) -> None:
@@ -783,11 +688,10 @@ def main(names: list[str]) -> None:
     unknown = set(names) - set(known)
     if unknown:
         raise SystemExit(f"names must be of {', '.join(known)}, got {unknown}")
-    wanted = names or [name for name in known if not is_made(name)]
+    wanted = names or [n for n in known if not is_made(path(n), n, runs_of(n))]
     files = [path(x) for name in wanted for x in (name, f"rates/{name}")]
     last_time = sum(seconds_of(file) for file in files if file.exists())
-    if RANK == 0:
-        print(f"{len(wanted)} names; last time {last_time / 60:.0f} minutes of a core")
+    print(f"{len(wanted)} names; last time {last_time / 60:.0f} minutes of a core")
     for name in wanted:
         make(name)
 

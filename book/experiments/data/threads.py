@@ -3,7 +3,6 @@
     python book/experiments/data/threads.py                  all, on two threads
     python book/experiments/data/threads.py masked dial      some of them
     python book/experiments/data/threads.py --threads 4      on four
-    python book/experiments/data/threads.py --minutes 5      stop then, go on next time
 
 The order in which numbers are added depends on how many threads add them, and some
 hundred steps of training make another model of a last digit. So a rerun gives other
@@ -123,14 +122,15 @@ def runs_of(name: str) -> Mapping[str, Mapping[str, Any]]:
 
 def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     """Train one run again, and write it as its kept file is written."""
-    origin = runs.origin(name, 0.0)
+    origin = runs.origin(name, runs.runs_of(name), 0.0)
     if name in runs.TEXTS:
         kept.save_rows(runs.text_rows(name), path, **origin)
     elif name in runs.WEIGHTS:
         matrices.save(runs.weights_of(name), path, **origin)
     else:
         sample = {"seeds": SAMPLED[name]} if name in SAMPLED else {}
-        kept.save({run: runs.maker(name)(**settings | sample)}, path, **origin)
+        run_of, _ = runs.maker(name)
+        kept.save({run: run_of(**settings | sample)}, path, **origin)
 
 
 # What is compared
@@ -154,64 +154,60 @@ def read(name: str, path: Path) -> dict[str, list[Score]]:
     weights = matrices.load(path)
     if name == "dial_tables":
         return {name: list(of_tables(weights))}
-    return {name: list(of_model(name, weights))}
+    return {name: of_model(name, weights)}
 
 
-def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> Iterator[Score]:
+def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> list[Score]:
     """The answers of a kept model, as its page asks for them."""
     if name == "one_back_weights":
         model = one_head.OneHead(torch.Generator())
         model.load_state_dict(weights)
-        heads = [head for head in one_head.HEADS if head != "rotary"]
-        yield from one_head.scores_of({"added": model}, 0, heads, (24, 48, 96, 192))
+        shares = {
+            (head, n): one_head.share_of({"added": model}, head, n)
+            for head in one_head.HEADS
+            for n in (24, 48, 96, 192)
+            if head != "rotary"
+        }
     elif name == "dial_weights":
         two = induction.made_of(weights, induction.Settings())
-        for head, change in induction.interventions(two).items():
-            for n in (32, 128):
-                share = induction.share_predicted(
-                    two, induction.test_texts(n, 0), change
-                )
-                yield Score("names", head, 0, n, share)
+        shares = {
+            (head, n): induction.share_predicted(two, texts, change)
+            for head, change in induction.interventions(two).items()
+            for n, texts in ((n, induction.test_texts(n, 0)) for n in (32, 128))
+        }
     else:
-        reader = stretched.readers([0])
+        reader, base = stretched.readers([0]), runs.WEIGHTS[name]["base"]
         reader.load_matrices(weights)
-        for task in stretched.TASKS:
-            for rule in stretched.RULES:
-                for n in (64, 512):
-                    speeds = stretched.stretched(rule, runs.WEIGHTS[name]["base"], n)
-                    share = stretched.share_right(reader, task, n, speeds, seeds=[0])
-                    yield Score(task, f"{task}/{rule}", 0, n, float(share[0]))
+        shares = {
+            (f"{task}/{rule}", n): stretched.share_right(
+                reader, task, n, stretched.stretched(rule, base, n), seeds=[0]
+            ).item()
+            for task in stretched.TASKS
+            for rule in stretched.RULES
+            for n in (64, 512)
+        }
+    return [Score(name, scheme, 0, n, x) for (scheme, n), x in shares.items()]
 
 
 def of_tables(tables: Mapping[str, torch.Tensor]) -> Iterator[Score]:
     """What the dial's page reads off its tables; sizes and spreads in tens."""
-    found = {name: tables[name].double().numpy() for name in tables}
+    found = {name: table.double().numpy() for name, table in tables.items()}
     heads = [found[f"head {seed}"] for seed in range(len(found["right"]))]
-    hands = [rotations.sizes_and_angles(W) for W in heads]
+    sizes, phases = np.swapaxes([rotations.sizes_and_angles(W) for W in heads], 0, 1)
     turns = (np.arange(128) - 1) / (2 * np.pi)
     near = np.abs(turns - turns.round()) < 0.1
-    misses = found["misses"]
+    misses, maps = found["misses"], [name for name in found if name.startswith("map")]
+    squares = np.square(heads).sum((1, 2))
     columns: dict[str, NDArray[np.float64]] = {
         "right": found["right"],
         "words in three hands": found["words"][:, :3].sum(1, keepdims=True),
         "spread": found["spread"] / 10,
         "heard": found["heard"],
-        "turns": np.array(
-            [
-                [2 * (sizes**2).sum() / (W**2).sum()]
-                for (sizes, _), W in zip(hands, heads, strict=True)
-            ]
-        ),
-        "sizes": np.array([sizes[:3] / 10 for sizes, _ in hands]),
-        "angles": np.array([phases[:3] for _, phases in hands]),
+        "turns": (2 * np.square(sizes).sum(1) / squares)[:, None],
+        "sizes": sizes[:, :3] / 10,
+        "angles": phases[:, :3],
         "whole turns": (misses[:, near].sum(1) / misses.sum(1))[:, None],
-        "map, one back": np.array(
-            [
-                np.diagonal(found[name], -1).mean()
-                for name in found
-                if name.startswith("map")
-            ]
-        )[None],
+        "map, one back": np.array([[np.diagonal(found[x], -1).mean() for x in maps]]),
     }
     for name, values in columns.items():
         for (seed, column), value in np.ndenumerate(values):
@@ -256,19 +252,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[[], *names()])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=1e9)
     asked = parser.parse_args()
     folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
     folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(asked.threads)
-    begin = time.monotonic()
     for name in asked.names or names():
         for run, settings in runs_of(name).items():
             part = runs.part_of(folder, name, run)
             if part.exists():
                 continue
-            if time.monotonic() - begin > 60 * asked.minutes:
-                raise SystemExit(f"Not done yet: {name}, {run}. Start it again.")
             print(f"{name}, {run}", flush=True)
             make(name, run, settings, part)
     found = [gap for name in asked.names or names() for gap in compare(name, folder)]

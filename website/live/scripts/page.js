@@ -95,10 +95,9 @@ export const begin = async (box, base) => {
   });
   const reset = button("Reset", () => end("The next run starts a fresh Python."));
   const file = button("Save as a notebook", async () => {
-    const texts = new Map(cells.filter(({ edited }) => edited).map(({ id, text }) => [id, text]));
     try {
-      await save(new URL(`../../notebooks/${page}.ipynb`, base), texts);
-      say("Saved: this chapter’s notebook for students, with your cells in it.");
+      await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited));
+      say("Saved: the reader’s notebook of this page, with your cells in it.");
     } catch (error) {
       say(`Not saved: ${error.message}.`);
     }

@@ -1,5 +1,5 @@
-// The reader's cells in the notebook that a student of this chapter gets: Jupyter opens it,
-// and nbgrader and otter find the answers in the cells that they know by name.
+// The reader's cells in the reader's notebook of this chapter: Jupyter opens it, and nbgrader
+// finds answers and checks by the names that it knows.
 const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
 const download = (name, text) => {
@@ -10,13 +10,17 @@ const download = (name, text) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
 
-// `texts`: a Map from the id of a changed cell to its text.
-export const save = async (address, texts) => {
+// `changed`: cells, each with what it was and its text. What was a set-up cell of its own is
+// part of the notebook's first.
+export const save = async (address, changed) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`the site has no notebook of this page (${answer.status})`);
   const notebook = await answer.json();
-  for (const cell of notebook.cells.filter(({ id }) => texts.has(id))) {
-    Object.assign(cell, { source: lines(texts.get(cell.id)), outputs: [], execution_count: null });
+  const named = (name) => notebook.cells.find(({ id }) => id === name);
+  for (const { id, source, text } of changed) {
+    const cell = named(id) ?? named("set-up");
+    const whole = cell.id === id ? text : cell.source.join("").replace(source.trimEnd(), () => text);
+    Object.assign(cell, { source: lines(whole), outputs: [], execution_count: null });
   }
   download(address.pathname.split("/").pop(), `${JSON.stringify(notebook, null, 1)}\n`);
 };

@@ -1,21 +1,23 @@
-"""The student's edition: the answers out, all else as it was, and it finds pe_lib."""
+"""The reader's edition: whole in any Jupyter, without answers, and it finds pe_lib."""
 
 import ast
 import contextlib
-import copy
 import io
 import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from website import editions, manuscript, stubs
+from website import editions, manuscript, reader, stubs, wrong_answers
 from website import sources as links
+from website.live import extension as live
 from website.manuscript import ROOT
+from website.wrong_answers import Collected, WrongAnswer
 
 BOOK = manuscript.read()
 KEYS = set(links.bibliography())
@@ -30,16 +32,26 @@ def code(text, *tags, output="1\n"):
     return {
         "cell_type": "code",
         "execution_count": 3,
-        "id": "c",
+        "id": re.sub(r"\W", "-", text)[:30],
         "metadata": {"tags": list(tags)},
         "outputs": [{"name": "stdout", "output_type": "stream", "text": [output]}],
         "source": text.splitlines(keepends=True),
     }
 
 
+FIGURE = {
+    **code("show()"),
+    "id": "figure",
+    "metadata": {
+        "mystnb": {
+            "figure": {"caption": "**It** rises {cite}`vaswani2017`.", "name": "fig-a"}
+        }
+    },
+}
 CELLS = [
     markdown("# Title"),
-    code("import numpy"),
+    code("import numpy", "setup", output=""),
+    FIGURE,
     markdown(
         ":::{exercise} Try. Build, 5 minutes\n:label: a\n\nWrite `f`.\n:::\n\n"
         ":::{solution-start} a\n:class: dropdown\n:::\n\nBecause it *is* so."
@@ -59,31 +71,114 @@ CELLS = [
 NOTEBOOK = {"cells": CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
+COLLECTED = {
+    "a": Collected("", (WrongAnswer("It is 2.", "f = 2", ""),), {}, {}),
+    "b": Collected("", (WrongAnswer("It is 3.", "g = 3", ""),), {}, {"Say why.": 2}),
+}
+
+
+@pytest.fixture()
+def page(tmp_path, monkeypatch):
+    """A page of its own, with two exercises."""
+    monkeypatch.setattr(wrong_answers, "collected", lambda: COLLECTED)
+    path = tmp_path / "p.ipynb"
+    path.write_text(json.dumps(NOTEBOOK), encoding="utf-8")
+    return manuscript.read_page("book/part/p", path)
+
+
 def sources(notebook):
     return ["".join(cell["source"]) for cell in notebook["cells"]]
 
 
-def test_answers_are_out_and_all_else_stays():
-    before = copy.deepcopy(NOTEBOOK)
-    edition = editions.students(NOTEBOOK)
-    assert before == NOTEBOOK
-    assert sources(edition) == [
-        "# Title",
-        stubs.REPORTER.rstrip(),
-        "import numpy",
+def test_answers_are_out_and_all_else_stays(page):
+    edition = reader.edition(page)
+    title, set_up, *rest = sources(edition)
+    assert title == "# Title"
+    assert set_up.startswith("#@title Set-up") and set_up.endswith(
+        "exercise.scores = {}"
+    )
+    assert set_up.index("import pe_lib") < set_up.index("import numpy")
+    assert rest == [
+        "#@title Draws figure 1\nshow()",
+        "**Figure 1.** **It** rises ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)).",
         "**Exercise. Try. Build, 5 minutes**\n\n\nWrite `f`.",
         "# Your answer to a\n\ndef f(x, *, y=2):\n"
         '    raise NotImplementedError("f: your code here")',
         "Not the answer.",
         'with exercise("a", 5, "f"):\n    assert f(3) == 3',
+        reader.folded("Stuck? What others got wrong", "- It is 2."),
         "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
+        reader.PROOF.format(points=2),
         "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
         "g = ...  # your code here",
-        'with exercise("b", 3, "g", "C"):\n    assert g and C',
-        'print(sum(exercise.scores.values()), "of 8 points so far")',
+        'with exercise("b", 1, "g", "C"):\n    assert g and C',
+        reader.folded("Stuck? What others got wrong", "- It is 3."),
+        'print(sum(exercise.scores.values()), "of 6 points so far")',
     ]
     outputs = [c["outputs"] for c in edition["cells"] if c["cell_type"] == "code"]
     assert [bool(found) for found in outputs] == [False, True, *[False] * 5]
+
+
+def test_code_of_figures_is_hidden_everywhere(page):
+    """In JupyterLab, on Colab; it runs, and its picture stays."""
+    figure = reader.edition(page)["cells"][2]
+    assert figure["metadata"]["jupyter"] == {"source_hidden": True}
+    assert figure["metadata"]["cellView"] == "form" and figure["outputs"]
+
+
+def test_with_solutions_they_stay(page):
+    """And checks are as they were written."""
+    text = "\n".join(sources(reader.edition(page, solutions=True)))
+    assert "Because it *is* so." in text and "**Solution of a**" in text
+    assert "\nassert f(3) == 3" in text and "your code here" not in text
+
+
+def test_the_exercises_alone_have_what_they_rest_on(page):
+    """A cell that gives a name, and not the figure."""
+    alone = sources(reader.exercises(reader.edition(page), page))
+    assert alone[0] == "# Exercises: Title" and alone[1].startswith("#@title Set-up")
+    assert alone[2].startswith("**Exercise. Try") and "show()" not in str(alone)
+    assert alone[-1].startswith("print(sum(exercise.scores")
+
+
+def test_no_caption_and_no_source_is_lost():
+    """Counted: each figure has its caption, each key its authors and year."""
+    captions = named = 0
+    for page in BOOK.notebooks:
+        figures = [c.figure for c in page.code_cells if c.role == "figure"]
+        kept = "\n".join(sources(reader.edition(page)))
+        texts = ANSWER.sub("", page.text) + "".join(f.caption for f in figures)
+        for number, figure in enumerate(figures, 1):
+            bold = reader.plain(links.linked(links.cited(figure.caption), page))
+            assert f"**Figure {number}.** {bold}" in kept, figure.name
+        captions += len(figures)
+        keys = [k.strip() for _, ks in links.CITE.findall(texts) for k in ks.split(",")]
+        for who, year, _ in map(links.authors, keys):
+            assert f"{who} ({year})" in kept or f"{who}, {year}" in kept, who
+        named += len(keys)
+    assert captions == len(BOOK.figures) and named > 250
+
+
+def test_recall_answers_fold():
+    """A question is the summary; all folds are whole."""
+    for page in BOOK.notebooks:
+        kept = "\n".join(sources(reader.edition(page)))
+        folds = kept.count("<details><summary>")
+        assert folds == kept.count("</details>")
+        assert folds == page.text.count("{dropdown}") + len(page.exercises)
+        assert not any(line.startswith("(") and line.endswith(")=") for line in kept)
+
+
+def test_your_copies_stay(tmp_path, monkeypatch):
+    """What `make lab` writes is written once."""
+    counting = BOOK.pages["book/failures/counting"]
+    some = {counting.name: counting}
+    monkeypatch.setattr(manuscript, "read", lambda: replace(BOOK, pages=some))
+    assert reader.write(tmp_path) == (1, 0)
+    path = tmp_path / "failures/counting.ipynb"
+    path.write_text("mine", encoding="utf-8")
+    assert reader.write(tmp_path) == (0, 1)
+    assert path.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_stub_keeps_the_docstring():
@@ -139,10 +234,12 @@ def test_a_check_stays_as_it_is_inside_of_its_report():
 
 
 def test_plain_markdown_has_no_marks_of_myst():
-    text = "(a)=\n# T\n\n::::{admonition} Theorem\n:class: x\n\nBy {cite}`v17`.\n::::"
-    assert editions.plain(text) == "# T\n\n**Theorem**\n\n\nBy [v17]."
+    text = "(a)=\n# T\n\n::::{admonition} Theorem\n:class: x\n\nBy {ref}`v <x>`.\n::::"
+    assert reader.plain(text) == "# T\n\n**Theorem**\n\n\nBy v."
+    fold = ":::{dropdown} Why?\nSo.\n:::\n\nMore."
+    assert reader.plain(fold) == f"{reader.folded('Why?', 'So.')}\n\n\nMore."
     for page in BOOK.notebooks:
-        for source in sources(editions.both(page)["student"]):
+        for source in sources(reader.edition(page)):
             assert ":::" not in source and "{cite" not in source
             assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
 
@@ -167,26 +264,56 @@ def secrets(page):
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_no_chapter_lets_an_answer_through(page):
-    """Not a line, not a sentence, in no output or metadata; Jupyter can read both."""
-    both = editions.both(page)
-    for notebook in both.values():
-        nbformat.validate(nbformat.from_dict(notebook))
+    """Not a line, not a sentence, in no output or metadata; Jupyter can read it."""
+    edition = reader.edition(page)
+    nbformat.validate(nbformat.from_dict(edition))
     assert len(secrets(page)) >= len(page.exercises)
-    student = json.dumps(both["student"], ensure_ascii=False)
+    student = json.dumps(edition, ensure_ascii=False)
     for piece in secrets(page):
         assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
     assert "solution-" not in student
-    signatures = "\n".join(sources(both["student"]))
+    signatures = "\n".join(sources(edition))
     assert signatures.count("your code here") >= len(page.exercises)
     for exercise in page.exercises:
         text = links.linked(links.cited(exercise.text), page)
-        assert editions.plain(text) in signatures
+        assert reader.plain(text) in signatures
+    alone = reader.exercises(edition, page)
+    nbformat.validate(nbformat.from_dict(alone))
+    assert len(alone["cells"]) < len(edition["cells"])
 
 
-def find(where, hint="HOW", **options):
+def recalled(page):
+    """The answers to its recall questions."""
+    found = next((s for s in page.sections if s.title == manuscript.RECALL), None)
+    text = "\n\n".join(part.source for part in found.texts) if found else ""
+    return [fold[3].strip() for fold in reader.FOLD.finditer(text)]
+
+
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
+def test_a_site_without_solutions(page, monkeypatch):
+    """Neither in a page as Sphinx reads it, nor in what it runs or offers."""
+    monkeypatch.setattr(manuscript, "SOLUTIONS", False)
+    text = [page.path.read_text(encoding="utf-8")]
+    editions.leave_out_answers(None, page.name, text)
+    read = json.loads(text[0])
+    assert len(read["cells"]) == len(page.cells)
+    assert set(editions.both(page)) == {"reader"}
+    shown = "\n".join([*sources(read), *sources(editions.both(page)["reader"])])
+    outputs = json.dumps([c.get("outputs") for c in read["cells"]], ensure_ascii=False)
+    runs = live.cells.__wrapped__(page.name)
+    for piece in secrets(page):
+        assert piece not in shown and piece not in outputs
+        assert json.dumps(piece, ensure_ascii=False)[1:-1] not in runs, piece
+    for answer in recalled(page):
+        assert links.linked(links.cited(answer), page) not in shown
+        assert answer not in shown
+    assert shown.count("{exercise}") == len(page.exercises)
+
+
+def find(where, hint="HOW", folder=""):
     """Run the first cell there, with no library installed."""
-    edition = editions.findable(NOTEBOOK, hint, **options)
-    source = "".join(edition["cells"][1]["source"])
+    page = BOOK.pages["book/failures/counting"]
+    source = reader.find(replace(page, name=f"{folder}/p"), hint, moves=bool(folder))
     assert max(map(len, source.splitlines())) <= 72
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"{source}\nprint(Path.cwd())"],
@@ -222,8 +349,8 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
         subprocess.run([*git, *command], cwd=there, check=True)
     (tmp_path / "machine").mkdir()
-    edition = editions.findable(NOTEBOOK, "HOW", "part", repository=there.as_uri())
-    cell = "".join(edition["cells"][1]["source"])
+    page = replace(BOOK.pages["book/failures/counting"], name="part/p")
+    cell = reader.find(page, "HOW", there.as_uri(), moves=True)
     source = f"import sys\nsys.modules['google.colab'] = sys\n{cell}\nprint(Path.cwd())"
     for _ in range(2):
         done = subprocess.run(
@@ -234,14 +361,14 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
             check=False,
         )
         assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
-    assert "colab" not in json.dumps(editions.findable(NOTEBOOK, "HOW"))
+    assert "colab" not in reader.find(page, "HOW", moves=False)
 
 
 def test_only_a_page_that_reads_files_goes_to_them():
     moving = [
         page
         for page in BOOK.notebooks
-        if "os.chdir" in json.dumps(editions.both(page)["student"])
+        if "os.chdir" in json.dumps(reader.edition(page))
     ]
     assert moving and all(page.reads for page in moving)
     folders = {(ROOT / p.name).parent / folder for p in moving for folder, _ in p.reads}

@@ -1,0 +1,186 @@
+"""nbgrader and otter-grader give an answer its points, wherever it stands.
+
+They are in an environment of their own, which ``make graders`` sets up; without it
+these tests are skipped.
+"""
+
+import copy
+import csv
+import html
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from course import graders, kit
+from website import manuscript, reader, wrong_answers
+
+BOOK = manuscript.read()
+HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
+NAME = "counting"
+PAGE = BOOK.pages[f"book/failures/{NAME}"]
+LABELS = [exercise.label for exercise in PAGE.exercises]
+FIRST, LOOPING = "ex-who-wins", "ex-peel"
+
+pytestmark = pytest.mark.skipif(
+    not HOME.is_dir(), reason="no graders: `make graders` sets them up"
+)
+
+
+def run(tool: str, *arguments: str, cwd: Path) -> str:
+    """What a command of theirs says; it must end well."""
+    paths = {"PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [HOME / "bin" / tool, *arguments],
+        cwd=cwd,
+        env=os.environ | paths | {"PYTHONPATH": "", "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout + done.stderr
+
+
+def released(folder: Path, name: str) -> dict[str, Any]:
+    """What nbgrader hands out."""
+    run("nbgrader", "generate_assignment", name, cwd=folder)
+    path = folder / f"release/{name}/{name}.ipynb"
+    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return notebook
+
+
+def cells(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The cells that nbgrader knows, by its names."""
+    graded = [c for c in notebook["cells"] if "nbgrader" in c["metadata"]]
+    return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
+
+
+def answered(notebook: dict[str, Any], page: manuscript.Page) -> dict[str, Any]:
+    """With the book's solutions in the answers' cells."""
+    filled = copy.deepcopy(notebook)
+    for label, solution in graders.Exercises(page).solutions.items():
+        cells(filled)[f"answer-{label}"]["source"] = solution
+    return filled
+
+
+def faults(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """A submission for each of them, by a student who is called after it."""
+    made = {
+        name: answered(notebook, PAGE)
+        for name in ("right", "wrong", "elsewhere", "deleted", "unchecked", "looping")
+    }
+    wrong = wrong_answers.collected()[FIRST].wrong[0].answer
+    cells(made["wrong"])[f"answer-{FIRST}"]["source"] = wrong
+    loop = "def three_back(mixture, weights):\n    while True:\n        pass\n"
+    cells(made["looping"])[f"answer-{LOOPING}"]["source"] = loop
+    moved = made["elsewhere"]["cells"]
+    for label in LABELS:  # the stub stays; below it a helper and the answer
+        cell = cells(made["elsewhere"])[f"answer-{label}"]
+        below = moved.index(cell) + 1
+        helper = reader.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
+        answer = reader.code(f"new-{label}", cell["source"])
+        moved[below:below] = [helper, answer]
+        cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
+    for name, kind in (("deleted", "answer"), ("unchecked", "check")):
+        made[name]["cells"].remove(cells(made[name])[f"{kind}-{FIRST}"])
+    return made
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A course of one chapter that all of them handed in; what it handed out."""
+    folder = tmp_path_factory.mktemp("nbgrader")
+    graders.write_nbgrader([PAGE], folder)
+    notebook = released(folder, NAME)
+    for student, submission in faults(notebook).items():
+        path = folder / f"submitted/{student}/{NAME}/{NAME}.ipynb"
+        kit.write(submission, path)
+    run("nbgrader", "autograde", NAME, cwd=folder)  # the loop takes its whole minute
+    run("nbgrader", "generate_feedback", NAME, cwd=folder)
+    run("nbgrader", "export", cwd=folder)
+    return folder, notebook
+
+
+def test_a_fault_costs_its_own_points_and_no_others(
+    graded: tuple[Path, dict[str, Any]],
+) -> None:
+    """An answer in a new cell has all; no fault takes another exercise with it."""
+    folder, _ = graded
+    worth = reader.check_points(PAGE)
+    with (folder / "grades.csv").open(encoding="utf-8") as file:
+        scores = {
+            row["student_id"]: float(row["score"]) for row in csv.DictReader(file)
+        }
+    every = sum(worth.values())
+    assert scores == {
+        "right": every,
+        "wrong": every - worth[FIRST],
+        "elsewhere": every,
+        "deleted": every - worth[FIRST],
+        "unchecked": every - worth[FIRST],
+        "looping": every - worth[LOOPING],
+    }
+
+
+def test_nothing_for_students_has_a_solution_or_a_hidden_test(
+    graded: tuple[Path, dict[str, Any]],
+) -> None:
+    """Neither what is handed out, nor the feedback of those whose check failed."""
+    folder, notebook = graded
+    given = "\n".join(map(reader.source, notebook["cells"]))
+    pages = folder.glob("feedback/*/*/*.html")
+    told = {path.parts[-3]: path.read_text(encoding="utf-8") for path in pages}
+    assert len(told) == 6
+    plain = {n: html.unescape(re.sub(r"<[^>]*>", "", t)) for n, t in told.items()}
+    exercises, hidden = graders.Exercises(PAGE), 0
+    shown = "\n".join(exercises.checks.values())
+    for label in LABELS:
+        assert exercises.solutions[label] not in given
+        for what in wrong_answers.collected()[label].rubric:
+            assert what not in given
+        lines = map(str.strip, exercises.hidden(label).splitlines())
+        for line in (line for line in lines if line not in shown):
+            hidden += 1
+            assert line not in given
+            assert not [name for name, text in plain.items() if line in text]
+    assert hidden and "slope a t + b" in plain["wrong"]
+
+
+def test_a_proof_is_read_by_a_person(graded: tuple[Path, dict[str, Any]]) -> None:
+    """Its cell has a maximum, and waits."""
+    _, notebook = graded
+    label = "ex-ends-under-a-mask"
+    cell = cells(notebook)[f"proof-{label}"]
+    note = cell["metadata"]["nbgrader"]
+    assert cell["cell_type"] == "markdown" and note["grade"] and note["solution"]
+    assert note["points"] == reader.proof_points(label) > 0
+
+
+EXERCISED = [page for page in BOOK.notebooks if page.exercises]
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("page", EXERCISED, ids=kit.short)
+def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) -> None:
+    """Its solutions have all points in nbgrader; otter runs its tests as it assigns."""
+    graders.write_nbgrader([page], tmp_path / "nbgrader")
+    graders.write_otter([page], tmp_path / "otter")
+    name = kit.short(page).rpartition("/")[2]
+    submission = answered(released(tmp_path / "nbgrader", name), page)
+    kit.write(submission, tmp_path / f"nbgrader/submitted/ada/{name}/{name}.ipynb")
+    run("nbgrader", "autograde", name, cwd=tmp_path / "nbgrader")
+    run("nbgrader", "export", cwd=tmp_path / "nbgrader")
+    with (tmp_path / "nbgrader/grades.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert float(row["score"]) == sum(reader.check_points(page).values())
+    assign = ["assign", "--no-pdfs", f"{name}.ipynb", "dist"]
+    run(
+        "otter", *assign, cwd=tmp_path / "otter" / name
+    )  # ends badly where a test fails
+    given = tmp_path / "otter" / name / "dist/student"
+    assert "otter-grader==" in (given / "requirements.txt").read_text(encoding="utf-8")
