@@ -17,7 +17,7 @@ def begin(page: Any) -> None:
     page.locator(".live-bar").wait_for()
 
 
-def rest(page: Any, seconds: float = 60) -> str:
+def rest(page: Any, seconds: float = 300) -> str:
     """Wait until nothing runs; what the bar says then."""
     checks.wait_until(page, RESTS, seconds=seconds)
     return message(page)
@@ -36,10 +36,10 @@ def press(page: Any, name: str) -> None:
     page.locator(".live-buttons button", has_text=name).click()
 
 
-def run_all(page: Any, seconds: float = 300) -> str:
+def run_all(page: Any) -> str:
     """By the bar's own button, wait, and hear the bar."""
     press(page, "Run")
-    return rest(page, seconds)
+    return rest(page)
 
 
 def editor(page: Any, cell: int) -> Any:
