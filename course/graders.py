@@ -119,15 +119,8 @@ def rubric(label: str, line: str) -> str:
 def _nbgrader(
     cell: Cell, text: str, name: str, *, solution: bool = False, points: int = 0
 ) -> Cell:
-    note = {
-        "grade": points > 0,
-        "grade_id": name,
-        "locked": not solution,
-        "schema_version": 3,
-        "solution": solution,
-        "task": False,
-    } | ({"points": points} if points else {})
-    return cell | {"metadata": {"nbgrader": note}, "source": reader.lines(text)}
+    bare = cell | {"metadata": {}, "source": reader.lines(text)}
+    return reader.noted(bare, name, solution=solution, points=points)
 
 
 def for_otter(page: Page) -> Notebook:

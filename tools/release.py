@@ -74,8 +74,8 @@ Six things are left to you:
    with your account on PyPI. If somebody has the name pe-lib there, choose another
    `name` in pyproject.toml and run this again.
 6. Make a release of v{version} on GitHub with the entry of CHANGELOG.md, the wheel, and
-   both packages of docs/engine.md; with the repository known to Zenodo it gets a DOI,
-   which goes into CITATION.cff as `doi: ...`."""
+   both packages of "Python on the page" (docs/development.md); with the repository
+   known to Zenodo it gets a DOI, which goes into CITATION.cff as `doi: ...`."""
 
 
 class Addresses(NamedTuple):

@@ -164,13 +164,17 @@ def _cells(
             yield dict(cell)
         for label in () if solutions else answers:
             if points := proof_points(label):
-                yield markdown(f"proof-{label}", PROOF.format(points=points))
+                name = f"proof-{label}"
+                proof = markdown(name, PROOF.format(points=points))
+                yield noted(proof, name, solution=True, points=points)
             text = stubs.stub(label, its.source, checks.get(label, ""))
-            yield code(cell["id"], text, f"answer-{label}")
+            name = f"answer-{label}"
+            yield noted(code(cell["id"], text, name), name, solution=True)
         for label in () if solutions else checked:
             names = stubs.checked_names(solved[label], its.source)
             text = stubs.reported(label, worth[label], names, its.source)
-            yield code(cell["id"], text, f"check-{label}")
+            name = f"check-{label}"
+            yield noted(code(cell["id"], text, name), name, points=worth[label])
             yield markdown(f"hints-{label}", hints(label))
 
 
@@ -344,6 +348,21 @@ def markdown(name: str, text: str) -> dict[str, Any]:
         "metadata": {},
         "source": lines(text),
     }
+
+
+def noted(
+    cell: dict[str, Any], name: str, *, solution: bool = False, points: int = 0
+) -> dict[str, Any]:
+    """With the note by which nbgrader knows an answer, a check, or a locked cell."""
+    note = {
+        "grade": points > 0,
+        "grade_id": name,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    } | ({"points": points} if points else {})
+    return cell | {"metadata": cell["metadata"] | {"nbgrader": note}}
 
 
 def source(cell: dict[str, Any]) -> str:

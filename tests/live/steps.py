@@ -17,49 +17,64 @@ def begin(page: Any) -> None:
     page.locator(".live-bar").wait_for()
 
 
-def rest(page: Any, seconds: float = 60) -> str:
+def rest(page: Any, seconds: float = 300) -> str:
     """Wait until nothing runs; what the bar says then."""
     checks.wait_until(page, RESTS, seconds=seconds)
+    return message(page)
+
+
+def message(page: Any) -> str:
+    """What the bar says."""
     text: str = page.locator(".live-message").inner_text()
     return text
 
 
-def again(page: Any, *, key: str = "Shift+Enter", cell: int) -> str:
-    """Run a cell by its editor, and wait."""
-    page.evaluate(UNFOLD)
-    editor(page, cell).press(key)
+def press(page: Any, name: str) -> None:
+    """Press a button of the bar; one asks, and is answered with yes."""
+    if name == "Put all back":
+        page.once("dialog", lambda dialog: dialog.accept())
+    page.locator(".live-buttons button", has_text=name).click()
+
+
+def run_all(page: Any) -> str:
+    """By the bar's own button, wait, and hear the bar."""
+    press(page, "Run")
     return rest(page)
 
 
 def editor(page: Any, cell: int) -> Any:
     """The editor of a cell, by its number from 0."""
+    page.evaluate(UNFOLD)
     return page.locator(f".cell.c{cell} textarea")
 
 
-def mark(page: Any, cell: int) -> tuple[str, str]:
-    """What stands under a cell: the state, and the words."""
-    line = page.locator(f".cell.c{cell} .live-mark")
-    return line.get_attribute("data-state"), line.text_content()
+def write(page: Any, cell: int, text: str) -> str:
+    """Replace the code of a cell, run it, and wait; what it says then."""
+    editor(page, cell).fill(text)
+    editor(page, cell).press("Shift+Enter")
+    rest(page)
+    return mark(page, cell)
 
 
-def sign(page: Any, cell: int) -> str:
-    """What the line of its fold says of a cell."""
-    text: str = page.locator(f".cell.c{cell} .live-sign").text_content()
+def mark(page: Any, cell: int) -> str:
+    """What is said below a cell."""
+    text: str = page.locator(f".cell.c{cell} .live-mark").text_content()
     return text
 
 
-def states(page: Any) -> list[str]:
-    """The states of all cells."""
-    found: list[str] = page.locator(".live-mark").evaluate_all(
-        "all => all.map(each => each.dataset.state)"
-    )
+def marks(page: Any) -> list[str]:
+    """What is said below each cell that is no answer."""
+    found: list[str] = page.locator(".cell .live-mark").all_text_contents()
     return found
+
+
+def result(page: Any, cell: int) -> Any:
+    """What a cell gives in the place of what is stored."""
+    return page.locator(f".cell.c{cell} .live-result")
 
 
 def fetched(seen: Any) -> int:
     """The bytes of the engine that a visit asked the site for."""
     names = {Path(url).name for url in seen.requests if "/live/engine/" in url}
-    files = {
-        Path(file["name"]).name: file["bytes"] for file in extension.engine().values()
-    }
+    files = {Path(f["name"]).name: f["bytes"] for f in extension.engine().values()}
     return sum(files[name] for name in names & set(files))

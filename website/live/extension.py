@@ -1,13 +1,12 @@
-"""Let the reader run the NumPy chapters on the page, beside what was proved.
+"""Let the reader run the NumPy chapters on the page, beside what is stored.
 
-Above a chapter's first open cell stands a button; nothing is fetched before it is
-pressed. Then ``scripts/page.js`` takes over: it reads the chapter's cells
-with their stored outputs (``_static/live/cells/``) and starts Python in a worker. The
-engine comes from ``engine.py``, which `make book` runs; without it the site is built
-without the button, and says so once. A chapter that needs PyTorch says so.
+Above the first code that one sees, or the first exercise, stands a button; nothing is
+fetched before it is pressed. Then ``scripts/page.js`` takes over: it reads the page's
+cells with their stored outputs (``_static/live/cells/``) and starts Python in a worker.
+The engine comes from ``engine.py``, which `make book` runs; without it the site is
+built without the button, and says so once. A chapter that needs PyTorch says so.
 """
 
-import ast
 import base64
 import gzip
 import hashlib
@@ -17,7 +16,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -27,10 +25,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
+from sphinx_exercise.nodes import exercise_enumerable_node
 
 from pe_lib import explorers
 from pe_lib.explorers.drawing import compared
-from website import answers, editions, manuscript
+from website import editions, manuscript, stubs
 
 logger = logging.getLogger(__name__)
 
@@ -41,25 +40,26 @@ FOLDER = "_static/live"
 FIRST = "start.js"
 """The one script that an ordinary page loads."""
 
-HERE = {"matplotlib", "ml_dtypes", "mpmath", "numpy", "pe_lib", "scipy", "sympy"}
 OURS = [
     ROOT / "website" / name
-    for name in ("__init__.py", "inline_svg.py", "live/__init__.py", "live/inside.py")
+    for name in ("__init__.py", "live/__init__.py", "live/inside.py")
 ]
 """Of the site's own modules those that run in the browser, under their full names."""
 TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
+WITH_TORCH = re.compile(
+    r"^\s*(import torch|from torch|(from|import) pe_lib\b.*\b(check|experiments|nn)\b)",
+    re.MULTILINE,
+)
 FIRST_FILES = ("python", "library", "drawing", "book")
 """What worker.js fetches before the first cell."""
 PACKS = {
     "scipy": r"\bscipy\b|\bpe_lib\.fit\b|\bdecay_law\b",
     "sympy": r"\bsympy\b",
     "mpmath": r"\b(mpmath|sympy)\b",
-    "models": r"\b(minilm|smollm)",
 }
 """What comes when a cell whose text asks for it runs; page.js asks the same."""
 DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
-"""What cells open; in the browser, too, they run in book/beyond."""
-OF_MODELS = [path for path in DATA if re.match(PACKS["models"], path.name)]
+"""What cells open, with its licence; in the browser, too, they run in book/beyond."""
 LICENCE = ROOT / "book/beyond/data/LICENSE-models.txt"
 
 
@@ -81,34 +81,27 @@ def engine() -> dict[str, dict[str, Any]]:
     if lacking:
         logger.info("the engine is damaged: %s; remove %s", lacking[0], ENGINE)
         return {}
+    book_file = f"book-{hashlib.sha256(book()).hexdigest()[:8]}.zip.gz"
+    files["book"] = {"file": book_file, "bytes": len(book())}
     return {
         key: {"name": f"engine/{file['file']}", "bytes": file["bytes"]}
         for key, file in files.items()
-    } | {
-        key: {"name": _named(key, data), "bytes": len(data)}
-        for key, data in made().items()
     }
 
 
 @cache
-def made() -> dict[str, bytes]:
-    """The book's own Python, pe_lib and what runs the cells; and parts of models."""
+def book() -> bytes:
+    """The book's own Python, pe_lib and what runs the cells, and the kept data."""
     library = [
         path
         for path in sorted((ROOT / "pe_lib").rglob("*"))
         if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
     ]
-    data = [path for path in DATA if path not in OF_MODELS]
-    listed = (*OURS, *library, *data, ROOT / "benchmarks/angles.txt")
-    files = {path.relative_to(ROOT).as_posix(): path for path in listed}
-    models = {p.relative_to(ROOT).as_posix(): p for p in (*OF_MODELS, LICENCE)}
-    return {"book": _packed(files), "models": _packed(models)}
-
-
-def _packed(files: dict[str, Path]) -> bytes:
+    listed = (*OURS, *library, *DATA, LICENCE, ROOT / "benchmarks/angles.txt")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
-        for name, path in files.items():
+        for path in listed:
+            name = path.relative_to(ROOT).as_posix()
             target.writestr(zipfile.ZipInfo(name), path.read_bytes())
     return gzip.compress(packed.getvalue(), 9, mtime=0)
 
@@ -118,10 +111,6 @@ def _runs_here(path: Path) -> bool:
     return not name.startswith(TORCH)
 
 
-def _named(key: str, data: bytes) -> str:
-    return f"engine/{key}-{hashlib.sha256(data).hexdigest()[:8]}.zip.gz"
-
-
 @cache
 def version() -> str:
     """The folder of the scripts: another one whenever one of them changes."""
@@ -129,67 +118,50 @@ def version() -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()[:8]
 
 
-def imported(page: manuscript.Page) -> set[str]:
-    """The modules that the cells of a page import."""
-    found = set()
-    for cell in page.code_cells:
-        try:
-            tree = ast.parse(cell.source)
-        except SyntaxError:  # a line for Jupyter alone
-            found.add("IPython")
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found.update(name.name for name in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module)
-                found.update(f"{node.module}.{name.name}" for name in node.names)
-    return found
-
-
 @cache
 def lacking(name: str) -> str:
     """What a chapter needs and a browser does not have: "" if nothing."""
-    modules = imported(manuscript.read().pages[name])
-    if any(module.startswith(("torch", *TORCH)) for module in modules):
-        return "PyTorch"
-    known = HERE | sys.stdlib_module_names
-    foreign = {module.partition(".")[0] for module in modules} - known
-    return min(foreign, default="")
+    cells = manuscript.read().pages[name].code_cells
+    imports = any(WITH_TORCH.search(cell.source) for cell in cells)
+    return "PyTorch" if imports else ""
 
 
 def runs(name: str) -> bool:
     """Whether the cells of a page can be run on it."""
     page = manuscript.read().pages.get(name)
-    has_cells = page is not None and page.is_notebook and page.code_cells
-    return bool(engine() and has_cells and not lacking(name))
+    has_code = page is not None and page.is_notebook and first(page)
+    return bool(engine() and has_code and not lacking(name))
+
+
+def first(page: manuscript.Page) -> manuscript.Cell | None:
+    """The first code that one sees; where all folds, the first cell one writes."""
+    seen = [c for s in page.main for c in s.cells if c.role == "idea"]
+    answers = [c for c in page.code_cells if c.role == "exercise"]
+    return next(iter(seen + answers), None)
 
 
 @cache
 def cells(name: str) -> str:
     """What the script must know of a page: its cells and what they gave."""
-    listed = [
-        {
-            "id": cell.id,
-            "source": cell.source if shown(cell) else "",
-            "outputs": stored(cell) if shown(cell) else [],
-            "checked": bool(cell.checked or cell.tagged("claim-")),
-        }
-        for cell in manuscript.read().pages[name].code_cells
-    ]
+    page = manuscript.read().pages[name]
+    checks = {label: c.source for c in page.code_cells for label in c.tagged("check-")}
+    listed = []
+    for cell in page.code_cells:
+        known = {"id": cell.id, "source": cell.source, "stored": stored(cell)}
+        for label in set(cell.tagged("solution-")) & set(checks):
+            stub = stubs.stub(label, cell.source, checks[label])
+            known |= {"exercise": label, "stub": stub}
+            if not manuscript.SOLUTIONS:
+                known |= {"source": stub, "stored": []}
+        listed.append(known)
     about = {
         "cells": listed,
-        "exercises": answers.exercises(manuscript.read().pages[name]),
-        "engine": engine(),
+        "first": page.code_cells.index(first(page)),  # type: ignore[arg-type]
+        "files": engine(),
         "packs": PACKS,
         "scripts": scripts(),
     }
     return json.dumps(about, ensure_ascii=False)
-
-
-def shown(cell: manuscript.Cell) -> bool:
-    """Whether the site shows a cell at all."""
-    return manuscript.SOLUTIONS or not cell.tagged("solution-")
 
 
 @cache
@@ -202,47 +174,37 @@ def scripts() -> list[str]:
 
 
 def stored(cell: manuscript.Cell) -> list[tuple[str, str]]:
-    """The outputs of a cell as the worker reports them: text, or a drawing's hash."""
+    """The outputs of a cell as page.js compares them: type, and text."""
     found: list[tuple[str, str]] = []
     for output in cell.outputs:
-        data = output.get("data", {})
-        for kind, mime in (("figure", "image/svg+xml"), ("html", "text/html")):
-            if mime in data:
-                text = _joined(data[mime])
-                found.append((kind, digest(compared(text) if kind == "html" else text)))
-                break
-        else:
-            if output["output_type"] == "stream":
-                found.append(("text", _joined(output["text"])))
-            elif "text/plain" in data:
-                found.append(("value", _joined(data["text/plain"])))
+        if output["output_type"] == "stream":
+            found.append((output["name"], "".join(output["text"])))
+            continue
+        kinds = ("image/svg+xml", "text/html", "text/plain")
+        kind = next(kind for kind in kinds if kind in output["data"])
+        text = "".join(output["data"][kind])
+        found.append((kind, compared(text) if kind == "text/html" else text))
     return found
-
-
-def digest(text: str) -> str:
-    """As in ``website/live/inside.py``."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _joined(lines: str | list[str]) -> str:
-    return "".join(lines)
 
 
 def cells_file(name: str) -> str:
     """The address of what `cells` says, inside `FOLDER`."""
     plain = name.removeprefix("book/").replace("/", "-")
-    return f"cells/{plain}-{digest(cells(name))[:8]}.json"
+    hashed = hashlib.sha256(cells(name).encode()).hexdigest()
+    return f"cells/{plain}-{hashed[:8]}.json"
 
 
-def weight(name: str) -> int:
-    """What a first visit fetches when all cells run as they are, in bytes."""
-    text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
+def weight(name: str, *, whole: bool = False) -> int:
+    """What a first visit fetches, down to the first code or as a whole, in bytes."""
+    listed = manuscript.read().pages[name].code_cells
+    last = len(listed) if whole else json.loads(cells(name))["first"] + 1
+    text = "\n".join(cell.source for cell in listed[:last])
     packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
     return sum(engine()[key]["bytes"] for key in (*FIRST_FILES, *packs))
 
 
 def start(name: str) -> str:
-    """The button above the first open cell."""
+    """The button."""
     data = {
         "page": name.removeprefix("book/"),
         "cells": cells_file(name),
@@ -250,13 +212,18 @@ def start(name: str) -> str:
         "cache": f"live-{Path(engine()['python']['name']).stem.partition('.')[0]}",
     }
     attributes = " ".join(f'data-{k}="{html.escape(v)}"' for k, v in data.items())
-    megabytes = -(-weight(name) // 1_000_000)
+    at_once, more = weight(name), weight(name, whole=True) - weight(name)
+    later = f" A later cell fetches {_megabytes(more)} more." if more else ""
     return (
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
-        f"<p>Fetches Python, {megabytes} MB, once; then every cell runs in this "
-        "browser, also as you change it.</p></div>\n"
+        f"<p>Fetches Python, {_megabytes(at_once)}, once; then cells run in this "
+        f"browser, also as you change them.{later}</p></div>\n"
     )
+
+
+def _megabytes(size: int) -> str:
+    return f"{-(-size // 1_000_000)} MB"
 
 
 def why_not(name: str) -> str:
@@ -272,10 +239,7 @@ def why_not(name: str) -> str:
 
 
 class Live(SphinxPostTransform):
-    """Number the cells of a page; the button is above the first code one sees.
-
-    Where all code is folded, above the first explorer, or the first figure.
-    """
+    """Number the cells of a page, and put the button above the first code."""
 
     default_priority = 950  # after the folds
     formats = ("html",)
@@ -286,24 +250,19 @@ class Live(SphinxPostTransform):
         page = manuscript.read().pages.get(name)
         if not engine() or page is None or not page.is_notebook:
             return
-        places = {cell.id: number for number, cell in enumerate(page.code_cells)}
-        open_cells = [cell for section in page.main for cell in section.cells]
-        above = next(
-            cell.id
-            for role in ("idea", "explorer", "figure")
-            for cell in open_cells
-            if cell.role == role
-        )
+        if (begin := first(page)) is None:
+            return
+        below: Any = next(self.document.findall(exercise_enumerable_node), None)
         for container in self.document.findall(nodes.container):
             if container.get("nb_element") != "cell_code":
                 continue
             cell = page.cells[container["cell_index"]]
-            container["classes"].append(f"c{places[cell.id]}")
-            if cell.id == above:
-                first = container
+            container["classes"].append(f"c{page.code_cells.index(cell)}")
+            if cell is begin and cell.role == "idea":
+                below = container
         text = start(name) if runs(name) else why_not(name)
-        around = first.parent
-        around.insert(around.index(first), nodes.raw("", text, format="html"))
+        around = below.parent
+        around.insert(around.index(below), nodes.raw("", text, format="html"))
 
 
 def tell_the_page(
@@ -332,8 +291,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     shutil.copy(SCRIPTS / FIRST, folder)
     unlisted = shutil.ignore_patterns("engine.json")
     shutil.copytree(ENGINE, folder / "engine", ignore=unlisted)
-    for key, data in made().items():
-        (folder / engine()[key]["name"]).write_bytes(data)
+    (folder / engine()["book"]["name"]).write_bytes(book())
     (folder / "cells").mkdir()
     for name in filter(runs, app.env.found_docs):
         (folder / cells_file(name)).write_text(cells(name), encoding="utf-8")

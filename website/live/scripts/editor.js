@@ -37,17 +37,6 @@ const insert = (area, text) => {
   }
 };
 
-// Four spaces more or less in every selected line.
-const shift = (area, more) => {
-  const { value, selectionStart, selectionEnd } = area;
-  const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
-  const lines = value.slice(from, selectionEnd).split("\n");
-  const moved = lines.map((text) => (more ? `    ${text}` : text.replace(/^ {1,4}/, "")));
-  area.setSelectionRange(from, selectionEnd);
-  insert(area, moved.join("\n"));
-  area.setSelectionRange(from, from + moved.join("\n").length);
-};
-
 export const edit = (original, source, label, { changed, run }) => {
   const frame = document.createElement("div");
   frame.className = "live-editor";
@@ -75,8 +64,7 @@ export const edit = (original, source, label, { changed, run }) => {
       const line = area.value.slice(0, area.selectionStart).split("\n").pop();
       const deeper = /:\s*(#.*)?$/.test(line) ? "    " : "";
       insert(area, `\n${/^ */.exec(line)[0]}${deeper}`);
-    } else if (control && (event.key === "]" || event.key === "[")) shift(area, event.key === "]");
-    else return;
+    } else return;
     event.preventDefault();
   });
   return {

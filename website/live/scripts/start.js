@@ -1,4 +1,4 @@
-// "Edit and run" above the first cell of a page: nothing is fetched before it is pressed.
+// "Edit and run" above the first code of a page: nothing is fetched before it is pressed.
 // Here is only what must be known before; the rest is in page.js.
 "use strict";
 {
@@ -6,8 +6,6 @@
   const box = document.querySelector(".live-start");
   const button = box.querySelector("button");
   const line = box.querySelector("p");
-  const exercises = [...document.querySelectorAll(".exercise[id]")];
-  let done = 0;
   const { version, page, cache } = box.dataset;
 
   // CPython throws exceptions inside WebAssembly: a module that declares one, and no more.
@@ -30,15 +28,6 @@
     try {
       const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
       if (kept) line.append(" Your changes are still here.");
-      for (const one of exercises) {
-        if (localStorage.getItem(`done:${page}:${one.id}`) === null) continue;
-        const mark = document.createElement("span");
-        mark.className = "live-done";
-        mark.textContent = "✓ done";
-        one.querySelector(".admonition-title").append(mark);
-        done += 1;
-      }
-      if (done) line.append(` ${done} of ${exercises.length} exercises done.`);
       caches.match(new URL(`engine/${cache.slice(5)}.wasm.gz`, here), { cacheName: cache }).then(
         (there) => there && line.firstChild.replaceWith("Python is already in this browser."),
         () => {}, // it may refuse to keep anything
@@ -46,27 +35,15 @@
     } catch {
       // So may this.
     }
-    let started = false;
-    const start = async (label) => {
-      if (started) return;
-      started = true;
+    button.addEventListener("click", async () => {
+      if (button.hasAttribute("aria-disabled")) return;
       button.setAttribute("aria-disabled", "true");
       try {
         const { begin } = await import(new URL(`${version}/page.js`, here).href);
-        await begin(box, new URL("./", here), label);
+        await begin(box, new URL("./", here));
       } catch (error) {
         disable(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
       }
-    };
-    button.addEventListener("click", () => start());
-    for (const { id, lastElementChild: inside } of exercises) {
-      const place = document.createElement("div");
-      const answer = button.cloneNode();
-      place.className = "live-answer";
-      answer.textContent = "Answer here";
-      answer.addEventListener("click", () => start(id));
-      place.append(answer);
-      inside.after(place);
-    }
+    });
   }
 }

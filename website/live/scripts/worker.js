@@ -1,27 +1,30 @@
-// Python on a page: fetches the engine, starts it, and runs what the page sends. The only
-// place that knows WebAssembly. It talks to the page in messages; what Python says comes
-// from website/live/inside.py, an event a line.
-import {
-  ConsoleStdout,
-  Directory,
-  File,
-  PreopenDirectory,
-  WASI,
-} from "../engine/wasi/index.js";
+// The engine: Python in a worker. The only place that knows WebAssembly and where files
+// are. The page talks to it in eight messages, which another engine must understand, too:
+//
+//   to the engine      start {base, files, cache}       fetch Python and prepare it
+//                      run {index, source, needs}       run a cell, with these packages
+//   from the engine    progress {got, of}               bytes
+//                      ready                            cells can run
+//                      output {output}                  as a notebook stores it
+//                      cut                              the cell gave more than MOST
+//                      done                             the cell has ended
+//                      broken {text}                    this Python is lost
+//
+// What a cell gives comes from website/live/inside.py, an output a line.
+import { ConsoleStdout, Directory, File, PreopenDirectory, WASI } from "../engine/wasi/index.js";
 
 const LIBRARY = "python315.zip";
 const FOLDER = "/usr/local/lib";
-const packs = new Set(); // that came
+const INSIDE = "__import__('website.live.inside', fromlist=['inside'])";
+const MOST = 5_000_000; // bytes; the book's largest cell gives 90,000
+const packs = new Directory([]);
+const errors = [];
 let engine;
 let store; // the browser's cache of this engine, or null
-let files; // where each file of the engine is, and how large
+let files; // what the engine consists of: {key: {name, bytes}}
+let left = MOST;
 
 const send = (kind, what = {}) => postMessage({ kind, ...what });
-
-const askSite = (file) =>
-  fetch(file.url, { cache: "no-cache" }).catch(() => {
-    throw new Error(`${file.name} could not be fetched; is there a network?`);
-  });
 
 // Whether it is what its name says; a site without https gives no means to tell.
 const whole = async (file, data) => {
@@ -31,20 +34,21 @@ const whole = async (file, data) => {
   return file.name.includes(`-${start.join("")}.`);
 };
 
-// A file: from the browser's cache, or from the site, and then kept.
+// A file, unpacked: from the browser's cache, or from the site, and then kept.
 const load = async (file, count, anew = false) => {
   const hit = anew ? null : await store?.match(file.url).catch(() => null);
-  const answer = hit ?? (await askSite(file));
+  const lost = () => {
+    throw new Error(`${file.name} could not be fetched; is there a network?`);
+  };
+  const answer = hit ?? (await fetch(file.url, { cache: "no-cache" }).catch(lost));
   if (!answer.ok) throw new Error(`the site has no ${file.name} (${answer.status})`);
   const parts = [];
   let got = 0;
   const reader = answer.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    got += value.length;
-    count(value.length);
+  for (let part = await reader.read().catch(lost); !part.done; part = await reader.read().catch(lost)) {
+    parts.push(part.value);
+    got += part.value.length;
+    count(part.value.length);
   }
   const data = new Blob(parts);
   const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
@@ -55,10 +59,17 @@ const load = async (file, count, anew = false) => {
     return load(file, count, true);
   }
   if (!hit && packed) await store?.put(file.url, new Response(data)).catch(() => {});
-  return packed ? data.stream().pipeThrough(new DecompressionStream("gzip")) : data.stream();
+  return new Response(packed ? data.stream().pipeThrough(new DecompressionStream("gzip")) : data.stream());
 };
 
-const bytes = async (stream) => new Uint8Array(await new Response(stream).arrayBuffer());
+const fetchAll = async (names) => {
+  const of = names.reduce((sum, name) => sum + files[name].bytes, 0);
+  let got = 0;
+  const count = (more) => send("progress", { got: (got += more), of });
+  return Promise.all(names.map((name) => load(files[name], count)));
+};
+
+const file = async (answer) => new File(new Uint8Array(await answer.arrayBuffer()), { readonly: true });
 
 // Only one engine is kept; a browser may also refuse to keep any.
 const open = async (name) => {
@@ -72,108 +83,88 @@ const open = async (name) => {
   }
 };
 
-const fetchAll = async (names) => {
-  const wanted = names.filter((name) => !packs.has(name));
-  const of = wanted.reduce((sum, name) => sum + files[name].bytes, 0);
-  let got = 0;
-  const count = (more) => send("progress", { got: (got += more), of });
-  const streams = await Promise.all(wanted.map((name) => load(files[name], count)));
-  return Object.fromEntries(wanted.map((name, at) => [name, streams[at]]));
+// What Python writes, up to MOST bytes a cell: each line is an output.
+const decoder = new TextDecoder();
+let rest = "";
+const write = (data) => {
+  const fits = left > 0;
+  left -= data.length;
+  if (left <= 0) rest = "";
+  if (fits && left <= 0) send("cut");
+  if (left <= 0) return;
+  const found = (rest + decoder.decode(data, { stream: true })).split("\n");
+  rest = found.pop();
+  for (const line of found) heard(line);
 };
 
-// Packages that the text of a cell asks for.
-const bring = async (names) => {
-  for (const [name, stream] of Object.entries(await fetchAll(names))) {
-    packs.add(name);
-    engine.packs.contents.set(`${name}.zip`, new File(await bytes(stream), { readonly: true }));
+// A line that is no output was written past Python's own print.
+const heard = (line) => {
+  let output = { output_type: "stream", name: "stdout", text: `${line}\n` };
+  try {
+    const said = JSON.parse(line);
+    if (["stream", "display_data", "error"].includes(said?.output_type)) output = said;
+  } catch {
+    // Then it is text.
   }
-};
-
-const textOf = (write) => {
-  const decoder = new TextDecoder();
-  let rest = "";
-  return new ConsoleStdout((data) => {
-    const lines = (rest + decoder.decode(data, { stream: true })).split("\n");
-    rest = lines.pop();
-    for (const line of lines) write(line);
-  });
-};
-
-const start = async ({ base, all, cache }) => {
-  files = all;
-  for (const file of Object.values(files)) file.url = new URL(file.name, base).href;
-  await open(cache);
-  const streams = await fetchAll(["python", "library", "drawing", "book"]);
-  send("starting");
-  const answer = new Response(streams.python, { headers: { "Content-Type": "application/wasm" } });
-  const compiled = WebAssembly.compileStreaming(answer);
-  compiled.catch(() => {}); // heard below
-  const file = async (name) => new File(await bytes(streams[name]), { readonly: true });
-  const packed = new Directory([]);
-  const live = new Directory([
-    ["packs", packed],
-    ["book.zip", await file("book")],
-    ["drawing.zip", await file("drawing")],
-  ]);
-  const root = new PreopenDirectory("/", [
-    ["home", new Directory([])],
-    ["tmp", new Directory([])],
-    ["live", live],
-  ]);
-  const library = new PreopenDirectory(FOLDER, [[LIBRARY, await file("library")]]);
-  const data = new PreopenDirectory(`${FOLDER}/${LIBRARY}/matplotlib/mpl-data`, []);
-  const errors = [];
-  const wasi = new WASI(
-    ["python"],
-    ["HOME=/home", "TMPDIR=/tmp", "MPLCONFIGDIR=/home", "PYTHONTZPATH="],
-    [
-      new ConsoleStdout(() => {}),
-      textOf((line) => {
-        try {
-          postMessage(JSON.parse(line));
-        } catch {
-          send("text", { stream: "stdout", text: `${line}\n` });
-        }
-      }),
-      textOf((line) => errors.push(line)),
-      root,
-      library,
-      data,
-    ],
-    { debug: false },
-  );
-  const imports = {};
-  for (const [name, call] of Object.entries(wasi.wasiImport)) {
-    imports[name] = (...values) => call.apply(wasi.wasiImport, values) ?? 0;
-  }
-  imports.path_filestat_set_times = imports.fd_filestat_set_times = () => 0;
-  const instance = await WebAssembly.instantiate(await compiled, {
-    wasi_snapshot_preview1: imports,
-    host: { call: () => -1 },
-  });
-  wasi.initialize(instance);
-  engine = { ...instance.exports, packs: packed, errors };
-  say("__import__('sys').path.insert(0, '/live/book.zip')");
-  ask({ do: "prepare" });
+  send("output", { output });
 };
 
 const say = (source) => {
   const text = new TextEncoder().encode(source);
   const place = engine.host_alloc(text.length) >>> 0;
   new Uint8Array(engine.memory.buffer, place, text.length).set(text);
-  if (engine.turn(place, text.length) !== 0) {
-    throw new Error(engine.errors.splice(0).slice(-3).join("\n") || "Python gave up");
-  }
+  if (engine.turn(place, text.length) !== 0) throw new Error(errors.splice(0).join("").slice(-300) || "Python gave up");
 };
-
-const ask = (request) => say(`__import__('website.live.inside', fromlist=['inside']).handle_request(${JSON.stringify(JSON.stringify(request))})`);
+const ask = (request) => say(`${INSIDE}.handle(${JSON.stringify(JSON.stringify(request))})`);
 
 const does = {
-  start,
-  run: async (request) => {
-    if (request.needs.length) await bring(request.needs);
-    ask(request);
-    send("memory", { bytes: engine.memory.buffer.byteLength });
+  async start({ base, files: all, cache }) {
+    files = all;
+    for (const each of Object.values(files)) each.url = new URL(each.name, base).href;
+    await open(cache);
+    const [python, library, drawing, book] = await fetchAll(["python", "library", "drawing", "book"]);
+    const answer = new Response(python.body, { headers: { "Content-Type": "application/wasm" } });
+    const compiled = WebAssembly.compileStreaming(answer);
+    compiled.catch(() => {}); // heard below
+    const live = [["packs", packs], ["book.zip", await file(book)], ["drawing.zip", await file(drawing)]];
+    const root = [["home", new Directory([])], ["tmp", new Directory([])], ["live", new Directory(live)]];
+    const wasi = new WASI(
+      ["python"],
+      ["HOME=/home", "TMPDIR=/tmp", "MPLCONFIGDIR=/home", "PYTHONTZPATH="],
+      [
+        new ConsoleStdout(() => {}),
+        new ConsoleStdout(write),
+        new ConsoleStdout((data) => errors.push(new TextDecoder().decode(data))),
+        new PreopenDirectory("/", root),
+        new PreopenDirectory(FOLDER, [[LIBRARY, await file(library)]]),
+        new PreopenDirectory(`${FOLDER}/${LIBRARY}/matplotlib/mpl-data`, []),
+      ],
+      { debug: false },
+    );
+    const imports = {};
+    for (const [name, call] of Object.entries(wasi.wasiImport)) {
+      imports[name] = (...values) => call.apply(wasi.wasiImport, values) ?? 0;
+    }
+    imports.path_filestat_set_times = imports.fd_filestat_set_times = () => 0;
+    const host = { call: () => -1 };
+    const instance = await WebAssembly.instantiate(await compiled, { wasi_snapshot_preview1: imports, host });
+    wasi.initialize(instance);
+    engine = instance.exports;
+    say("__import__('sys').path.insert(0, '/live/book.zip')");
+    ask({ do: "start" });
+    send("ready");
+  },
+
+  // A package that cannot be had fails where the cell imports it.
+  async run({ index, source, needs }) {
+    const wanted = needs.filter((name) => !packs.contents.has(`${name}.zip`));
+    const came = await fetchAll(wanted).catch(() => []);
+    for (const [at, answer] of came.entries()) packs.contents.set(`${wanted[at]}.zip`, await file(answer));
+    left = MOST;
+    ask({ do: "run", index, source });
+    if (rest) heard(rest);
+    rest = "";
+    send("done");
   },
 };
 
