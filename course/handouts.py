@@ -6,7 +6,7 @@
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
 A handout has the question of a chapter, its figures, theorems with proofs and formulas,
-and its exercises: what its deck shows, and no solution.
+which is what its deck shows; and on its second page the exercises, and no solution.
 """
 
 import csv
@@ -45,7 +45,7 @@ h1, h2, h3 {{ line-height: 1.15; margin: 0 0 0.4em; }}
 h1 {{ font-size: 1.6em; }} h2 {{ font-size: 1.05em; margin-top: 1.1em; }}
 h2, h3, figure {{ break-inside: avoid; }} h2, h3 {{ break-after: avoid; }}
 h3 {{ font-size: 1em; }}
-main {{ columns: 2; column-gap: 8mm; }}
+main {{ columns: 2; column-gap: 8mm; }} .exercises {{ break-before: page; }}
 p, ul, ol, figure, pre {{ margin: 0 0 0.6em; }} ul, ol {{ padding-left: 1.3em; }}
 img {{ display: block; width: 100%; }} figcaption {{ font-size: 0.85em; }}
 math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
@@ -58,6 +58,8 @@ footer {{ font-size: 0.75em; color: #5d5a54; }}
 <p><b>{question}</b> {answer}</p>
 <main>
 {shown}
+</main>
+<main class="exercises">
 <h2>Exercises</h2>
 {exercises}
 <footer>{foot}</footer>
