@@ -47,7 +47,7 @@ def axes(rows: Rows) -> Findings:
 @applies_to("added")
 def x(rows: Rows) -> Findings:
     """Is what comes back x plus an encoding?"""
-    if rows.is_sum or not np.isfinite(rows.table).all():
+    if rows.is_sum or rows.flaw or not np.isfinite(rows.table).all():
         return
     sample = noise(3, rows.length, rows.d_model)
     with torch.no_grad():
@@ -95,7 +95,8 @@ def spoilt(rows: Rows) -> Findings:
 def columns(rows: Rows) -> Findings:
     """Are there columns that are 0, constant, or there twice?"""
     table = rows.table
-    if not rows.is_told or rows.way.columns or (rows.fit and not rows.is_trained):
+    recognised = rows.recognised and not rows.is_trained
+    if not rows.is_told or rows.way.columns or recognised:
         return
     constant = np.flatnonzero(np.ptp(table, axis=0) < 1e-6 * np.abs(table).max())
     again = exactly_repeated(np.delete(table, constant, axis=1).T)

@@ -5,10 +5,14 @@ import contextlib
 import numpy as np
 import torch
 
-from pe_lib.check.call import CannotCallError, ForeignError
+from pe_lib.check.added import REFUSALS
+from pe_lib.check.call import CannotCallError, ForeignError, foreign
 from pe_lib.check.registry import applies_to
 from pe_lib.check.report import Findings, error, note, warning
 from pe_lib.check.scores import NEAR, OFFSET, Bias, spread
+
+SUM = "Return scores + bias."
+HIDE = "masked_fill(key > query, -inf) hides the keys after the query."
 
 
 @applies_to("bias")
@@ -32,10 +36,38 @@ def heads(bias: Bias) -> Findings:
 
 
 @applies_to("bias")
+def scores(bias: Bias) -> Findings:
+    """Are scores that are given returned plus the bias?"""
+    if bias.way.form != "scores":
+        return
+    low, high = float(bias.gains.min()), float(bias.gains.max())
+    if not bias.is_linear:
+        yield error("What comes back is no sum of the scores and a bias.", SUM)
+    elif not bias.is_sum and high - low > NEAR:
+        yield error("The scores are multiplied by the bias.", SUM)
+    elif not bias.is_sum and abs(high) < NEAR:
+        yield warning("The scores do not come back: the bias alone is returned.", SUM)
+    elif not bias.is_sum:
+        yield warning(f"The scores are multiplied by {high:.3g} as well.", SUM)
+    given = torch.zeros(1, requires_grad=True)
+    output = bias.of(bias.fresh(), 3, 3, scores=given)
+    if bias.is_sum and not output.requires_grad:
+        yield error("No gradient reaches the scores.", "Keep detach away from them.")
+
+
+@applies_to("bias")
 def axes(bias: Bias) -> Findings:
     """Does the bias depend on the offset alone, as the softmax sees it?"""
     rows, off = bias.values, spread(bias.level)
-    if np.isnan(rows).all(axis=2).any():
+    if not bias.is_sum:
+        return
+    if not np.nan_to_num(rows).any() and not np.isnan(rows).any():
+        yield error(
+            "The bias is 0 everywhere, and no training changes it: a table that was "
+            "never filled.",
+            "Fill it, or leave requires_grad as it is.",
+        )
+    elif np.isnan(rows).all(axis=2).any():
         yield error("NaN, or all keys of a query are hidden.")
     elif not np.isnan(rows).any() and np.ptp(rows, axis=2).max() < 1e-9:
         yield error(
@@ -52,7 +84,10 @@ def sign(bias: Bias) -> Findings:
     """Does the bias fall with the distance, before and after the query?"""
     found, tiny = bias.slopes, 1e-6 * bias.size
     ahead = np.diff(bias.ahead, axis=1)
-    if found is None:
+    if bias.peak and not bias.has_trained:
+        where = f"{abs(bias.peak)} {'after' if bias.peak > 0 else 'before'}"
+        yield error(f"The bias is highest {where} the query itself.", OFFSET)
+    elif found is None:
         flat = np.ptp(bias.past, axis=1).max() < tiny  # NaN is not
         if flat and np.nanmax(np.abs(bias.ahead)) > tiny:
             yield error("All keys before the query get one number: swapped.", OFFSET)
@@ -61,22 +96,74 @@ def sign(bias: Bias) -> Findings:
         yield error(
             f"In {count} the bias grows with the distance.", "-slope * distance."
         )
-    elif np.isfinite(ahead).all() and ahead.max() > 1e-9 and not bias.as_rows:
-        yield warning(
-            "Keys after the query are raised, not lowered.",
-            "Take the distance's absolute value, or hide later keys.",
-        )
+    elif np.isfinite(ahead).all() and ahead.max() > -1e-9 and not bias.as_rows:
+        how = "raised" if ahead.max() > 1e-9 else "all alike"
+        yield warning(f"Keys after the query are {how}, not lowered.", HIDE)
 
 
 @applies_to("bias")
 def mask(bias: Bias) -> Findings:
-    """Does a mask hide what must be seen?"""
+    """Does a mask hide what must be seen, or leave what must be hidden?"""
     hidden = np.isnan(bias.values)
+    ahead = np.isnan(bias.ahead)
+    if ahead[:, 2:].all() and not ahead[:, :2].any() and bias.length > 3:
+        yield error("The mask leaves the next key for each query to see.", HIDE)
+    jump = bias.jump
+    if np.ptp(jump) < NEAR and abs(abs(jump[0]) - 1) < NEAR:
+        yield error(
+            "Keys after the query get 1 more or less than the others: a mask of 0 and "
+            "1 was added, which hides nothing.",
+            HIDE,
+        )
     for back, words in ((0, "the position itself"), (1, "the position before")):
         gone = np.diagonal(hidden, -back, 1, 2).any(axis=1).sum()
         if gone:
-            yield error(f"In {gone} heads the mask hides {words}.", "key > query.")
+            yield error(f"In {gone} heads the mask hides {words}.", HIDE)
             return
+
+
+@applies_to("bias")
+def overflow(bias: Bias) -> Findings:
+    """In float16: can it hold what hides keys?"""
+    module = bias.fresh()
+    with foreign():
+        module.half()
+    n, fix = 5, "torch.finfo(dtype).min, or -inf."
+    with torch.no_grad():
+        least = float(bias.of(bias.fresh(), n, n).nan_to_num(neginf=0.0).min())
+        if least > torch.finfo(torch.float16).min:
+            return
+        what = f"What hides keys, {least:.0e}, is more than float16 holds: "
+        try:
+            found = bias.of(module, n, n, dtype=torch.float16)
+            if found.dtype == torch.float16:
+                yield warning(f"{what}it is -inf there.", fix)
+        except ForeignError as refusal:
+            yield warning(f"{what}{refusal}.", fix)
+
+
+@applies_to("bias")
+def limit(bias: Bias) -> Findings:
+    """Where it ends, is that an error that says so?"""
+    if bias.limit < bias.longest and not bias.fixed:
+        refusal = bias.refusal(bias.limit + 1)
+        if refusal and not str(refusal).startswith(REFUSALS):
+            yield warning(
+                f"For more than {bias.limit} keys it raises {refusal}.",
+                "Clip the distance, or refuse longer inputs.",
+            )
+
+
+@applies_to("bias")
+def positions(bias: Bias) -> Findings:
+    """Where positions are given, does each count?"""
+    if bias.way.form in ("positions", "two positions"):
+        n = bias.length // 2
+        with torch.no_grad():
+            every_other = bias.of(bias.fresh(), n, n, step=2)
+            usual = bias.of(bias.fresh(), n, n)
+        if torch.equal(every_other, usual):
+            yield error("Of positions it takes the number alone.", "key - query.")
 
 
 @applies_to("bias")

@@ -7,6 +7,7 @@ import random
 import sys
 import traceback
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -23,6 +24,8 @@ from pe_lib.check.report import Recognised
 from pe_lib.check.ways import Way
 
 Make = Callable[[int], nn.Module]
+
+Flaw = tuple[str, str] | None  # what it is, and what mends it
 
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
 CLOSE = 1e-4  # of the largest number: more than float32 rounds
@@ -122,10 +125,12 @@ class Subject:
     positions_argument = offset_argument = ""  # the names of forward's arguments
     way: Way
     takes_x = False  # and what comes back is linear in it
+    flaw: Flaw = None  # of the shape of what came back
     by_number = False  # each number is rounded on its own
 
     def __init__(self, make: Make, d_model: int) -> None:
         self.make, self.d_model = make, d_model
+        self.said = [*getattr(make, "keywords", {}).values()]  # by the caller
         self.filled = False  # trained numbers are drawn at random
         self.wrote = False  # into what it was given
         self.seed = 1  # of the random numbers in each call
@@ -220,9 +225,32 @@ class Subject:
         return self.rows(self.fresh())
 
     @cached_property
-    def limit(self) -> int:
-        """The length of the longest input that it takes."""
+    def longest(self) -> int:
+        """The length of the longest input that is tried."""
         return self.length
+
+    @cached_property
+    def limit(self) -> int:
+        """The length of the longest input that it takes, of those that are tried."""
+        if self.fixed or self.refusal(self.longest) is None:
+            return self.length if self.fixed else self.longest
+        lengths = range(self.length, self.longest)
+        refused = bisect_left(
+            lengths, True, lo=1, key=lambda length: self.refusal(length) is not None
+        )
+        return lengths[refused - 1]
+
+    def tell(self, what: str, fix: str) -> None:
+        """Note a flaw of what came back, for the first length that is tried."""
+        self.flaw = self.flaw or (what, fix)
+
+    def refusal(self, length: int) -> ForeignError | None:
+        """What it raises for an input of a length."""
+        try:
+            self.rows(self.fresh(), length)
+        except ForeignError as error:
+            return error
+        return None
 
     @cached_property
     def table(self) -> Array:

@@ -48,8 +48,9 @@ def check(
     Parameters
     ----------
     make : callable, or torch.nn.Module
-        From a width to a new module. A module that is there already is copied, and
-        checked at its one width.
+        From a width to a new module. What functools.partial(Class, base=1000) says is
+        meant, and no warning. A module that is there already is copied, and checked at
+        its one width.
     d_model : int
         The width; of one head for "rotary", the number of heads for "bias".
     kind : "added", "table", "rotary" or "bias"

@@ -23,6 +23,7 @@ COARSE = 1e-3  # more than a table computed in float32 is off
 SCREENED = 40  # positions on which all formulas are tried
 ENOUGH = 0.7  # of the numbers agree: then the others are named, by row or by column
 NEARLY_ALL = 0.95  # of the numbers agree with a wrong formula that is told
+OTHER_WEIGHTS = "checkpoints trained with one do not fit the other"
 PAPER = "10000**(-2j/d) is the frequency of pair j, sine and cosine, in radians."
 LAYOUTS = "interleaved", "half_split"
 WAVES: dict[str, Callable[[Array], Array]] = {
@@ -90,10 +91,12 @@ SLIPS = (
     Formula("half_empty", "nothing in the columns of the sines", waves="0c"),
 )
 FORMULAS = *RIGHT, *OF_COLUMNS, *SLIPS, *(replace(f, endpoint=True) for f in SLIPS)
-BASES = {
-    1e8: "Base 10000 squared: 2j counted twice in the exponent.",
-    100.0: "Base 100: the exponent j/d where 2j/d is meant, if base 10000 is meant.",
-    math.e**4: "The logarithm to base 10 where the natural one is meant.",
+BASE = 10_000.0
+SLIPS_OF_BASE = {
+    BASE**2: "2j counted twice in the exponent",
+    BASE**0.5: "the exponent j/d where 2j/d is meant",
+    math.exp(math.log10(BASE)): "a logarithm to base 10, not the natural one",
+    math.exp(math.log2(BASE)): "a logarithm to base 2, not the natural one",
 }
 
 
@@ -105,7 +108,7 @@ class Candidate:
     layout: str = "interleaved"
     cosine_first: bool = False
     start: int = 0
-    base: float = 10_000.0
+    base: float = BASE
 
     @property
     def right(self) -> bool:
@@ -180,13 +183,16 @@ def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:
     `known` are numbers that may be its base. Where two agree alike the first is taken.
     """
     few, best = codes[:SCREENED], None
-    for base in dict.fromkeys([10_000.0, *known, *_bases(few), 1000.0, 100.0]):
-        fits = (
+    bases = dict.fromkeys([BASE, *known, *_bases(few), 1000.0, 100.0])
+    tried = [(base, FORMULAS) for base in bases]
+    tried.insert(1, (BASE, (*_scaled(few),)))
+    for base, formulas in tried:
+        fits = [
             fit(few, Candidate(formula, layout, cosine_first, start, base))
             for formula, layout, cosine_first, start in product(
-                FORMULAS, LAYOUTS, (False, True), (0, 1, 2)
+                formulas, LAYOUTS, (False, True), (0, 1, 2)
             )
-        )
+        ]
         best = max([best, *fits] if best else fits, key=lambda found: found.quality)
         if best.share == 1 and best.gap < COARSE:
             break
@@ -215,6 +221,23 @@ def _bases(codes: Array) -> Iterator[float]:
         for over in (codes.shape[1] / 2, max(hands.shape[1] - 1, 1)):
             if 0.5 < -step * over < 28:
                 yield math.exp(-step * over)
+
+
+def _scaled(codes: Array) -> Iterator[Formula]:
+    """The right formulas for positions that are all multiplied by one number."""
+    for _, hands in _pairings(codes):
+        found = np.abs(frequencies_of(hands * hands[:1].conj()))
+        for formula in RIGHT[:2]:
+            ideal = formula.frequencies(codes.shape[1], BASE)[: len(found), 0]
+            slow = ideal * found[-1] / ideal[-1] < 2  # less than a turn in a step
+            factor = float((found / ideal)[slow.argmax()])
+            if not 1e-6 < factor < 1e6 or abs(factor - 1) < COARSE:
+                continue
+            how, by = ("divided", 1 / factor) if factor < 1 else ("multiplied", factor)
+            by = float(f"{by:.4g}")
+            words = f"positions {how} by {by:.6g}"
+            unit = 1 / by if factor < 1 else by
+            yield replace(formula, name="scaled", words=words, unit=unit)
 
 
 def _pairings(codes: Array) -> Iterator[tuple[str, NDArray[np.complex128]]]:
@@ -247,17 +270,36 @@ def frequencies_of(hands: NDArray[np.complex128]) -> Array:
     return np.asarray(found)
 
 
-def layout_of_waves(codes: Array) -> str:
-    """How columns are paired that are sines and cosines of any frequencies, or ""."""
+def waves(codes: Array) -> tuple[str, Array] | None:
+    """Layout and frequencies, if columns are sines and cosines in pairs."""
     for layout, hands in _pairings(codes):
-        angles = np.arange(len(codes))[:, None] * frequencies_of(hands)
+        frequencies = frequencies_of(hands)
+        angles = np.arange(len(codes))[:, None] * frequencies
         if codes.shape[1] % 2 == 0 and np.abs(hands - np.exp(1j * angles)).max() < 0.02:
-            return layout
-    return ""
+            return layout, frequencies
+    return None
 
 
-def described(found: Fit) -> Recognised:
-    """What a fit is called, in a code and in words."""
+def about(frequencies: Array) -> tuple[str, str] | None:
+    """What is wrong with frequencies that follow no formula, where it is known."""
+    size = float(np.abs(frequencies).max())
+    if len(frequencies) > 1 and np.ptp(frequencies) < 1e-4 * size:
+        return ERROR, f"All pairs have one frequency. {PAPER}"
+    if len(frequencies) > 2 and np.ptp(np.diff(frequencies)) < COARSE * size:
+        return WARNING, f"The frequencies are evenly spaced. {PAPER}"
+    return None
+
+
+def described(
+    found: Fit,
+    said: Collection[object] = (),
+    paper: str = "Vaswani et al. (2017)",
+    bases: Collection[float] = (BASE,),
+) -> Recognised:
+    """What a fit is called, in a code and in words.
+
+    A warning where it differs from the paper, but for what the caller has `said`.
+    """
     c, formula = found.candidate, found.candidate.formula
     facts = {
         formula.words: c.right,
@@ -269,14 +311,13 @@ def described(found: Fit) -> Recognised:
     told = ", ".join(words for words, so in facts.items() if so)
     words = _published(c) or f"the sinusoid with {told}"
     level, hint = NOTE, ""
+    other = ", ".join(_differences(found, said, bases))
     if not c.right:
         words = f"the sinusoid with {formula.words} ({told})"
+    if not c.right and formula.name != "scaled":
         level, hint = ERROR, PAPER
-    elif c.cosine_first:
-        level, hint = WARNING, "Sine and cosine are swapped."
-    for base, slip in BASES.items():
-        if c.right and abs(c.base / base - 1) < COARSE:
-            level, hint = WARNING, slip
+    elif other:
+        level, hint = WARNING, f"Not the formula of {paper}: {other}; {OTHER_WEIGHTS}."
     return Recognised(
         formula.name,
         words + (f", times {found.scale:.4g}" if abs(found.scale - 1) > COARSE else ""),
@@ -290,6 +331,30 @@ def described(found: Fit) -> Recognised:
         level,
         hint,
     )
+
+
+def _differences(
+    found: Fit, said: Collection[object], bases: Collection[float]
+) -> Iterator[str]:
+    """In what a formula differs from the paper's, but for what the caller said."""
+    c, formula = found.candidate, found.candidate.formula
+    given = [v for v in said if isinstance(v, int | float) and not isinstance(v, bool)]
+    if not any(math.isclose(c.base, base, rel_tol=COARSE) for base in (*bases, *given)):
+        slips = [s for b, s in SLIPS_OF_BASE.items() if abs(c.base / b - 1) < COARSE]
+        why = f" ({slips[0]}?)" if slips else ""
+        yield f"base {c.base:.6g} instead of 10000{why}"
+    if formula.endpoint and "endpoint" not in said:
+        yield "exponent j/(d/2-1) instead of 2j/d"
+    if formula.first:
+        yield "pairs counted from 1 instead of 0"
+    if formula.unit != 1 and formula.unit not in given:
+        yield formula.words
+    if c.start not in (0, *given):
+        yield f"positions from {c.start} instead of 0"
+    if c.cosine_first:
+        yield "sine and cosine swapped"
+    if abs(found.scale - 1) > COARSE and found.scale not in given:
+        yield f"all times {found.scale:.4g}"
 
 
 def _published(c: Candidate) -> str:

@@ -4,10 +4,14 @@ import numpy as np
 
 from pe_lib.check.call import close, noise
 from pe_lib.check.registry import applies_to
-from pe_lib.check.report import Findings, error
+from pe_lib.check.report import Findings, error, warning
 from pe_lib.check.turns import NEAR, Turns, spread
 
 FAR = 0.03  # more than float32 angles move a score within 1,024 positions
+MIXED_UP = {  # keys are given twice as long as queries
+    0.5: "Queries and keys come back as one and the same: the other is lost.",
+    0.25: "The keys come back in the place of the queries: swapped.",
+}
 FIX = "Rotate queries and keys by position times frequency, in float32."
 
 
@@ -49,12 +53,18 @@ def relative(turns: Turns) -> Findings:
     off, far = spread(turns.scores(n, 10)), spread(turns.scores(long, 10))
     words = f"Scores of one offset differ by up to {off:.2g}"
     if len(turns.names) > 1:
+        for factor, mixed_up in MIXED_UP.items():
+            if np.allclose(turns.matrices[1], factor * turns.matrices[0], atol=NEAR):
+                yield error(mixed_up, "Return rotated queries, then rotated keys.")
+                return
         queries, keys = turns.hands, turns.hands_of(1)
         if np.abs(queries - keys.conj()).max() < NEAR < off:
             yield error(f"{words}: the keys are rotated the other way.", FIX)
             return
         if np.abs(queries - keys).max() > NEAR:
-            yield error("Queries and keys are rotated by different angles.", FIX)
+            yield error(
+                f"Queries and keys are rotated by different {_apart(turns)}", FIX
+            )
             return
     if off > NEAR:
         rounded = turns.fit is not None and turns.fit.candidate.right
@@ -65,6 +75,34 @@ def relative(turns: Turns) -> Findings:
     elif far > FAR:
         yield error(
             f"Within {long:,} positions equal offsets differ by {far:.2g}.", FIX
+        )
+
+
+def _apart(turns: Turns) -> str:
+    """How the angles of the keys differ from those of the queries."""
+    queries, keys = turns.hands, turns.hands_of(1)
+    for steps in range(1, len(keys) // 2):
+        s = "s" * (steps > 1)
+        for name, one, two in (("keys", keys, queries), ("queries", queries, keys)):
+            if np.abs(one[:-steps] - two[steps:]).max() < NEAR:
+                return f"angles: the {name} are {steps} position{s} ahead."
+    if np.abs(queries[::-1] - keys).max() < NEAR:
+        return "angles: the keys are counted from the end."
+    fits = [turns.fit_of(hands) for hands in (queries, keys)]
+    told = [
+        turns.words_of(fit).words if fit else "frequencies of their own" for fit in fits
+    ]
+    return f"angles: queries by {told[0]}, keys by {told[1]}."
+
+
+@applies_to("rotary")
+def tables(turns: Turns) -> Findings:
+    """Where cosines and sines are returned: in this order?"""
+    if turns.sines_first:
+        yield warning(
+            "It returns the sines first, then the cosines: who takes them for cos, sin "
+            "has them swapped.",
+            "return cos, sin",
         )
 
 

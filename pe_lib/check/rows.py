@@ -1,5 +1,6 @@
 """Modules that add an encoding to x, or return the encodings: how they are read."""
 
+import contextlib
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +10,15 @@ from torch import Tensor
 
 from pe_lib.check.call import ForeignError, Make, noise
 from pe_lib.check.recognise import (
+    COARSE,
     Array,
     Fit,
+    about,
     best_fit,
     described,
-    layout_of_waves,
+    waves,
 )
-from pe_lib.check.report import Recognised
+from pe_lib.check.report import WARNING, Recognised
 from pe_lib.check.vectors import Vectors
 
 ORDERS = "batch length dim", "length batch dim", "batch dim length", "length dim"
@@ -37,12 +40,15 @@ class Rows(Vectors):
         forms: tuple[str, ...] = ("x",)
         if kind == "table":
             first = next(iter(self.inputs or self.parameters), "")
-            forms = ("x", *FORMS) if axes or first in X_NAMES else (*FORMS, "x")
+            forms = ("x", *FORMS) if first in X_NAMES else (*FORMS, "x")
+            forms = ("x",) if axes else forms
         self.find(forms, ORDERS)
         if not self.tells_positions and self.has_trained:
             self.fill(self.first)  # as it begins they may all be 0
             self.find(forms, ORDERS)
         self.scale, self.is_sum = self._gain() if kind == "added" else (0.0, True)
+        if kind == "table" and self.way.form == "x" and self._depends_on_x():
+            self.tell("It returns more than encodings: x is in it.", 'kind="added".')
         self.takes_x = kind == "added" and self.is_sum
 
     def sample(self, length: int, batch: int) -> Tensor:
@@ -56,22 +62,54 @@ class Rows(Vectors):
         if not isinstance(output, Tensor) or output.is_complex() or output.is_nested:
             what = str(getattr(output, "dtype", type(output).__name__))
             raise ForeignError(TypeError(f"it returned {what}, no real tensor"))
-        layout, asked = self.way.layout, x.shape
-        if self.way.form == "x" and output.ndim == len(layout.axes):
-            rows = layout.back(output)
-            own = rows.shape[1] - asked[1]
-            batch = asked[0] if "batch" in layout.axes else 1
-            more = OWN if layout.axes[-1] == "dim" else 0
-            if (*rows.shape[::2],) == (batch, asked[2]) and 0 <= own <= more:
-                return [rows[:, own:]]
-        if self.kind == "table" and output.shape[-1:] == asked[2:]:
-            if output.numel() == asked[1] * asked[2]:
-                return [output.reshape(1, *asked[1:]).expand(asked)]
-            for rows in (output, output.transpose(0, 1)):
-                if rows.shape == asked:
-                    return [rows]
-        what = f"for {asked[1]} positions of width {asked[2]} it returned shape"
-        raise ForeignError(ValueError(f"{what} {list(output.shape)}"))
+        read = self._of_table if self.kind == "table" else self._of_sum
+        rows = read(output, x.shape)
+        if rows is None:
+            what = f"for {x.shape[1]} positions of width {x.shape[2]} it returned shape"
+            raise ForeignError(ValueError(f"{what} {list(output.shape)}"))
+        return [rows]
+
+    def _of_sum(self, output: Tensor, asked: torch.Size) -> Tensor | None:
+        """x plus encodings, where the module may have put tokens of its own first."""
+        layout = self.way.layout
+        if output.ndim != len(layout.axes):
+            return None
+        rows = layout.back(output)
+        batch, length, dim = asked[0] if "batch" in layout.axes else 1, *asked[1:]
+        if (*rows.shape,) == (batch, length, 2 * dim):
+            what = f"It returns {2 * dim} columns for {dim}: x and the encoding are "
+            self.tell(f"{what}put side by side, not added.", "Return x + encoding.")
+            rows = rows[..., :dim] + rows[..., dim:]
+        own = rows.shape[1] - length
+        more = OWN if layout.axes[-1] == "dim" else 0
+        if (*rows.shape[::2],) == (batch, dim) and 0 <= own <= more:
+            return rows[:, own:]
+        return None
+
+    def _of_table(self, output: Tensor, asked: torch.Size) -> Tensor | None:
+        """Encodings, of one sequence or of each."""
+        (batch, length, dim), layout = asked, self.way.layout
+        if output.shape[-1:] == (dim,) and output.numel() == length * dim:
+            return output.reshape(1, length, dim).expand(asked)
+        if output.shape[-1:] == (dim,) and output.numel() == batch * dim:
+            return output.reshape(batch, 1, dim).expand(asked)
+        if output.shape == asked:
+            return output
+        if self.way.form == "x" and "dim" in layout.axes:
+            shape = layout.lay(torch.empty(asked), 1, self.way.columns).shape
+            with contextlib.suppress(RuntimeError):  # shapes that do not fit
+                return layout.back(output.expand(shape)).expand(asked)
+        flat = output[0] if output.ndim == 3 and len(output) == 1 else output
+        if not (self.searching or self.flaw) or flat.ndim != 2:
+            return None
+        if flat.shape == (dim, length):
+            self.tell(f"It returns [{dim}, {length}]: [dim, length].", "table.T")
+            return flat.T.expand(asked)
+        if flat.shape[1] == dim and abs(len(flat) - length) == 1 < len(flat):
+            what = f"For {length} positions it returns {len(flat)} rows."
+            self.tell(what, "table[:length] has as many rows as positions.")
+            return flat[torch.arange(length).clamp(max=len(flat) - 1)].expand(asked)
+        return None
 
     # What it does
 
@@ -84,6 +122,15 @@ class Rows(Vectors):
         gain = float((change * x).sum() / (x * x).sum())
         rest = float((change - gain * x).abs().max())
         return gain, rest < 1e-3 * max(abs(gain), 1.0) and abs(gain) > 1e-3
+
+    def _depends_on_x(self) -> bool:
+        """Whether the content of x, but for tokens by their number, matters."""
+        if "dim" not in self.way.layout.axes:
+            return False
+        x = noise(3, self.length, self.d_model)
+        with torch.no_grad():
+            change = self.answer(self.fresh(), x=x) - self.answer(self.fresh())
+        return bool(change.abs().max() > COARSE)
 
     @cached_property
     def table(self) -> Array:
@@ -106,15 +153,16 @@ class Rows(Vectors):
     @cached_property
     def recognised(self) -> Recognised | None:
         """The same in words; what is trained is told as trained."""
-        told = described(self.fit) if self.fit else None
+        told = described(self.fit, self.said) if self.fit else None
         if self.is_trained:
             right = told and told.formula == "sinusoid"
             return Recognised(
                 "trained", f"trained encodings{f', begins as {told}' if right else ''}"
             )
         read = self.is_told and not told and not self.way.columns
-        layout = layout_of_waves(self.table) if read else ""
-        if layout:
-            words = "sines and cosines in pairs, with frequencies of their own"
-            return Recognised("waves", words, layout=layout)
-        return told
+        found = waves(self.table) if read else None
+        if found is None:
+            return told
+        words = "sines and cosines in pairs, with frequencies of their own"
+        level, hint = about(found[1]) or (WARNING, "The frequencies follow no formula.")
+        return Recognised("waves", words, layout=found[0], level=level, hint=hint)

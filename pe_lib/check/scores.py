@@ -1,6 +1,7 @@
 """Modules that give a bias for the scores, as ALiBi and T5 do: how they are read."""
 
 import itertools
+import re
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,16 +11,24 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject
+from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject, noise
 from pe_lib.check.recognise import Array
 from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
+from pe_lib.check.vectors import POSITION_NAMES
 from pe_lib.check.ways import Way
 
 READ = 300  # positions: past T5's largest distance, 128, and what bfloat16 counts
 SHORT = 12
+PEAK = 3  # offsets by which people are off
+LONGEST = 512  # positions that are tried
 HIDDEN = -1e4  # and below: a mask, not a bias
 NEAR = 1e-3  # of the largest number
 BUCKETS = 32  # of T5
+NAMES = {  # of forward's first argument, and what it is given then
+    "scores": r"\w*(score|logit|weight|sim|dot)\w*",
+    "positions": POSITION_NAMES,
+    "mask": r"\w*mask",
+}
 OFFSET = "The offset is the key's position minus the query's."
 
 
@@ -42,7 +51,9 @@ class Bias(Subject):
         if self.has_trained:
             self.fill(self.first)  # as they begin they may all be 0
         self._find()
-        self.way = self.way if self.fixed else replace(self.way, length=READ)
+        self.is_sum = self.way.form != "scores" or self._is_sum()
+        if not self.fixed:
+            self.way = replace(self.way, length=min(READ, self.limit))
         self.as_rows = spread(self.values) > NEAR * self.size > spread(self.level)
 
     def _find(self) -> None:
@@ -56,10 +67,13 @@ class Bias(Subject):
             two = ["two lengths", "two positions"]
             forms = two if needed == 2 else [*two, *forms]
         forms = ["nothing"] if not count else forms
-        forms = ["scores", *forms] if "scor" in first or "attn" in first else forms
+        for form, names in NAMES.items():
+            forms = [form, *forms] if re.fullmatch(names, first) else forms
         refusal: ForeignError | None = None
         lengths = SHORT, *self.lengths()
         for length, form in itertools.product(lengths, forms):
+            if length == self.d_model:
+                continue  # whatever fits then may fit by accident
             self.way = Way(form=form, length=length, fixed=length != SHORT)
             try:
                 with torch.no_grad():
@@ -75,7 +89,15 @@ class Bias(Subject):
     @property
     def called(self) -> str:
         """How it was called, in words."""
-        return f"it takes {self.way.form}"
+        most = (
+            f"; at most {self.limit:,} positions" if self.limit < self.longest else ""
+        )
+        return f"it takes {self.way.form}{most}"
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest input that is tried."""
+        return LONGEST
 
     def of(
         self,
@@ -84,10 +106,13 @@ class Bias(Subject):
         keys: int,
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
+        scores: float | Tensor = 0.0,
+        step: int = 1,
     ) -> Tensor:
-        """The bias [heads, queries, keys]."""
-        q, k = (torch.arange(n, device=device) for n in (queries, keys))
+        """The bias [heads, queries, keys], of positions 0, `step`, 2 `step`, ..."""
+        q, k = (step * torch.arange(n, device=device) for n in (queries, keys))
         zeros = torch.zeros(1, self.d_model, queries, keys, device=device, dtype=dtype)
+        zeros = zeros + scores
         inputs: dict[str, list[Any]] = {
             "nothing": [],
             "length": [keys],
@@ -95,6 +120,7 @@ class Bias(Subject):
             "positions": [k],
             "two positions": [q + keys - queries, k],
             "scores": [zeros],
+            "mask": [torch.ones_like(k)[None]],
             "x": [zeros[:, :, 0].mT],
         }
         offset = {self.named: keys - queries} if self.named else {}
@@ -102,6 +128,11 @@ class Bias(Subject):
         what = f"for {queries} queries and {keys} keys it returned "
         if not isinstance(output, Tensor) or output.ndim < 2:
             raise ForeignError(TypeError(f"{what}{type(output).__name__}"))
+        last = (queries, keys, self.d_model)
+        if output.shape[-3:] == last:
+            what = "It returns [queries, keys, heads]: the heads are the last axis."
+            self.tell(what, ".permute(2, 0, 1)")
+            output = output.movedim(-1, -3)
         if output.shape[-1] != keys or output.shape[-2] not in (1, queries):
             raise ForeignError(ValueError(f"{what}{list(output.shape)}"))
         flat = output.reshape(-1, *output.shape[-2:])
@@ -121,6 +152,21 @@ class Bias(Subject):
         return rows.masked_fill(rows < HIDDEN, 0.0)
 
     # What it does
+
+    def _is_sum(self) -> bool:
+        """Whether what comes back is the scores plus the bias."""
+        there = noise(1, self.d_model, self.length, self.length)
+        with torch.no_grad():
+            bias, found = (
+                self.of(self.fresh(), self.length, self.length, scores=scores)
+                for scores in (0.0, there)
+            )
+            ones = self.of(self.fresh(), self.length, self.length, scores=1.0)
+        seen = bias > HIDDEN
+        self.gains = (ones - bias)[seen]  # by what scores are multiplied
+        rest = (found - bias)[seen] - there[0].expand_as(found)[seen] * self.gains
+        self.is_linear = bool(rest.abs().max() < NEAR)
+        return bool((self.gains - 1).abs().max() < NEAR and self.is_linear)
 
     @cached_property
     def values(self) -> Array:
@@ -144,6 +190,35 @@ class Bias(Subject):
     def ahead(self) -> Array:
         """[heads, distance] of the keys from the first query on."""
         return self.level[:, 0, :]
+
+    @cached_property
+    def jump(self) -> Array:
+        """What keys after the query have more than distances explain, of each head."""
+        if self.has_trained:  # what no training changes
+            module = self.fresh()
+            with torch.no_grad():
+                for parameter in module.parameters():
+                    parameter.mul_(not parameter.requires_grad)
+                values = self.of(module, 3, 3).double().numpy()
+            return np.asarray(values[:, 1, 2] - values[:, 1, 1])
+        step = self.past[:, 1] - self.past[:, 0]
+        beyond = self.ahead[:, 1:]
+        for slope in (step, -step, 0 * step):
+            over = beyond - slope[:, None] * np.arange(1, beyond.shape[1] + 1)
+            if np.ptp(over, axis=1).max() < NEAR * self.size:
+                return over[:, 0]
+        return 0 * step
+
+    @property
+    def peak(self) -> int:
+        """The offset near 0 at which the bias of all heads is highest."""
+        near = min(PEAK + 1, self.length - 1)
+        values = [*self.past[:, near:0:-1].T, *self.ahead[:, : near + 1].T]
+        line = np.nan_to_num(values, nan=-np.inf)
+        highest = line.argmax(axis=0) - near
+        lower = (line[near] < line.max(axis=0) - 1e-6 * self.size).all()
+        inside = not np.ptp(highest) and abs(highest[0]) < near
+        return int(highest[0]) if lower and inside else 0
 
     @cached_property
     def size(self) -> float:
@@ -175,6 +250,14 @@ class Bias(Subject):
                 return "swapped" if swapped else "causal" if causal else "both"
         return ""
 
+    def _reach(self) -> int:
+        """The distance up to which the bias falls evenly, and not at all beyond."""
+        steps = np.diff(self.past, axis=1)
+        falls = np.abs(steps - steps[:, :1]).max(axis=0) < NEAR * self.size
+        reach = int(falls.argmin())
+        flat = not np.isnan(steps).any() and not np.abs(steps[:, reach:]).max() > 1e-9
+        return reach if flat and reach > 1 and steps[:, 0].any() else 0
+
     def _takes_row_of_after(self) -> bool:
         """Whether one key back has not T5's row 1: both directions look alike else."""
         back = torch.from_numpy(self.values[:, 1, 0])
@@ -198,6 +281,9 @@ class Bias(Subject):
                 hint = "All heads have one slope."
             level = NOTE if self.has_trained or slopes.min() < 0 else WARNING
             return Recognised("slopes", words, level=level, hint=hint)
+        if reach := self._reach():
+            words = f"ALiBi up to distance {reach}, and one number from there on"
+            return Recognised("slopes", words, level=WARNING, hint=f"{words}.")
         if not self.buckets:
             steps = np.abs(np.diff(self.past, axis=1)).max(axis=0) > 1e-6 * self.size
             if self.has_trained and len(steps) > 200 and 0 < steps.sum() < 2 * BUCKETS:

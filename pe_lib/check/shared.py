@@ -3,6 +3,7 @@
 import contextlib
 import copy
 from itertools import product
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from torch.utils._pytree import tree_leaves
 from pe_lib.check.call import NEAR, ForeignError, Subject, during, foreign, noise
 from pe_lib.check.recognise import exactly_repeated
 from pe_lib.check.registry import KINDS, applies_to
-from pe_lib.check.report import Findings, error, note, warning
+from pe_lib.check.report import WARNING, Findings, error, note, warning
 from pe_lib.check.turns import Turns
 
 VECTORS = "added", "table", "rotary"
 ROUNDED = 2.0**-6  # of the largest number: bfloat16 rounds to within 2**-9
 LONG = 1500  # positions: past what bfloat16 counts, and past most short tables
+FROM_END = "counts from the end of a table"
 MAY_MIX = "copy_", "_to_copy", "index", "index_put_"  # take tensors of two devices
 
 
@@ -38,6 +40,25 @@ def random(subject: Subject) -> Findings:
 
 
 @applies_to(*KINDS)
+def shape(subject: Subject) -> Findings:
+    """Has what comes back as many numbers as it should, in the right order?"""
+    if subject.flaw:
+        yield error(*subject.flaw)
+
+
+@applies_to(*VECTORS)
+def order(subject: Subject) -> Findings:
+    """Is it said which axis is the length, where it matters?"""
+    layout = subject.way.layout
+    if subject.doubtful:
+        yield warning(
+            f"Right for x {layout} alone: given the batch first it counts along the "
+            "batch, and all positions of a sequence are alike.",
+            "Say --axes; where the batch comes first, the length is x.shape[1].",
+        )
+
+
+@applies_to(*KINDS)
 def finite(subject: Subject) -> Findings:
     """Are there NaN or infinite numbers?"""
     bad = np.flatnonzero(~np.isfinite(subject.table).all(axis=1))
@@ -52,7 +73,9 @@ def finite(subject: Subject) -> Findings:
 def formula(subject: Subject) -> Findings:
     """Which formula does it follow?"""
     told = subject.recognised
-    if told:
+    if told and told.level == WARNING:
+        yield warning(told.hint)
+    elif told:
         sentence = f"{told.words[0].upper()}{told.words[1:]}. {told.hint}"
         yield told.level, sentence.strip(), ""
     elif subject.kind != "rotary" and subject.is_told and not subject.has_trained:
@@ -70,6 +93,7 @@ def distinct(subject: Subject) -> Findings:
         return  # it was told to be a grid because no two are the same
     rows = subject.rows(subject.fresh(), subject.limit)
     if subject.kind == "bias":  # runs of one bucket are meant
+        rows = rows[rows.any(axis=1)]  # what is hidden is 0
         starts = np.r_[0, np.flatnonzero(np.abs(np.diff(rows, axis=0)).max(1)) + 1]
         again = exactly_repeated(rows[starts])
         if again:
@@ -80,10 +104,19 @@ def distinct(subject: Subject) -> Findings:
             )
     elif again := exactly_repeated(rows):
         later, earlier = again
-        ends = " So do all that follow." if (rows[later:] == rows[later]).all() else ""
+        more = " So do all that follow." if (rows[later:] == rows[later]).all() else ""
+        there, here = f"Position {later:,}", f"position {earlier:,}"
+        side = subject.way.columns or (isqrt(len(rows)) if subject.fixed else 0)
+        if side and len(rows) % side == 0:
+            there, here = (f"row {n // side}, column {n % side}" for n in again)
+            there = there.capitalize()
+            grid = rows.reshape(-1, side, rows.shape[1])
+            for axis, name in enumerate(("row", "column")):
+                if np.ptp(grid, axis=axis).max() < 1e-6 * np.abs(rows).max():
+                    more = f" The {name} makes no difference."
         level = error if later < NEAR else warning
         yield level(
-            f"Position {later:,} gets the encoding of position {earlier:,}.{ends}",
+            f"{there} gets the encoding of {here}.{more}",
             "Give each position its own; where a table ends, raise an error.",
         )
 
@@ -160,16 +193,39 @@ def positions(subject: Subject) -> Findings:
             f"{name} = {n - 1}, ..., 1, 0 is not followed: {how}.",
             f"Compute from {name}, in whatever order they come.",
         )
-    elif subject.takes_x and "batch" in subject.way.layout.axes:
-        both = torch.stack([order.flip(0), order]) + start
-        with contextlib.suppress(ForeignError):  # one row of positions for all
-            with torch.no_grad():
-                pair = subject.answer(subject.fresh(), batch=2, at=both)
-            if len(pair) > 1 and not subject.differ(pair[1].double().numpy(), usual):
-                yield error(
-                    f"{name} [batch, length]: all sequences get those of the first.",
-                    "Take the row of each sequence.",
-                )
+    else:
+        yield from _of_each(subject, name, start)
+        if subject.kind == "table":
+            yield from _fractions(subject, name)
+
+
+def _of_each(subject: Subject, name: str, start: int) -> Findings:
+    """Of two sequences with positions of their own: does each get those?"""
+    order = torch.arange(subject.length) + start
+    with contextlib.suppress(ForeignError):  # one row of positions for all
+        with torch.no_grad():
+            both = torch.stack([order, order.flip(0)])
+            pair = subject.answer(subject.fresh(), batch=2, at=both)
+        if not subject.differ(pair[-1].double().numpy(), subject.usual):
+            yield error(
+                f"{name} [batch, length]: all sequences get those of the first.",
+                "Take the row of each sequence.",
+            )
+
+
+def _fractions(subject: Subject, name: str) -> Findings:
+    """Of positions between whole numbers: are they cut off?"""
+    whole = torch.arange(subject.length)
+    with contextlib.suppress(ForeignError):  # a refusal says so itself
+        usual, there = (
+            subject.rows(subject.fresh(), at=at) for at in (whole, whole + 0.75)
+        )
+        rounded = usual, np.roll(usual, -1, axis=0)  # down, or to the nearest
+        if any(not subject.differ(there[:-1], rows[:-1]) for rows in rounded):
+            yield warning(
+                f"{name} = 0.75 is cut to a whole number, without a word.",
+                "Compute from t.float(), or refuse what is no integer.",
+            )
 
 
 @applies_to(*VECTORS)
@@ -228,7 +284,7 @@ def state(subject: Subject) -> Findings:
             return
 
 
-@applies_to(*VECTORS)
+@applies_to(*KINDS)
 def writes(subject: Subject) -> Findings:
     """Does it write into what it is given?"""
     if subject.wrote:
@@ -380,6 +436,35 @@ class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 f"tensors on devices {' and '.join(sorted(devices))} in {name}"
             )
         return function(*arguments, **(named or {}))
+
+
+class NoneFromTheEnd(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses negative numbers as an index, which would count from the end."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        if function.overloadpacket.__name__ == "index":
+            lows = [int(x.min()) for x in tree_leaves(arguments[1]) if x.numel()]
+            if min(lows, default=0) < 0:
+                raise IndexError(f"index {min(lows)} {FROM_END}")
+        return function(*arguments, **(named or {}))
+
+
+@applies_to(*KINDS)
+def index(subject: Subject) -> Findings:
+    """Is a table read from its end, by a negative index?"""
+    subject.watching = NoneFromTheEnd
+    try:
+        subject.rows(subject.fresh(), subject.limit)
+    except ForeignError as refusal:
+        if FROM_END in str(refusal):
+            yield warning(
+                f"A negative index wraps round: {refusal}.",
+                "Clip it at 0, or add more.",
+            )
+    finally:
+        subject.watching = contextlib.nullcontext
 
 
 @applies_to(*KINDS)

@@ -8,17 +8,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import pad
 
 from pe_lib.check.call import CLOSE, ForeignError, Make, close, noise
 from pe_lib.check.recognise import (
+    OTHER_WEIGHTS,
     Array,
     Fit,
+    about,
     best_fit,
     described,
     exactly_repeated,
     frequencies_of,
 )
-from pe_lib.check.report import ERROR, WARNING, Recognised
+from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
 from pe_lib.check.rows import FEWEST
 from pe_lib.check.vectors import Vectors
 
@@ -32,11 +35,13 @@ ORDERS = (
     "length dim",
 )
 NAMES = "queries", "keys", "values"
+BASES = 1e4, 5e5, 1e6  # of published models: Llama 2, Llama 3, Code Llama
 READ = 64  # positions of which matrices are taken
 GRIDS = 256, 196, 144, 64  # positions in which a grid is looked for
 BEFORE = 0, 1, 2, 4, 5  # tokens that may come before those of a grid
 SEEN = 1e-7  # a number that is not 0
 NEAR = 1e-3  # more than float32 scores are off
+ROUNDED = 0.02  # more than cosines and sines of 16 bits change a norm
 
 MIXED = (
     "More than two columns are mixed: these are no rotations of pairs.",
@@ -60,8 +65,11 @@ UNEQUAL = (
     "The norm of a vector changes from position to position.",
     "cos**2 + sin**2 must be 1 for each pair.",
 )
-
-
+OVERWRITTEN = (
+    "The second half of a pair is computed from the first as it is after its rotation: "
+    "that was overwritten.",
+    "Compute both from x as it came, before either is written.",
+)
 QUARTER = "Position 0 is turned by a quarter: sine and cosine are swapped."
 
 
@@ -69,6 +77,7 @@ class Turns(Vectors):
     """A module that rotates queries and keys, or gives the cosines and sines."""
 
     differing = "{} are rotated differently"
+    sines_first = False  # in what is returned
     tables = ""  # how returned cosines lie: "half_split", "interleaved", "pairs"
 
     def __init__(
@@ -91,11 +100,12 @@ class Turns(Vectors):
         return noise(1, 1, self.d_model).expand(batch, length, -1)
 
     def laid_out(self, x: Tensor, heads: int) -> list[Any]:
-        """Queries, keys and values: the same, each on its own."""
+        """Queries; keys, twice as long; values, four times."""
         if self.packed:  # [batch, length, 3, heads, dim]
-            return [x[:, :, None, None].expand(-1, -1, 3, heads, -1).clone()]
+            parts = [x[:, :, None].expand(-1, -1, heads, -1) * 2**i for i in range(3)]
+            return [torch.stack(parts, 2)]
         (laid,) = super().laid_out(x, heads)
-        return [laid.clone() for _ in range(self.tensors)]
+        return [laid * 2**i for i in range(self.tensors)]
 
     def read(self, output: Any, x: Tensor, heads: int) -> list[Tensor]:
         """Rotated vectors [batch, length, dim]."""
@@ -109,16 +119,27 @@ class Turns(Vectors):
         if not given or not all(isinstance(part, Tensor) for part in given):
             raise ForeignError(TypeError("it returned no tensors"))
         turned = given[: self.tensors]
-        plain = all(part.shape == shape and not part.is_complex() for part in turned)
+        plain = all(
+            part.shape[:-1] == shape[:-1] and not part.is_complex() for part in turned
+        )
+        whole = min((part.shape[-1] for part in turned if part.ndim), default=0)
+        cut = whole < shape[-1] and len(shape) + len(turned) > 3
+        cut = cut and bool(self.searching or self.flaw)
         tables = len(given) == 2 > len(turned)  # cosines and sines, for one x
-        if not plain or not turned or tables:
+        if not plain or not turned or tables or not (cut or whole == shape[-1]):
             return [self._turned_by(given, x)]
+        if cut:
+            what = f"Of {shape[-1]} columns {whole} come back: the others are lost."
+            self.tell(what, "torch.cat what is rotated and what is not.")
+            turned = [pad(part, (0, shape[-1] - part.shape[-1])) for part in turned]
         self.names = NAMES[: len(turned)] if len(turned) > 1 else ("vectors",)
-        return turned if self.packed else [self.way.layout.back(y) for y in turned]
+        parts = turned if self.packed else [self.way.layout.back(y) for y in turned]
+        return [part / 2**i for i, part in enumerate(parts)]
 
     def _turned_by(self, given: list[Tensor], x: Tensor) -> Tensor:
         """Vectors rotated by the cosines and sines that were returned."""
-        n, dim = x.shape[1:]
+        batch, n, dim = x.shape
+        self.names = type(self).names
         if len(given) == 1:
             whole = given[0]
             given = [whole.real, whole.imag] if whole.is_complex() else [*whole]
@@ -130,18 +151,19 @@ class Turns(Vectors):
             raise ForeignError(
                 ValueError(f"{what}rotated vectors nor cosines and sines")
             )
-        cos, sin = (row[:n] for row in rows)
-        if not cos.is_meta:
-            if float(cos[0].abs().max()) < 0.1:
-                cos, sin = sin, cos  # sines first
-            self.tables = self.tables or _lie(cos, dim)
+        each = len(rows[0]) == batch * n  # sequence has its own
+        cos, sin = (row.unflatten(0, (batch, n)) if each else row[:n] for row in rows)
+        if self.searching and float(cos.flatten(0, -2)[0].abs().max()) < 0.1:
+            self.sines_first = True
+        cos, sin = (sin, cos) if self.sines_first else (cos, sin)
+        self.tables = self.tables or _lie(cos, dim)
         if self.tables == "interleaved":
-            cos, sin = cos[:, ::2], sin[:, ::2]
+            cos, sin = cos[..., ::2], sin[..., ::2]
         elif self.tables == "half_split":
             cos, sin = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
         if cos.device != x.device:  # of a length alone: it cannot know which
             x = torch.zeros_like(x, device=cos.device)
-        pairs = cos.shape[1]
+        pairs = cos.shape[-1]
         one, two = x[..., :pairs], x[..., pairs : 2 * pairs]
         return torch.cat(
             [one * cos - two * sin, one * sin + two * cos, x[..., 2 * pairs :]], -1
@@ -201,6 +223,11 @@ class Turns(Vectors):
         m = self.matrices[0]
         a, b = np.array(self.pairs).T
         cosines, sines = (m[:, a, a], m[:, b, b]), (m[:, b, a], m[:, a, b])
+        for c, s, one, two in ((*cosines, *sines), (*cosines[::-1], *sines[::-1])):
+            # c, -s for the first, and c, s of that for the second
+            late = np.abs(one + c * two) + np.abs(s - c + two * two)
+            if late.max() < NEAR < np.abs(one + two).max():
+                return OVERWRITTEN
         apart = np.abs(cosines[0] - cosines[1]).max()
         apart += np.abs(np.abs(sines[0]) - np.abs(sines[1])).max()
         if apart > NEAR:
@@ -208,9 +235,10 @@ class Turns(Vectors):
         if np.abs(sines[0] - sines[1]).max() < NEAR:
             return NO_MINUS
         norms = cosines[0] ** 2 + sines[0] ** 2
-        if np.ptp(norms, axis=0).max() > NEAR and len(self.names) == 1:
-            return UNEQUAL
-        return None
+        if len(self.names) > 1:  # what fades in the queries may grow in the keys
+            k = self.matrices[1]
+            norms = norms * (k[:, a, a] ** 2 + k[:, b, a] ** 2)
+        return UNEQUAL if np.ptp(norms, axis=0).max() > ROUNDED else None
 
     @property
     def layout(self) -> str:
@@ -273,9 +301,17 @@ class Turns(Vectors):
         """The formula that the angles follow."""
         if self.misshapen or self.grid or len(self.hands) < FEWEST:
             return None
-        codes = np.stack([self.hands.imag, self.hands.real], 2)
-        fit = best_fit(codes.reshape(len(codes), -1), self.numbers())
+        return self.fit_of(self.hands)
+
+    def fit_of(self, hands: NDArray[np.complex128]) -> Fit | None:
+        """The formula that the angles of hands follow."""
+        codes = np.stack([hands.imag, hands.real], 2).reshape(len(hands), -1)
+        fit = best_fit(codes, self.numbers())
         return fit if fit and fit.share == 1 else None
+
+    def words_of(self, fit: Fit) -> Recognised:
+        """A formula in words."""
+        return described(fit, self.said, "Su et al. (2021)", BASES)
 
     @cached_property
     def recognised(self) -> Recognised | None:
@@ -294,12 +330,14 @@ class Turns(Vectors):
             return Recognised("rotary_on_grid", words, layout=layout, hint=hint)
         if self.fit is None:
             return self._of_its_own(more)
-        told = described(self.fit)
+        told = self.words_of(self.fit)
         words = f"rotary with {told.words.removeprefix('the sinusoid with ')}{more}"
         if told.formula == "sinusoid":
             start = f", from position {told.start}" if told.start else ""
             words = f"rotary, base {told.base:.6g}{more}{start}"
             told = replace(told, formula="rotary")
+        if told.formula == "scaled":
+            told = replace(told, level=NOTE, hint="")  # as in longer texts
         if told.first == "cosine":
             told = replace(told, level=ERROR, hint=QUARTER)
         return replace(told, words=words, layout=layout, first="", scale=1.0)
@@ -312,12 +350,13 @@ class Turns(Vectors):
         told = Recognised(
             "rotary_of_its_own", f"rotary with frequencies of its own{more}"
         )
-        if (
-            np.ptp(frequencies) < 1e-4 * np.abs(frequencies).max()
-            and len(frequencies) > 1
-        ):
-            hint = "All pairs have one frequency: pair j has base**(-2j/d)."
-            return replace(told, level=ERROR, hint=hint)
+        if known := about(frequencies):
+            return replace(told, level=known[0], hint=known[1])
+        back = self.fit_of(self.hands.conj())
+        if back and back.candidate.right:
+            words = f"rotary, base {back.candidate.base:.6g}, backwards{more}"
+            hint = f"Rotated by minus the angle, not by the angle: {OTHER_WEIGHTS}."
+            return replace(told, words=words, level=WARNING, hint=hint)
         if np.abs(hands - even).max() > 0.05:
             hint = "The angles do not grow evenly with the position."
             return replace(told, level=WARNING, hint=hint)

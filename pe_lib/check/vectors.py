@@ -3,10 +3,8 @@
 import contextlib
 import inspect
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -29,12 +27,15 @@ class Vectors(Subject):
     ) -> None:
         super().__init__(make, d_model)
         self.kind, self.axes, self.named = kind, axes, named
+        self.searching = False  # for the way in which it is called
+        self.doubtful = False  # it also takes the batch first, and counts along it
         if named and self.parameters and named not in self.parameters:
             raise CannotCallError(
                 f"positions must name an argument of forward "
                 f"({', '.join(self.parameters)}), got {named!r}."
             )
-        for name, parameter in self.parameters.items():
+        ids = axes is not None and "dim" not in Layout.of(axes).axes  # of tokens
+        for name, parameter in [*self.parameters.items()][ids:]:
             says = re.fullmatch(OFFSET_NAMES, name) is not None
             known = says or re.fullmatch(POSITION_NAMES, name)
             if name != named if named else not known or parameter.default == 1:
@@ -51,16 +52,20 @@ class Vectors(Subject):
 
     def find(self, forms: Sequence[str], orders: Sequence[str]) -> None:
         """Take the first way that it takes, and under which positions differ."""
-        refusal, fallback = None, None
+        refusal, fallback, self.searching = None, None, True
         for way in self._ways(forms, [self.axes] if self.axes else orders):
-            if fallback and way.length == self.d_model:
+            accident = way.length == self.d_model or (fallback and fallback[1])
+            if fallback and way.fixed and accident:
                 continue  # whatever fits then may fit by accident
-            self.way = way
+            self.way, self.flaw = way, None
             try:
-                if self.tells_positions:
+                if self.tells_positions and not self.flaw:
+                    first_length = way.layout.axes[:1] == ("length",)
+                    self.doubtful = bool(fallback) and first_length and not self.axes
+                    self.searching = False
                     self._place()
                     return
-                fallback = fallback or way
+                fallback = fallback or (way, self.flaw)
             except ForeignError as error:
                 refusal = refusal or error
         if fallback is None:
@@ -70,7 +75,8 @@ class Vectors(Subject):
                 f"forward was given {tried} of width {self.d_model} and raised "
                 f"{refusal}. {hint}{self.adapter(', '.join(self.inputs))}"
             )
-        self.way = fallback
+        self.way, self.flaw = fallback
+        self.searching = False
 
     def _ways(self, forms: Sequence[str], orders: Sequence[str]) -> Iterator[Way]:
         few = FEW + (self.d_model == FEW)
@@ -147,7 +153,7 @@ class Vectors(Subject):
         if way.form == "length":
             inputs = [x.shape[1]]
         elif way.form != "x":
-            inputs = [where[None] if "batch" in way.form else where]
+            inputs = [where[None] if "batch" in way.form and where.ndim == 1 else where]
         elif self.positions_argument and (at is not None or self.needs_positions):
             rows = where.expand(len(x), -1) if way.batched else where
             named = {self.positions_argument: rows, **named}
@@ -175,19 +181,7 @@ class Vectors(Subject):
         rows = self.rows(self.fresh(), batch=3)
         return not bool((abs(rows - rows[:1]) <= 1e-6).all())  # NaN is not near
 
-    @cached_property
-    def limit(self) -> int:
-        """The length of the longest input that it takes, of those that are tried."""
-
-        def refuses(length: int) -> bool:
-            try:
-                self.rows(self.fresh(), length)
-            except ForeignError:
-                return True
-            return False
-
-        longest = self.length if self.fixed else min(LONGEST, MOST // self.d_model)
-        if self.fixed or not refuses(longest):
-            return longest
-        lengths = range(self.length, longest)
-        return lengths[bisect_left(lengths, True, lo=1, key=refuses) - 1]
+    @property
+    def longest(self) -> int:
+        """The length of the longest input that is tried."""
+        return min(LONGEST, MOST // self.d_model)

@@ -134,6 +134,17 @@ class Rotary(nn.Module):
         return self.turn(q, angles), self.turn(k, self.keys * angles)
 
 
+def waves(frequencies):
+    """rows(length, width), half-split, of frequencies(0 to width / 2, width)."""
+
+    def rows(length, width):
+        own = frequencies(torch.arange(width // 2).double(), width)
+        angles = torch.arange(length)[:, None] * own
+        return torch.cat([angles.sin(), angles.cos()], 1)
+
+    return rows
+
+
 def turning(turn):
     """The class that turns by turn(x, cosines, sines), laid out for halves."""
 

@@ -1,5 +1,6 @@
 """Modules that add an encoding: sound ones in many shapes, and each kind of fault."""
 
+import functools
 import math
 
 import pytest
@@ -19,6 +20,7 @@ from tests.check.modules import (
     of_table,
     picking,
     table,
+    waves,
 )
 
 
@@ -214,6 +216,10 @@ def half_empty(n, d):
     return torch.randn(n, d) * (torch.arange(d) < d // 2)
 
 
+def in_one(x, rows):
+    return torch.cat([x, rows.expand_as(x)], -1)
+
+
 def spread_over(t):
     return torch.linspace(0, 99, len(t), device=t.device).long()
 
@@ -234,9 +240,66 @@ def strong_dropout(self, x):
     return functional.dropout(Added.forward(self, x), 0.9, self.training)
 
 
+def on_grid(used):
+    """The class of which a grid counts rows (0) or columns (1) twice."""
+
+    def forward(self, x):
+        at = torch.meshgrid(*(torch.arange(n) for n in x.shape[1:3]), indexing="ij")
+        half = self.pe[:, ::2].to(x)
+        return x + torch.cat([half[at[used]], half[at[used]]], -1)
+
+    return make_class(Added, forward=forward)
+
+
+@pytest.mark.parametrize(("used", "unused"), [(0, "column"), (1, "row")])
+def test_an_axis_of_a_grid_that_is_not_used_is_named(used, unused):
+    report = report_of(on_grid(used), axes="batch rows columns dim")
+    assert_found(report, "distinct", f"The {unused} makes no difference")
+
+
+OTHERWISE = [
+    ("base 1000 instead", lambda n, d: table(n, d, 1000.0)),
+    ("positions from 1", lambda n, d: table(n + 1, d)[1:]),
+    ("j/(d/2-1) instead", waves(lambda j, d: 1e4 ** (-j / (d // 2 - 1)))),
+    ("pairs counted from 1", waves(lambda j, d: 1e4 ** (-2 * (j + 1) / d))),
+    ("divided by 512", waves(lambda j, d: 1e4 ** (-2 * j / d) / 512)),
+    ("multiplied by 1000", waves(lambda j, d: 1e4 ** (-2 * j / d) * 1000)),
+    ("all times 2", lambda n, d: 2 * table(n, d)),
+    ("base 2", lambda n, d: table(n, d, math.exp(math.log2(1e4)))),
+    ("evenly spaced", waves(lambda j, d: 1 - 2 * j / d)),
+    ("follow no formula", waves(lambda j, _: 1 / (1 + j**2))),
+]
+
+
+@pytest.mark.parametrize(("words", "rows"), OTHERWISE)
+def test_another_formula_is_a_warning_and_no_error(words, rows):
+    report = report_of(of_table(rows))
+    assert_sound(report)
+    assert_found(report, "formula", words)
+
+
+class WithBase(Added):
+    def __init__(self, width, base=1000.0, start=1):
+        self.base, self.start = base, start
+        super().__init__(width)
+
+    def rows(self, width):
+        return table(600, width, self.base)[self.start :]
+
+
+def test_what_the_caller_said_is_no_warning():
+    assert_found(
+        report_of(WithBase), "formula", "base 1000 instead of 10000, positions"
+    )
+    said = functools.partial(WithBase, base=500, start=1)
+    assert report_of(said).recognised.base == 500
+    assert "formula" not in found(report_of(said))
+
+
 FAULTS = [
     ("axes", "Every position", picking(lambda t: len(t) + 0 * t)),
     ("axes", "all 0", kept(freeze_zeros)),
+    ("shape", "side by side", combining(in_one)),
     ("x", "alone is returned", combining(lambda x, rows: rows.expand_as(x))),
     ("x", "multiplied", combining(lambda x, rows: x * rows)),
     ("x", "no sum", combining(lambda x, rows: torch.tanh(x + rows))),
@@ -257,6 +320,8 @@ FAULTS = [
     ("distinct", "Position 99 ", picking(lambda t: t % 99)),
     ("prefix", "from the end", picking(lambda t: t.flip(0))),
     ("prefix", "depend on the length", picking(spread_over)),
+    ("order", "given the batch first", SOUND["sequence first"]),
+    ("index", "index -1", picking(lambda t: t - 1)),
     ("batch", "In a batch of 2", make_class(Added, forward=by_batch)),
     ("random", "evaluation", combining(lambda x, rows: functional.dropout(x + rows))),
     ("state", "counts on", Counts),

@@ -109,7 +109,80 @@ def t5_offsets(factor):
     return make_class(T5, offsets=lambda s, q, k: factor * T5.offsets(s, q, k))
 
 
+def times(factor):
+    """The class that returns scores times factor(biases)."""
+
+    def forward(self, scores):
+        return scores * factor(Alibi.forward(self, *scores.shape[-2:]))
+
+    return make_class(Alibi, forward=forward)
+
+
+def of_scores_with(finish):
+    """The class that returns finish(scores + biases)."""
+    return make_class(Alibi, forward=lambda s, scores: finish(of_scores(s, scores)))
+
+
+def in_float16(self, length):
+    biases = of_length(self, length).to(self.slopes.dtype)
+    return biases.masked_fill(self.offsets(length, length) > 0, -1e9)
+
+
+def by_length(self, length):
+    return of_length(self, length) / length
+
+
+def plus(number):
+    """The class whose keys after the query get so much more."""
+    return make_class(
+        Alibi,
+        forward=lambda s, q, k: Alibi.forward(s, q, k) + number * (s.offsets(q, k) > 0),
+    )
+
+
+def frozen(heads):
+    module = PerOffset(heads)
+    return module.requires_grad_(False)
+
+
+class Clipped(PerOffset):
+    def index(self, at):
+        return (at - at[:, None]).clamp(-21, 20) + 20
+
+
+class Short(PerOffset):
+    def index(self, at):
+        return at - at[:, None] + 20 + 1002 * (len(at) > 21)
+
+
+def heads_last(self, length):
+    return of_length(self, length).permute(1, 2, 0)
+
+
+def of_number(self, positions):
+    return of_length(self, len(positions))
+
+
 FAULTS = [
+    ("axes", "never filled", frozen),
+    ("axes", "never filled", slopes(lambda h: 0.0 * h)),
+    ("scores", "are multiplied", times(lambda b: b)),
+    ("scores", "are multiplied", times(torch.exp)),
+    ("scores", "by 0.125", of_scores_with(lambda s: s / 8)),
+    ("scores", "no sum", of_scores_with(lambda s: s.softmax(-1))),
+    ("scores", "No gradient", of_scores_with(lambda s: s.detach())),
+    ("overflow", "-1e+09", make_class(Alibi, forward=in_float16)),
+    ("prefix", "length", make_class(Alibi, forward=by_length)),
+    ("mask", "0 and 1", plus(1)),
+    ("mask", "0 and 1", plus(-1)),
+    ("mask", "next key", hiding(lambda offset: offset > 1)),
+    ("index", "index -1 counts", Clipped),
+    ("limit", "more than 21 keys", Short),
+    ("shape", "heads are the last", make_class(Alibi, forward=heads_last)),
+    ("positions", "the number alone", make_class(Alibi, forward=of_number)),
+    ("sign", "1 after", sloped(lambda o: -(o - 1).abs())),
+    ("sign", "all alike", sloped(lambda o: o.clamp(max=0))),
+    ("formula", "up to distance 64", sloped(lambda o: -o.abs().clamp(max=64))),
     ("sign", "grows", sloped(lambda o: o.abs())),
     ("formula", "one slope", slopes(lambda h: 0.5 + 0 * h)),
     ("formula", "own slopes", slopes(lambda h: 2.0 ** -(h + 3))),

@@ -11,12 +11,12 @@ from pe_lib.check.recognise import (
     described,
     exactly_repeated,
     frequencies_of,
-    layout_of_waves,
+    waves,
 )
 from pe_lib.conventions import CONVENTIONS
 
 
-def waves(sine, cosine, rows=200):
+def paired(sine, cosine, rows=200):
     """[rows, d] with these frequencies of the sines and of the cosines."""
     t = np.arange(rows)[:, None]
     both = np.stack([np.sin(t * sine), np.cos(t * cosine)], 2)
@@ -49,7 +49,7 @@ FAULTS = {
 @pytest.mark.parametrize("d", [8, 64, 512])
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_wrong_formula_is_named(name, d):
-    found = told(waves(*FAULTS[name](d)))
+    found = told(paired(*FAULTS[name](d)))
     assert found.formula == name and found.base == 10_000
 
 
@@ -59,7 +59,7 @@ def test_a_wrong_formula_is_named(name, d):
     [("sines_only", 0, 0), ("cosines_only", 1, 1), ("half_empty", 0, None)],
 )
 def test_wrong_waves_are_named(name, first, second, d):
-    pair = waves(paper(d), paper(d)).reshape(200, -1, 2)
+    pair = paired(paper(d), paper(d)).reshape(200, -1, 2)
     kept = [pair[..., first], 0 * pair[..., 0] if second is None else pair[..., second]]
     assert told(np.stack(kept, 2).reshape(200, d)).formula == name
 
@@ -99,7 +99,7 @@ def test_another_base_is_fitted(base, layout):
 
 def test_a_fault_with_another_base_is_named():
     base = 1000.0 ** (-np.arange(0, 64, 2) / 64)
-    found = told(waves(base, base * 1000 ** (-2 / 64)))
+    found = told(paired(base, base * 1000 ** (-2 / 64)))
     assert found.formula == "cosine_one_step_on"
     assert found.base == pytest.approx(1000, rel=1e-3)
 
@@ -115,7 +115,7 @@ def test_what_is_spoilt_is_named_and_the_rest_told(axis):
 
 def test_random_numbers_follow_nothing():
     codes = np.random.default_rng(0).standard_normal((100, 64))
-    assert best_fit(codes) is None and layout_of_waves(codes) == ""
+    assert best_fit(codes) is None and waves(codes) is None
 
 
 @pytest.mark.parametrize("slow", [1e-8, 1e-4, 0.3, 3.0, -2.0])
@@ -127,7 +127,7 @@ def test_a_frequency_is_fitted_however_slow(slow):
 
 def test_pairs_with_frequencies_of_their_own():
     own = np.array([1.0, 0.7, 0.4, 0.31])
-    assert layout_of_waves(waves(own, own)) == "interleaved"
+    assert waves(paired(own, own))[0] == "interleaved"
 
 
 def test_the_first_row_that_comes_again():

@@ -260,7 +260,74 @@ class Remembers(Rotary):
         return super().angles(positions) * 512 / self.longest
 
 
+def lost(self, q, k):
+    half = Rotary(self.width // 2)
+    return half(*(x.chunk(2, -1)[0] for x in (q, k)))
+
+
+def sines_first(self, x, position_ids):
+    return Tables.forward(self, x, position_ids)[::-1]
+
+
+def ids_of_the_first(self, x, position_ids):
+    return Tables.forward(self, x, position_ids[:1].expand_as(position_ids))
+
+
+def in_views(x, cos, sin):
+    x, half = x.clone(), x.shape[-1] // 2
+    one, two = x.chunk(2, -1)
+    one[:] = one * cos[..., :half] - two * sin[..., :half]
+    two[:] = one * sin[..., :half] + two * cos[..., :half]
+    return x
+
+
+def second_first(x, cos, sin):
+    half = x.shape[-1] // 2
+    one, two = x.chunk(2, -1)
+    two = one * sin[..., :half] + two * cos[..., :half]
+    return torch.cat([one * cos[..., :half] - two * sin[..., :half], two], -1)
+
+
+def shifted(queries, keys):
+    """The class whose queries and keys are so many positions on."""
+
+    def forward(self, q, k):
+        at = torch.arange(k.shape[-2])
+        return tuple(
+            self.turn(x, self.angles(at + n)) for x, n in ((q, queries), (k, keys))
+        )
+
+    return make_class(Rotary, forward=forward)
+
+
+def from_the_end(self, q, k):
+    angles = self.angles(torch.arange(q.shape[-2]))
+    return self.turn(q, angles), self.turn(k, angles.flip(0))
+
+
 FAULTS = [
+    ("shape", "32 come back", make_class(Rotary, forward=lost)),
+    ("tables", "sines first", make_class(Tables, forward=sines_first)),
+    ("positions", "of the first", make_class(Tables, forward=ids_of_the_first)),
+    ("pairs", "overwritten", turning(in_views)),
+    ("pairs", "overwritten", turning(second_first)),
+    ("pairs", "norm", turning(lambda x, cos, sin: turned(x, cos, sin / 2))),
+    ("relative", "keys are 1 position ahead", shifted(0, 1)),
+    ("relative", "queries are 3 positions ahead", shifted(3, 0)),
+    ("relative", "from the end", make_class(Rotary, forward=from_the_end)),
+    (
+        "relative",
+        "one and the same",
+        make_class(Rotary, forward=lambda s, q, _: 2 * Rotary.forward(s, q, q)[:1]),
+    ),
+    (
+        "relative",
+        "swapped",
+        make_class(Rotary, forward=lambda s, q, k: Rotary.forward(s, k, q)),
+    ),
+    ("formula", "base 1000 instead", make_class(Rotary, base=1000.0)),
+    ("formula", "positions from 1", placed(lambda t: t + 1)),
+    ("formula", "minus the angle", placed(lambda t: -t)),
     ("axes", "keys are not rotated", make_class(Rotary, keys=0.0)),
     ("axes", "Nothing is rotated", placed(lambda t: 0 * t)),
     ("pairs", "angles", turning(lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
@@ -271,12 +338,12 @@ FAULTS = [
     ("relative", "different angles", make_class(Rotary, keys=2.0)),
     ("relative", "different angles", make_class(Rotary, forward=keys_ahead)),
     ("relative", "16 bits", turning(rounded)),
-    ("distinct", "Position 1 ", axial(14, 14, used=(1, 0))),
+    ("distinct", "The column makes no", axial(14, 14, used=(1, 0))),
     ("distinct", "Position 1 ", placed(lambda t: t // 2)),
     ("distinct", "Position 32", placed(lambda t: t % 32)),
     ("formula", "divided", make_class(Rotary, frequencies=divided)),
     ("formula", "degrees", placed(lambda t: t * math.pi / 180)),
-    ("formula", "squared", make_class(Rotary, base=1e8)),
+    ("formula", "counted twice", make_class(Rotary, base=1e8)),
     ("formula", "one frequency", make_class(Rotary, frequencies=one_frequency)),
     ("formula", "evenly", placed(lambda t: t**2 // 30)),
     ("values", "rotated as well", make_class(Values, forward=values_too)),

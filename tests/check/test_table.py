@@ -57,7 +57,46 @@ def in_attribute(self, rows):
     self.register_buffer("more", rows[0])
 
 
+def whole(convert):
+    """The class that makes whole numbers of its positions."""
+    return make_class(Times, forward=lambda s, t: Times.forward(s, convert(t)))
+
+
+def rows_of(index):
+    """The class that returns these rows for a length."""
+    return make_class(Added, forward=lambda s, seq_len: s.pe[index(seq_len)])
+
+
+def of_the_first(self, positions):
+    return self.pe[positions[:1]].expand(len(positions), -1, -1)
+
+
+BY_BATCH = {
+    "batch": lambda s, x: s.pe[: x.shape[0]],
+    "batch, spread": lambda s, x: s.pe[: len(x), None].expand_as(x),
+    "batch of one axis": lambda s, x: s.pe[: len(x), None],
+}
+
+
+@pytest.mark.parametrize("form", BY_BATCH)
+@pytest.mark.parametrize("axes", [None, "batch length dim"])
+def test_rows_by_the_batch(form, axes):
+    report = report_of(make_class(Added, forward=BY_BATCH[form]), "table", axes=axes)
+    assert_found(report, "axes" if axes else "order", "along the batch")
+
+
 FAULTS = [
+    ("positions", "0.75 is cut", whole(torch.Tensor.long)),
+    ("positions", "0.75 is cut", whole(torch.round)),
+    ("positions", "of the first", make_class(Added, forward=of_the_first)),
+    ("shape", "12 rows", rows_of(lambda n: slice(n + 1))),
+    ("shape", "10 rows", rows_of(lambda n: slice(n - 1))),
+    (
+        "shape",
+        "[64, 11]",
+        make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len].T),
+    ),
+    ("shape", "x is in it", Added),
     ("formula", "degrees", make_class(Times, unit=math.pi / 180)),
     (
         "positions",
