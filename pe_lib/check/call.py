@@ -126,6 +126,7 @@ class Subject:
     way: Way
     takes_x = False  # and what comes back is linear in it
     flaw: Flaw = None  # of the shape of what came back
+    doubtful = False  # it also takes the batch first, and counts along it
     by_number = False  # each number is rounded on its own
 
     def __init__(self, make: Make, d_model: int) -> None:
@@ -224,7 +225,7 @@ class Subject:
         """The rows of a short input."""
         return self.rows(self.fresh())
 
-    @cached_property
+    @property
     def longest(self) -> int:
         """The length of the longest input that is tried."""
         return self.length

@@ -110,9 +110,9 @@ def distinct(subject: Subject) -> Findings:
         if side and len(rows) % side == 0:
             there, here = (f"row {n // side}, column {n % side}" for n in again)
             there = there.capitalize()
-            grid = rows.reshape(-1, side, rows.shape[1])
+            cells = rows.reshape(-1, side, rows.shape[1])
             for axis, name in enumerate(("row", "column")):
-                if np.ptp(grid, axis=axis).max() < 1e-6 * np.abs(rows).max():
+                if np.ptp(cells, axis=axis).max() < 1e-6 * np.abs(rows).max():
                     more = f" The {name} makes no difference."
         level = error if later < NEAR else warning
         yield level(

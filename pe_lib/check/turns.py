@@ -152,7 +152,7 @@ class Turns(Vectors):
                 ValueError(f"{what}rotated vectors nor cosines and sines")
             )
         each = len(rows[0]) == batch * n  # sequence has its own
-        cos, sin = (row.unflatten(0, (batch, n)) if each else row[:n] for row in rows)
+        cos, sin = (row.reshape(batch, n, -1) if each else row[:n] for row in rows)
         if self.searching and float(cos.flatten(0, -2)[0].abs().max()) < 0.1:
             self.sines_first = True
         cos, sin = (sin, cos) if self.sines_first else (cos, sin)

@@ -28,7 +28,6 @@ class Vectors(Subject):
         super().__init__(make, d_model)
         self.kind, self.axes, self.named = kind, axes, named
         self.searching = False  # for the way in which it is called
-        self.doubtful = False  # it also takes the batch first, and counts along it
         if named and self.parameters and named not in self.parameters:
             raise CannotCallError(
                 f"positions must name an argument of forward "
