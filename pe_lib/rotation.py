@@ -1,6 +1,6 @@
 """The shift matrix T(k): moving every position k on is a rotation.
 
-One pair (sin a, cos a) moves on by the angle b with the addition theorems,
+One pair (sin a, cos a) moves on by the angle b with the angle-sum identities,
 
     sin(a + b) =  cos(b) sin(a) + sin(b) cos(a)
     cos(a + b) = -sin(b) sin(a) + cos(b) cos(a)

@@ -44,7 +44,8 @@ def sinusoidal_table(
        \end{aligned}
 
     so that an entry is within 4e-16 of the truth before it is rounded. At most
-    one float32 entry in ten million then differs from :func:`sinusoidal`.
+    one float32 entry in ten million then differs from :func:`sinusoidal`, one
+    next to zero by more than its last bit.
     Beside the table itself about 200 rows of float32 are in use, in a narrow
     table (d_model at most 128) up to a megabyte.
 

@@ -36,7 +36,7 @@ class RotaryEmbedding(Tabled):
 
     Parameters
     ----------
-    head_dim : int, at least 2
+    head_dim : int, at least 2, and even where all of it turns
     max_length : int
         How many positions are kept ready, at least 0. No limit, but for a program
         that torch.export wrote down from an example within them. 0 computes all.

@@ -34,7 +34,8 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     such as ``pe``, is compared with our own and left out; a different encoding is an
     error that says so. Rows of positions 0 to max_length - 1 are kept ready in the
     module's own dtype, and whole positions taken from them on the CPU. Other
-    positions, and codes of more bits, are computed in each call, to the same numbers.
+    positions, and codes of more bits, are computed in each call, to the same numbers
+    but for what :func:`pe_lib.sinusoidal_table` says of its rows.
 
     Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
