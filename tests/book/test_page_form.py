@@ -38,11 +38,7 @@ def bare(name: str) -> str:
     return name.casefold().removeprefix("the ").removeprefix("a ")
 
 
-@pytest.mark.parametrize(
-    "page",
-    [page for page in BOOK.notebooks if page not in BOOK.path_pages],
-    ids=lambda page: page.name,
-)
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_a_page_has_one_name(page: Page) -> None:
     """What one must know before is called as in the menu."""
     for words, link in page_form.PAGE_LINK.findall(page.opening.get("You need", "")):
