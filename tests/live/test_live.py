@@ -307,9 +307,9 @@ def test_an_exercise_is_a_cell_and_is_saved(page: Any, monkeypatch: Any) -> None
         if cell.source != "".join(old.source)
     }
     answered = BOOK.pages[PAGE].code_cells[ANSWERED].id
-    assert changed.keys() == {"set-up", answered}
+    assert changed.keys() == {"values", answered}
     assert changed[answered] == ANSWER.format("-")
-    assert changed["set-up"].count("chosen(20,") == 1
+    assert changed["values"].count("chosen(20,") == 1
     names: dict[str, Any] = {"__name__": "__main__"}
     monkeypatch.chdir(path.parent)
     for cell in notebook.cells:

@@ -275,7 +275,6 @@ def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
     """Also where nothing is out of date, and Sphinx copies no files."""
     (tmp_path / "engine").mkdir()
     monkeypatch.setattr(extension, "ENGINE", tmp_path / "engine")
-    monkeypatch.setattr(extension, "made", lambda: {"book": b""})
     monkeypatch.setattr(extension, "engine", lambda: {"book": {"name": "engine/book"}})
     monkeypatch.setattr(extension, "runs", lambda _name: False)
     builder, env = SimpleNamespace(format="html"), SimpleNamespace(found_docs=[])
