@@ -182,7 +182,8 @@ def decoding(bias: Bias) -> Findings:
                 t for t in range(n) if torch.allclose(one[:, 0], whole[:, t], atol=1e-4)
             ]
             row = f"the row of query {same[0]}" if same else "the row of no query"
-            yield error(
-                f"While decoding, one query among {n} keys gets {row}.",
-                "The query is at position keys - 1.",
-            )
+            what = f"While decoding, one query among {n} keys gets {row}."
+            if bias.for_both:
+                yield note(f"{what} A bias for both directions is for whole texts.")
+            else:
+                yield error(what, "The query is at position keys - 1.")

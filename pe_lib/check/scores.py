@@ -191,6 +191,12 @@ class Bias(Subject):
         """[heads, distance] of the keys from the first query on."""
         return self.level[:, 0, :]
 
+    @property
+    def for_both(self) -> bool:
+        """Whether it learns numbers for keys after the query, as an encoder does."""
+        told = bool(np.ptp(self.ahead, axis=1).max() > NEAR * self.size)  # NaN is not
+        return self.has_trained and self.slopes is None and told
+
     @cached_property
     def jump(self) -> Array:
         """What keys after the query have more than distances explain, of each head."""

@@ -14,6 +14,10 @@ def from_zero(_, queries, keys):
     return torch.arange(keys) - torch.arange(queries)[:, None]
 
 
+def causal_from_zero(_, queries, keys):
+    return from_zero(_, queries, keys).clamp(max=0)
+
+
 class PerOffset(nn.Module):
     def __init__(self, heads):
         super().__init__()
@@ -48,6 +52,7 @@ SOUND = {
     "scores": make_class(Alibi, forward=of_scores),
     "one row": make_class(Alibi, forward=one_row),
     "T5": T5,
+    "T5 of an encoder": make_class(T5, offsets=from_zero),
     "per offset": PerOffset,
     "ours": AlibiBias,
     "our T5": T5Bias,
@@ -193,6 +198,7 @@ FAULTS = [
     ("mask", "the position itself", hiding(lambda offset: offset >= 0)),
     ("mask", "the position before", hiding(lambda offset: offset < 0)),
     ("decoding", "the row of query 0", make_class(Alibi, offsets=from_zero)),
+    ("decoding", "the row of query 0", make_class(T5, offsets=causal_from_zero)),
     ("formula", "swapped", t5_offsets(-1)),
     ("formula", "No buckets of T5", t5_offsets(3)),
     ("distinct", "At distance 200", make_class(PerOffset, index=wrapped)),

@@ -389,6 +389,11 @@ def test_cosines_for_each_pair_of_positions_are_refused_while_they_are_few():
     assert report.called
 
 
+def test_a_tensor_t_whose_axes_are_said_is_no_position():
+    make = make_class(Rotary, forward=lambda s, t: along(0, 2)(s, t))
+    assert_sound(report_of(make, "rotary", axes="length batch heads dim"))
+
+
 def test_our_grid_is_sound():
     class OnGrid(nn.Module):
         def __init__(self, width):
