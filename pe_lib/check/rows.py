@@ -18,7 +18,7 @@ from pe_lib.check.recognise import (
     described,
     waves,
 )
-from pe_lib.check.report import WARNING, Recognised
+from pe_lib.check.report import NOTE, WARNING, Recognised
 from pe_lib.check.vectors import Vectors
 
 ORDERS = "batch length dim", "length batch dim", "batch dim length", "length dim"
@@ -26,6 +26,10 @@ FORMS = "positions", "batch of positions", "length"
 X_NAMES = "x", "input", "inputs", "tensor", "emb", "embeddings", "hidden_states"
 READ = 4096  # positions that are compared with formulas
 FEWEST = 6  # positions that tell one formula from another
+TRAINED = (
+    "It begins as the formula, but it is trained: if that is not meant, a buffer, or "
+    "requires_grad=False."
+)
 OWN = 5  # tokens that a module may put before x
 
 
@@ -155,10 +159,16 @@ class Rows(Vectors):
         """The same in words; what is trained is told as trained."""
         told = described(self.fit, self.said) if self.fit else None
         if self.is_trained:
-            right = told and told.formula == "sinusoid"
-            return Recognised(
-                "trained", f"trained encodings{f', begins as {told}' if right else ''}"
+            if not told or told.formula != "sinusoid":
+                return Recognised("trained", "trained encodings")
+            words = f"trained encodings, begins as {told}"
+            each = any(
+                p.requires_grad and p.numel() > p.shape[-1] == self.d_model
+                for p in self.first.parameters()
+                if p.ndim
             )
+            level, hint = (WARNING, TRAINED) if each else (NOTE, "")
+            return Recognised("trained", words, level=level, hint=hint)
         read = self.is_told and not told and not self.way.columns
         found = waves(self.table) if read else None
         if found is None:
