@@ -109,11 +109,21 @@ class Rows(Vectors):
         if flat.shape == (dim, length):
             self.tell(f"It returns [{dim}, {length}]: [dim, length].", "table.T")
             return flat.T.expand(asked)
+        if flat.shape[1] == dim and len(flat) > length + 1 and self._is_asked_length:
+            what = f"For {length} positions the whole table comes back, whatever the "
+            self.tell(f"{what}length: {len(flat):,} rows.", "pe[:, :length]")
+            return flat[:length].expand(asked)
         if flat.shape[1] == dim and abs(len(flat) - length) == 1 < len(flat):
             what = f"For {length} positions it returns {len(flat)} rows."
             self.tell(what, "table[:length] has as many rows as positions.")
             return flat[torch.arange(length).clamp(max=len(flat) - 1)].expand(asked)
         return None
+
+    @property
+    def _is_asked_length(self) -> bool:
+        """Whether it is given a length, and calls it one."""
+        first = next(iter(self.inputs or self.parameters), "")
+        return self.way.form == "length" and ("len" in first or first == "n")
 
     # What it does
 

@@ -67,6 +67,14 @@ def rows_of(index):
     return make_class(Added, forward=lambda s, seq_len: s.pe[index(seq_len)])
 
 
+def counted_on(self, seq_len, offset=0):
+    return self.pe[offset : offset + seq_len]
+
+
+def to_the_length(self, seq_len, offset=0):
+    return self.pe[offset:seq_len]
+
+
 def of_the_first(self, positions):
     return self.pe[positions[:1]].expand(len(positions), -1, -1)
 
@@ -85,7 +93,13 @@ def test_rows_by_the_batch(form, axes):
     assert_found(report, "axes" if axes else "order", "along the batch")
 
 
+def test_a_sound_one_counts_on_from_an_offset():
+    assert_sound(report_of(make_class(Added, forward=counted_on), "table"))
+
+
 FAULTS = [
+    ("shape", "whole table", make_class(Added, forward=lambda s, seq_len: s.pe)),  # noqa: ARG005
+    ("offset", "forgets the offset", make_class(Added, forward=to_the_length)),
     ("positions", "0.75 is cut", whole(torch.Tensor.long)),
     ("positions", "0.75 is cut", whole(torch.round)),
     ("positions", "of the first", make_class(Added, forward=of_the_first)),
