@@ -36,6 +36,8 @@ OWN = 5  # tokens that a module may put before x
 class Rows(Vectors):
     """A module that has one encoding for each position."""
 
+    uncut = False  # the whole table comes back for any length
+
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
@@ -109,11 +111,14 @@ class Rows(Vectors):
         if flat.shape == (dim, length):
             self.tell(f"It returns [{dim}, {length}]: [dim, length].", "table.T")
             return flat.T.expand(asked)
-        if flat.shape[1] == dim and len(flat) > length + 1 and self._is_asked_length:
+        uncut = self.uncut or len(flat) > length + 1
+        if flat.shape[1] == dim and uncut and self._is_asked_length:
             what = f"For {length} positions the whole table comes back, whatever the "
             self.tell(f"{what}length: {len(flat):,} rows.", "pe[:, :length]")
-            return flat[:length].expand(asked)
-        if flat.shape[1] == dim and abs(len(flat) - length) == 1 < len(flat):
+            self.uncut = True
+            return flat[:length].expand(asked) if length <= len(flat) else None
+        one_off = abs(len(flat) - length) == 1 and not self.way.fixed
+        if flat.shape[1] == dim and one_off and len(flat) > 1:
             what = f"For {length} positions it returns {len(flat)} rows."
             self.tell(what, "table[:length] has as many rows as positions.")
             return flat[torch.arange(length).clamp(max=len(flat) - 1)].expand(asked)

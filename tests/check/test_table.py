@@ -30,6 +30,7 @@ FORMS = {
     "a length": make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len]),
     "x": make_class(Added, forward=lambda s, x: s.pe[None, : x.shape[1]]),
     "x, length first": make_class(Added, forward=lambda s, x: s.pe[: len(x), None]),
+    "x, of one length": make_class(Added, forward=lambda s, x: s.pe),  # noqa: ARG005
     "trained": Looked,
     "times": Times,
 }
