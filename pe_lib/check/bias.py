@@ -67,8 +67,21 @@ def axes(bias: Bias) -> Findings:
             "never filled.",
             "Fill it, or leave requires_grad as it is.",
         )
+    elif bias.has_nan and np.isneginf(bias.returned).any():
+        yield error(
+            "0 * -inf is NaN: a triangle of ones was multiplied by -inf.",
+            "masked_fill(key > query, -inf), or torch.full(shape, -inf).triu(1).",
+        )
     elif np.isnan(rows).all(axis=2).any():
         yield error("NaN, or all keys of a query are hidden.")
+    elif bias.wraps:
+        one = 1 if bias.wraps < 0 else -1
+        yield error(
+            f"Offset {one:+} shares its entry with {bias.wraps:+}: a negative index "
+            "counts from the end of the table.",
+            "Add max_distance to the clipped offset; the table has 2 max_distance + 1 "
+            "rows.",
+        )
     elif not np.isnan(rows).any() and np.ptp(rows, axis=2).max() < 1e-9:
         yield error(
             "Each query gets one number for all keys: the softmax cannot see it.",
@@ -104,6 +117,8 @@ def sign(bias: Bias) -> Findings:
 @applies_to("bias")
 def mask(bias: Bias) -> Findings:
     """Does a mask hide what must be seen, or leave what must be hidden?"""
+    if bias.has_nan:  # axes says so
+        return
     hidden = np.isnan(bias.values)
     ahead = np.isnan(bias.ahead)
     if ahead[:, 2:].all() and not ahead[:, :2].any() and bias.length > 3:
@@ -182,7 +197,8 @@ def decoding(bias: Bias) -> Findings:
                 t for t in range(n) if torch.allclose(one[:, 0], whole[:, t], atol=1e-4)
             ]
             row = f"the row of query {same[0]}" if same else "the row of no query"
-            yield error(
-                f"While decoding, one query among {n} keys gets {row}.",
-                "The query is at position keys - 1.",
-            )
+            what = f"While decoding, one query among {n} keys gets {row}."
+            if bias.for_both:
+                yield note(f"{what} A bias for both directions is for whole texts.")
+            else:
+                yield error(what, "The query is at position keys - 1.")

@@ -18,7 +18,7 @@ from pe_lib.check.recognise import (
     described,
     waves,
 )
-from pe_lib.check.report import WARNING, Recognised
+from pe_lib.check.report import NOTE, WARNING, Recognised
 from pe_lib.check.vectors import Vectors
 
 ORDERS = "batch length dim", "length batch dim", "batch dim length", "length dim"
@@ -26,11 +26,17 @@ FORMS = "positions", "batch of positions", "length"
 X_NAMES = "x", "input", "inputs", "tensor", "emb", "embeddings", "hidden_states"
 READ = 4096  # positions that are compared with formulas
 FEWEST = 6  # positions that tell one formula from another
+TRAINED = (
+    "It begins as the formula, but it is trained: if that is not meant, a buffer, or "
+    "requires_grad=False."
+)
 OWN = 5  # tokens that a module may put before x
 
 
 class Rows(Vectors):
     """A module that has one encoding for each position."""
+
+    uncut = False  # the whole table comes back for any length
 
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
@@ -105,11 +111,24 @@ class Rows(Vectors):
         if flat.shape == (dim, length):
             self.tell(f"It returns [{dim}, {length}]: [dim, length].", "table.T")
             return flat.T.expand(asked)
-        if flat.shape[1] == dim and abs(len(flat) - length) == 1 < len(flat):
+        uncut = self.uncut or len(flat) > length + 1
+        if flat.shape[1] == dim and uncut and self._is_asked_length:
+            what = f"For {length} positions the whole table comes back, whatever the "
+            self.tell(f"{what}length: {len(flat):,} rows.", "pe[:, :length]")
+            self.uncut = True
+            return flat[:length].expand(asked) if length <= len(flat) else None
+        one_off = abs(len(flat) - length) == 1 and not self.way.fixed
+        if flat.shape[1] == dim and one_off and len(flat) > 1:
             what = f"For {length} positions it returns {len(flat)} rows."
             self.tell(what, "table[:length] has as many rows as positions.")
             return flat[torch.arange(length).clamp(max=len(flat) - 1)].expand(asked)
         return None
+
+    @property
+    def _is_asked_length(self) -> bool:
+        """Whether it is given a length, and calls it one."""
+        first = next(iter(self.inputs or self.parameters), "")
+        return self.way.form == "length" and ("len" in first or first == "n")
 
     # What it does
 
@@ -155,10 +174,16 @@ class Rows(Vectors):
         """The same in words; what is trained is told as trained."""
         told = described(self.fit, self.said) if self.fit else None
         if self.is_trained:
-            right = told and told.formula == "sinusoid"
-            return Recognised(
-                "trained", f"trained encodings{f', begins as {told}' if right else ''}"
+            if not told or told.formula != "sinusoid":
+                return Recognised("trained", "trained encodings")
+            words = f"trained encodings, begins as {told}"
+            each = any(
+                p.requires_grad and p.numel() > p.shape[-1] == self.d_model
+                for p in self.first.parameters()
+                if p.ndim
             )
+            level, hint = (WARNING, TRAINED) if each else (NOTE, "")
+            return Recognised("trained", words, level=level, hint=hint)
         read = self.is_told and not told and not self.way.columns
         found = waves(self.table) if read else None
         if found is None:

@@ -162,6 +162,9 @@ class Bias(Subject):
                 for scores in (0.0, there)
             )
             ones = self.of(self.fresh(), self.length, self.length, scores=1.0)
+        if bias.isnan().any():  # which hides all else
+            self.is_linear, self.gains = True, torch.ones(1)
+            return True
         seen = bias > HIDDEN
         self.gains = (ones - bias)[seen]  # by what scores are multiplied
         rest = (found - bias)[seen] - there[0].expand_as(found)[seen] * self.gains
@@ -169,11 +172,37 @@ class Bias(Subject):
         return bool((self.gains - 1).abs().max() < NEAR and self.is_linear)
 
     @cached_property
-    def values(self) -> Array:
-        """[heads, query, key]; what a mask hides is NaN."""
+    def returned(self) -> Array:
+        """[heads, query, key], as it comes back."""
         with torch.no_grad():
             found = self.of(self.fresh(), self.length, self.length).double().numpy()
-        return np.where(found > HIDDEN, found, np.nan)
+        return np.asarray(found)
+
+    @cached_property
+    def values(self) -> Array:
+        """The same; what a mask hides is NaN."""
+        return np.where(self.returned > HIDDEN, self.returned, np.nan)
+
+    @property
+    def has_nan(self) -> bool:
+        """Whether NaN comes back."""
+        return bool(np.isnan(self.returned).any())
+
+    @property
+    def wraps(self) -> int:
+        """The offset whose entry -1 shares, as negative indices do; 0 if none.
+
+        Or that of 1, negative, if offsets are the query's position minus the key's.
+        """
+        for sign, here, there in (
+            (1, self.past, self.ahead),
+            (-1, self.ahead, self.past),
+        ):
+            one, two = here[:, 1:2], here[:, 2:3]
+            same = (there[:, 2:] == one) & (there[:, 1:-1] == two) & (one != two)
+            if same.all(axis=0).any():
+                return sign * int(2 + same.all(axis=0).argmax())
+        return 0
 
     @cached_property
     def level(self) -> Array:
@@ -190,6 +219,12 @@ class Bias(Subject):
     def ahead(self) -> Array:
         """[heads, distance] of the keys from the first query on."""
         return self.level[:, 0, :]
+
+    @property
+    def for_both(self) -> bool:
+        """Whether it learns numbers for keys after the query, as an encoder does."""
+        told = bool(np.ptp(self.ahead, axis=1).max() > NEAR * self.size)  # NaN is not
+        return self.has_trained and self.slopes is None and told
 
     @cached_property
     def jump(self) -> Array:
@@ -228,9 +263,9 @@ class Bias(Subject):
     @cached_property
     def slopes(self) -> Array | None:
         """Of heads whose bias is a straight line over the past; None if one is not."""
-        steps = np.diff(self.past, axis=1)
+        steps = np.diff(self.returned[:, -1, ::-1], axis=1)  # steep ones look hidden
         largest = float(np.nanmax(np.abs(steps), initial=0.0))
-        if not largest or np.isnan(steps).any():
+        if not largest or not np.isfinite(steps).all():
             return None
         straight = np.ptp(steps, axis=1).max() < NEAR * largest
         return np.asarray(-steps.mean(axis=1)) if straight else None
@@ -264,6 +299,11 @@ class Bias(Subject):
         rows = [p for p in self.first.parameters() if p.shape == (BUCKETS, len(back))]
         return any(not torch.allclose(p[1].double(), back, atol=1e-4) for p in rows)
 
+    def _has_lost_minus(self, slopes: Array) -> bool:
+        """Whether slopes are the inverse of ALiBi's."""
+        of_paper = alibi_slopes(len(slopes), rule="paper")
+        return np.allclose(1 / slopes, of_paper, rtol=NEAR)
+
     @cached_property
     def recognised(self) -> Recognised | None:
         """ALiBi's slopes or T5's buckets, in words."""
@@ -279,6 +319,9 @@ class Bias(Subject):
             hint = "Its own slopes: those of ALiBi are 2**(-8 h / heads)."
             if heads > 1 and np.ptp(slopes) < NEAR * slopes.max():
                 hint = "All heads have one slope."
+            if slopes.min() > 0 and self._has_lost_minus(slopes):
+                hint = "2**(8 h / heads), where 2**(-8 h / heads) is meant."
+                return Recognised("slopes", words, level=ERROR, hint=hint)
             level = NOTE if self.has_trained or slopes.min() < 0 else WARNING
             return Recognised("slopes", words, level=level, hint=hint)
         if reach := self._reach():

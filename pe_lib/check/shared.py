@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from pe_lib.check.call import NEAR, ForeignError, Subject, during, foreign, noise
 from pe_lib.check.recognise import exactly_repeated
 from pe_lib.check.registry import KINDS, applies_to
-from pe_lib.check.report import WARNING, Findings, error, note, warning
+from pe_lib.check.report import WARNING, Findings, Found, error, note, warning
 from pe_lib.check.turns import Turns
 
 VECTORS = "added", "table", "rotary"
@@ -232,12 +232,15 @@ def _fractions(subject: Subject, name: str) -> Findings:
 def offset(subject: Subject) -> Findings:
     """Where the first position is given, does it count on from there, as in a cache?"""
     name = subject.offset_argument
-    if not name or subject.way.form != "x" or not subject.is_told:
+    if not name or subject.way.form not in ("x", "length") or not subject.is_told:
         return
     module, usual = subject.fresh(), subject.usual
     for start, n in ((0, 3), (1, 1), (3, 1), (1, 2), (3, 2), (0, 3)):
         wanted, first = usual[start : start + n], {name: start}
         with during(f"{name} = {start} with {n} positions"):
+            if refusal := _cut_at_the_length(subject, n, first):
+                yield refusal
+                return
             how = subject.differ(subject.rows(module, n, **first), wanted)
             anew = subject.differ(subject.rows(subject.fresh(), n, **first), wanted)
         if how:
@@ -247,6 +250,25 @@ def offset(subject: Subject) -> Findings:
                 f"Add {name} to the positions, and to the key of any cache.",
             )
             return
+
+
+def _cut_at_the_length(
+    subject: Subject, length: int, first: dict[str, int]
+) -> Found | None:
+    """What it amounts to that a slice from the offset ends at the length."""
+    ((name, start),) = first.items()
+    left = max(length - start, 0)
+    try:
+        subject.rows(subject.fresh(), length, **first)
+    except ForeignError as refusal:
+        cut = start and f"{left}, {subject.d_model}]" in str(refusal)
+        if subject.way.form == "length" and cut:
+            what = f"{name} = {start} with {length} positions gives {left} rows: the "
+            return error(
+                f"{what}end of the slice forgets the offset.",
+                f"pe[{name} : {name} + length]",
+            )
+    return None
 
 
 @applies_to(*KINDS)

@@ -127,7 +127,7 @@ class Turns(Vectors):
         cut = cut and bool(self.searching or self.flaw)
         tables = len(given) == 2 > len(turned)  # cosines and sines, for one x
         if not plain or not turned or tables or not (cut or whole == shape[-1]):
-            return [self._turned_by(given, x)]
+            return [self._turned_by(given, x, heads)]
         if cut:
             what = f"Of {shape[-1]} columns {whole} come back: the others are lost."
             self.tell(what, "torch.cat what is rotated and what is not.")
@@ -136,7 +136,7 @@ class Turns(Vectors):
         parts = turned if self.packed else [self.way.layout.back(y) for y in turned]
         return [part / 2**i for i, part in enumerate(parts)]
 
-    def _turned_by(self, given: list[Tensor], x: Tensor) -> Tensor:
+    def _turned_by(self, given: list[Tensor], x: Tensor, heads: int) -> Tensor:
         """Vectors rotated by the cosines and sines that were returned."""
         batch, n, dim = x.shape
         self.names = type(self).names
@@ -146,7 +146,8 @@ class Turns(Vectors):
         shapes = " and ".join(str([*part.shape]) for part in given[:3])
         rows = [part.reshape(-1, part.shape[-1] if part.ndim else 1) for part in given]
         sound = len(rows) == 2 and rows[0].shape == rows[1].shape
-        if not sound or len(rows[0]) % n or not 1 <= rows[0].shape[1] <= dim:
+        sound = sound and len(rows[0]) in [n * i for i in range(1, batch * heads + 1)]
+        if not sound or not 1 <= rows[0].shape[1] <= dim:
             what = f"for {n} positions of width {dim} it returned {shapes}: neither "
             raise ForeignError(
                 ValueError(f"{what}rotated vectors nor cosines and sines")

@@ -33,8 +33,10 @@ class Vectors(Subject):
                 f"positions must name an argument of forward "
                 f"({', '.join(self.parameters)}), got {named!r}."
             )
+        first = next(iter(self.parameters), "")
         ids = axes is not None and "dim" not in Layout.of(axes).axes  # of tokens
-        for name, parameter in [*self.parameters.items()][ids:]:
+        tensor = axes is not None and first == "t" != named
+        for name, parameter in [*self.parameters.items()][ids or tensor :]:
             says = re.fullmatch(OFFSET_NAMES, name) is not None
             known = says or re.fullmatch(POSITION_NAMES, name)
             if name != named if named else not known or parameter.default == 1:

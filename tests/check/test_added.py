@@ -126,6 +126,8 @@ def test_what_is_trained_is_told_as_trained():
     begins = kept(lambda s, rows: setattr(s, "pe", nn.Parameter(rows)))
     told = report_of(begins).recognised
     assert told.formula == "trained" and "Vaswani" in told.words
+    assert_sound(report_of(begins))
+    assert_found(report_of(begins), "formula", "but it is trained")
     assert report_of(Learned).recognised.formula == "trained"
 
 

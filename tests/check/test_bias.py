@@ -6,12 +6,16 @@ from torch import nn
 from torch.nn import functional
 
 from pe_lib.nn import AlibiBias, T5Bias
-from tests.check.helpers import assert_found, assert_sound, each_of, report_of
+from tests.check.helpers import assert_found, assert_sound, each_of, found, report_of
 from tests.check.modules import T5, Alibi, hiding, ignoring, make_class, sloped
 
 
 def from_zero(_, queries, keys):
     return torch.arange(keys) - torch.arange(queries)[:, None]
+
+
+def causal_from_zero(_, queries, keys):
+    return from_zero(_, queries, keys).clamp(max=0)
 
 
 class PerOffset(nn.Module):
@@ -48,6 +52,7 @@ SOUND = {
     "scores": make_class(Alibi, forward=of_scores),
     "one row": make_class(Alibi, forward=one_row),
     "T5": T5,
+    "T5 of an encoder": make_class(T5, offsets=from_zero),
     "per offset": PerOffset,
     "ours": AlibiBias,
     "our T5": T5Bias,
@@ -155,6 +160,23 @@ class Short(PerOffset):
         return at - at[:, None] + 20 + 1002 * (len(at) > 21)
 
 
+class Unshifted(PerOffset):
+    def __init__(self, heads):
+        super().__init__(heads)
+        self.weight = nn.Parameter(torch.zeros(41, heads))
+
+    def index(self, at):
+        return (at - at[:, None]).clamp(-40, 40)
+
+
+def plus_zero_times_infinity(biases):
+    return biases + torch.ones_like(biases).triu(1) * -torch.inf
+
+
+def zero_times_infinity(self, length):
+    return plus_zero_times_infinity(of_length(self, length))
+
+
 def heads_last(self, length):
     return of_length(self, length).permute(1, 2, 0)
 
@@ -193,6 +215,15 @@ FAULTS = [
     ("mask", "the position itself", hiding(lambda offset: offset >= 0)),
     ("mask", "the position before", hiding(lambda offset: offset < 0)),
     ("decoding", "the row of query 0", make_class(Alibi, offsets=from_zero)),
+    ("formula", "2**(-8 h / heads) is meant", slopes(lambda h: 2.0 ** (h + 1))),
+    ("axes", "Offset -1 shares its entry with +40", Unshifted),
+    ("axes", "0 * -inf", make_class(Alibi, forward=zero_times_infinity)),
+    (
+        "axes",
+        "0 * -inf",
+        of_scores_with(plus_zero_times_infinity),
+    ),
+    ("decoding", "the row of query 0", make_class(T5, offsets=causal_from_zero)),
     ("formula", "swapped", t5_offsets(-1)),
     ("formula", "No buckets of T5", t5_offsets(3)),
     ("distinct", "At distance 200", make_class(PerOffset, index=wrapped)),
@@ -201,6 +232,11 @@ FAULTS = [
     ("gradient", "No gradient", make_class(T5, forward=detached)),
     ("random", "evaluation", sloped(lambda o: functional.dropout(o.float(), 0.1))),
 ]
+
+
+def test_a_mask_of_nan_is_not_told_to_hide_the_position_itself():
+    report = report_of(make_class(Alibi, forward=zero_times_infinity), "bias")
+    assert "mask" not in found(report)
 
 
 @each_of(FAULTS)

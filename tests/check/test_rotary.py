@@ -45,6 +45,12 @@ class Tables(Rotary):
         return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
 
+def of_rows_of_ids(self, x, position_ids):
+    rows, length = len(position_ids), position_ids.shape[-1]
+    at = torch.arange(length, device=x.device).expand(rows, -1)
+    return Tables.forward(self, x, at)
+
+
 class OfLength(Rotary):
     def forward(self, seq_len):
         angles = self.angles(torch.arange(seq_len))
@@ -375,6 +381,17 @@ def test_heads_counted_for_positions():
     axes = "batch heads length dim"
     report = report_of(make_class(Rotary, forward=along(1, 1)), "rotary", axes=axes)
     assert_found(report, "axes", "rotated alike")
+
+
+def test_cosines_for_each_pair_of_positions_are_refused_while_they_are_few():
+    report = report_of(make_class(Tables, forward=of_rows_of_ids), "rotary")
+    assert_found(report, "positions", "is not followed")
+    assert report.called
+
+
+def test_a_tensor_t_whose_axes_are_said_is_no_position():
+    make = make_class(Rotary, forward=lambda s, t: along(0, 2)(s, t))
+    assert_sound(report_of(make, "rotary", axes="length batch heads dim"))
 
 
 def test_our_grid_is_sound():

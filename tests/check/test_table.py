@@ -30,6 +30,7 @@ FORMS = {
     "a length": make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len]),
     "x": make_class(Added, forward=lambda s, x: s.pe[None, : x.shape[1]]),
     "x, length first": make_class(Added, forward=lambda s, x: s.pe[: len(x), None]),
+    "x, of one length": make_class(Added, forward=lambda s, x: s.pe),  # noqa: ARG005
     "trained": Looked,
     "times": Times,
 }
@@ -67,6 +68,14 @@ def rows_of(index):
     return make_class(Added, forward=lambda s, seq_len: s.pe[index(seq_len)])
 
 
+def counted_on(self, seq_len, offset=0):
+    return self.pe[offset : offset + seq_len]
+
+
+def to_the_length(self, seq_len, offset=0):
+    return self.pe[offset:seq_len]
+
+
 def of_the_first(self, positions):
     return self.pe[positions[:1]].expand(len(positions), -1, -1)
 
@@ -85,7 +94,13 @@ def test_rows_by_the_batch(form, axes):
     assert_found(report, "axes" if axes else "order", "along the batch")
 
 
+def test_a_sound_one_counts_on_from_an_offset():
+    assert_sound(report_of(make_class(Added, forward=counted_on), "table"))
+
+
 FAULTS = [
+    ("shape", "whole table", make_class(Added, forward=lambda s, seq_len: s.pe)),  # noqa: ARG005
+    ("offset", "forgets the offset", make_class(Added, forward=to_the_length)),
     ("positions", "0.75 is cut", whole(torch.Tensor.long)),
     ("positions", "0.75 is cut", whole(torch.round)),
     ("positions", "of the first", make_class(Added, forward=of_the_first)),
