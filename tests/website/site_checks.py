@@ -351,7 +351,7 @@ def quarters(seen: Visit) -> list[str]:
     seen.page.evaluate(script("book_fonts"))
     figures, code = seen.page.evaluate(script("quarters"))
     faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
-    return faults + ([f"code is {code:.1%} of it"] if code > 0.27 else [])
+    return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
 
 
 def headings(seen: Visit) -> list[str]:
