@@ -117,6 +117,7 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
         ("book/sinusoidal/rotation.ipynb", "tests/book/test_students.py"),
         ("book/claims.yml", "tests/book/test_book.py"),
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
+        ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
         ("pe_lib/explorers/dial.js", "tests/explorers/test_drawings.py"),
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
