@@ -314,13 +314,6 @@ class Page:
         """One of its cells."""
         return next(cell for cell in self.cells if cell.id == identifier)
 
-    def with_cell(self, changed: Cell) -> "Page":
-        """The same page, with one cell replaced by one of the same id."""
-        return replace(
-            self,
-            cells=tuple(changed if c.id == changed.id else c for c in self.cells),
-        )
-
 
 @dataclass(frozen=True)
 class Claim:
