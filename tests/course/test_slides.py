@@ -17,8 +17,8 @@ FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)
 
 def with_cell(page: manuscript.Page, changed: manuscript.Cell) -> manuscript.Page:
     """The same page, with one cell replaced by one of the same id."""
-    cells = tuple(changed if c.id == changed.id else c for c in page.cells)
-    return replace(page, cells=cells)
+    cells = (changed if c.id == changed.id else c for c in page.cells)
+    return replace(page, cells=tuple(cells))
 
 
 def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
