@@ -133,15 +133,12 @@ def build_wheel(root: Path, to: Path) -> None:
 def write_branch(root: Path, editions: Path, addresses: Addresses) -> None:
     """Commit the readers' notebooks to a branch of their own; nothing else moves.
 
-    They come from what the site offers, with the data that they read beside them.
+    They are what the site offers, with the data that they read and the licences.
     """
     with tempfile.TemporaryDirectory() as name:
+        tree = Path(name, "tree")
         for archive in editions.rglob("*.zip"):
-            if not archive.stem.endswith("-author"):
-                shutil.unpack_archive(archive, name)
-        tree = Path(name, "book")
-        for licence in ("LICENSE", "LICENSE-TEXT"):
-            shutil.copy(root / licence, tree)
+            shutil.unpack_archive(archive, tree)
         text = NOTEBOOKS.format(**addresses._asdict())
         (tree / "README.md").write_text(text, encoding="utf-8")
 

@@ -310,10 +310,6 @@ class Page:
         found = EXERCISE.findall(self.text)
         return [Exercise(label, title, text) for title, label, text in found]
 
-    def cell(self, identifier: str) -> Cell:
-        """One of its cells."""
-        return next(cell for cell in self.cells if cell.id == identifier)
-
 
 @dataclass(frozen=True)
 class Claim:

@@ -12,6 +12,7 @@ from pe_lib.beyond.attention_methods import (
 from pe_lib.beyond.guarantees import guarantees
 
 EVIDENCE = {
+    ("sinusoid", "any lag"): "up to 40 back, of 16 to 800 tokens",
     ("learned", "any length"): "there is no row for position 512",
     ("Shaw", "any lag"): "16 back of 200 tokens: a draw of 184",
     ("T5", "any lag"): "8 back of 16 tokens: a draw of 4",

@@ -49,6 +49,31 @@ def test_a_page_is_cut_at_its_headings() -> None:
     assert not last.parts
 
 
+def test_a_drawing_a_picture_and_a_line_have_their_seconds() -> None:
+    """Each as often as it is there; no exercise counts."""
+
+    def seconds(*cells: Cell) -> float:
+        return Page(
+            "a", Path("a.ipynb"), (Cell("0", "markdown", "# A", {}), *cells)
+        ).seconds
+
+    line = Cell("line", "code", "x = 1", {})
+    picture = Cell(
+        "picture", "code", "draw()", {"mystnb": {"figure": {"name": "fig-a"}}}
+    )
+    html = {"data": {"text/html": '<div class="pe-explorer"></div>'}}
+    drawing = Cell("drawing", "code", "Dial()", {}, (html,))
+    exercises = Cell("exercises", "markdown", f"## {manuscript.EXERCISES}", {})
+    none = seconds()
+    for cell, each in (
+        (line, manuscript.SECONDS_A_LINE),
+        (picture, manuscript.SECONDS_A_PICTURE),
+        (drawing, manuscript.SECONDS_AN_EXPLORER),
+    ):
+        assert seconds(cell, cell) == none + 2 * each
+        assert seconds(exercises, cell) == none
+
+
 def test_claims_are_read_or_refused(tmp_path: Path) -> None:
     """A missing or a doubled one is an error that names the file."""
     (tmp_path / "book").mkdir()

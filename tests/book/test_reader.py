@@ -115,6 +115,11 @@ def test_answers_are_out_and_all_else_stays(page):
         reader.folded("Stuck? What others got wrong", "- It is 3."),
         'print(sum(exercise.scores.values()), "of 6 points so far")',
     ]
+    notes = {
+        c["metadata"].get("nbgrader", {}).get("grade_id"): c for c in edition["cells"]
+    }
+    proof = notes["proof-b"]["metadata"]["nbgrader"]
+    assert proof["solution"] and proof["grade"] and not proof["locked"]
     outputs = [c["outputs"] for c in edition["cells"] if c["cell_type"] == "code"]
     assert [bool(found) for found in outputs] == [False, True, *[False] * 5]
 

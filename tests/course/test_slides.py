@@ -101,7 +101,8 @@ def test_a_slide_quotes_its_page() -> None:
     assert "Proof" in shown(proof=at) and ":class:" not in shown(theorem=at)
     assert 'display="block"' in shown(formula=at, say="One block")
     assert "<h2>One block</h2>" in shown(formula=at, say="One block")
-    cell = BOOK.pages["book/sinusoidal/rotation"].cell("build")
+    cells = BOOK.pages["book/sinusoidal/rotation"].cells
+    (cell,) = [c for c in cells if c.id == "build"]
     code = html.unescape(shown(code="sinusoidal/rotation#build"))
     assert f"<pre>{cell.source}</pre>" in code and "1 minute. note" in code
     assert "Three shifts in one" in shown(exercise="ex-net-shift")

@@ -279,7 +279,8 @@ def test_our_table_in_a_checkpoint_is_left_out(shape, dtype):
 def test_another_encoding_in_a_checkpoint_is_an_error(other):
     table = torch.from_numpy(sinusoidal_table(40, 8, **other)).float()[None]
     with pytest.raises(RuntimeError, match="is another encoding than this") as raised:
-        model(SinusoidalPositionalEncoding(8)).load_state_dict(saved(table))
+        outer = model(SinusoidalPositionalEncoding(8))
+        outer.load_state_dict(saved(table), strict=False)
     assert "inner.pe [1, 40, 8]" in str(raised.value)
 
 
