@@ -6,9 +6,7 @@
 from typing import Any
 
 EXTENSIONS = (
-    "margin_notes",
     "chapters",
-    "claim_pages",
     "claims",
     "editions",
     "figures",
@@ -18,7 +16,6 @@ EXTENSIONS = (
     "katex_math",
     "landing",
     "live.extension",
-    "page_addresses",
     "quarter",
     "search",
 )

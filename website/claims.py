@@ -51,13 +51,6 @@ def drawing(verdict: str) -> str:
     return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg> '
 
 
-def badge(verdict: str) -> str:
-    """The verdict with its shape and colour, as HTML."""
-    colour = SHAPES[kind(verdict)][0]
-    words = html.escape(capital(verdict))
-    return f'<span class="badge {colour}">{drawing(verdict)}{words}</span>'
-
-
 def mark(verdict: str) -> str:
     """The shape alone, before a sentence that is proofread."""
     colour, words = SHAPES[kind(verdict)][0], named(kind(verdict))
@@ -173,8 +166,7 @@ def _entry(claim: Claim) -> str:
         f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
         f"</summary>\n\n"
         f"{claim.why} {checks[claim.settled_by]} {cited}\n\n"
-        f"[Link to this sentence](#ledger-{claim.id}) "
-        f'<a href="../../claim/{claim.id}.html">Its own page</a>\n\n'
+        f"[Link to this sentence](#ledger-{claim.id})\n\n"
         "</details>\n"
         "::::\n"
     )

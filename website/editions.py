@@ -1,10 +1,8 @@
-"""The notebooks that the site offers: the reader's edition, and the author's beside it.
+"""The notebook that the site offers of each chapter, and a site without answers.
 
-Each is a zip, with the data that the chapter reads and the licences:
-``notebooks/failures/counting.zip`` is what ``reader`` makes of the chapter, and
-``counting-author.zip`` has all solutions, too. A site without solutions has neither
-the second nor, in its pages, what the first lacks. The templates know the addresses as
-``download_reader`` and ``download_author``.
+``notebooks/failures/counting.zip`` is what ``reader`` makes of the chapter, with the
+data that it reads and the licences. A site without solutions has nothing in its pages
+that the notebook lacks. The templates know the address as ``download``.
 """
 
 import io
@@ -22,23 +20,9 @@ FOLDER = "notebooks"
 LICENCES = [manuscript.ROOT / name for name in ("LICENSE", "LICENSE-TEXT")]
 
 
-def addresses(name: str) -> dict[str, str]:
-    """Where the site keeps the two editions of a chapter."""
-    place = f"{FOLDER}/{name.removeprefix('book/')}"
-    author = {"author": f"{place}-author.zip"} if manuscript.SOLUTIONS else {}
-    return {"reader": f"{place}.zip"} | author
-
-
-def both(
-    page: manuscript.Page, site: str = "", repository: str = ""
-) -> dict[str, Notebook]:
-    """The two editions of a chapter, ready to be taken anywhere."""
-    return {
-        name: reader.edition(
-            page, (), site, repository=repository, solutions=name == "author"
-        )
-        for name in addresses(page.name)
-    }
+def address(name: str) -> str:
+    """Where the site keeps the notebook of a chapter."""
+    return f"{FOLDER}/{name.removeprefix('book/')}.zip"
 
 
 def archive(page: manuscript.Page, notebook: Notebook) -> bytes:
@@ -79,37 +63,35 @@ def leave_out_answers(_app: Sphinx, name: str, text: list[str]) -> None:
     text[0] = reader.text_of(notebook)
 
 
-def write_editions(app: Sphinx, exception: Exception | None) -> None:
-    """Write the editions of all chapters of the site."""
+def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
+    """Write the notebooks of all chapters of the site."""
     if exception or app.builder.format != "html":
         return
     repository = app.config.html_theme_options.get("repository_url", "")
     pages = manuscript.read().pages
     for name in sorted(app.env.found_docs & set(pages)):
-        if not pages[name].is_notebook:
-            continue
-        made = both(pages[name], app.config.html_baseurl, repository)
-        for edition, notebook in made.items():
-            path = Path(app.outdir) / addresses(name)[edition]
+        if pages[name].is_notebook:
+            made = reader.edition(
+                pages[name], (), app.config.html_baseurl, repository=repository
+            )
+            path = Path(app.outdir) / address(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(archive(pages[name], notebook))
-        alone = Path(app.outdir) / addresses(name)["reader"]  # the page reads it
-        alone.with_suffix(".ipynb").write_text(reader.text_of(made["reader"]), "utf-8")
+            path.write_bytes(archive(pages[name], made))
+            alone = path.with_suffix(".ipynb")  # the page reads it
+            alone.write_text(reader.text_of(made), "utf-8")
 
 
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
-    """Give the templates the addresses of the two editions, relative to the page."""
+    """Give the templates the address of the notebook, relative to the page."""
     page = manuscript.read().pages.get(pagename)
-    for edition, address in addresses(pagename).items():
-        is_there = page is not None and page.is_notebook
-        relative = context["pathto"](address, 1) if is_there else ""
-        context[f"download_{edition}"] = relative
+    is_there = page is not None and page.is_notebook
+    context["download"] = context["pathto"](address(pagename), 1) if is_there else ""
 
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("source-read", leave_out_answers)
     app.connect("html-page-context", tell_the_page)
-    app.connect("build-finished", write_editions)
+    app.connect("build-finished", write_notebooks)

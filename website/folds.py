@@ -3,9 +3,8 @@
 The role of a code cell (``manuscript.Cell.role``) says what folds: all set-ups in one,
 at the end of the page; the code of a figure or an explorer, below its picture; a check,
 under the sentence that says what it found. Of the sections only the recall questions
-fold. In the library's reference all but the first paragraph of a function folds. Folds
-are ``<details class="fold fold-...">`` and need no script; ``folds.js`` opens those
-that an address leads into.
+fold. Folds are ``<details class="fold fold-...">`` and need no script; ``folds.js``
+opens those that an address leads to.
 
 The solution of an exercise folds, too, without the script of sphinx-exercise, which
 runs after the page was drawn; and every part of an exercise has an id of its own, where
@@ -17,11 +16,9 @@ are leaves beside what they enclose, and come last, when contents and labels are
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import desc, desc_content, index
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -41,8 +38,6 @@ KINDS = {
     "check": "check",
     "exercise-check": "answer",
 }
-BELOW = (nodes.field_list, nodes.rubric)
-HEADINGS = (nodes.field_name, nodes.rubric)
 REPEATED = {"exercise-content", "solution-content"}
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
@@ -110,24 +105,6 @@ def fold_recall(section: nodes.section) -> None:
     section.children = [*opened("recall", title, length), *inside, *closed()]
 
 
-def fold_details(content: nodes.Element) -> None:
-    """Fold all that is said of a function but the first paragraph, the result."""
-    start = 0 if isinstance(next(iter(content), None), BELOW) else 1
-    others = content[start:]
-    inside = list(takewhile(lambda c: not isinstance(c, (index, desc)), others))
-    names = [
-        heading.astext()
-        for child in inside
-        for heading in child.findall(lambda n: isinstance(n, HEADINGS))
-        if heading.astext() != "Return type"
-    ]
-    if inside and not isinstance(inside[0], BELOW):
-        names.insert(0, "details")
-    if names:
-        fold = opened("api", _tag(", ".join(names).capitalize()))
-        content.children[start : start + len(inside)] = [*fold, *inside, *closed()]
-
-
 class Folds(SphinxPostTransform):
     """Fold cells and sections."""
 
@@ -148,9 +125,6 @@ class Folds(SphinxPostTransform):
             if page and section[0].astext() == manuscript.RECALL:
                 fold_recall(section)
                 adopt(section)
-        for content in list(self.document.findall(desc_content)):
-            fold_details(content)
-            adopt(content)
 
 
 def take_setups(
@@ -213,13 +187,6 @@ def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
     self.body.append("</details>\n")
 
 
-def tell_the_page(
-    _app: Sphinx, _pagename: str, _: str, context: dict[str, Any], doctree: Any
-) -> None:
-    """Whether the page has folds, which a button opens."""
-    context["has_folds"] = doctree is not None and any(doctree.findall(tag))
-
-
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.setup_extension("sphinx_exercise")
@@ -227,5 +194,4 @@ def setup(app: Sphinx) -> None:
     app.add_node(solution_node, override=True, html=(visit_solution, depart_solution))
     app.add_transform(UniqueIds)
     app.add_post_transform(Folds)
-    app.connect("html-page-context", tell_the_page)
     app.add_js_file("folds.js", loading_method="defer")

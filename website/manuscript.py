@@ -296,7 +296,8 @@ class Page:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The chapters that its opening block says one must know."""
-        return tuple(map(self.named, NOTEBOOK_LINK.findall(self.opening["You need"])))
+        needs = self.opening.get("You need", "")
+        return tuple(map(self.named, NOTEBOOK_LINK.findall(needs)))
 
     def named(self, link: str) -> str:
         """The name of the page that a link from here leads to, without its ending."""
@@ -312,13 +313,6 @@ class Page:
     def cell(self, identifier: str) -> Cell:
         """One of its cells."""
         return next(cell for cell in self.cells if cell.id == identifier)
-
-    def with_cell(self, changed: Cell) -> "Page":
-        """The same page, with one cell replaced by one of the same id."""
-        return replace(
-            self,
-            cells=tuple(changed if c.id == changed.id else c for c in self.cells),
-        )
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
 """What the templates of ``website/theme`` need, and which files a page loads.
 
 Style sheets are the book's own and KaTeX's: what extensions bring is made for other
-themes. Scripts run after the first paint. Files that no page loads leave the site;
-what stays is as its authors wrote it.
+themes. Scripts run after the first paint.
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -16,10 +14,6 @@ from website.katex_math import COLOURS
 
 STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
-GRID = re.compile(
-    r'<div class="output stream [^>]*><div class="highlight"><pre>'
-    r"\[(\[[^<\]]*\](?:\s*\[[^<\]]*\])*)\]\s*</pre></div>\s*</div>"
-)
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # In a bibliography, deprecated the one, without list items the other.
@@ -28,22 +22,6 @@ REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
 PLAIN = re.compile(
     r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp|nf|nc)")'
     r'(?:pre|sig-paren|default_value|[a-z]{1,2}\d?)">([^<]*)</span>'
-)
-REMOVED = (
-    "basic.css",
-    "copybutton.css",
-    "design-tabs.js",
-    "exercise.css",
-    "mystnb.*.css",
-    "language_data.js",
-    "pygments.css",
-    "searchtools.js",
-    "sphinx-design.min.css",
-    "sphinx_highlight.js",
-    "*.png.map",
-    "file.png",
-    "minus.png",
-    "plus.png",
 )
 
 
@@ -78,28 +56,8 @@ def as_styled(code: re.Match[str]) -> str:
     return PLAIN.sub(r"\1", PLAIN.sub(r"\1", body))  # in signatures one in another
 
 
-def as_table(printed: re.Match[str]) -> str:
-    """A printed matrix as a table: the larger a number, plus or minus, the more ink."""
-    rows = [row.split() for row in re.findall(r"[^\[\]]*[\d.]", printed[1])]
-    try:
-        largest = max(abs(float(number)) for row in rows for number in row) or 1
-    except ValueError:
-        return printed[0]
-    cells = [
-        "".join(
-            f'<td style="--v:{abs(float(number)) / largest:.2f}">'
-            f"{number.rstrip('.').replace('-', '−')}</td>"
-            for number in row
-        )
-        for row in rows
-    ]
-    table = f'<table class="grid"><tr>{"</tr><tr>".join(cells)}</tr></table>'
-    return f'<div class="scrolls">{table}</div>'
-
-
 def with_tables(body: str) -> str:
     """Tables scroll in a box of their own; an empty corner is no heading."""
-    body = GRID.sub(as_table, body)
     boxed = re.sub(
         r'<table class="[^"]*docutils.*?</table>',
         r'<div class="scrolls">\g<0></div>',
@@ -135,17 +93,7 @@ def _named(file: Any) -> str:
     return str(file.filename or "").partition("?")[0]
 
 
-def remove_files(app: Sphinx, exception: Exception | None) -> None:
-    """Remove what no page loads."""
-    if exception or app.builder.format != "html":
-        return
-    for pattern in REMOVED:
-        for path in Path(app.outdir, "_static").glob(pattern):
-            path.unlink()
-
-
 def setup(app: Sphinx) -> None:
     """Register with Sphinx, after the other extensions."""
     app.connect("html-page-context", tell_the_page)
     app.connect("html-page-context", choose_files, priority=900)
-    app.connect("build-finished", remove_files, priority=900)

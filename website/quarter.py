@@ -7,9 +7,6 @@ moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
 """
 
 import json
-import re
-from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,10 +30,6 @@ DRAWINGS: dict[str, type[Drawing]] = {
     "king": explorers.Skip,
     "hero": explorers.Hero,
 }
-PANELS = (
-    *("heap", "level", "digits", "wheel", "galaxy"),
-    *("field", "turn", "spike", "rotary", "king"),
-)
 
 
 def panel(name: str) -> str:
@@ -92,38 +85,9 @@ def write_files(app: Sphinx) -> None:
     (folder / "drawing.css").write_text(read("drawing.css"), encoding="utf-8")
 
 
-def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """A page for each panel."""
-    doctree = app.env.get_and_resolve_doctree("book/quarter", app.builder)
-    sections = [s for s in doctree.findall(nodes.section) if _law(s)]
-    for i, (name, section) in enumerate(zip(PANELS, sections, strict=True)):
-        fragment = app.builder.render_partial(section)["fragment"]  # type: ignore
-        fragment = re.sub(" · <a [^>]*>Its own page</a>", "", fragment)
-        following = (i + 1) % len(PANELS)
-        context = {
-            "title": section[0].astext(),
-            "about": _law(section),
-            "body": re.sub('href="(?!#)', 'href="../book/', fragment),
-            "number": i,
-            "panel": name,
-            "following": (PANELS[following], sections[following][0].astext()),
-        }
-        yield f"panel/{name}", context, "panel.html"
-
-
-def _law(section: nodes.Element) -> str:
-    """The law of a panel without its links, or nothing."""
-    for box in section.children:
-        if "law" in box.get("classes", ()):
-            before = takewhile(lambda n: "refuri" not in n, box[0].children[1:])
-            return "".join(node.astext() for node in before).strip()
-    return ""
-
-
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("builder-inited", write_files)
-    app.connect("html-collect-pages", pages)
     app.add_directive("panel", Panel)
     app.add_directive("still", Still)
     app.connect("html-page-context", add_files)

@@ -42,7 +42,7 @@ FENCE = re.compile(
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
-QUOTED_NAME = re.compile(r"`([A-Za-z_]\w*)")
+QUOTED_NAME = re.compile(r"`([A-Za-z_]\w+)")
 TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pe_lib
-from website import editions, manuscript
+from website import editions, manuscript, reader
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("pyproject.toml", "LICENSE", "pe_lib")
@@ -166,7 +166,7 @@ EVERY = [
 def test_a_page_as_a_notebook_runs_beside_the_wheel(name, empty, tmp_path):
     """Unpacked in an empty folder: its data and the licences are in the zip."""
     page = manuscript.read().pages[f"book/{name}"]
-    packed = editions.archive(page, editions.both(page)["reader"])
+    packed = editions.archive(page, reader.edition(page))
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(tmp_path)
     assert (tmp_path / "LICENSE").exists() and (tmp_path / "LICENSE-TEXT").exists()

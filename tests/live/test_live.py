@@ -16,7 +16,7 @@ import pytest
 from tests.live import steps
 from tests.website import site_checks as checks
 from tests.website.site_checks import Site, Visit
-from website import editions, manuscript
+from website import manuscript, reader
 from website.live import extension, inside
 
 PAGE = "book/beyond/relative"
@@ -301,7 +301,7 @@ def test_an_exercise_is_a_cell_and_is_saved(page: Any, monkeypatch: Any) -> None
     notebook = nbformat.read(saved.value.path(), as_version=4)
     nbformat.validate(notebook)
     path = BOOK.pages[PAGE].path
-    given = nbformat.from_dict(editions.both(BOOK.pages[PAGE])["reader"])
+    given = nbformat.from_dict(reader.edition(BOOK.pages[PAGE]))
     changed = {
         cell.id: cell.source
         for cell, old in zip(notebook.cells, given.cells, strict=True)

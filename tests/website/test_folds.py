@@ -4,13 +4,11 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.website import site_checks as checks
-from tests.website.site_checks import Site
+from tests.website.site_checks import Alone, Opener, Site
 from website import manuscript
 
 BOOK = manuscript.read()
@@ -39,28 +37,14 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     assert found[: len(setups)] == setups
 
 
-def test_both_editions_are_there(site: Site) -> None:
-    """The reader's notebook and the author's, and whoever teaches has a list."""
-    listed = site.path(site.url("book/teach")).read_text(encoding="utf-8")
-    assert listed.count('.zip" download>') == 2 * len(BOOK.notebooks)
+def test_each_chapter_is_a_notebook(site: Site) -> None:
+    """In a zip with its data, and alone for its page; without answers."""
     for page in BOOK.notebooks:
         place = site.folder / "notebooks" / page.name.removeprefix("book/")
-        author = place.with_name(f"{place.name}-author")
-        reader, other = (
-            zipfile.ZipFile(path.with_suffix(".zip")).read(f"{page.name}.ipynb")
-            for path in (place, author)
-        )
-        assert place.with_suffix(".ipynb").read_bytes() == reader
-        assert json.loads(reader)["cells"]
-        assert b'"solution-' not in reader
-        assert (b'"solution-' in other) == bool(page.exercises)
-
-
-@pytest.fixture
-def page(browser: Any, site: Site) -> Iterator[Any]:
-    """A chapter with folds."""
-    with checks.visit(browser, site, site.url(PAGE)) as seen:
-        yield seen.page
+        with zipfile.ZipFile(place.with_suffix(".zip")) as packed:
+            alone = packed.read(f"{page.name}.ipynb")
+        assert place.with_suffix(".ipynb").read_bytes() == alone
+        assert json.loads(alone)["cells"] and b'"solution-' not in alone
 
 
 def is_open(page: Any, target: str) -> bool:
@@ -78,8 +62,9 @@ def opened(page: Any) -> int:
     return page.locator("details.fold[open]").count()
 
 
-def test_all_is_folded_at_first(page: Any) -> None:
+def test_all_is_folded_at_first(at: Opener) -> None:
     """And a heading in a summary is one, with the number of questions beside it."""
+    page = at(PAGE).page
     assert opened(page) == 0
     summary = page.locator(f"#{QUESTIONS} > details > summary")
     assert summary.locator("h2").inner_text() == "Do you remember?"
@@ -90,18 +75,22 @@ def test_all_is_folded_at_first(page: Any) -> None:
 
 @pytest.mark.parametrize("folder", [False, True])
 @pytest.mark.parametrize("target", [QUESTIONS, CLAIM])
-def test_an_address_opens_what_it_leads_into(
-    browser: Any, site: Site, target: str, folder: bool
+def test_an_address_opens_what_it_leads_to(
+    at: Opener, target: str, folder: bool
 ) -> None:
-    """Also from a folder, where the page waits for its faces before it shows."""
-    url = (site.folder / f"{PAGE}.html").as_uri() if folder else site.url(PAGE)
-    with checks.visit(browser, site, f"{url}#{target}") as seen:
-        assert is_open(seen.page, target)
-        assert opened(seen.page) == 1
+    """Also from a folder; and what is around it, a browser opens."""
+    page = at(PAGE, query=f"#{target}", folder=folder).page
+    assert is_open(page, target)
+    assert opened(page) == 1
+    inside = page.locator("details.fold:not([open]) [id]").first.get_attribute("id")
+    page.evaluate("id => location.hash = id", inside)
+    page.wait_for_timeout(100)
+    assert page.locator(f"[id='{inside}']").evaluate("e => !!e.closest('[open]')")
 
 
-def test_a_link_opens_what_it_leads_into(page: Any) -> None:
+def test_a_link_opens_what_it_leads_to(at: Opener) -> None:
     """Once, and again after the reader has closed it."""
+    page = at(PAGE).page
     page.evaluate(
         """id => document.querySelector("article p").insertAdjacentHTML(
         "beforeend", `<a id="there" href="#${id}">there</a>`)""",
@@ -115,64 +104,25 @@ def test_a_link_opens_what_it_leads_into(page: Any) -> None:
         assert not is_open(page, CLAIM)
 
 
-def test_one_button_opens_and_closes_all(page: Any) -> None:
-    """By the keyboard, and it says what it will do; answers stay folded."""
-    button = page.locator("button.open-folds")
-    every = page.locator("details.fold").count()
-    assert every > 3 and button.inner_text() == "Open all"
-    button.focus()
-    page.keyboard.press("Enter")
-    assert opened(page) == every
-    checks.wait_until(
-        page, "document.querySelector('button.open-folds').textContent == 'Close all'"
-    )
-    assert page.locator("details.solution[open]").count() == 0
-    page.keyboard.press("Enter")
-    assert opened(page) == 0
-
-
-def test_the_printer_gets_all_but_answers(page: Any) -> None:
-    """A handout: the questions, the checks, the address; and afterwards as before."""
-    page.locator("details.fold > summary").first.click()
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    printed = page.locator(":is(.fold-recall, .fold-check)[open]").count()
-    assert printed == page.locator(".fold-recall, .fold-check").count() > 3
-    assert opened(page) == printed + 1
-    assert page.locator(".printed i").inner_text() == page.url
+def test_the_printer_gets_all_but_answers(at: Opener) -> None:
+    """A handout: the questions and the checks, folded or not, and no answer."""
+    page = at(PAGE).page
     page.emulate_media(media="print")
     shown = "all => all.filter(e => e.checkVisibility()).length"
+    parts = page.locator(":is(.fold-recall, .fold-check) > .fold-body")
+    assert parts.evaluate_all(shown) == parts.count() > 3
+    assert page.locator(f"#{CLAIM} pre").first.is_visible()
     answers = (
         ".solution, .fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
     )
     assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
     assert page.locator("details.solution").evaluate_all(shown) == 0
-    assert page.locator(f"#{CLAIM} pre").first.is_visible()
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert opened(page) == 1
 
 
-def test_folds_need_no_script(browser: Any, site: Site) -> None:
-    """They open by a click; the button, which would do nothing, is not shown."""
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(site.url(PAGE))
-    assert not page.locator("button.open-folds").is_visible()
+def test_folds_need_no_script(alone: Alone) -> None:
+    """They open by a click."""
+    page = alone(PAGE, java_script_enabled=False)
     check = page.locator(f"#{CLAIM} pre").first
     assert not check.is_visible()
     page.locator(f"#{CLAIM} > details > summary").click(position={"x": 5, "y": 5})
     assert check.is_visible()
-    context.close()
-
-
-def test_the_reference_folds_what_is_below_each_first_paragraph(
-    browser: Any, site: Site
-) -> None:
-    """All of it and nothing else; the address of a function opens its own alone."""
-    url = f"{site.url('book/reference/api')}#pe_lib.shift_matrix"
-    with checks.visit(browser, site, url) as seen:
-        assert seen.page.locator("dl.field-list:not(.fold-body dl)").count() == 0
-        assert seen.page.locator(".fold-api .fold-api").count() == 0
-        (fold,) = seen.page.locator("details.fold[open]").all()
-        summary = fold.locator("summary").inner_text()
-        assert summary == "Details, parameters, raises, examples"
-        assert "offset" in fold.locator("dl").inner_text()

@@ -1,15 +1,13 @@
 """The glossary as a list, and its words explained where they stand."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from tests.website import site_checks as checks
-from tests.website.site_checks import Site
+from tests.website.site_checks import Alone, Opener, Site
 from website import manuscript
 from website.glossary import as_definitions, meaning
 
@@ -67,12 +65,12 @@ def test_a_meaning_has_no_links(links: list[str], kept: str | None) -> None:
 
 
 @pytest.fixture
-def page(browser: Any, site: Site) -> Iterator[Any]:
+def page(at: Opener) -> Any:
     """A chapter that links to words."""
-    with checks.visit(browser, site, site.url(PAGE)) as seen:
-        seen.page.locator(WORD).first.scroll_into_view_if_needed()
-        seen.page.wait_for_timeout(300)
-        yield seen.page
+    page = at(PAGE).page
+    page.locator(WORD).first.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    return page
 
 
 def test_shown_under_the_mouse(page: Any) -> None:
@@ -103,13 +101,10 @@ def test_shown_by_keyboard(page: Any) -> None:
     page.wait_for_url(f"**/{GLOSSARY}.html#norm")
 
 
-def test_shown_at_a_first_tap(browser: Any, site: Site) -> None:
+def test_shown_at_a_first_tap(alone: Alone) -> None:
     """The second tap follows the link; a tap elsewhere takes it away."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    page.goto(site.url(PAGE))
+    phone = {"width": 390, "height": 844}
+    page = alone(PAGE, viewport=phone, has_touch=True, is_mobile=True)
     word = page.locator(WORD).first
     word.scroll_into_view_if_needed()
     page.wait_for_timeout(300)
@@ -120,4 +115,3 @@ def test_shown_at_a_first_tap(browser: Any, site: Site) -> None:
     word.tap()
     word.tap()
     page.wait_for_url(f"**/{GLOSSARY}.html#norm")
-    context.close()

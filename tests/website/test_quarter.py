@@ -4,14 +4,7 @@ import re
 from math import pi
 
 from pe_lib.explorers.drawing import view
-from tests.website.site_checks import (
-    ROOT,
-    accessibility,
-    broken_links,
-    console,
-    overflow,
-    visit,
-)
+from tests.website.site_checks import PHONE, ROOT, resize
 from website import quarter
 
 PAGE = "book/quarter"
@@ -20,9 +13,9 @@ PAGE = "book/quarter"
 def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
-    assert re.findall(r"{panel} (\w+)", text) == [*quarter.PANELS, "hero"]
+    assert re.findall(r"{panel} (\w+)", text) == [*quarter.DRAWINGS]
     galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
-    assert "code 5 equals code 0" in galaxy["sentence"]
+    assert "encoding 5 equals encoding 0" in galaxy["sentence"]
     assert view("galaxy", {"size": 1, "turn": 1})["reached"]
     spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
     shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
@@ -40,43 +33,26 @@ def test_what_the_page_says():
     assert "as trained: old king" in trained and "oldest" in trained
 
 
-def test_each_panel_has_a_page(browser, site):
-    """The drawing, its law, the next; what surrounds it is the same for all."""
-    for name in quarter.PANELS:
-        assert not broken_links(site, f"panel/{name}")
-        text = site.path(site.url(f"panel/{name}")).read_text("utf-8")
-        assert text.count(f'data-panel="{name}"') == text.count('class="law') == 1
-    with visit(browser, site, site.url("panel/heap"), 320) as seen:
-        assert seen.page.locator("h1 ~ .panel .take[tabindex]").count()
-        assert not [*console(seen), *overflow(seen), *accessibility(seen)]
-
-
-def test_a_law_that_is_found_fills_its_dot(browser, site):
+def test_a_law_that_is_found_fills_its_dot(at):
     """Beside the page; on a phone it is counted in a bar."""
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(site.url(PAGE))
+    page = at(PAGE).page
     assert page.locator(".laws a").count() == 10
     page.locator('[data-panel="heap"] button', has_text="Add the positions").click()
     page.locator('[data-panel="heap"] .take').first.press("ArrowRight")
     assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
     assert page.locator(".laws p").text_content() == "1 / 10"
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, PHONE)
     assert page.locator(".laws").bounding_box()["height"] <= 34
-    page.close()
 
 
-def test_without_a_script_and_on_paper(browser, site):
+def test_without_a_script_and_on_paper(at, alone):
     """Ten stills; on paper as they were before anyone moved them."""
-    stills = [str(quarter.DRAWINGS[name]()) for name in (*quarter.PANELS, "hero")]
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(site.url(PAGE))
+    stills = [str(quarter.DRAWINGS[name]()) for name in quarter.DRAWINGS]
+    page = alone(PAGE, java_script_enabled=False)
     shown = page.locator(".panel .line").all_text_contents()
     assert [text.replace("\xa0", " ") for text in shown] == stills
     assert all(svg.is_visible() for svg in page.locator(".panel svg").all())
-    context.close()
-    page = browser.new_page()
-    page.goto(site.url(PAGE))
+    page = at(PAGE).page
     page.locator("[data-panel=spike] .take").last.press("End")
     assert page.locator(".panel .line").all_text_contents() != stills
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -84,4 +60,3 @@ def test_without_a_script_and_on_paper(browser, site):
     page.emulate_media(media="print")
     assert page.locator(".laws").is_hidden()
     assert page.locator(".panel svg").first.is_visible()
-    page.close()

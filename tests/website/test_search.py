@@ -10,14 +10,13 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from py_mini_racer import MiniRacer
 
 from tests.website import site_checks as checks
-from tests.website.site_checks import Site
+from tests.website.site_checks import Opener, Site
 from website import manuscript
 from website.search import SCRIPTS
 
@@ -179,34 +178,27 @@ def test_weight(site: Site) -> None:
     assert not list(site.folder.rglob("searchindex.js"))
 
 
-def test_dialog(browser: Any, site: Site) -> None:
+def test_dialog(at: Opener) -> None:
     """From a folder: / and words, arrows, Enter; no panel is empty; axe is content."""
-    with ExitStack() as stack:
-        path = site.folder / f"{CHAPTER}.html"
-        seen = stack.enter_context(checks.visit(browser, site, path.as_uri()))
-        page = seen.page
-        page.keyboard.press("/")
-        page.keyboard.type("shift matrix")
-        dialog = page.locator("#search-dialog")
-        dialog.locator("li a").first.wait_for()
-        assert dialog.locator("input").input_value() == "shift matrix"
-        assert not checks.accessibility(seen)
-        page.keyboard.press("ArrowDown")
-        assert page.evaluate("document.activeElement.matches('#search-dialog a')")
-        page.keyboard.press("ArrowUp")
-        assert page.evaluate("document.activeElement.matches('#search-dialog input')")
-        for word in ("xyzzy", "the"):
-            dialog.locator("input").fill(word)
-            page.wait_for_timeout(100)
-            assert dialog.get_by_role("status").inner_text().strip()
-            assert dialog.locator("a").count()
-        dialog.locator("input").fill("shift matrix")
-        page.keyboard.press("Enter")
-        page.wait_for_url(lambda url: CHAPTER not in url)
-        assert not checks.external_requests(seen) + checks.console(seen)
-
-
-def test_from_an_address(browser: Any, site: Site) -> None:
-    """The page for addresses that do not exist asks the first page."""
-    with checks.visit(browser, site, site.url("book/index") + "?q=rope") as seen:
-        seen.page.locator("#search-dialog li a").first.wait_for()
+    seen = at(CHAPTER, folder=True)
+    page = seen.page
+    page.keyboard.press("/")
+    page.keyboard.type("shift matrix")
+    dialog = page.locator("#search-dialog")
+    field = dialog.locator("input")
+    dialog.locator("li a").first.wait_for()
+    assert field.input_value() == "shift matrix"
+    assert not checks.accessibility(seen)
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.matches('#search-dialog a')")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.matches('#search-dialog input')")
+    for word in ("xyzzy", "the"):
+        field.fill(word)
+        page.wait_for_timeout(100)
+        assert dialog.get_by_role("status").inner_text().strip()
+        assert dialog.locator("a").count()
+    field.fill("shift matrix")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: CHAPTER not in url)
+    assert not checks.external_requests(seen) + checks.console(seen)

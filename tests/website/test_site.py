@@ -4,11 +4,9 @@ The checks are in ``site_checks.py``; one page that breaks them all is below. Th
 browser opens a page once, and all checks of that page follow.
 """
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import pytest
 
 from tests.website import site_checks as checks
 from tests.website.built_site import serve
-from tests.website.site_checks import Site, Visit
+from tests.website.site_checks import Opener, Site, Visit
 from website import manuscript
 
 PAGES = checks.pages()
@@ -48,18 +46,14 @@ OF_THE_PATH: list[checks.Check] = [
     checks.quarters,
 ]
 OF_THE_SAMPLE: list[checks.Check] = [
-    checks.skip_link,
     checks.accessibility,
     checks.printing,
 ]
 AT_EACH_WIDTH: list[checks.Check] = [
     checks.overflow,  # and all is unfolded
     checks.out_of_cards,
-    checks.heading_sizes,
     checks.frame,
 ]
-
-Opener = Callable[..., Visit]
 
 
 def none(faults: list[str]) -> None:
@@ -72,21 +66,6 @@ def found(seen: Visit, some: list[checks.Check]) -> Iterator[str]:
     width = seen.page.viewport_size["width"]
     for check in some:
         yield from (f"{check.__name__}, {width} px: {fault}" for fault in check(seen))
-
-
-@pytest.fixture
-def at(browser: Any, site: Site) -> Iterator[Opener]:
-    """Opens pages, from the server or from the folder on disk."""
-    with ExitStack() as stack:
-
-        def open_page(
-            name: str, *, query: str = "", folder: bool = False, **options: Any
-        ) -> Visit:
-            path = site.folder / f"{name}.html"
-            url = (path.as_uri() if folder else site.url(name)) + query
-            return stack.enter_context(checks.visit(browser, site, url, **options))
-
-        yield open_page
 
 
 # Files
@@ -109,19 +88,6 @@ def test_links(site: Site) -> None:
             for fault in check(site, name)
         ]
     )
-
-
-def test_figures_have_addresses(site: Site) -> None:
-    """For slides: every figure as a file, with what one needs to show it."""
-    index = site.folder / "figures/index.json"
-    listed = json.loads(index.read_text(encoding="utf-8"))
-    assert listed
-    for figure in listed:
-        assert (site.folder / figure["file"]).is_file()
-        page, _, anchor = figure["page"].partition("#")
-        assert anchor in checks.parse(site.folder / page).ids
-        assert len(figure["alt"]) > checks.SHORTEST_ALT
-        assert figure["caption"] and figure["licence"]
 
 
 # Every page
@@ -325,7 +291,7 @@ def test_the_first_screen(at: Opener, width: int, height: int) -> None:
     """It says for whom the book is and what to press; the picture begins there."""
     page = at(LANDING, width=width).page
     page.evaluate(checks.script("book_fonts"))
-    named = ("h1", "a.start", ".panel", ".doors", ".guess")
+    named = ("h1", "a.start", ".panel", ".doors")
     boxes = [page.locator(css).bounding_box() for css in named]
     assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
     _, button, picture, *_ = boxes

@@ -10,7 +10,7 @@ from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from website import chapters, folds, katex_math, manuscript, margin_notes, page_context
+from website import chapters, folds, katex_math, manuscript, page_context
 from website.live import extension
 from website.manuscript import ROOT
 
@@ -20,7 +20,6 @@ EXTENSIONS = [
     "website.figures",
     "website.page_context",
     "website.katex_math",
-    "website.page_addresses",
 ]
 
 
@@ -59,8 +58,10 @@ def build(folder, text, **config):
 
 
 PAGE = """
-Title of it
-===========
+:description: Short & good.
+
+Title of it & *more*
+====================
 
 A first sentence. A second one: with a colon.
 
@@ -74,8 +75,6 @@ def test_without_an_address_nothing_claims_one(tmp_path):
     out, log = build(tmp_path, PAGE)
     page = (out / "page.html").read_text(encoding="utf-8")
     assert log == ""
-    assert not (out / "sitemap.xml").exists()
-    assert not (out / "404.html").exists()
     assert 'rel="canonical"' not in page
     assert "og:url" not in page and "og:image" not in page
     assert 'href="https:' not in page
@@ -98,21 +97,19 @@ def test_with_an_address_all_is_absolute(tmp_path):
     links = re.findall(r'<a href="(https:[^"]*)"', page)
     assert len(links) == 2
     assert all(link.startswith(repository) for link in links)
-    assert f"<loc>{SITE}page.html</loc>" in (out / "sitemap.xml").read_text("utf-8")
-    missing = (out / "404.html").read_text(encoding="utf-8")
-    links = re.findall(r'(?:href|src|action)="([^"]+)"', missing)
-    assert len(links) >= 4
-    assert all(link.startswith(SITE) for link in links)
+    told = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)"', page))
+    assert told["url"] == f"{SITE}page.html"
+    assert told["title"] == "Title of it &amp; more"
+    assert told["description"] == "Short &amp; good."
+    assert told["image"] == f"{SITE}_static/card.png"
 
 
 def test_what_a_reader_would_miss_is_a_warning(tmp_path):
-    """A formula that cannot be drawn, a figure that is not there; the engine ends."""
+    """A formula that cannot be drawn; the engine ends."""
     # Its thread is one that Python 3.13 waits for: the build never ended.
     katex_math.close_engine(None, None)
-    faults = ":math:`\\nosuch{a}`\n\n.. stored-figure:: fig-nobody-drew\n"
-    _, log = build(tmp_path, f"Title\n=====\n\n{faults}")
+    _, log = build(tmp_path, "Title\n=====\n\n:math:`\\nosuch{a}`\n")
     assert "Undefined control sequence" in log
-    assert "no chapter stores a figure named" in log
     assert not katex_math.engine.cache_info().currsize
 
 
@@ -184,39 +181,6 @@ def test_a_chapter_says_where_the_reader_is():
     assert chapters.where_am_i("genindex", str) == ""
 
 
-def test_a_source_stands_beside_the_first_paragraph_that_cites_it():
-    def citing(*keys):
-        links = [
-            nodes.inline(
-                "",
-                "",
-                nodes.reference("", key, reftitle=f"{key}'s title. URL: x", refuri="x"),
-                classes=["bibtex-citation"],
-            )
-            for key in keys
-        ]
-        return nodes.paragraph("", "As said in ", *links)
-
-    section = nodes.section(
-        "",
-        citing("A19"),
-        citing("A19", "B20"),
-        citing(*"CDEF"),
-        nodes.paragraph("", "(Quite so.)"),
-        nodes.paragraph("", "(So) or (not)"),
-    )
-    document = new_document("")
-    document += section
-    margin_notes.Notes.run(SimpleNamespace(document=document))
-    shown = [(" ".join(p["classes"]), p.astext()) for p in section]
-    assert [text for kind, text in shown if kind == "beside"] == [
-        "A19 A19's title.",
-        "B20 B20's title.",
-    ]
-    assert shown[0][0] == "beside" and shown[2][0] == "beside"
-    assert [text for kind, text in shown if kind == "aside"] == ["(Quite so.)"]
-
-
 def test_a_bracket_stays_with_its_formula():
     formula = nodes.math("", "W = I")
     paragraph = nodes.paragraph("", "nothing (", formula, nodes.Text("), so"))
@@ -226,23 +190,7 @@ def test_a_bracket_stays_with_its_formula():
     assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]
 
 
-# What a cell prints, and what a claim shows elsewhere
-
-
-PRINTED = (
-    '<div class="output stream highlight-myst-ansi notranslate"><div class="highlight">'
-    "<pre>{}\n</pre></div>\n</div>"
-)
-
-
-def test_a_printed_matrix_is_a_table():
-    """Each number once, shaded by its size; other outputs stay as they are."""
-    table = page_context.with_tables(PRINTED.format("[[ 0.5 -2.  ]\n [ 0.   0.25]]"))
-    numbers = re.findall(r"--v:([\d.]+)\">([−\d.]+)</td>", table)
-    assert numbers == [("0.25", "0.5"), ("1.00", "−2"), ("0.00", "0"), ("0.12", "0.25")]
-    assert table.count("<tr>") == 2
-    for text in ("5 codes", "[[True False]]", "[[1. 2.]]\nand more", "[1. 2.]"):
-        assert page_context.with_tables(PRINTED.format(text)) == PRINTED.format(text)
+# The text of a page
 
 
 def test_a_number_keeps_its_per_cent():

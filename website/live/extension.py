@@ -229,7 +229,7 @@ def _megabytes(size: int) -> str:
 def why_not(name: str) -> str:
     """The sentence on a page that cannot be run."""
     here = os.path.dirname(name)  # noqa: PTH120 (a name, not a path)
-    address = os.path.relpath(editions.addresses(name)["reader"], here)
+    address = os.path.relpath(editions.address(name), here)
     return (
         f'<div class="live-start"><p>Some cells need {html.escape(lacking(name))}, '
         "which does not run in a browser. To run the page, take "

@@ -41,12 +41,6 @@ const answer = async () => {
   search.dispatchEvent(new CustomEvent("ask")); // search.js answers
 };
 field.addEventListener("input", answer);
-const asked = new URLSearchParams(location.search).get("q"); // as from the page for 404
-if (asked) {
-  field.value = asked;
-  ask();
-  answer();
-}
 search.addEventListener("click", (event) => event.target === search && search.close());
 
 const menu = find(".menu");
@@ -94,17 +88,6 @@ if (name && ends) {
     }
     showRead();
   }).observe(ends);
-}
-
-// Who has guessed may look.
-for (const guess of document.querySelectorAll(".guess")) {
-  const buttons = [...guess.querySelectorAll("button")];
-  guess.addEventListener("click", ({ target }) => {
-    if (!buttons.includes(target)) return;
-    for (const each of buttons) each.setAttribute("aria-pressed", String(each === target));
-    guess.lastElementChild.textContent = target.value ? "Yes, every time." : "Not every time: look.";
-    guess.nextElementSibling.open = true;
-  });
 }
 
 // Looked at again when a box changes: a fold opens, the window turns.

@@ -13,32 +13,10 @@
   const asked = new URLSearchParams(location.search);
   let kind = asked.get("is") ?? "";
 
-  // Each word is looked for, under all names that people give it.
-  const names = [
-    ["rope", "rotary"],
-    ["rotary", "rotary", " rope"],
-    ["pe", "positional encoding", "encoding", "code"],
-    ["embedding", "encoding", "embedd"],
-    ["sin", "sine"],
-    ["cos", "cosine"],
-    ["sinusoid", "sinusoidal"],
-    ["bert", "learned", "bert"],
-    ["longer", "extrapolat", "longer"],
-    ["extrapolation", "extrapolat", "longer"],
-    ["concat", "concatenat"],
-    ["10000", "10,000"],
-  ];
   const textOf = new Map(entries.map((entry) => [entry, entry.textContent.toLowerCase()]));
-  const has = (entry, term) => {
-    const text = textOf.get(entry);
-    const [, ...others] = names.find(([name]) => name === term) ?? [];
-    if (!others.length) return text.includes(term.replace(/(.{3})s$/, "$1"));
-    return others.some((form) => text.includes(form)) || text.split(/[^a-z]+/).includes(term);
-  };
-
   const show = () => {
     const wanted = word.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    const found = entries.filter((entry) => wanted.every((each) => has(entry, each)));
+    const found = entries.filter((entry) => wanted.every((each) => textOf.get(entry).includes(each)));
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.value === kind));
       button.lastElementChild.textContent = found.filter((entry) => is(entry, button.value)).length;

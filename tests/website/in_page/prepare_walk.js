@@ -5,22 +5,8 @@
     "*, *::before, *::after { transition: none !important; " +
     "animation: none !important; scroll-behavior: auto !important; }";
   document.head.append(still);
-  const sides = ["Top", "Right", "Bottom", "Left"].map((side) => `border${side}Color`);
-  window.lookOf = (e) => {
-    const style = getComputedStyle(e);
-    const outline =
-      style.outlineStyle === "none" || style.outlineWidth === "0px"
-        ? "none"
-        : style.outlineColor + style.outlineWidth;
-    return [
-      outline,
-      style.boxShadow,
-      style.color,
-      style.backgroundColor,
-      style.textDecoration,
-      ...sides.map((side) => style[side]),
-    ].join("|");
-  };
+  const shows = ["outline", "boxShadow", "color", "backgroundColor", "textDecoration", "borderColor"];
+  window.lookOf = (e) => shows.map((name) => getComputedStyle(e)[name]).join("|");
   const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
   window.controls = [...document.querySelectorAll(stops)].filter(
     (e) =>

@@ -1,0 +1,42 @@
+"""Ways to open a page of the built site.
+
+``at``     as a new reader's browser opens it: ``at("book/index", width=390).page``
+``alone``  in a browser of its own: ``alone("book/index", java_script_enabled=False)``
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.website import site_checks as checks
+from tests.website.site_checks import Alone, Opener, Site, Visit
+
+
+@pytest.fixture
+def at(browser: Any, site: Site) -> Iterator[Opener]:
+    """From the server or from the folder on disk."""
+    with ExitStack() as stack:
+
+        def open_page(
+            name: str, *, query: str = "", folder: bool = False, **options: Any
+        ) -> Visit:
+            path = site.folder / f"{name}.html"
+            url = (path.as_uri() if folder else site.url(name)) + query
+            return stack.enter_context(checks.visit(browser, site, url, **options))
+
+        yield open_page
+
+
+@pytest.fixture
+def alone(browser: Any, site: Site) -> Iterator[Alone]:
+    """With options of Playwright: no script, a touch screen."""
+    with ExitStack() as stack:
+
+        def open_page(name: str, **options: Any) -> Any:
+            page = stack.enter_context(browser.new_context(**options)).new_page()
+            page.goto(site.url(name))
+            return page
+
+        yield open_page
