@@ -54,8 +54,10 @@ def spoilt(rows: Rows) -> Findings:
     if bad_rows == [0] and not rows.table[0].any():
         yield warning("Position 0 gets zeros, as if it were padding.")
     elif bad_rows:
-        level = error if bad_rows[0] < PLAIN else warning
-        yield level(f"Positions {some(bad_rows)} do not follow the formula.")
+        level, why = error if bad_rows[0] < PLAIN else warning, ""
+        if len(bad_rows) > 3 and bad_rows[3] > bad_rows[0] + 3:  # right ones between
+            why = ": positions, angles or frequencies are rounded to 16 bits"
+        yield level(f"Positions {some(bad_rows)} do not follow the formula{why}.")
     elif bad:
         yield error(f"Columns {some(bad)} do not follow the formula of the others.")
     elif fit.early > ROUNDED:
@@ -91,6 +93,8 @@ def widths(rows: Rows) -> Findings:
             if not np.isfinite(other.usual).all():
                 fix = "Divide by max(d_model // 2 - 1, 1)."
                 yield warning(f"NaN or infinity at d_model = {width}.", fix)
+            elif rows.usual[:, -1].any() and not other.usual[:, -1].any():
+                yield warning(f"At d_model = {width} the last column is never filled.")
         except CannotCallError:
             continue
         except ForeignError as refusal:

@@ -13,6 +13,7 @@ from pe_lib.check.report import Findings, error, note, warning
 from pe_lib.check.scores import OFFSET, Bias
 from pe_lib.check.subject import NEAR
 
+NEARBY = 200  # positions, that bfloat16 counts
 HIDE = "masked_fill(key > query, -inf) hides the keys after the query."
 
 
@@ -53,14 +54,26 @@ def axes(bias: Bias) -> Findings:
             "Each query gets one number for all keys: the softmax cannot see it.",
             OFFSET,
         )
-    elif off > NEAR * bias.size:
-        level = warning if bias.has_trained else error
-        yield level(f"Values of one offset differ by up to {off:.3g}.", OFFSET)
+    elif off > NEAR * bias.size and not bias.columns:
+        tiny, (heads, n, _) = NEAR * bias.size, rows.shape
+        viewed = np.moveaxis(bias.returned.reshape(n, n, heads), -1, 0)
+        level, why, fix = warning if bias.has_trained else error, "", OFFSET
+        if spread(viewed) < tiny:
+            level, fix = error, ".permute(2, 0, 1), no .view(heads, ...)."
+            why = ": heads and positions are mixed up by a view"
+        elif spread(bias.level[:, :NEARBY, :NEARBY]) < tiny:
+            why = f" from position {NEARBY} on, as if counted in 16 bits"
+            fix = "Count in integers or float32."
+        yield level(f"Values of one offset differ by up to {off:.3g}{why}.", fix)
 
 
 @applies_to("bias")
 def distinct(bias: Bias) -> Findings:
     """Do two offsets that are no neighbours get the same numbers?"""
+    if bias.columns:
+        yield from _on_window(bias)
+    if spread(bias.level) > NEAR * bias.size:
+        return
     symmetric = np.allclose(bias.past, bias.ahead, equal_nan=True)
     line = bias.past if symmetric else bias.line
     offsets = np.arange(line.shape[1]) - (0 if symmetric else bias.length - 1)
@@ -76,6 +89,21 @@ def distinct(bias: Bias) -> Findings:
             "or an integer type is too small.",
             "A negative index counts from the end: clip the offset to max_distance, "
             "then add max_distance, in a table of 2 max_distance + 1 rows.",
+        )
+
+
+def _on_window(bias: Bias) -> Findings:
+    """The same in a window of rows and columns."""
+    at = np.stack(np.divmod(np.arange(bias.length), bias.columns), 1)
+    offsets = (at - at[:, None]).reshape(-1, 2)
+    offsets, first = np.unique(offsets, axis=0, return_index=True)
+    again = exactly_repeated(bias.level.reshape(len(bias.level), -1)[:, first].T)
+    if again and bias.has_trained:
+        there, here = ([*map(int, offset)] for offset in offsets[[*again]])
+        yield error(
+            f"In rows and columns the bias at offset {there} is that at {here}.",
+            "Index: (row offset + rows - 1) * (2 columns - 1) + column offset + "
+            "columns - 1.",
         )
 
 
@@ -177,11 +205,15 @@ def decoding(bias: Bias) -> Findings:
         yield note("Not checked: one query among many keys, as it takes one length.")
         return
     n = min(bias.length, 12)
+    used = bias.fresh()  # which may keep the first of what it made
     with torch.no_grad(), contextlib.suppress(ForeignError):  # says so itself
-        whole, one = (bias.of(bias.fresh(), queries, n) for queries in (n, 1))
+        whole = bias.of(used, n, n)
         last = whole[:, -1:]
-        level = one - one[..., -1:], last - last[..., -1:]  # all that the softmax sees
-        if not torch.allclose(*level, atol=1e-4, equal_nan=True):
+        for one in (bias.of(module, 1, n) for module in (bias.fresh(), used)):
+            # all that the softmax sees
+            level = one - one[..., -1:], last - last[..., -1:]
+            if torch.allclose(*level, atol=1e-4, equal_nan=True):
+                continue
             same = [
                 t for t in range(n) if torch.allclose(one[:, 0], whole[:, t], atol=1e-4)
             ]
@@ -192,3 +224,4 @@ def decoding(bias: Bias) -> Findings:
                 yield note(f"{what} A bias for both directions is for whole texts.")
             else:
                 yield error(what, "The query is at position keys - 1.")
+            return

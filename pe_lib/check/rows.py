@@ -17,7 +17,7 @@ from pe_lib.check.recognise import (
     described,
     waves,
 )
-from pe_lib.check.report import NOTE, WARNING, Recognised
+from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
 from pe_lib.check.subject import TALLEST, Make, gains
 from pe_lib.check.vectors import Vectors
 
@@ -27,6 +27,7 @@ TRAINED = (
     "It begins as the formula, but it is trained: if that is not meant, a buffer, or "
     "requires_grad=False."
 )
+STACK = "torch.stack([sine, cosine], dim=-1).flatten(-2)."
 OWN = 5  # tokens that a module may put before x
 X_NAMES = "x", "input", "inputs", "tensor", "emb", "embeddings", "hidden_states"
 
@@ -156,10 +157,21 @@ class Rows(Vectors):
             )
             level, hint = (WARNING, TRAINED) if each else (NOTE, "")
             return Recognised("trained", words, level=level, hint=hint)
-        read = self.is_told and not told and not self.way.columns
-        found = waves(self.table) if read else None
-        if found is None:
+        if told or not self.is_told or self.way.columns:
             return told
+        found = waves(self.table)
+        if found is None:
+            return self._stacked()
         words = "sines and cosines in pairs, with frequencies of their own"
         level, hint = about(found[1]) or (WARNING, "The frequencies follow no formula.")
         return Recognised("waves", words, layout=found[0], level=level, hint=hint)
+
+    def _stacked(self) -> Recognised | None:
+        """Whether sines and cosines are stacked before all positions, then viewed."""
+        if self.d_model % 2 or len(self.table) < FEWEST:
+            return None
+        mended = best_fit(np.hstack([*self.table.reshape(2, len(self.table), -1)]))
+        if not mended or mended.share < 1:
+            return None
+        words = "a sinusoid stacked along the wrong axis: rows mix positions"
+        return Recognised("stacked", words, level=ERROR, hint=STACK)

@@ -157,6 +157,16 @@ class Bias(Subject):
         return self.level[:, 0, :]
 
     @cached_property
+    def columns(self) -> int:
+        """The columns of a window on whose offsets it depends; 0 of a line."""
+        n = self.length
+        if self.way.fixed and spread(self.level) > NEAR * self.size:
+            for width in [width for width in range(2, n) if n % width == 0]:
+                if spread(self.level, width) < NEAR * self.size:
+                    return width
+        return 0
+
+    @cached_property
     def line(self) -> Array:
         """[heads, offset] from the furthest key back to the furthest ahead."""
         return np.concatenate([self.past[:, :0:-1], self.ahead], 1)
@@ -208,12 +218,19 @@ class Bias(Subject):
         if self.buckets:
             whom = {"causal": "a causal mask", "both": "both directions"}[self.buckets]
             return Recognised("t5", f"T5's {BUCKETS} buckets, for {whom}")
+        if spread(self.level) > NEAR * self.size:
+            return None
         steps = np.diff(self.past, axis=1)
         first = np.abs(steps[:, :1])
         bent = (np.abs(steps - steps[:, :1]) > COARSE * first).any(axis=0)
         if steps[:, 0].any() and bent.argmax() > 1:
             words = f"a straight line up to distance {bent.argmax()}, and not beyond"
             return Recognised("slopes", words, level=WARNING, hint=f"It is {words}.")
+        starts = np.flatnonzero((np.abs(steps) > 1e-6 * self.size).any(axis=0))
+        if self.has_trained and (np.diff(starts) > 1).sum() > 1:
+            words = "buckets that grow with the distance, but not T5's"
+            hint = f"It has {words}: 16 + log(distance / 16) / log(128 / 16) * 16?"
+            return Recognised("buckets", words, level=WARNING, hint=hint)
         return None
 
     def _of_slopes(self, slopes: Array) -> Recognised:

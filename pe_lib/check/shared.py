@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from dataclasses import replace
 from itertools import product
 from math import isqrt
 from typing import Any
@@ -13,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.call import ForeignError, during, foreign, noise
-from pe_lib.check.recognise import exactly_repeated
+from pe_lib.check.recognise import Array, exactly_repeated
 from pe_lib.check.registry import KINDS, applies_to
 from pe_lib.check.report import PLAIN, WARNING, Findings, error, note, warning
 from pe_lib.check.subject import NEAR, Subject
@@ -131,6 +132,8 @@ def distinct(subject: Subject) -> Findings:
 @applies_to(*KINDS)
 def prefix(subject: Subject) -> Findings:
     """Are the first positions the same in a shorter input, and in a longer one?"""
+    if subject.way.columns:
+        yield from _of_wider(subject)
     if subject.way.fixed or not subject.is_told:
         return
     longest = subject.limit
@@ -153,6 +156,21 @@ def prefix(subject: Subject) -> Findings:
             what = "Encodings depend on the length: the last one is always the same."
         yield error(what, "Compute from positions 0, 1, 2, ... alone.")
         return
+
+
+def _of_wider(subject: Subject) -> Findings:
+    """In a grid of one more column: are the other cells the same?"""
+    way, usual, columns = subject.way, subject.usual, subject.way.columns
+    more = columns + 1
+    subject.way = replace(way, columns=more, length=way.length // columns * more)
+    with contextlib.suppress(ForeignError):  # of one size alone
+        cells = subject.rows(subject.fresh()).reshape(-1, more, usual.shape[1])
+        if how := subject.differ(cells[:, :-1].reshape(usual.shape), usual):
+            yield warning(
+                f"In a grid of one more column {how}.",
+                "Lay it out as [rows, columns]; or are rows and columns scaled?",
+            )
+    subject.way = way
 
 
 @applies_to(*VECTORS)
@@ -345,10 +363,10 @@ def gradient(subject: Subject) -> Findings:
             if output.requires_grad:
                 torch.autograd.backward((output * noise(*output.shape)).sum())
     if subject.is_trained:
-        yield from _of_trained(module)
+        yield from _of_trained(module, subject.usual)
 
 
-def _of_trained(module: nn.Module) -> Findings:
+def _of_trained(module: nn.Module, rows: Array) -> Findings:
     """After a backward pass: what of that which is trained has no gradient?"""
     trained = {n: p for n, p in module.named_parameters() if p.requires_grad}
     if not any(p.grad is not None and p.grad.any() for p in trained.values()):
@@ -357,9 +375,13 @@ def _of_trained(module: nn.Module) -> Findings:
             "Keep .data, detach and torch.no_grad away from what is trained.",
         )
     for name, part in module.named_modules():
-        if getattr(part, "padding_idx", None) is not None:
+        index = part.padding_idx if isinstance(part, nn.Embedding) else None
+        if index is None:
+            continue
+        row = part.weight[index].detach().double().numpy()
+        if row.shape == rows[0].shape and (np.abs(rows - row).max(axis=1) < 1e-6).any():
             yield warning(
-                f"Row {part.padding_idx} of {name} is its padding_idx: never trained.",
+                f"Row {index} of {name or 'it'} is its padding_idx: never trained.",
                 "Leave padding_idx out, or number positions so that none gets it.",
             )
 

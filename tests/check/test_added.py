@@ -218,6 +218,21 @@ def half_empty(n, d):
     return torch.randn(n, d) * (torch.arange(d) < d // 2)
 
 
+def rounded(n, d):
+    frequencies = (1e4 ** (-torch.arange(0, d, 2) / d)).half().float()
+    angles = torch.arange(n)[:, None] * frequencies
+    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
+
+
+def stacked(n, d):
+    rows = table(n, d)
+    return torch.stack([rows[:, ::2], rows[:, 1::2]]).reshape(n, d)
+
+
+def without_last(n, d):
+    return torch.cat([table(n, d - d % 2), torch.zeros(n, d % 2)], 1)
+
+
 def in_one(x, rows):
     return torch.cat([x, rows.expand_as(x)], -1)
 
@@ -257,6 +272,27 @@ def on_grid(used):
 def test_an_axis_of_a_grid_that_is_not_used_is_named(used, unused):
     report = report_of(on_grid(used), axes="batch rows columns dim")
     assert_found(report, "distinct", f"The {unused} makes no difference")
+
+
+def test_a_grid_laid_out_by_columns_is_warned_of():
+    def forward(self, x):
+        rows, columns = x.shape[1:3]
+        at = torch.arange(rows * columns)
+        code = torch.cat([self.pe[at // rows, ::2], self.pe[at % rows, 1::2]], 1)
+        return x + code.view(rows, columns, -1).to(x)
+
+    report = report_of(
+        make_class(Added, forward=forward), axes="batch rows columns dim"
+    )
+    assert_found(report, "warning prefix", "one more column")
+
+
+def test_a_padding_index_that_no_position_takes_is_no_fault():
+    def forward(self, x):
+        return x + self.rows(torch.arange(x.shape[1], device=x.device) + 2)
+
+    padded = make_class(Embedded, forward=forward)
+    assert "gradient" not in found(report_of(lambda d: padded(d, padding_idx=1)))
 
 
 OTHERWISE = [
@@ -299,53 +335,76 @@ def test_what_the_caller_said_is_no_warning():
 
 
 FAULTS = [
-    ("axes", "Every position", picking(lambda t: len(t) + 0 * t)),
-    ("axes", "all 0", kept(freeze_zeros)),
-    ("shape", "side by side", combining(in_one)),
-    ("x", "encoding alone is returned", combining(lambda x, rows: rows.expand_as(x))),
-    ("x", "multiplied", combining(lambda x, rows: x * rows)),
-    ("x", "no sum", combining(lambda x, rows: torch.tanh(x + rows))),
-    ("finite", "first at position 0", of_table(divided)),
-    ("formula", "2j counted twice", of_table(lambda n, d: table(n, d, 1e8))),
-    ("formula", "base 10", of_table(lambda n, d: table(n, d, math.e**4))),
-    ("formula", "swapped", of_table(swapped)),
-    ("formula", "divided where they should", of_table(divided_in_float32)),
-    ("formula", "no formula", of_table(lambda n, d: torch.randn(n, d))),
-    ("spoilt", "Positions 5 ", of_table(with_row)),
-    ("spoilt", "Columns 5 ", of_table(with_column)),
-    ("spoilt", "16 bits", of_table(lambda n, d: table(n, d).bfloat16())),
-    ("spoilt", "16 bits", of_table(lambda n, d: table(n, d).half())),
-    ("columns", "are 0", of_table(half_empty)),
-    ("columns", "the same", of_table(lambda n, d: torch.randn(n, d // 2).repeat(1, 2))),
-    ("distinct", "Position 1 ", picking(lambda t: t // 5)),
-    ("distinct", "all that follow", picking(lambda t: t.clamp(max=400))),
-    ("distinct", "Position 99 ", picking(lambda t: t % 99)),
-    ("prefix", "from the end", picking(lambda t: t.flip(0))),
-    ("prefix", "depend on the length", picking(spread_over)),
-    ("order", "given the batch first", SOUND["sequence first"]),
-    ("distinct", "Position 600 ", picking(lambda t: t - 1)),
-    ("batch", "In a batch of 2", make_class(Added, forward=by_batch)),
-    ("random", "evaluation", combining(lambda x, rows: functional.dropout(x + rows))),
-    ("state", "counts on", Counts),
-    ("state", "longer input", Longest),
-    ("offset", "a cache", KeyWithoutOffset),
-    ("offset", "with 1 positions", ignoring(WithOffset)),
-    ("positions", "is not followed", ignoring(WithPositions)),
-    ("positions", "those of the first", ForTheFirstSequence),
-    ("writes", "writes into", combining(lambda x, rows: x.add_(rows))),
-    ("gradient", "does not reach x", combining(lambda x, rows: x.detach() + rows)),
-    ("gradient", "No gradient", make_class(Embedded, forward=in_data)),
-    ("gradient", "second backward", KeepsItsGraph),
-    ("gradient", "padding_idx", lambda d: Embedded(d, padding_idx=0)),
-    ("training", "the encodings differ", make_class(Added, forward=not_in_training)),
-    ("training", "Dropout sets", make_class(Added, forward=strong_dropout)),
-    ("spoilt", "Positions 551", of_table(off_at_the_end)),
+    ("error axes", "Every position", picking(lambda t: len(t) + 0 * t)),
+    ("error axes", "all 0", kept(freeze_zeros)),
+    ("error shape", "side by side", combining(in_one)),
     (
-        "widths",
+        "error x",
+        "encoding alone is returned",
+        combining(lambda x, rows: rows.expand_as(x)),
+    ),
+    ("error x", "multiplied", combining(lambda x, rows: x * rows)),
+    ("error x", "no sum", combining(lambda x, rows: torch.tanh(x + rows))),
+    ("error finite", "first at position 0", of_table(divided)),
+    ("warning formula", "2j counted twice", of_table(lambda n, d: table(n, d, 1e8))),
+    ("warning formula", "base 10", of_table(lambda n, d: table(n, d, math.e**4))),
+    ("warning formula", "swapped", of_table(swapped)),
+    ("error formula", "divided where they should", of_table(divided_in_float32)),
+    ("warning formula", "no formula", of_table(lambda n, d: torch.randn(n, d))),
+    ("error spoilt", "Positions 5 ", of_table(with_row)),
+    ("error spoilt", "frequencies are rounded to 16 bits", of_table(rounded)),
+    ("error formula", "stacked along the wrong axis", of_table(stacked)),
+    ("warning widths", "the last column", of_table(without_last)),
+    ("error spoilt", "Columns 5 ", of_table(with_column)),
+    ("warning spoilt", "16 bits", of_table(lambda n, d: table(n, d).bfloat16())),
+    ("warning spoilt", "16 bits", of_table(lambda n, d: table(n, d).half())),
+    ("error columns", "are 0", of_table(half_empty)),
+    (
+        "error columns",
+        "the same",
+        of_table(lambda n, d: torch.randn(n, d // 2).repeat(1, 2)),
+    ),
+    ("error distinct", "Position 1 ", picking(lambda t: t // 5)),
+    ("warning distinct", "all that follow", picking(lambda t: t.clamp(max=400))),
+    ("error distinct", "Position 99 ", picking(lambda t: t % 99)),
+    ("error prefix", "from the end", picking(lambda t: t.flip(0))),
+    ("error prefix", "depend on the length", picking(spread_over)),
+    ("warning order", "given the batch first", SOUND["sequence first"]),
+    ("warning distinct", "Position 600 ", picking(lambda t: t - 1)),
+    ("error batch", "In a batch of 2", make_class(Added, forward=by_batch)),
+    (
+        "error random",
+        "evaluation",
+        combining(lambda x, rows: functional.dropout(x + rows)),
+    ),
+    ("error state", "counts on", Counts),
+    ("error state", "longer input", Longest),
+    ("error offset", "a cache", KeyWithoutOffset),
+    ("error offset", "with 1 positions", ignoring(WithOffset)),
+    ("error positions", "is not followed", ignoring(WithPositions)),
+    ("error positions", "those of the first", ForTheFirstSequence),
+    ("error writes", "writes into", combining(lambda x, rows: x.add_(rows))),
+    (
+        "error gradient",
+        "does not reach x",
+        combining(lambda x, rows: x.detach() + rows),
+    ),
+    ("error gradient", "No gradient", make_class(Embedded, forward=in_data)),
+    ("error gradient", "second backward", KeepsItsGraph),
+    ("warning gradient", "padding_idx", lambda d: Embedded(d, padding_idx=0)),
+    (
+        "error training",
+        "the encodings differ",
+        make_class(Added, forward=not_in_training),
+    ),
+    ("warning training", "Dropout sets", make_class(Added, forward=strong_dropout)),
+    ("warning spoilt", "Positions 551", of_table(off_at_the_end)),
+    (
+        "warning widths",
         "by accident",
         of_table(lambda n, d: table(n, d).view(n, -1, 2).flatten(1)),
     ),
-    ("widths", "NaN", of_table(lambda n, d: table(n, d) / (d != 2))),
+    ("warning widths", "NaN", of_table(lambda n, d: table(n, d) / (d != 2))),
 ]
 
 

@@ -43,7 +43,25 @@ def one_row(self, length):
     return self.slopes[:, None, None].float() * at
 
 
+def window(stride):
+    """The class for 4 rows and 6 columns of tokens, its table in rows so long."""
+
+    class Window(nn.Module):
+        def __init__(self, heads):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(7 * 11, heads))
+            row, column = torch.arange(24) // 6, torch.arange(24) % 6
+            down, right = (at - at[:, None] for at in (row, column))
+            self.register_buffer("index", (down + 3) * stride + right + 5)
+
+        def forward(self):
+            return self.weight[self.index].permute(2, 0, 1)
+
+    return Window
+
+
 SOUND = {
+    "window": window(11),
     "lengths": Alibi,
     "a length": make_class(Alibi, forward=of_length),
     "causal": hiding(lambda offset: offset > 0),
@@ -131,6 +149,24 @@ def without_scores(self, scores):
     return 0 * scores + of_length(self, scores.shape[-1])
 
 
+class Keeps(Alibi):
+    kept = None
+
+    def forward(self, queries, keys):
+        if self.kept is None or self.kept.shape[-1] < keys:
+            self.kept = super().forward(queries, keys)
+        return self.kept[:, :queries, :keys]
+
+
+def viewed(self, length):
+    return PerOffset.forward(self, length).permute(1, 2, 0).view(-1, length, length)
+
+
+def counted_in_16_bits(_, queries, keys):
+    at, query = (torch.arange(n).bfloat16().float() for n in (keys, queries))
+    return at - query[:, None]
+
+
 def in_float16(self, length):
     biases = of_length(self, length).to(self.slopes.dtype)
     return biases.masked_fill(self.offsets(length, length) > 0, -1e9)
@@ -184,44 +220,49 @@ def of_number(self, positions):
 
 
 FAULTS = [
-    ("axes", "never filled", frozen),
-    ("axes", "never filled", slopes(lambda h: 0.0 * h)),
-    ("x", "multiplied by the bias", times(lambda b: b)),
-    ("x", "by 0.125", of_scores_with(lambda s: s / 8)),
-    ("x", "no sum", of_scores_with(lambda s: s.softmax(-1))),
-    ("x", "bias alone", make_class(Alibi, forward=without_scores)),
-    ("scores", "No gradient", of_scores_with(lambda s: s.detach())),
-    ("overflow", "-1e+09", make_class(Alibi, forward=in_float16)),
-    ("prefix", "length", make_class(Alibi, forward=by_length)),
-    ("mask", "0 and 1", plus(1)),
-    ("mask", "0 and 1", plus(-1)),
-    ("mask", "next key", hiding(lambda offset: offset > 1)),
-    ("limit", "more than 21 keys", Short),
-    ("shape", "heads are the last", make_class(Alibi, forward=heads_last)),
-    ("positions", "the number alone", make_class(Alibi, forward=of_number)),
-    ("sign", "1 after", sloped(lambda o: -(o - 1).abs())),
-    ("sign", "all alike", sloped(lambda o: o.clamp(max=0))),
-    ("formula", "up to distance 64", sloped(lambda o: -o.abs().clamp(max=64))),
-    ("sign", "grows", sloped(lambda o: o.abs())),
-    ("formula", "one slope", slopes(lambda h: 0.5 + 0 * h)),
-    ("formula", "own slopes", slopes(lambda h: 2.0 ** -(h + 3))),
-    ("formula", "no formula", sloped(lambda o: -(o.float() ** 2))),
-    ("sign", "raised", sloped(lambda o: o)),
-    ("axes", "one number for all keys", sloped(of_the_query)),
-    ("axes", "Values of one offset", sloped(by_query)),
-    ("mask", "the position itself", hiding(lambda offset: offset >= 0)),
-    ("mask", "the position before", hiding(lambda offset: offset < 0)),
-    ("decoding", "the row of query 0", make_class(Alibi, offsets=from_zero)),
-    ("formula", "2**(-8 h / heads) is meant", slopes(lambda h: 2.0 ** (h + 1))),
-    ("distinct", "offset +1 is that at", Unshifted),
-    ("mask", "0 * -inf", make_class(Alibi, forward=zero_times_infinity)),
-    ("mask", "0 * -inf", of_scores_with(plus_zero_times_infinity)),
-    ("decoding", "the row of query 0", make_class(T5, offsets=causal_from_zero)),
-    ("formula", "swapped", t5_offsets(-1)),
-    ("distinct", "wraps round", make_class(PerOffset, index=wrapped)),
-    ("heads", "returns 8", slopes(lambda _: 2.0 ** -torch.arange(1, 9))),
-    ("half", "rounded", make_class(Alibi, offsets=in_its_dtype)),
-    ("gradient", "No gradient", make_class(T5, forward=detached)),
+    ("error axes", "never filled", frozen),
+    ("error axes", "never filled", slopes(lambda h: 0.0 * h)),
+    ("error x", "multiplied by the bias", times(lambda b: b)),
+    ("warning x", "by 0.125", of_scores_with(lambda s: s / 8)),
+    ("error x", "no sum", of_scores_with(lambda s: s.softmax(-1))),
+    ("warning x", "bias alone", make_class(Alibi, forward=without_scores)),
+    ("error scores", "No gradient", of_scores_with(lambda s: s.detach())),
+    ("warning overflow", "-1e+09", make_class(Alibi, forward=in_float16)),
+    ("error prefix", "length", make_class(Alibi, forward=by_length)),
+    ("error mask", "0 and 1", plus(1)),
+    ("error mask", "0 and 1", plus(-1)),
+    ("error mask", "next key", hiding(lambda offset: offset > 1)),
+    ("warning limit", "more than 21 keys", Short),
+    ("error shape", "heads are the last", make_class(Alibi, forward=heads_last)),
+    ("error positions", "the number alone", make_class(Alibi, forward=of_number)),
+    ("error sign", "1 after", sloped(lambda o: -(o - 1).abs())),
+    ("warning sign", "all alike", sloped(lambda o: o.clamp(max=0))),
+    ("warning formula", "up to distance 64", sloped(lambda o: -o.abs().clamp(max=64))),
+    ("error sign", "grows", sloped(lambda o: o.abs())),
+    ("warning formula", "one slope", slopes(lambda h: 0.5 + 0 * h)),
+    ("warning formula", "own slopes", slopes(lambda h: 2.0 ** -(h + 3))),
+    ("warning formula", "no formula", sloped(lambda o: -(o.float() ** 2))),
+    ("warning sign", "raised", sloped(lambda o: o)),
+    ("error axes", "one number for all keys", sloped(of_the_query)),
+    ("error axes", "Values of one offset", sloped(by_query)),
+    ("error mask", "the position itself", hiding(lambda offset: offset >= 0)),
+    ("error mask", "the position before", hiding(lambda offset: offset < 0)),
+    ("error decoding", "the row of query 0", make_class(Alibi, offsets=from_zero)),
+    ("error formula", "2**(-8 h / heads) is meant", slopes(lambda h: 2.0 ** (h + 1))),
+    ("error distinct", "offset +1 is that at", Unshifted),
+    ("error mask", "0 * -inf", make_class(Alibi, forward=zero_times_infinity)),
+    ("error mask", "0 * -inf", of_scores_with(plus_zero_times_infinity)),
+    ("error decoding", "the row of query 0", make_class(T5, offsets=causal_from_zero)),
+    ("error formula", "swapped", t5_offsets(-1)),
+    ("warning formula", "not T5's", t5_offsets(3)),
+    ("error distinct", "In rows and columns", window(7)),
+    ("error decoding", "the row of query 0", Keeps),
+    ("error axes", "mixed up by a view", make_class(PerOffset, forward=viewed)),
+    ("error axes", "16 bits", make_class(Alibi, offsets=counted_in_16_bits)),
+    ("error distinct", "wraps round", make_class(PerOffset, index=wrapped)),
+    ("error heads", "returns 8", slopes(lambda _: 2.0 ** -torch.arange(1, 9))),
+    ("warning half", "rounded", make_class(Alibi, offsets=in_its_dtype)),
+    ("error gradient", "No gradient", make_class(T5, forward=detached)),
 ]
 
 

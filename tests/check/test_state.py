@@ -52,14 +52,14 @@ def cast_for_good(self, x):
 
 
 LATER = [
-    ("device", "stays behind (pe)", kept(in_attribute)),
-    ("device", "in embedding", make_class(Embedded, forward=on_the_processor)),
-    ("meta", "pe is in no checkpoint", kept(not_saved)),
-    ("state_dict", "does not load", Grows),
-    ("state_dict", "other encodings", kept(drawn)),
-    ("dtype", "comes back as float32", make_class(Added, forward=in_float32)),
-    ("half", "is off by", CountsInX),
-    ("state", "bfloat16", make_class(Added, forward=cast_for_good)),
+    ("warning device", "stays behind (pe)", kept(in_attribute)),
+    ("warning device", "in embedding", make_class(Embedded, forward=on_the_processor)),
+    ("warning meta", "pe is in no checkpoint", kept(not_saved)),
+    ("warning state_dict", "does not load", Grows),
+    ("warning state_dict", "other encodings", kept(drawn)),
+    ("warning dtype", "comes back as float32", make_class(Added, forward=in_float32)),
+    ("warning half", "is off by", CountsInX),
+    ("warning state", "bfloat16", make_class(Added, forward=cast_for_good)),
 ]
 
 

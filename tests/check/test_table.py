@@ -99,26 +99,30 @@ def test_a_sound_one_counts_on_from_an_offset():
 
 
 FAULTS = [
-    ("shape", "600 rows", make_class(Added, forward=lambda s, seq_len: s.pe)),  # noqa: ARG005
-    ("offset", "it raises", make_class(Added, forward=to_the_length)),
-    ("positions", "0.75 is cut", whole(torch.Tensor.long)),
-    ("positions", "0.75 is cut", whole(torch.round)),
-    ("positions", "of the first", make_class(Added, forward=of_the_first)),
-    ("shape", "12 rows", rows_of(lambda n: slice(n + 1))),
-    ("shape", "10 rows", rows_of(lambda n: slice(n - 1))),
+    ("error shape", "600 rows", make_class(Added, forward=lambda s, seq_len: s.pe)),  # noqa: ARG005
+    ("error offset", "it raises", make_class(Added, forward=to_the_length)),
+    ("warning positions", "0.75 is cut", whole(torch.Tensor.long)),
+    ("warning positions", "0.75 is cut", whole(torch.round)),
+    ("error positions", "of the first", make_class(Added, forward=of_the_first)),
+    ("error shape", "12 rows", rows_of(lambda n: slice(n + 1))),
+    ("error shape", "10 rows", rows_of(lambda n: slice(n - 1))),
     (
-        "shape",
+        "error shape",
         "[64, 11]",
         make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len].T),
     ),
-    ("shape", "x is in it", Added),
-    ("formula", "degrees", make_class(Times, unit=math.pi / 180)),
+    ("error shape", "x is in it", Added),
+    ("error formula", "degrees", make_class(Times, unit=math.pi / 180)),
     (
-        "positions",
+        "error positions",
         "is not followed",
         make_class(Added, forward=lambda s, positions: s.pe[: len(positions)]),
     ),
-    ("device", "another device", make_class(FORMS["positions"], keep=in_attribute)),
+    (
+        "warning device",
+        "another device",
+        make_class(FORMS["positions"], keep=in_attribute),
+    ),
 ]
 
 
