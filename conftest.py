@@ -17,13 +17,27 @@ sys.dont_write_bytecode = False
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 
 
-LONGEST_FIRST = ("tests/website", "tests/book", "tests/live", "tests/explorers")
-"""So that no process is left alone with one of them at the end."""
+LONGEST_FIRST = (
+    "tests/live/test_live.py",  # builds the site; meanwhile come tests without it
+    "tests/course/test_graders.py",  # waits a minute for an answer without an end
+    "book/beyond/transformer.ipynb",
+    "tests/explorers/test_drawings.py",
+    "tests/book",
+    "tests/nn",
+    "tests/website",
+    "tests/live",
+)
+"""So that no process waits for another's site, or is left alone at the end."""
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """The rooms that take longest come first, the others in their order."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST_FIRST))
+    """What takes longest comes first, the rest in its order."""
+
+    def place(item: Any) -> int:
+        found = (i for i, it in enumerate(LONGEST_FIRST) if item.nodeid.startswith(it))
+        return next(found, len(LONGEST_FIRST))
+
+    items.sort(key=place)
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -37,8 +51,8 @@ def pytest_addoption(parser: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: some wait for a browser or a kernel."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than there are cores: some wait for a browser or a kernel."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collectstart(collector: Any) -> None:

@@ -16,7 +16,7 @@ LARGEST_BASE = 1e300  # so that the longest wavelength is a float
 FLOAT_DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 Encode = Callable[[int], ArrayLike]
-"""A function from a length to a table of codes, [length, d_model]."""
+"""A function from a length to a table of encodings, [length, d_model]."""
 
 
 def short_repr(value: Any) -> str:

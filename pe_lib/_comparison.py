@@ -1,4 +1,4 @@
-"""A table of codes under test, and when two of its numbers count as equal."""
+"""A table of encodings under test, and when two of its numbers count as equal."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ LARGEST_ENTRY = 1e300  # and the smallest is its inverse: distances are then flo
 
 @dataclass(frozen=True)
 class Codes:
-    """A table of codes, and by how much its numbers may differ and still be equal.
+    """A table of encodings, and by how much its numbers may differ and still be equal.
 
     In a unit near the largest entry, so that no square overflows or vanishes.
     """
@@ -25,7 +25,7 @@ class Codes:
     rounding: float
 
     def distances(self) -> NDArray[np.float64]:
-        """The distance between any two codes, exact also where they nearly agree."""
+        """The distance of any two encodings, exact also where they nearly agree."""
         return np.array(
             [np.linalg.norm(self.table - row, axis=1) for row in self.table]
         )
@@ -36,7 +36,7 @@ class Codes:
 
 
 def codes_of(encode: Encode, length: int) -> Codes:
-    """The table of `encode` at a length; its codes must have digits to differ in."""
+    """The table of `encode` at a length; its rows must have digits to differ in."""
     entries = entries_of(encode, length)
     unit = 2.0 ** np.frexp(np.abs(entries).max())[1]  # a power of two: no rounding
     table = entries / unit

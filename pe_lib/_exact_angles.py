@@ -108,7 +108,7 @@ def sines_and_cosines_of(
 def write_sines_and_cosines(
     hands: NDArray[np.complex128], codes: NDArray[Any], layout: str
 ) -> None:
-    """Write hands [..., K] as codes [..., d_model], rounded to the dtype of `codes`."""
+    """Write hands [..., K] as `codes` [..., d_model], rounded to their dtype."""
     d_model = codes.shape[-1]
     numbers = via_float32(hands.view(np.float64), codes.dtype)
     if layout == "interleaved":

@@ -45,7 +45,7 @@ class Convention:
     start : int
         The position of the first word.
     array : "rows" or "columns"
-        Whether the code of a position is a row or a column of the array.
+        Whether the encoding of a position is a row or a column of the array.
     shift : "row", "column" or None
         Whether a shift is written p T or T p; None where none is written.
     odd : "lone", "zero" or None

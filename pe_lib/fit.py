@@ -76,7 +76,7 @@ def fit_head(
     ValueError
         If `lengths` is empty, `penalty` is not above 0, or a shape does not fit.
     RuntimeError
-        If the search stops before the gradient is below 1e-6. Scale the codes, so
+        If the search stops before the gradient is below 1e-6. Scale the encodings, so
         that their entries are about 1, or raise the penalty.
 
     Examples
@@ -136,7 +136,7 @@ def fit_head(
 def _problems(
     encode: Encode, target: Target, lengths: ArrayLike
 ) -> list[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Codes with their constant, queries that have a target, and their targets."""
+    """Encodings with their constant, queries that have a target, and their targets."""
     as_callable("encode", encode)
     as_callable("target", target)
     every = as_integers("all lengths", lengths, at_least=2)

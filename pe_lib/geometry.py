@@ -1,15 +1,16 @@
-r"""How far apart the codes are, and how alike: the offset decides, and nothing else.
+r"""How far apart encodings are, and how alike: the offset decides, and nothing else.
 
 The shift matrix T(k) is a rotation (:mod:`pe_lib.rotation`), so moving two positions
-by the same number changes neither the distance of their codes nor their dot product.
-Both are functions of the offset alone, one summand a pair:
+by the same number changes neither the distance of their encodings nor their dot
+product. Both are functions of the offset alone, one summand a pair:
 
 .. math::
 
    P_t \cdot P_{t+k} = \sum_j \cos\omega_j k, \qquad
    \lVert P_{t+k} - P_t \rVert^2 = 4 \sum_j \sin^2(\omega_j k / 2)
 
-and, since every code has the squared length d/2, the second is d minus twice the first.
+and, since every encoding has the squared length d/2, the second is d minus twice the
+first.
 """
 
 import numpy as np
@@ -37,13 +38,13 @@ def similarity(
     base: float = 10_000.0,
     spacing: str = "paper",
 ) -> NDArray[np.float64]:
-    r"""The dot product of two codes whose positions lie `offsets` apart.
+    r"""The dot product of two encodings whose positions lie `offsets` apart.
 
     .. math:: S(k) = P_t \cdot P_{t+k} = \sum_j \cos\omega_j k
 
-    for every position t. The largest value is S(0) = d/2, the squared norm of a
-    code; S(k) divided by it is the cosine of the angle between the codes. The layout
-    does not matter.
+    for every position t. The largest value is S(0) = d/2, the squared norm of an
+    encoding; S(k) divided by it is the cosine of the angle between the encodings. The
+    layout does not matter.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def distance(
     base: float = 10_000.0,
     spacing: str = "paper",
 ) -> NDArray[np.float64]:
-    r"""The distance of two codes whose positions lie `offsets` apart.
+    r"""The distance of two encodings whose positions lie `offsets` apart.
 
     .. math:: \lVert P_{t+k} - P_t \rVert = 2 \sqrt{\sum_j \sin^2(\omega_j k / 2)}
 
@@ -165,7 +166,7 @@ def nearest_other(
     base: float = 10_000.0,
     spacing: str = "paper",
 ) -> tuple[int, float]:
-    """The offset, from 1 to `within`, at which two codes come nearest to each other.
+    """The offset, from 1 to `within`, at which two encodings come nearest together.
 
     No offset is left out. The squares of the pairs can only add up, so an offset is
     dropped as soon as some of its clocks are already further away than the best so
@@ -249,7 +250,7 @@ def _not_yet_excluded(
 def first_rise(d_model: int, *, base: float = 10_000.0, spacing: str = "paper") -> int:
     """The first whole offset k with S(k + 1) > S(k), S being :func:`similarity`.
 
-    There always is one: infinitely many codes of equal norm cannot stay apart, so
+    There always is one: infinitely many encodings of equal norm cannot stay apart, so
     somewhere two of them come nearer to each other than neighbours are.
 
     Takes the arguments of :func:`similarity` but for the offsets, and raises what it

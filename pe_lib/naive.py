@@ -12,7 +12,7 @@ from pe_lib._arguments import as_flag, as_integer, as_positions
 
 
 def counting(positions: ArrayLike) -> NDArray[np.float64]:
-    """The position itself, as a code of one number: ``t``.
+    """The position itself, as an encoding of one number: ``t``.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def doubling_waves(
        M_{t,j} = \sin\frac{2\pi t}{2^j}, \qquad j = 0, 1, \ldots, \text{count} - 1
 
     the continuous binary counter on the way to the sinusoidal encoding in
-    Kernes (2021). All codes lie on a closed curve: they repeat after
+    Kernes (2021). All encodings lie on a closed curve: they repeat after
     ``2**(count - 1)`` positions, and without cosines some are equal before that.
 
     Parameters

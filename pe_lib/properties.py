@@ -1,8 +1,8 @@
-r"""What a good positional code should have, as tests that return their evidence.
+r"""What a good positional encoding should have, as tests that return their evidence.
 
-Each criterion takes a function ``encode(length)`` that returns a table of codes,
+Each criterion takes a function ``encode(length)`` that returns a table of encodings,
 [length, d_model], and answers with a :class:`Verdict`: does it hold, what was
-measured, and the positions that show it. A verdict is about these codes at this
+measured, and the positions that show it. A verdict is about these encodings at this
 length, no more: it says its d and its n.
 
 Two numbers, be they entries, norms or distances, count as equal if they differ by
@@ -12,13 +12,13 @@ no more than rounding explains:
 
    10^{-12}\, \max_t \lVert P_t - P_0 \rVert + 2^{-49}\, \max_t \lVert P_t \rVert
 
-A trillionth of the spread of the codes, for the errors of the formula that made
-them, and a few units in the last place of the longest code, for the digits that
-float64 does not hold. So no verdict changes if all codes are multiplied by one
-number, and none but that of :func:`equal_norm` if one code is added to all of them.
-Codes that differ by less than a trillionth of their norm are refused: they have too
-few digits left to differ in. Codes of fewer digits, float32 for instance, are taken
-as they are: they *are* other codes.
+A trillionth of the spread of the encodings, for the errors of the formula that made
+them, and a few units in the last place of the longest encoding, for the digits that
+float64 does not hold. So no verdict changes if all encodings are multiplied by one
+number, and none but that of :func:`equal_norm` if one encoding is added to all of them.
+Encodings that differ by less than a trillionth of their norm are refused: they have too
+few digits left to differ in. Encodings of fewer digits, float32 for instance, are taken
+as they are: they *are* other encodings.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ class Verdict:
     evidence : str
         The positions and numbers that show it.
     d, n : int
-        Width of the codes and number of positions that were looked at.
+        Width of the encodings and number of positions that were looked at.
     """
 
     holds: bool | None
@@ -61,14 +61,14 @@ class Verdict:
 
 
 def unique(encode: Encode, length: int) -> Verdict:
-    """No two positions have the same code.
+    """No two positions have the same encoding.
 
-    Measured: the smallest distance between two codes.
+    Measured: the smallest distance between two encodings.
 
     Examples
     --------
     >>> unique(lambda n: np.arange(n)[:, np.newaxis] % 8, 20).evidence
-    'codes 0 and 8 are equal'
+    'encodings 0 and 8 are equal'
     """
     codes = codes_of(encode, length)
     distances = codes.distances()
@@ -82,18 +82,18 @@ def unique(encode: Encode, length: int) -> Verdict:
         apart = codes.show(smallest)
         evidence = f"nearest are {first} and {second}, {apart} apart"
     elif smallest:
-        evidence = f"codes {first} and {second} equal up to rounding"
+        evidence = f"encodings {first} and {second} equal up to rounding"
     else:
-        evidence = f"codes {first} and {second} are equal"
+        evidence = f"encodings {first} and {second} are equal"
     return _verdict(codes, holds, smallest * codes.unit, evidence)
 
 
 def equal_norm(encode: Encode, length: int) -> Verdict:
-    r"""All codes have the same norm, their length as vectors.
+    r"""All encodings have the same norm, their length as vectors.
 
-    Measured: the largest norm minus the smallest. Codes that lie very near each
+    Measured: the largest norm minus the smallest. Encodings that lie very near each
     other get no verdict, but None: if all of them lie within s of the first, and the
-    norms agree, but those of codes on a straight line would agree as well, since
+    norms agree, but those of encodings on a straight line would agree as well, since
     :math:`s^2 / (8 \lVert P \rVert)` is no more than rounding.
 
     Examples
@@ -115,17 +115,17 @@ def equal_norm(encode: Encode, length: int) -> Verdict:
             else f"{codes.show(difference)} more at {high}"
         )
     elif 0 < codes.spread**2 <= 8 * largest * codes.rounding:
-        holds, evidence = None, "cannot tell: the codes are too near"
+        holds, evidence = None, "cannot tell: the encodings are too near"
     else:
-        evidence = f"every code has norm {codes.show(largest)}"
+        evidence = f"every encoding has norm {codes.show(largest)}"
     return _verdict(codes, holds, difference * codes.unit, evidence)
 
 
 def one_shift_matrix(encode: Encode, length: int) -> Verdict:
-    r"""One matrix and one constant move every code to the next: :math:`T P_t + b`.
+    r"""One matrix and one constant move every encoding to the next: :math:`T P_t + b`.
 
-    Then their powers move every code by 2, 3, ... Attention can apply them: its
-    projections have biases. Holds if the best T and b miss no code by more than
+    Then their powers move every encoding by 2, 3, ... Attention can apply them: its
+    projections have biases. Holds if the best T and b miss no encoding by more than
     rounding. Measured, for the best T and b:
 
     .. math::
@@ -133,12 +133,12 @@ def one_shift_matrix(encode: Encode, length: int) -> Verdict:
        \frac{\lVert T P_t + b - P_{t+1} \rVert}{\lVert P_{t+1} - \bar P \rVert}
 
     over all t: 0 if they explain every step, 1 if they do no better than the mean
-    code.
+    encoding.
 
     Examples
     --------
     >>> one_shift_matrix(lambda n: np.arange(n)[:, np.newaxis], 20).evidence
-    'one matrix moves every code on by 1'
+    'one matrix moves each on by 1'
     >>> one_shift_matrix(lambda n: np.arange(n)[:, np.newaxis] ** 2, 20).holds
     False
     """
@@ -149,7 +149,7 @@ def one_shift_matrix(encode: Encode, length: int) -> Verdict:
             f"length must be above d_model + 2 = {width + 2}, got {length}: "
             "so few steps fit almost any table"
         )
-    # From the first code on, so that a large constant costs no digits. Each column
+    # From the first encoding on, so that a large constant costs no digits. Each column
     # that moves counts alike; what a fit leaves is what lies outside their span.
     moved = codes.table - codes.table[0]
     reach = np.abs(moved).max(axis=0)
@@ -163,7 +163,7 @@ def one_shift_matrix(encode: Encode, length: int) -> Verdict:
     residual = float(np.linalg.norm(misses) / spread) if spread else 0.0
     holds = bool(misses.max() <= codes.rounding)
     if holds:
-        evidence = "one matrix moves every code on by 1"
+        evidence = "one matrix moves each on by 1"
     else:
         (worst,) = first_true(misses >= misses.max() * (1 - 1e-6))
         share = f"{residual:.0%}" if residual > 0.01 else f"{100 * residual:.1g}%"
@@ -187,7 +187,7 @@ def bounded(encode: Encode, length: int) -> Verdict:
     Examples
     --------
     >>> bounded(lambda n: np.arange(n)[:, np.newaxis], 21).evidence
-    'up to 20, 41, 83 from code 0'
+    'up to 20, 41, 83 from encoding 0'
     """
     codes = codes_of(encode, length)
     start, rounding = codes.table[0] * codes.unit, codes.rounding * codes.unit
@@ -202,11 +202,11 @@ def bounded(encode: Encode, length: int) -> Verdict:
         growth = second / first if first > rounding else np.inf
     holds = growth == 0 or second < first - rounding
     shown = ", ".join(codes.show(reach / codes.unit) for reach in reaches)
-    return _verdict(codes, holds, growth, f"up to {shown} from code 0")
+    return _verdict(codes, holds, growth, f"up to {shown} from encoding 0")
 
 
 def same_at_every_length(encode: Encode, length: int) -> Verdict:
-    """A position has the same code in a sequence of twice as many positions.
+    """A position has the same encoding in a sequence of twice as many positions.
 
     Measured: the largest change of an entry.
 
@@ -214,32 +214,32 @@ def same_at_every_length(encode: Encode, length: int) -> Verdict:
     --------
     >>> share = lambda n: np.arange(n)[:, np.newaxis] / (n - 1)
     >>> same_at_every_length(share, 5).evidence
-    'code 4 is 1, but 0.4444 at n=10'
+    'encoding 4 is 1, but 0.4444 at n=10'
     """
     codes = codes_of(encode, length)
     longer = entries_of(encode, 2 * length)
     width, at = codes.table.shape[1], f"at n={2 * length}"
     if longer.shape[1] != width:
-        evidence = f"codes of {width} numbers, but of {longer.shape[1]} {at}"
+        evidence = f"encodings of {width} numbers, but of {longer.shape[1]} {at}"
         return _verdict(codes, False, np.inf, evidence)
     later = longer[:length] / codes.unit
     changes = np.abs(later - codes.table)
     largest = float(changes.max())
     holds = largest <= codes.rounding
     if holds:
-        evidence = f"no code changes {at}"
+        evidence = f"no encoding changes {at}"
     else:
         place = first_true(changes >= largest - codes.rounding)
         now, then = codes.show(codes.table[place]), codes.show(later[place])
         if now != then:
-            evidence = f"code {place[0]} is {now}, but {then} {at}"
+            evidence = f"encoding {place[0]} is {now}, but {then} {at}"
         else:
-            evidence = f"code {place[0]} changes by {codes.show(largest)} {at}"
+            evidence = f"encoding {place[0]} changes by {codes.show(largest)} {at}"
     return _verdict(codes, holds, largest * codes.unit, evidence)
 
 
 def same_distance(encode: Encode, length: int) -> Verdict:
-    """Two codes are as far apart as any two others with the same offset.
+    """Two encodings are as far apart as any two others with the same offset.
 
     Measured: over all offsets, the largest difference between two such distances,
     as a share of the largest distance.
@@ -276,8 +276,8 @@ def same_distance(encode: Encode, length: int) -> Verdict:
 def smooth(encode: Encode, length: int) -> Verdict:
     """A neighbour is nearer than a stranger.
 
-    Measured: the largest step from one code to the next, divided by the median
-    distance between two codes. Holds below 1.
+    Measured: the largest step from one encoding to the next, divided by the median
+    distance between two encodings. Holds below 1.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def smooth(encode: Encode, length: int) -> Verdict:
 
 
 def monotone(encode: Encode, length: int) -> Verdict:
-    """Looking ahead from any position: the further away, the further its code.
+    """Looking ahead from any position: the further away, the further its encoding.
 
     Measured: the largest fall of the distance from one position to the next, as a
     share of the largest distance.

@@ -41,7 +41,7 @@ def shift_matrix(
         -\sin\omega_j k & \cos\omega_j k \end{pmatrix}_{j = 0, 1, \ldots}
 
     for every position t: one block a pair (sine, cosine), zero elsewhere. That
-    it exists is stated by Vaswani et al. (2017), section 3.5. Codes are
+    it exists is stated by Vaswani et al. (2017), section 3.5. Encodings are
     columns; where they are rows, as in a table, use the transpose:
     ``P[t] @ T.T``. The transpose is also the inverse, so the wrong one shifts
     by ``-offset``.
@@ -81,7 +81,7 @@ def shift_matrix(
     """
     offset = as_offset(offset)
     d_model = as_even_width(d_model)
-    # The entries of T(k) are the entries of the code of position k.
+    # The entries of T(k) are the entries of the encoding of position k.
     code = sinusoidal(offset, d_model, base=base, spacing=spacing, layout=layout)
     sines, cosines = layout_columns(d_model, layout)
     sin, cos = np.diag(code[sines]), np.diag(code[cosines])
@@ -149,7 +149,7 @@ def apply_shift(
 
 
 def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float]:
-    r"""The matrix that comes nearest to shifting any table of codes.
+    r"""The matrix that comes nearest to shifting any table of encodings.
 
     .. math::
 

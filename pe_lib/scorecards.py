@@ -54,8 +54,9 @@ class Scorecard(dict[str, dict[str, Verdict]]):
             for name, row in self.items()
         )
         return (
-            '<table class="dataframe scorecard">\n<thead><tr><th scope="col">code</th>'
-            f"{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+            '<table class="dataframe scorecard">\n<thead><tr>'
+            f'<th scope="col">encoding</th>{heads}</tr></thead>\n'
+            f"<tbody>\n{rows}</tbody>\n</table>"
         )
 
     def _note(self, name: str) -> str:
@@ -78,7 +79,7 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
     ----------
     encodings : mapping
         From a name, a string, to a function ``encode(length)`` that returns a table
-        of codes, [length, d_model], finite real numbers.
+        of encodings, [length, d_model], finite real numbers.
     length : int
         Number of positions to test, at least 4. Some criteria also ask for twice
         or four times as many. Time grows with its square.
@@ -139,7 +140,7 @@ def _row(encode: Encode, length: int) -> dict[str, Verdict]:
 def _judge(
     criterion: Callable[[Encode, int], Verdict], encode: Encode, length: int
 ) -> Verdict:
-    """The verdict, or what went wrong: the code of a reader may do anything."""
+    """The verdict, or what went wrong: the encoding of a reader may do anything."""
     try:
         return criterion(encode, length)
     except Exception as error:
@@ -148,7 +149,7 @@ def _judge(
 
 
 def _of_one_width(encode: Encode) -> Encode:
-    """`encode`, held to one width of its codes for one length."""
+    """`encode`, held to one width of its encodings for one length."""
     widths: dict[int, int] = {}
 
     def steady(length: int) -> ArrayLike:

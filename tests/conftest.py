@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     """What is marked so waits for `make weekly`, which runs nothing else."""
     weekly = config.getoption("weekly", False)
     chosen = [x for x in items if bool(x.get_closest_marker("weekly")) == weekly]
-    config.hook.pytest_deselected(items=[x for x in items if x not in set(chosen)])
+    left = [x for x in items if bool(x.get_closest_marker("weekly")) != weekly]
+    config.hook.pytest_deselected(items=left)
     items[:] = chosen
 
 

@@ -2,8 +2,9 @@
 
 Of the notebooks those that changed and those that rest on what changed; of the tests
 those that changed, that rest on what changed, or that name a script, a style or a plan
-that did; of the tests that read or open every page what they say of changed pages.
-Notebooks that changed also run with their values at the ends of their ranges.
+that did; of the tests that read or open every page what they say of changed pages; of
+those that call every public function what they say of changed modules. Notebooks that
+changed also run with their values at the ends of their ranges.
 """
 
 import subprocess
@@ -22,6 +23,7 @@ from tools.changes import (
 READ = {*ROOT.glob("tests/book/test_*.py")}
 VALUES = ROOT / "tests/book/test_values.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
+CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
 SAMPLE = ["book/index", "problem/order_blindness"]
 """Where a change of style, scripts or templates is looked at; `make test` sees all."""
 
@@ -53,6 +55,9 @@ def touched() -> list[list[str]]:
             (tests - OPENED - (READ if in_book else set())) | documented | {*notebooks}
         )
     ]
+    if documented:
+        called = ["test_every_public_name", *(f"{path.stem}." for path in documented)]
+        runs.append([*paths(CALLED), "-k", " or ".join(sorted(called))])
     if in_book:
         runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
     offering = [page for page in notebooks if "= chosen(" in page.read_text("utf-8")]

@@ -55,6 +55,7 @@ NOTEBOOKS = """\
 Each page of [the book]({url}) as its readers run it: figures with captions, checks that
 report, no solutions. On Colab the first cell fetches the library from
 [the repository]({repository}), where the book is written and mistakes are reported.
+Elsewhere clone that, too, and in it `pip install ".[book]"`.
 This branch is made by `make release`; text and figures are CC BY 4.0, code is MIT.
 """
 
@@ -62,7 +63,8 @@ BY_HAND = """
 Made: the addresses, {wheel}, the site in _build/html, the branch {branch}.
 Six things are left to you:
 
-1. Read `git diff`, run `make test`, and
+1. If https://pypi.org/project/{project} is somebody's, choose another `name` in
+   pyproject.toml and run this again. Read `git diff`, run `make test`, and
    git commit -am "Addresses" && git tag v{version}
 2. Make an empty public repository {repository}, with Settings, Pages, Source
    "GitHub Actions"{domain}.
@@ -71,11 +73,10 @@ Six things are left to you:
 4. Open a chapter there and try its links to Binder, Colab, its source and the form for
    mistakes. Binder's first start takes minutes; after it readers wait less.
 5. .venv/bin/python -m pip install twine && .venv/bin/twine upload {wheel}
-   with your account on PyPI. If somebody has the name pe-lib there, choose another
-   `name` in pyproject.toml and run this again.
+   with your account on PyPI.
 6. Make a release of v{version} on GitHub with the entry of CHANGELOG.md, the wheel, and
-   both packages of "Python on the page" (docs/development.md); with the repository
-   known to Zenodo it gets a DOI, which goes into CITATION.cff as `doi: ...`."""
+   .venv/live as a zip: a site can be built from it when its packages are gone. With the
+   repository known to Zenodo it gets a DOI, for CITATION.cff as `doi: ...`."""
 
 
 class Addresses(NamedTuple):
@@ -130,12 +131,15 @@ def build_wheel(root: Path, to: Path) -> None:
 
 
 def write_branch(root: Path, editions: Path, addresses: Addresses) -> None:
-    """Commit the readers' notebooks to a branch of their own; nothing else moves."""
+    """Commit the readers' notebooks to a branch of their own; nothing else moves.
+
+    They come from what the site offers, with the data that they read beside them.
+    """
     with tempfile.TemporaryDirectory() as name:
-        tree = Path(name, "tree")
-        shutil.copytree(
-            editions, tree, ignore=lambda _, names: [n for n in names if ".zip" in n]
-        )
+        for archive in editions.rglob("*.zip"):
+            if not archive.stem.endswith("-author"):
+                shutil.unpack_archive(archive, name)
+        tree = Path(name, "book")
         for licence in ("LICENSE", "LICENSE-TEXT"):
             shutil.copy(root / licence, tree)
         text = NOTEBOOKS.format(**addresses._asdict())
@@ -166,6 +170,7 @@ def main() -> int:
     fill(ROOT, addresses)
     installed = "--old-file=.venv/.ready"  # though pyproject.toml is newer now
     subprocess.run(["make", installed, "book"], cwd=ROOT, check=True)
+    shutil.rmtree(FOLDER, ignore_errors=True)
     build_wheel(ROOT, FOLDER)
     write_branch(ROOT, EDITIONS, addresses)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -173,7 +178,8 @@ def main() -> int:
     at_home = addresses.url.split("/")[2].endswith(".github.io")
     domain = "" if at_home else f", and the domain {addresses.url.split('/')[2]}"
     about = {"wheel": wheel.relative_to(ROOT), "branch": BRANCH, "domain": domain}
-    print(BY_HAND.format(version=project["version"], **about, **addresses._asdict()))
+    about |= {"project": project["name"], "version": project["version"]}
+    print(BY_HAND.format(**about, **addresses._asdict()))
     return 0
 
 

@@ -296,7 +296,8 @@ class Page:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The chapters that its opening block says one must know."""
-        return tuple(map(self.named, NOTEBOOK_LINK.findall(self.opening["You need"])))
+        needs = self.opening.get("You need", "")
+        return tuple(map(self.named, NOTEBOOK_LINK.findall(needs)))
 
     def named(self, link: str) -> str:
         """The name of the page that a link from here leads to, without its ending."""

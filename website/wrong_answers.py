@@ -48,7 +48,10 @@ class Exercises(dict[str, Collected]):
 
     def __missing__(self, label: str) -> Collected:
         """Say what an author has forgotten."""
-        raise KeyError(f"{label} is in no file of book/exercises: see problem.yml")
+        raise KeyError(
+            f"{label} is in no file of book/exercises: write its wrong answers into "
+            "that of its part (the head of problem.yml says how)"
+        )
 
 
 @cache

@@ -88,7 +88,7 @@ def time_embedding(
 
 
 def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.float64]:
-    r"""The code of NeRF: each hand twice as fast as the one before.
+    r"""The encoding of NeRF: each hand twice as fast as the one before.
 
     .. math::
 
@@ -112,7 +112,7 @@ def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.floa
     -------
     array [..., axes * 2 * octaves], float64
         With pi a whole turn is dropped exactly, so that -1 and 1, which are one and
-        the same to this code, get the same numbers.
+        the same to this encoding, get the same numbers.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def fourier_features(points: ArrayLike, directions: ArrayLike) -> NDArray[np.flo
 
     Tancik et al. (2020), arXiv 2006.10739: they draw the rows of B from a normal
     distribution and choose its standard deviation on held-out points. The dot product
-    of two codes depends on the difference of the points alone.
+    of two encodings depends on the difference of the points alone.
 
     Parameters
     ----------

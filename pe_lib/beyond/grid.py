@@ -1,7 +1,7 @@
 r"""Positions on a grid: of the patches of an image, the boxes of a video.
 
 A position here is a list of coordinates, one an axis: (row, column), or (time, row,
-column). An axial code spends some of its numbers on each axis. A mixed one lets a
+column). An axial encoding spends some of its numbers on each axis. A mixed one lets a
 pair of numbers turn with several axes at once.
 """
 
@@ -53,11 +53,11 @@ def axial(
     layout: str = "interleaved",
     dtype: DTypeLike = np.float64,
 ) -> NDArray[Any]:
-    r"""One sinusoidal code for each coordinate, side by side.
+    r"""One sinusoidal encoding for each coordinate, side by side.
 
     .. math:: (P_y, P_x), \qquad\text{each of } d/2 \text{ numbers}
 
-    and likewise for more axes. The image encoders MoCo v3 and MAE add such codes to
+    and likewise for more axes. The image encoders MoCo v3 and MAE add such encodings to
     their patches: MAE with layout "half_split", the **column** first although its
     program calls that part ``emb_h``; MoCo v3's form in Google's big_vision has
     spacing "endpoint". For either give (column, row).

@@ -1,8 +1,8 @@
 """What an attention method guarantees of positions, as tests with their evidence.
 
-:mod:`pe_lib.properties` asks a table of codes. A rotation or a bias has no table; it
-has *scores*. An :class:`AttentionMethod` can be asked for scores: of given words, and
-of equal words by a head that was set by hand to attend so many positions back. A
+:mod:`pe_lib.properties` asks a table of encodings. A rotation or a bias has no table;
+it has *scores*. An :class:`AttentionMethod` can be asked for scores: of given words,
+and of equal words by a head that was set by hand to attend so many positions back. A
 test that is passed shows what can be reached by choosing weights, not what training
 finds.
 """

@@ -120,8 +120,8 @@ def apply_rotary(
     Su et al. (2021), equations 14 and 15, with the frequencies of
     :func:`rotary_frequencies`. A dot product of two rotated vectors depends on the
     difference of their positions alone. The rotation is the shift matrix T(-t):
-    rotary and the sinusoid are the same turn, here of the words, there of the codes.
-    (It is T(t) if each pair is read as cosine, sine.)
+    rotary and the sinusoid are the same turn, here of the words, there of the
+    encodings. (It is T(t) if each pair is read as cosine, sine.)
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
-from pe_lib.check.call import NEAR, CannotCallError, ForeignError, noise
-from pe_lib.check.recognise import COARSE, exactly_repeated
+from pe_lib.check.call import CannotCallError, ForeignError
+from pe_lib.check.recognise import exactly_repeated
 from pe_lib.check.registry import applies_to
-from pe_lib.check.report import Findings, error, warning
+from pe_lib.check.report import PLAIN, Findings, error, warning
 from pe_lib.check.rows import Rows
 
 ROUNDED = 2e-4  # of 1: less than float16 rounds, more than float32 is off soon
@@ -44,44 +44,18 @@ def axes(rows: Rows) -> Findings:
         )
 
 
-@applies_to("added")
-def x(rows: Rows) -> Findings:
-    """Is what comes back x plus an encoding?"""
-    if rows.is_sum or rows.flaw or not np.isfinite(rows.table).all():
-        return
-    sample = noise(3, rows.length, rows.d_model)
-    with torch.no_grad():
-        ones = rows.answer(rows.fresh(), x=torch.ones_like(sample))
-        rest = rows.answer(rows.fresh(), x=sample) - sample * ones
-    if abs(rows.scale) < COARSE and rows.usual.any():
-        yield error(
-            "x does not come back: the encoding alone is returned.",
-            'Return x + encoding; or check it as kind="table".',
-        )
-    elif float(rest.abs().max()) < COARSE:
-        yield error("x is multiplied by the encoding.", "Return x + encoding.")
-    else:
-        yield error(
-            "What comes back is no sum of x and an encoding of the position.",
-            "Check the encoding without what follows it: all else that is reported may "
-            "be due to this.",
-        )
-
-
 @applies_to("added", "table")
 def spoilt(rows: Rows) -> Findings:
     """Are there rows or columns that do not follow the formula of the others?"""
     fit = rows.fit
-    if fit is None or rows.is_trained or not fit.candidate.right:
+    if fit is None or rows.is_trained or not fit.formula.right:
         return
     bad_rows, bad = fit.spoilt(0), fit.spoilt(1)
     if bad_rows == [0] and not rows.table[0].any():
         yield warning("Position 0 gets zeros, as if it were padding.")
     elif bad_rows:
-        level = error if bad_rows[0] < NEAR else warning
+        level = error if bad_rows[0] < PLAIN else warning
         yield level(f"Positions {some(bad_rows)} do not follow the formula.")
-    elif bad and not rows.table[:, bad].any():
-        yield error(f"Columns {some(bad)} are 0: a part was never filled.")
     elif bad:
         yield error(f"Columns {some(bad)} do not follow the formula of the others.")
     elif fit.early > ROUNDED:
@@ -93,17 +67,16 @@ def spoilt(rows: Rows) -> Findings:
 
 @applies_to("added", "table")
 def columns(rows: Rows) -> Findings:
-    """Are there columns that are 0, constant, or there twice?"""
+    """Are there columns that are constant, or there twice?"""
     table = rows.table
     recognised = rows.recognised and not rows.is_trained
     if not rows.is_told or rows.way.columns or recognised:
         return
     constant = np.flatnonzero(np.ptp(table, axis=0) < 1e-6 * np.abs(table).max())
     again = exactly_repeated(np.delete(table, constant, axis=1).T)
-    if len(constant) and not table[:, constant].any():
-        yield error(f"Columns {some([*constant])} are 0: a part was never filled.")
-    elif len(constant):
-        yield error(f"Columns {some([*constant])} are the same at every position.")
+    if len(constant):
+        what = "the same at every position" if table[:, constant].any() else "0"
+        yield error(f"Columns {some([*constant])} are {what}.", "Fill all of them.")
     elif again:
         yield error(f"Columns {again[1]} and {again[0]} are the same.")
 

@@ -6,12 +6,13 @@ import numpy as np
 import torch
 
 from pe_lib.check.added import REFUSALS
-from pe_lib.check.call import CannotCallError, ForeignError, foreign
+from pe_lib.check.call import ForeignError, foreign
+from pe_lib.check.recognise import exactly_repeated, spread
 from pe_lib.check.registry import applies_to
 from pe_lib.check.report import Findings, error, note, warning
-from pe_lib.check.scores import NEAR, OFFSET, Bias, spread
+from pe_lib.check.scores import OFFSET, Bias
+from pe_lib.check.subject import NEAR
 
-SUM = "Return scores + bias."
 HIDE = "masked_fill(key > query, -inf) hides the keys after the query."
 
 
@@ -20,39 +21,19 @@ def heads(bias: Bias) -> Findings:
     """As many heads as asked for?"""
     count = len(bias.values)
     if count % bias.d_model:
-        yield error(f"Built for {bias.d_model} heads it returns {count}.")
-        return
-    for asked in (6, 12):
-        try:
-            found = len(Bias(bias.make, asked, "bias", None, bias.named).values)
-        except (ForeignError, CannotCallError):  # it says so itself
-            continue
-        if found % asked and found != count:
-            yield warning(
-                f"Built for {asked} heads it returns {found}.",
-                "Make one slope, or one column, for each head.",
-            )
-            return
+        yield error(
+            f"Built for {bias.d_model} heads it returns {count}.",
+            "Make one slope, or one column, for each head.",
+        )
 
 
 @applies_to("bias")
 def scores(bias: Bias) -> Findings:
-    """Are scores that are given returned plus the bias?"""
-    if bias.way.form != "scores":
-        return
-    low, high = float(bias.gains.min()), float(bias.gains.max())
-    if not bias.is_linear:
-        yield error("What comes back is no sum of the scores and a bias.", SUM)
-    elif not bias.is_sum and high - low > NEAR:
-        yield error("The scores are multiplied by the bias.", SUM)
-    elif not bias.is_sum and abs(high) < NEAR:
-        yield warning("The scores do not come back: the bias alone is returned.", SUM)
-    elif not bias.is_sum:
-        yield warning(f"The scores are multiplied by {high:.3g} as well.", SUM)
-    given = torch.zeros(1, requires_grad=True)
-    output = bias.of(bias.fresh(), 3, 3, scores=given)
-    if bias.is_sum and not output.requires_grad:
-        yield error("No gradient reaches the scores.", "Keep detach away from them.")
+    """Does the gradient reach scores that are given?"""
+    if bias.way.form == "scores":
+        given = torch.zeros(1, requires_grad=True)
+        if not bias.of(bias.fresh(), 3, 3, scores=given).requires_grad:
+            yield error("No gradient reaches the scores.", "Keep detach from them.")
 
 
 @applies_to("bias")
@@ -61,26 +42,11 @@ def axes(bias: Bias) -> Findings:
     rows, off = bias.values, spread(bias.level)
     if not bias.is_sum:
         return
-    if not np.nan_to_num(rows).any() and not np.isnan(rows).any():
+    if not bias.returned.any():
         yield error(
             "The bias is 0 everywhere, and no training changes it: a table that was "
             "never filled.",
             "Fill it, or leave requires_grad as it is.",
-        )
-    elif bias.has_nan and np.isneginf(bias.returned).any():
-        yield error(
-            "0 * -inf is NaN: a triangle of ones was multiplied by -inf.",
-            "masked_fill(key > query, -inf), or torch.full(shape, -inf).triu(1).",
-        )
-    elif np.isnan(rows).all(axis=2).any():
-        yield error("NaN, or all keys of a query are hidden.")
-    elif bias.wraps:
-        one = 1 if bias.wraps < 0 else -1
-        yield error(
-            f"Offset {one:+} shares its entry with {bias.wraps:+}: a negative index "
-            "counts from the end of the table.",
-            "Add max_distance to the clipped offset; the table has 2 max_distance + 1 "
-            "rows.",
         )
     elif not np.isnan(rows).any() and np.ptp(rows, axis=2).max() < 1e-9:
         yield error(
@@ -93,46 +59,68 @@ def axes(bias: Bias) -> Findings:
 
 
 @applies_to("bias")
+def distinct(bias: Bias) -> Findings:
+    """Do two offsets that are no neighbours get the same numbers?"""
+    symmetric = np.allclose(bias.past, bias.ahead, equal_nan=True)
+    line = bias.past if symmetric else bias.line
+    offsets = np.arange(line.shape[1]) - (0 if symmetric else bias.length - 1)
+    seen = np.isfinite(line).all(axis=0)
+    if seen.sum() < 2:
+        return
+    line, offsets = line[:, seen].T, offsets[seen]
+    runs = np.r_[True, np.abs(np.diff(line, axis=0)).max(axis=1) > 0]
+    if again := exactly_repeated(line[runs]):
+        there, here = offsets[runs][list(again)]
+        yield error(
+            f"The bias at offset {there:+} is that at {here:+}: the table wraps round, "
+            "or an integer type is too small.",
+            "A negative index counts from the end: clip the offset to max_distance, "
+            "then add max_distance, in a table of 2 max_distance + 1 rows.",
+        )
+
+
+@applies_to("bias")
 def sign(bias: Bias) -> Findings:
     """Does the bias fall with the distance, before and after the query?"""
-    found, tiny = bias.slopes, 1e-6 * bias.size
-    ahead = np.diff(bias.ahead, axis=1)
-    if bias.peak and not bias.has_trained:
-        where = f"{abs(bias.peak)} {'after' if bias.peak > 0 else 'before'}"
-        yield error(f"The bias is highest {where} the query itself.", OFFSET)
-    elif found is None:
-        flat = np.ptp(bias.past, axis=1).max() < tiny  # NaN is not
-        if flat and np.nanmax(np.abs(bias.ahead)) > tiny:
-            yield error("All keys before the query get one number: swapped.", OFFSET)
-    elif (found < -1e-9).any():
-        count = f"{(found < 0).sum()} of {len(found)} heads"
-        yield error(
-            f"In {count} the bias grows with the distance.", "-slope * distance."
-        )
-    elif np.isfinite(ahead).all() and ahead.max() > -1e-9 and not bias.as_rows:
-        how = "raised" if ahead.max() > 1e-9 else "all alike"
+    tiny = 1e-6 * bias.size
+    past, ahead = (np.nan_to_num(x, nan=-np.inf) for x in (bias.past, bias.ahead))
+    peaks = {int(peak) for peak in ahead.argmax(axis=1)}
+    flat = np.ptp(past, axis=1).max() < tiny  # inf - inf is not
+    if flat and np.ptp(ahead[:, 1:], axis=1).max() > tiny:
+        yield error("All keys before the query get one number: swapped.", OFFSET)
+    elif bias.slopes is not None and (growing := (bias.slopes < 0).sum()):
+        what = f"In {growing} of {len(past)} heads the bias grows with the distance."
+        yield error(what, "-slope * distance.")
+    elif len(peaks) == 1 and 0 < (peak := peaks.pop()) < bias.length - 1:
+        yield error(f"The bias is highest {peak} after the query itself.", OFFSET)
+    elif bias.slopes is not None and not bias.as_rows and ahead[:, -1].min() > -tiny:
+        how = "raised" if ahead.max() > tiny else "all alike"
         yield warning(f"Keys after the query are {how}, not lowered.", HIDE)
 
 
 @applies_to("bias")
 def mask(bias: Bias) -> Findings:
     """Does a mask hide what must be seen, or leave what must be hidden?"""
-    if bias.has_nan:  # axes says so
+    if np.isnan(bias.returned).any():
+        yield error(
+            "NaN: 0 * -inf, as where a triangle of ones is multiplied by -inf?",
+            "masked_fill(key > query, -inf), or torch.full(shape, -inf).triu(1).",
+        )
         return
-    hidden = np.isnan(bias.values)
-    ahead = np.isnan(bias.ahead)
+    hidden, ahead = np.isnan(bias.values), np.isnan(bias.ahead)
     if ahead[:, 2:].all() and not ahead[:, :2].any() and bias.length > 3:
         yield error("The mask leaves the next key for each query to see.", HIDE)
-    jump = bias.jump
-    if np.ptp(jump) < NEAR and abs(abs(jump[0]) - 1) < NEAR:
-        yield error(
-            "Keys after the query get 1 more or less than the others: a mask of 0 and "
-            "1 was added, which hides nothing.",
-            HIDE,
-        )
+    distance, step = np.arange(1, bias.length), bias.past[:, 1:2]
+    for slope in (step, -step, 0 * step):  # what distances explain
+        over = bias.ahead[:, 1:] - slope * distance
+        if np.abs(np.abs(over) - 1).max() < NEAR:
+            yield error(
+                "Keys after the query get 1 more or less than the others: a mask of 0 "
+                "and 1 was added, which hides nothing.",
+                HIDE,
+            )
     for back, words in ((0, "the position itself"), (1, "the position before")):
-        gone = np.diagonal(hidden, -back, 1, 2).any(axis=1).sum()
-        if gone:
+        if gone := np.diagonal(hidden, -back, 1, 2).any(axis=1).sum():
             yield error(f"In {gone} heads the mask hides {words}.", HIDE)
             return
 
@@ -140,31 +128,32 @@ def mask(bias: Bias) -> Findings:
 @applies_to("bias")
 def overflow(bias: Bias) -> Findings:
     """In float16: can it hold what hides keys?"""
-    module = bias.fresh()
-    with foreign():
-        module.half()
-    n, fix = 5, "torch.finfo(dtype).min, or -inf."
-    with torch.no_grad():
-        least = float(bias.of(bias.fresh(), n, n).nan_to_num(neginf=0.0).min())
-        if least > torch.finfo(torch.float16).min:
-            return
-        what = f"What hides keys, {least:.0e}, is more than float16 holds: "
-        try:
+    n, seen = 5, np.nan_to_num(bias.returned, neginf=0.0)
+    least = float(seen[:, :n, :n].min())
+    if least > torch.finfo(torch.float16).min:
+        return
+    what = f"What hides keys, {least:.0e}, is more than float16 holds: "
+    try:
+        with foreign():
+            module = bias.fresh().half()
+        with torch.no_grad():
             found = bias.of(module, n, n, dtype=torch.float16)
-            if found.dtype == torch.float16:
-                yield warning(f"{what}it is -inf there.", fix)
-        except ForeignError as refusal:
-            yield warning(f"{what}{refusal}.", fix)
+        how = "it is -inf there." if found.dtype == torch.float16 else ""
+    except ForeignError as refusal:
+        how = f"{refusal}."
+    if how:
+        yield warning(what + how, "torch.finfo(dtype).min, or -inf.")
 
 
 @applies_to("bias")
 def limit(bias: Bias) -> Findings:
     """Where it ends, is that an error that says so?"""
-    if bias.limit < bias.longest and not bias.fixed:
+    if bias.limit < bias.longest and not bias.way.fixed:
         refusal = bias.refusal(bias.limit + 1)
         if refusal and not str(refusal).startswith(REFUSALS):
+            t5 = "its last bucket is not clamped: " * bool(bias.buckets)
             yield warning(
-                f"For more than {bias.limit} keys it raises {refusal}.",
+                f"For more than {bias.limit} keys {t5}it raises {refusal}.",
                 "Clip the distance, or refuse longer inputs.",
             )
 
@@ -198,7 +187,8 @@ def decoding(bias: Bias) -> Findings:
             ]
             row = f"the row of query {same[0]}" if same else "the row of no query"
             what = f"While decoding, one query among {n} keys gets {row}."
-            if bias.for_both:
+            told = np.ptp(bias.ahead, axis=1).max() > NEAR * bias.size  # NaN is not
+            if bias.has_trained and bias.slopes is None and told:
                 yield note(f"{what} A bias for both directions is for whole texts.")
             else:
                 yield error(what, "The query is at position keys - 1.")

@@ -1,8 +1,7 @@
 """One call: build a module, say how it was called, run the checks of its kind."""
 
 import copy
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 from torch import nn
 
@@ -12,19 +11,19 @@ from pe_lib.check.call import (
     CannotCallError,
     ExitCalledError,
     ForeignError,
-    Make,
-    Subject,
+    WrongShapeError,
     isolated,
 )
 from pe_lib.check.registry import CHECKS, KINDS
 from pe_lib.check.report import ERROR, Finding, Report
 from pe_lib.check.rows import Rows
 from pe_lib.check.scores import Bias
+from pe_lib.check.subject import Make, Subject
 from pe_lib.check.turns import Turns
 from pe_lib.check.ways import Layout
 
 FAMILIES = added, rotary, bias, shared  # importing them registers their checks
-SUBJECTS: dict[str, Callable[..., Any]] = {
+SUBJECTS: dict[str, type[Subject]] = {
     "added": Rows,
     "table": Rows,
     "rotary": Turns,
@@ -104,6 +103,9 @@ def check(
             found = _run_all(chosen, subject)
             told = subject.called, subject.recognised
             return Report(subject.name, kind, d_model, *told, found)
+        except WrongShapeError as error:
+            found = (Finding("shape", ERROR, error.flaw, error.fix),)
+            return Report(name, kind, d_model, error.called, None, found)
         except (ForeignError, CannotCallError, ExitCalledError) as error:
             return Report(name, kind, d_model, "", None, (_not_called(error, d_model),))
 

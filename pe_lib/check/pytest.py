@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pe_lib._extras import require_package
-from pe_lib.check.call import Make
 from pe_lib.check.checker import check, names_of_checks
 from pe_lib.check.report import ERROR, WARNING, Report
+from pe_lib.check.subject import Make
 
 with require_package("pytest", by="pe_lib.check.pytest"):
     import pytest
@@ -55,7 +55,7 @@ def encoding_tests(
     @pytest.mark.parametrize("name", names)
     def test(name: str) -> None:
         found = report()
-        wrong = [f for f in found.findings if f.check in (name, "call")]
+        wrong = [f for f in found.findings if f.check in (name, "call", "shape")]
         wrong = [f for f in wrong if f.level in levels]
         if wrong:
             pytest.fail("\n".join(f.as_text(72) for f in wrong), pytrace=False)

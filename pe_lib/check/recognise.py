@@ -25,6 +25,7 @@ ENOUGH = 0.7  # of the numbers agree: then the others are named, by row or by co
 NEARLY_ALL = 0.95  # of the numbers agree with a wrong formula that is told
 OTHER_WEIGHTS = "checkpoints trained with one do not fit the other"
 PAPER = "10000**(-2j/d) is the frequency of pair j, sine and cosine, in radians."
+BASE = 10_000.0
 LAYOUTS = "interleaved", "half_split"
 WAVES: dict[str, Callable[[Array], Array]] = {
     "s": np.sin,
@@ -35,9 +36,9 @@ WAVES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Formula:
-    """One way to write the frequencies: base ** -((pair * j + first) / d)."""
+    """One way to write encodings: frequencies base ** -((pair * j + first) / d)."""
 
-    name: str  # "sinusoid" if it is right
+    name: str  # "sinusoid" if some text means it so
     words: str
     pair: float = 2.0  # per pair j
     cosine: float = 0.0  # what the exponent of the cosine has more than its sine's
@@ -45,18 +46,37 @@ class Formula:
     endpoint: bool = False  # over d - 2, or d/2 - 1 for j, instead of d
     unit: float = 1.0  # by which all angles are multiplied
     waves: str = "sc"
+    layout: str = "interleaved"
+    cosine_first: bool = False
+    start: int = 0
+    base: float = BASE
 
-    def frequencies(self, d_model: int, base: float) -> Array:
+    @property
+    def right(self) -> bool:
+        """Whether some text means it so."""
+        return self.name == "sinusoid"
+
+    def frequencies(self, d_model: int) -> Array:
         """[pairs, 2]: of the sine and of the cosine of each pair."""
         j = np.arange((d_model + 1) // 2)
         over = max(2 * len(j) - 2, 1) if self.endpoint else d_model
         sines = (self.pair * j + self.first) / over
         exponents = np.stack([sines, sines + self.cosine / over], 1)
-        return np.asarray(self.unit * base**-exponents)
+        return np.asarray(self.unit * self.base**-exponents)
+
+    def table(self, rows: int, d_model: int) -> tuple[Array, Array]:
+        """Encodings and their angles, [rows, d_model], in float64."""
+        positions = np.arange(rows)[:, None, None] + self.start
+        angles = positions * self.frequencies(d_model)
+        waves = [WAVES[w](angles[..., i]) for i, w in enumerate(self.waves)]
+        both = np.stack([np.stack(waves, 2), angles])
+        both = both[..., ::-1] if self.cosine_first else both
+        both = both.swapaxes(2, 3) if self.layout == "half_split" else both
+        table, angles = both.reshape(2, rows, -1)[..., :d_model]
+        return table, angles
 
 
 OTHER_FREQUENCY = "so that the cosine of a pair has another frequency than its sine"
-ONE_STEP = "the cosine's exponent one step further on than its sine's"
 RIGHT = (
     Formula("sinusoid", "exponent 2j/d"),
     Formula("sinusoid", "exponent j/(d/2-1)", endpoint=True),
@@ -75,8 +95,11 @@ OF_COLUMNS = (
         f"exponent i/d for every column i, {OTHER_FREQUENCY}",
         cosine=1,
     ),
-    Formula("cosine_one_step_on", ONE_STEP, cosine=2),
-    Formula("cosine_one_step_on_i", f"{ONE_STEP}, and half of both", pair=1, cosine=1),
+    Formula(
+        "cosine_one_step_on",
+        "the cosine's exponent one step further on than its sine's",
+        cosine=2,
+    ),
 )
 SLIPS = (
     Formula("divided", "positions divided where they should be multiplied", pair=-2),
@@ -91,7 +114,6 @@ SLIPS = (
     Formula("half_empty", "nothing in the columns of the sines", waves="0c"),
 )
 FORMULAS = *RIGHT, *OF_COLUMNS, *SLIPS, *(replace(f, endpoint=True) for f in SLIPS)
-BASE = 10_000.0
 SLIPS_OF_BASE = {
     BASE**2: "2j counted twice in the exponent",
     BASE**0.5: "the exponent j/d where 2j/d is meant",
@@ -101,57 +123,19 @@ SLIPS_OF_BASE = {
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A formula with all that is free in it."""
+class Fit:
+    """How well a formula agrees with a table."""
 
     formula: Formula
-    layout: str = "interleaved"
-    cosine_first: bool = False
-    start: int = 0
-    base: float = BASE
-
-    @property
-    def right(self) -> bool:
-        """Whether some text means it so."""
-        return self.formula.name == "sinusoid"
-
-    def angles(self, rows: int, d_model: int) -> Array:
-        """[rows, pairs, 2], in float64."""
-        positions = np.arange(rows)[:, None, None] + self.start
-        return np.asarray(positions * self.formula.frequencies(d_model, self.base))
-
-    def laid_out(self, pairs: Array, d_model: int) -> Array:
-        """[rows, d_model] from [rows, pairs, 2]."""
-        pairs = pairs[..., ::-1] if self.cosine_first else pairs
-        pairs = pairs.swapaxes(1, 2) if self.layout == "half_split" else pairs
-        return pairs.reshape(len(pairs), -1)[:, :d_model]
-
-    def table(self, rows: int, d_model: int) -> Array:
-        """[rows, d_model], in float64."""
-        angles = self.angles(rows, d_model)
-        waves = [WAVES[w](angles[..., i]) for i, w in enumerate(self.formula.waves)]
-        return self.laid_out(np.stack(waves, 2), d_model)
-
-
-@dataclass(frozen=True)
-class Fit:
-    """How well a candidate agrees with a table."""
-
-    candidate: Candidate
     scale: float
     agrees: NDArray[np.bool_]  # [positions, columns]
     gap: float  # the largest difference where it agrees, as a part of the scale
     early: float  # the same over the first positions
 
     @cached_property
-    def quality(self) -> tuple[float, float]:
-        """What agrees in more numbers is better; among equals, what is nearer."""
-        return float(self.agrees.mean()), -max(self.gap, 1e-6)
-
-    @property
     def share(self) -> float:
         """Of the numbers that agree."""
-        return self.quality[0]
+        return float(self.agrees.mean())
 
     def spoilt(self, axis: int) -> list[int]:
         """Rows (0) or columns (1) that disagree, where most of the first ones agree."""
@@ -161,52 +145,52 @@ class Fit:
         return [] if most else np.flatnonzero(bad).tolist()
 
 
-def fit(codes: Array, candidate: Candidate) -> Fit:
-    """Compare a table with a candidate, up to the scale of its first positions."""
-    ideal = candidate.table(*codes.shape)
-    angles = candidate.laid_out(candidate.angles(*codes.shape), codes.shape[1])
+def fit(codes: Array, formula: Formula) -> Fit:
+    """Compare a table with a formula, up to the scale of its first positions."""
+    ideal, angles = formula.table(*codes.shape)
     few, first = codes[:SCREENED], ideal[:SCREENED]
     large = np.abs(first) > 0.3
     scale = float(np.median(few[large] / first[large])) if large.any() else 0.0
     if abs(scale) < 1e-6:
-        return Fit(candidate, 0.0, np.zeros(codes.shape, bool), math.inf, math.inf)
+        return Fit(formula, 0.0, np.zeros(codes.shape, bool), math.inf, math.inf)
     off = np.abs(codes - scale * ideal) / abs(scale)
-    rounded = 2.0**-22 if candidate.right else 2.0**-20  # of an angle, in float32
+    rounded = 2.0**-22 if formula.right else 2.0**-20  # of an angle, in float32
     agrees = off < MATCH + angles * rounded
     gaps = np.where(agrees, off, 0.0)
-    return Fit(candidate, scale, agrees, gaps.max(), gaps[:SCREENED].max())
+    return Fit(formula, scale, agrees, gaps.max(), gaps[:SCREENED].max())
 
 
-def best_fit(codes: Array, known: Collection[float] = ()) -> Fit | None:
-    """The formula that agrees best with the encodings; None if none does.
-
-    `known` are numbers that may be its base. Where two agree alike the first is taken.
-    """
+def best_fit(codes: Array) -> Fit | None:
+    """The formula that agrees best with encodings, the first of such; None if none."""
     few, best = codes[:SCREENED], None
-    bases = dict.fromkeys([BASE, *known, *_bases(few), 1000.0, 100.0])
+    bases = dict.fromkeys([BASE, *_bases(few), 1000.0, 100.0])
     tried = [(base, FORMULAS) for base in bases]
     tried.insert(1, (BASE, (*_scaled(few),)))
     for base, formulas in tried:
-        fits = [
-            fit(few, Candidate(formula, layout, cosine_first, start, base))
-            for formula, layout, cosine_first, start in product(
-                formulas, LAYOUTS, (False, True), (0, 1, 2)
-            )
-        ]
-        best = max([best, *fits] if best else fits, key=lambda found: found.quality)
-        if best.share == 1 and best.gap < COARSE:
+        ways = product(formulas, LAYOUTS, (False, True), (0, 1, 2))
+        for formula, layout, cosine_first, start in ways:
+            free = replace(formula, layout=layout, cosine_first=cosine_first)
+            found = fit(few, replace(free, base=base, start=start))
+            if best is None or _order(found) > _order(best):
+                best = found
+        if best and best.share == 1 and best.gap < COARSE:
             break
     if best is None or best.share < ENOUGH:
         return None
-    whole = fit(codes, best.candidate)
-    if not whole.candidate.right and whole.share < NEARLY_ALL:
+    whole = fit(codes, best.formula)
+    if not whole.formula.right and whole.share < NEARLY_ALL:
         return None
     for figures in range(1, 7):  # 500 rather than 500.0002
-        base = float(f"{best.candidate.base:.{figures}g}")
-        rounder = fit(codes, replace(best.candidate, base=base))
+        base = float(f"{best.formula.base:.{figures}g}")
+        rounder = fit(codes, replace(best.formula, base=base))
         if rounder.share >= whole.share and rounder.gap <= 1.5 * whole.gap + 1e-7:
             return rounder
     return whole
+
+
+def _order(fit: Fit) -> tuple[float, float]:
+    """What agrees in more numbers is better; among equals, what is nearer."""
+    return fit.share, -max(fit.gap, 1e-6)
 
 
 def _bases(codes: Array) -> Iterator[float]:
@@ -228,7 +212,7 @@ def _scaled(codes: Array) -> Iterator[Formula]:
     for _, hands in _pairings(codes):
         found = np.abs(frequencies_of(hands * hands[:1].conj()))
         for formula in RIGHT[:2]:
-            ideal = formula.frequencies(codes.shape[1], BASE)[: len(found), 0]
+            ideal = formula.frequencies(codes.shape[1])[: len(found), 0]
             slow = ideal * found[-1] / ideal[-1] < 2  # less than a turn in a step
             factor = float((found / ideal)[slow.argmax()])
             if not 1e-6 < factor < 1e6 or abs(factor - 1) < COARSE:
@@ -300,32 +284,32 @@ def described(
 
     A warning where it differs from the paper, but for what the caller has `said`.
     """
-    c, formula = found.candidate, found.candidate.formula
+    formula = found.formula
     facts = {
-        formula.words: c.right,
-        f"base {c.base:.6g}": True,
-        "half-split": c.layout == "half_split",
-        "cosine first": c.cosine_first,
-        f"from position {c.start}": c.start,
+        formula.words: formula.right,
+        f"base {formula.base:.6g}": True,
+        "half-split": formula.layout == "half_split",
+        "cosine first": formula.cosine_first,
+        f"from position {formula.start}": formula.start,
     }
     told = ", ".join(words for words, so in facts.items() if so)
-    words = _published(c) or f"the sinusoid with {told}"
-    level, hint = NOTE, ""
+    words = _published(formula) or f"the sinusoid with {told}"
     other = ", ".join(_differences(found, said, bases))
-    if not c.right:
+    level, hint = NOTE, ""
+    if not formula.right:
         words = f"the sinusoid with {formula.words} ({told})"
-    if not c.right and formula.name != "scaled":
+    if not formula.right and formula.name != "scaled":
         level, hint = ERROR, PAPER
     elif other:
         level, hint = WARNING, f"Not the formula of {paper}: {other}; {OTHER_WEIGHTS}."
     return Recognised(
         formula.name,
-        words + (f", times {found.scale:.4g}" if abs(found.scale - 1) > COARSE else ""),
-        c.base,
+        words + f", times {found.scale:.4g}" * (abs(found.scale - 1) > COARSE),
+        formula.base,
         "endpoint" if formula.endpoint else "paper",
-        c.layout,
-        "cosine" if c.cosine_first else "sine",
-        c.start,
+        formula.layout,
+        "cosine" if formula.cosine_first else "sine",
+        formula.start,
         found.scale,
         found.gap,
         level,
@@ -337,46 +321,61 @@ def _differences(
     found: Fit, said: Collection[object], bases: Collection[float]
 ) -> Iterator[str]:
     """In what a formula differs from the paper's, but for what the caller said."""
-    c, formula = found.candidate, found.candidate.formula
+    formula, base = found.formula, found.formula.base
     given = [v for v in said if isinstance(v, int | float) and not isinstance(v, bool)]
-    if not any(math.isclose(c.base, base, rel_tol=COARSE) for base in (*bases, *given)):
-        slips = [s for b, s in SLIPS_OF_BASE.items() if abs(c.base / b - 1) < COARSE]
+    if not any(math.isclose(base, known, rel_tol=COARSE) for known in (*bases, *given)):
+        slips = [s for b, s in SLIPS_OF_BASE.items() if abs(base / b - 1) < COARSE]
         why = f" ({slips[0]}?)" if slips else ""
-        yield f"base {c.base:.6g} instead of 10000{why}"
+        yield f"base {base:.6g} instead of 10000{why}"
     if formula.endpoint and "endpoint" not in said:
         yield "exponent j/(d/2-1) instead of 2j/d"
     if formula.first:
         yield "pairs counted from 1 instead of 0"
     if formula.unit != 1 and formula.unit not in given:
         yield formula.words
-    if c.start not in (0, *given):
-        yield f"positions from {c.start} instead of 0"
-    if c.cosine_first:
+    if formula.start not in (0, *given):
+        yield f"positions from {formula.start} instead of 0"
+    if formula.cosine_first:
         yield "sine and cosine swapped"
     if abs(found.scale - 1) > COARSE and found.scale not in given:
         yield f"all times {found.scale:.4g}"
 
 
-def _published(c: Candidate) -> str:
+def _published(formula: Formula) -> str:
     """The text that writes it so; empty if none does."""
-    spacing = "endpoint" if c.formula.endpoint else "paper"
-    first = "cosine" if c.cosine_first else "sine"
-    mine = spacing, c.formula.first / 2, c.base, c.layout, first, c.start
+    spacing = "endpoint" if formula.endpoint else "paper"
+    first = "cosine" if formula.cosine_first else "sine"
+    where = formula.layout, first, formula.start
+    mine = spacing, formula.first / 2, formula.base, *where
     for k in CONVENTIONS.values():
         theirs = k.spacing, k.first_pair, k.base, k.layout, k.first, k.start
-        if theirs == mine and k.source and c.right:
+        if theirs == mine and k.source and formula.right:
             return f"the encoding of {k.name}"
     return ""
 
 
 def exactly_repeated(codes: Array) -> tuple[int, int] | None:
     """The first row that equals an earlier one, and that one."""
-    key = codes @ np.random.default_rng(0).standard_normal(codes.shape[1])
-    order = np.argsort(key, kind="stable")
-    size = 1e-6 * max(float(np.abs(codes).max()), 1e-9)
-    same = (np.abs(codes[order[1:]] - codes[order[:-1]]) <= size).all(axis=1)
-    both = np.stack([order[1:], order[:-1]], 1)[same]
-    if not len(both):
-        return None
-    later, earlier = np.sort(both)[:, ::-1][both.max(axis=1).argmin()]
-    return int(later), int(earlier)
+    unit = 1e-6 * max(float(np.abs(codes).max(initial=0.0)), 1e-9)
+    seen: dict[bytes, int] = {}
+    for later, row in enumerate(np.round(codes / unit) + 0.0):  # -0 is 0
+        earlier = seen.setdefault(row.tobytes(), later)
+        if earlier < later:
+            return later, earlier
+    return None
+
+
+def spread(scores: Array, width: int = 0) -> float:
+    """By how much scores [..., query, key] of one offset differ.
+
+    On a line, or in rows of so many columns; what is NaN is passed over.
+    """
+    n = scores.shape[-1]
+    near, far = (
+        np.abs(scores[..., step:, step:] - scores[..., :-step, :-step])
+        for step in (1, width or n // 2)
+    )
+    if width:  # neighbours in one row
+        inside = np.arange(n - 1) % width < width - 1
+        near = near[..., inside, :][..., inside]
+    return float(max(np.nanmax(near, initial=0.0), np.nanmax(far, initial=0.0)))

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
+PLAIN = 256  # positions: where these end plain use ends
 
 
 @dataclass(frozen=True)

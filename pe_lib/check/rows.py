@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pe_lib.check.call import ForeignError, Make, noise
+from pe_lib.check.call import ForeignError, WrongShapeError, close, noise
 from pe_lib.check.recognise import (
-    COARSE,
     Array,
     Fit,
     about,
@@ -19,11 +18,9 @@ from pe_lib.check.recognise import (
     waves,
 )
 from pe_lib.check.report import NOTE, WARNING, Recognised
+from pe_lib.check.subject import TALLEST, Make, gains
 from pe_lib.check.vectors import Vectors
 
-ORDERS = "batch length dim", "length batch dim", "batch dim length", "length dim"
-FORMS = "positions", "batch of positions", "length"
-X_NAMES = "x", "input", "inputs", "tensor", "emb", "embeddings", "hidden_states"
 READ = 4096  # positions that are compared with formulas
 FEWEST = 6  # positions that tell one formula from another
 TRAINED = (
@@ -31,35 +28,47 @@ TRAINED = (
     "requires_grad=False."
 )
 OWN = 5  # tokens that a module may put before x
+X_NAMES = "x", "input", "inputs", "tensor", "emb", "embeddings", "hidden_states"
 
 
 class Rows(Vectors):
     """A module that has one encoding for each position."""
 
-    uncut = False  # the whole table comes back for any length
+    orders = "batch length dim", "length batch dim", "batch dim length", "length dim"
 
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
         super().__init__(make, d_model, kind, axes, named)
-        self.refuse_more_than(1)
-        forms: tuple[str, ...] = ("x",)
-        if kind == "table":
-            first = next(iter(self.inputs or self.parameters), "")
-            forms = ("x", *FORMS) if first in X_NAMES else (*FORMS, "x")
-            forms = ("x",) if axes else forms
-        self.find(forms, ORDERS)
+        self.begun = self.fresh()
+        forms = self._forms()
+        self.find(self.ways(*forms))
         if not self.tells_positions and self.has_trained:
             self.fill(self.first)  # as it begins they may all be 0
-            self.find(forms, ORDERS)
-        self.scale, self.is_sum = self._gain() if kind == "added" else (0.0, True)
-        if kind == "table" and self.way.form == "x" and self._depends_on_x():
-            self.tell("It returns more than encodings: x is in it.", 'kind="added".')
-        self.takes_x = kind == "added" and self.is_sum
+            self.find(self.ways(*forms))
+        self.place()
+        x = noise(3, self.length, self.d_model)
+        if kind == "added":
+            self.gains = gains(lambda x: self.answer(self.fresh(), x=x), x)
+            self.takes_x = self.is_sum
+        elif self._is_of_x and not close(self.rows(self.fresh(), x=x), self.usual):
+            flaw = "It returns more than encodings: x is in it."
+            raise WrongShapeError(self.way, flaw, 'kind="added".')
 
-    def sample(self, length: int, batch: int) -> Tensor:
-        """x without content."""
-        return torch.zeros(batch, length, self.d_model)
+    def _forms(self) -> tuple[str, ...]:
+        """What forward may be given, the likeliest first."""
+        first = next(iter(self.inputs or self.parameters), "")
+        if self.kind == "added" or self.axes:
+            return ("x",)
+        if "len" in first or first == "n":
+            return ("length",)
+        others = "positions", "batch of positions", "length"
+        return ("x", *others) if first in X_NAMES else (*others, "x")
+
+    @property
+    def _is_of_x(self) -> bool:
+        """Whether it is given x, not positions, a length, or tokens by number."""
+        return self.way.form == "x" and "dim" in self.way.layout.axes
 
     def read(self, output: Any, x: Tensor, heads: int) -> list[Tensor]:
         """An answer as [batch, length, dim]."""
@@ -84,13 +93,12 @@ class Rows(Vectors):
         batch, length, dim = asked[0] if "batch" in layout.axes else 1, *asked[1:]
         if (*rows.shape,) == (batch, length, 2 * dim):
             what = f"It returns {2 * dim} columns for {dim}: x and the encoding are "
-            self.tell(f"{what}put side by side, not added.", "Return x + encoding.")
-            rows = rows[..., :dim] + rows[..., dim:]
+            flaw = f"{what}put side by side, not added."
+            raise WrongShapeError(self.way, flaw, "Return x + encoding.")
         own = rows.shape[1] - length
         more = OWN if layout.axes[-1] == "dim" else 0
-        if (*rows.shape[::2],) == (batch, dim) and 0 <= own <= more:
-            return rows[:, own:]
-        return None
+        fits = (*rows.shape[::2],) == (batch, dim) and 0 <= own <= more
+        return rows[:, own:] if fits else None
 
     def _of_table(self, output: Tensor, asked: torch.Size) -> Tensor | None:
         """Encodings, of one sequence or of each."""
@@ -101,55 +109,23 @@ class Rows(Vectors):
             return output.reshape(batch, 1, dim).expand(asked)
         if output.shape == asked:
             return output
-        if self.way.form == "x" and "dim" in layout.axes:
+        if self._is_of_x:
             shape = layout.lay(torch.empty(asked), 1, self.way.columns).shape
             with contextlib.suppress(RuntimeError):  # shapes that do not fit
                 return layout.back(output.expand(shape)).expand(asked)
         flat = output[0] if output.ndim == 3 and len(output) == 1 else output
-        if not (self.searching or self.flaw) or flat.ndim != 2:
-            return None
         if flat.shape == (dim, length):
-            self.tell(f"It returns [{dim}, {length}]: [dim, length].", "table.T")
-            return flat.T.expand(asked)
-        uncut = self.uncut or len(flat) > length + 1
-        if flat.shape[1] == dim and uncut and self._is_asked_length:
-            what = f"For {length} positions the whole table comes back, whatever the "
-            self.tell(f"{what}length: {len(flat):,} rows.", "pe[:, :length]")
-            self.uncut = True
-            return flat[:length].expand(asked) if length <= len(flat) else None
-        one_off = abs(len(flat) - length) == 1 and not self.way.fixed
-        if flat.shape[1] == dim and one_off and len(flat) > 1:
-            what = f"For {length} positions it returns {len(flat)} rows."
-            self.tell(what, "table[:length] has as many rows as positions.")
-            return flat[torch.arange(length).clamp(max=len(flat) - 1)].expand(asked)
+            flaw = f"It returns [{dim}, {length}]: [dim, length]."
+            raise WrongShapeError(self.way, flaw, "table.T")
+        count = len(flat) if flat.ndim == 2 and flat.shape[1] == dim else length
+        one_off = abs(count - length) == 1
+        whole = self._forms() == ("length",) or count > TALLEST  # not of one length
+        if not self.way.fixed and (one_off or (whole and count != length)):
+            flaw = f"For {length} positions it returns {count:,} rows."
+            raise WrongShapeError(self.way, flaw, "pe[:length], not the whole table.")
         return None
 
-    @property
-    def _is_asked_length(self) -> bool:
-        """Whether it is given a length, and calls it one."""
-        first = next(iter(self.inputs or self.parameters), "")
-        return self.way.form == "length" and ("len" in first or first == "n")
-
     # What it does
-
-    def _gain(self) -> tuple[float, bool]:
-        """By how much x is multiplied, and whether that is all that happens to it."""
-        x = noise(3, self.length, self.d_model)
-        with torch.no_grad():
-            change = self.answer(self.fresh(), x=x) - self.answer(self.fresh())
-        x = x[: len(change)]
-        gain = float((change * x).sum() / (x * x).sum())
-        rest = float((change - gain * x).abs().max())
-        return gain, rest < 1e-3 * max(abs(gain), 1.0) and abs(gain) > 1e-3
-
-    def _depends_on_x(self) -> bool:
-        """Whether the content of x, but for tokens by their number, matters."""
-        if "dim" not in self.way.layout.axes:
-            return False
-        x = noise(3, self.length, self.d_model)
-        with torch.no_grad():
-            change = self.answer(self.fresh(), x=x) - self.answer(self.fresh())
-        return bool(change.abs().max() > COARSE)
 
     @cached_property
     def table(self) -> Array:
@@ -159,15 +135,11 @@ class Rows(Vectors):
     @cached_property
     def fit(self) -> Fit | None:
         """The formula that the encodings follow, of the trained as they begin."""
-        codes, trained = self.table, self.filled
-        if trained:
-            self.filled = False
-            codes = self.rows(self.build(), len(codes))
-            self.filled = True
+        codes = self.rows(self.begun, len(self.table))
         followed = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
         if self.way.columns or len(codes) < FEWEST or not followed:
             return None
-        return best_fit(codes, self.numbers())
+        return best_fit(codes)
 
     @cached_property
     def recognised(self) -> Recognised | None:

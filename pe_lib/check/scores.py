@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,18 +12,17 @@ import torch
 from torch import Tensor, nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject, noise
-from pe_lib.check.recognise import Array
+from pe_lib.check.call import ForeignError, WrongShapeError, noise
+from pe_lib.check.recognise import Array, spread
 from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
+from pe_lib.check.subject import HIDDEN, NEAR, Make, Subject, gains
 from pe_lib.check.vectors import POSITION_NAMES
 from pe_lib.check.ways import Way
 
 READ = 300  # positions: past T5's largest distance, 128, and what bfloat16 counts
 SHORT = 12
-PEAK = 3  # offsets by which people are off
+COARSE = 0.01  # of a step: more than float32 rounds
 LONGEST = 512  # positions that are tried
-HIDDEN = -1e4  # and below: a mask, not a bias
-NEAR = 1e-3  # of the largest number
 BUCKETS = 32  # of T5
 NAMES = {  # of forward's first argument, and what it is given then
     "scores": r"\w*(score|logit|weight|sim|dot)\w*",
@@ -39,65 +39,39 @@ class Bias(Subject):
     back, then those of the first query for the keys so far ahead.
     """
 
-    kind, names, by_number = "bias", ("biases",), True
+    names, by_number = ("biases",), True
+    longest = LONGEST
     as_rows = False  # queries get the same row, up to a number of their own
 
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
-        del kind, axes
-        super().__init__(make, d_model)
-        self.named = named  # the first query's position
+        super().__init__(make, d_model, kind, axes, named)
         if self.has_trained:
             self.fill(self.first)  # as they begin they may all be 0
-        self._find()
-        self.is_sum = self.way.form != "scores" or self._is_sum()
-        if not self.fixed:
+        self.find(self._ways())
+        if self.way.form == "scores":
+            there = noise(d_model, self.length, self.length)
+            self.gains = gains(self._with, there)
+        if not self.way.fixed:
             self.way = replace(self.way, length=min(READ, self.limit))
         self.as_rows = spread(self.values) > NEAR * self.size > spread(self.level)
 
-    def _find(self) -> None:
-        """Take the first way that gives [..., queries, keys]."""
-        required = [name for name in self.required if name != self.named]
+    def _ways(self) -> Iterator[Way]:
+        """What forward may take, the likeliest first."""
         taken = [name for name in self.parameters if name != self.named]
-        needed, count = len(required), len(taken)
-        first = next(iter(required or taken), "")
+        required = [name for name in self.required if name != self.named]
         forms = ["length", "scores", "positions", "x"]
-        if count > 1 and needed != 1:
+        if len(taken) > 1 and len(required) != 1:
             two = ["two lengths", "two positions"]
-            forms = two if needed == 2 else [*two, *forms]
-        forms = ["nothing"] if not count else forms
-        for form, names in NAMES.items():
-            forms = [form, *forms] if re.fullmatch(names, first) else forms
-        refusal: ForeignError | None = None
-        lengths = SHORT, *self.lengths()
-        for length, form in itertools.product(lengths, forms):
-            if length == self.d_model:
-                continue  # whatever fits then may fit by accident
-            self.way = Way(form=form, length=length, fixed=length != SHORT)
-            try:
-                with torch.no_grad():
-                    self.of(self.fresh(), self.length, self.length)
-                return
-            except ForeignError as error:
-                refusal = refusal or error
-        raise CannotCallError(
-            f"forward was given lengths, positions and scores and raised {refusal}. "
-            f"Say --kind, or {self.adapter('queries, keys')}"
-        )
-
-    @property
-    def called(self) -> str:
-        """How it was called, in words."""
-        most = (
-            f"; at most {self.limit:,} positions" if self.limit < self.longest else ""
-        )
-        return f"it takes {self.way.form}{most}"
-
-    @property
-    def longest(self) -> int:
-        """The length of the longest input that is tried."""
-        return LONGEST
+            forms = two if len(required) == 2 else [*two, *forms]
+        forms = forms if taken else ["nothing"]
+        first = next(iter(required or taken), "")
+        forms = [f for f, names in NAMES.items() if re.fullmatch(names, first)] + forms
+        short = SHORT + (self.d_model == SHORT)
+        for length, form in itertools.product((short, *self.lengths()), forms):
+            if length != self.d_model:  # whatever fits then may fit by accident
+                yield Way(form=form, length=length, fixed=length != short)
 
     def of(
         self,
@@ -128,15 +102,16 @@ class Bias(Subject):
         what = f"for {queries} queries and {keys} keys it returned "
         if not isinstance(output, Tensor) or output.ndim < 2:
             raise ForeignError(TypeError(f"{what}{type(output).__name__}"))
-        last = (queries, keys, self.d_model)
-        if output.shape[-3:] == last:
-            what = "It returns [queries, keys, heads]: the heads are the last axis."
-            self.tell(what, ".permute(2, 0, 1)")
-            output = output.movedim(-1, -3)
+        if output.shape[-3:] == (queries, keys, self.d_model):
+            flaw = "It returns [queries, keys, heads]: the heads are the last axis."
+            raise WrongShapeError(self.way, flaw, ".permute(2, 0, 1)")
         if output.shape[-1] != keys or output.shape[-2] not in (1, queries):
             raise ForeignError(ValueError(f"{what}{list(output.shape)}"))
-        flat = output.reshape(-1, *output.shape[-2:])
-        return flat.expand(-1, queries, -1)
+        return output.reshape(-1, *output.shape[-2:]).expand(-1, queries, -1)
+
+    def _with(self, scores: Tensor) -> Tensor:
+        """What comes back for scores."""
+        return self.of(self.fresh(), self.length, self.length, scores=scores)
 
     def answer(
         self, module: nn.Module, length: int | None = None, **given: Any
@@ -153,24 +128,6 @@ class Bias(Subject):
 
     # What it does
 
-    def _is_sum(self) -> bool:
-        """Whether what comes back is the scores plus the bias."""
-        there = noise(1, self.d_model, self.length, self.length)
-        with torch.no_grad():
-            bias, found = (
-                self.of(self.fresh(), self.length, self.length, scores=scores)
-                for scores in (0.0, there)
-            )
-            ones = self.of(self.fresh(), self.length, self.length, scores=1.0)
-        if bias.isnan().any():  # which hides all else
-            self.is_linear, self.gains = True, torch.ones(1)
-            return True
-        seen = bias > HIDDEN
-        self.gains = (ones - bias)[seen]  # by what scores are multiplied
-        rest = (found - bias)[seen] - there[0].expand_as(found)[seen] * self.gains
-        self.is_linear = bool(rest.abs().max() < NEAR)
-        return bool((self.gains - 1).abs().max() < NEAR and self.is_linear)
-
     @cached_property
     def returned(self) -> Array:
         """[heads, query, key], as it comes back."""
@@ -182,27 +139,6 @@ class Bias(Subject):
     def values(self) -> Array:
         """The same; what a mask hides is NaN."""
         return np.where(self.returned > HIDDEN, self.returned, np.nan)
-
-    @property
-    def has_nan(self) -> bool:
-        """Whether NaN comes back."""
-        return bool(np.isnan(self.returned).any())
-
-    @property
-    def wraps(self) -> int:
-        """The offset whose entry -1 shares, as negative indices do; 0 if none.
-
-        Or that of 1, negative, if offsets are the query's position minus the key's.
-        """
-        for sign, here, there in (
-            (1, self.past, self.ahead),
-            (-1, self.ahead, self.past),
-        ):
-            one, two = here[:, 1:2], here[:, 2:3]
-            same = (there[:, 2:] == one) & (there[:, 1:-1] == two) & (one != two)
-            if same.all(axis=0).any():
-                return sign * int(2 + same.all(axis=0).argmax())
-        return 0
 
     @cached_property
     def level(self) -> Array:
@@ -220,40 +156,10 @@ class Bias(Subject):
         """[heads, distance] of the keys from the first query on."""
         return self.level[:, 0, :]
 
-    @property
-    def for_both(self) -> bool:
-        """Whether it learns numbers for keys after the query, as an encoder does."""
-        told = bool(np.ptp(self.ahead, axis=1).max() > NEAR * self.size)  # NaN is not
-        return self.has_trained and self.slopes is None and told
-
     @cached_property
-    def jump(self) -> Array:
-        """What keys after the query have more than distances explain, of each head."""
-        if self.has_trained:  # what no training changes
-            module = self.fresh()
-            with torch.no_grad():
-                for parameter in module.parameters():
-                    parameter.mul_(not parameter.requires_grad)
-                values = self.of(module, 3, 3).double().numpy()
-            return np.asarray(values[:, 1, 2] - values[:, 1, 1])
-        step = self.past[:, 1] - self.past[:, 0]
-        beyond = self.ahead[:, 1:]
-        for slope in (step, -step, 0 * step):
-            over = beyond - slope[:, None] * np.arange(1, beyond.shape[1] + 1)
-            if np.ptp(over, axis=1).max() < NEAR * self.size:
-                return over[:, 0]
-        return 0 * step
-
-    @property
-    def peak(self) -> int:
-        """The offset near 0 at which the bias of all heads is highest."""
-        near = min(PEAK + 1, self.length - 1)
-        values = [*self.past[:, near:0:-1].T, *self.ahead[:, : near + 1].T]
-        line = np.nan_to_num(values, nan=-np.inf)
-        highest = line.argmax(axis=0) - near
-        lower = (line[near] < line.max(axis=0) - 1e-6 * self.size).all()
-        inside = not np.ptp(highest) and abs(highest[0]) < near
-        return int(highest[0]) if lower and inside else 0
+    def line(self) -> Array:
+        """[heads, offset] from the furthest key back to the furthest ahead."""
+        return np.concatenate([self.past[:, :0:-1], self.ahead], 1)
 
     @cached_property
     def size(self) -> float:
@@ -273,25 +179,17 @@ class Bias(Subject):
     @cached_property
     def buckets(self) -> str:
         """Which of T5's buckets: "causal", "both", "swapped"; empty if none."""
-        n = self.length
-        line = np.concatenate([self.values[:, -1], self.values[:, 0, 1:]], 1)
-        seen, offsets = np.isfinite(line).all(axis=0), np.arange(1 - n, n)
-        names = np.unique(np.round(line[:, seen], 6), axis=1, return_inverse=True)[1]
+        offsets = np.arange(1 - self.length, self.length)
+        seen = np.isfinite(self.line).all(axis=0)
+        numbers = np.round(self.line[:, seen], 6)
+        names = np.unique(numbers, axis=1, return_inverse=True)[1].ravel()
         for causal, sign in itertools.product((True, False), (1, -1)):
             buckets = t5_buckets(sign * offsets, causal=causal)[seen]
-            both = {*zip(names.ravel().tolist(), buckets.tolist(), strict=True)}
-            if len(both) == len({*names.ravel()}) == len({*buckets}) > 4:
+            both = {*zip(names.tolist(), buckets.tolist(), strict=True)}
+            if len(both) == len({*names}) == len({*buckets}) > 4:
                 swapped = sign < 0 if causal else self._takes_row_of_after()
                 return "swapped" if swapped else "causal" if causal else "both"
         return ""
-
-    def _reach(self) -> int:
-        """The distance up to which the bias falls evenly, and not at all beyond."""
-        steps = np.diff(self.past, axis=1)
-        falls = np.abs(steps - steps[:, :1]).max(axis=0) < NEAR * self.size
-        reach = int(falls.argmin())
-        flat = not np.isnan(steps).any() and not np.abs(steps[:, reach:]).max() > 1e-9
-        return reach if flat and reach > 1 and steps[:, 0].any() else 0
 
     def _takes_row_of_after(self) -> bool:
         """Whether one key back has not T5's row 1: both directions look alike else."""
@@ -299,56 +197,40 @@ class Bias(Subject):
         rows = [p for p in self.first.parameters() if p.shape == (BUCKETS, len(back))]
         return any(not torch.allclose(p[1].double(), back, atol=1e-4) for p in rows)
 
-    def _has_lost_minus(self, slopes: Array) -> bool:
-        """Whether slopes are the inverse of ALiBi's."""
-        of_paper = alibi_slopes(len(slopes), rule="paper")
-        return np.allclose(1 / slopes, of_paper, rtol=NEAR)
-
     @cached_property
     def recognised(self) -> Recognised | None:
         """ALiBi's slopes or T5's buckets, in words."""
-        slopes, heads = self.slopes, len(self.values)
-        if slopes is not None:
-            for rule, words in (
-                ("program", "the slopes of Press et al. (2022)"),
-                ("paper", "ALiBi, its printed formula for any number of heads"),
-            ):
-                if np.allclose(slopes, alibi_slopes(heads, rule=rule), rtol=NEAR):
-                    return Recognised("alibi", words)
-            words = f"ALiBi with slopes from {slopes.max():.4g} to {slopes.min():.4g}"
-            hint = "Its own slopes: those of ALiBi are 2**(-8 h / heads)."
-            if heads > 1 and np.ptp(slopes) < NEAR * slopes.max():
-                hint = "All heads have one slope."
-            if slopes.min() > 0 and self._has_lost_minus(slopes):
-                hint = "2**(8 h / heads), where 2**(-8 h / heads) is meant."
-                return Recognised("slopes", words, level=ERROR, hint=hint)
-            level = NOTE if self.has_trained or slopes.min() < 0 else WARNING
-            return Recognised("slopes", words, level=level, hint=hint)
-        if reach := self._reach():
-            words = f"ALiBi up to distance {reach}, and one number from there on"
-            return Recognised("slopes", words, level=WARNING, hint=f"{words}.")
-        if not self.buckets:
-            steps = np.abs(np.diff(self.past, axis=1)).max(axis=0) > 1e-6 * self.size
-            if self.has_trained and len(steps) > 200 and 0 < steps.sum() < 2 * BUCKETS:
-                hint = "No buckets of T5: its weights do not fit."
-                words = "a bias of steps of its own"
-                return Recognised("steps", words, level=WARNING, hint=hint)
-            return None
-        words = f"T5's {BUCKETS} buckets, "
+        if self.slopes is not None:
+            return self._of_slopes(self.slopes)
         if self.buckets == "swapped":
-            words += "queries and keys swapped"
+            words = "T5's 32 buckets, queries and keys swapped"
             return Recognised("t5_swapped", words, level=ERROR, hint=OFFSET)
-        causal = self.buckets == "causal"
-        return Recognised(
-            "t5", words + ("for a causal mask" if causal else "for both directions")
-        )
+        if self.buckets:
+            whom = {"causal": "a causal mask", "both": "both directions"}[self.buckets]
+            return Recognised("t5", f"T5's {BUCKETS} buckets, for {whom}")
+        steps = np.diff(self.past, axis=1)
+        first = np.abs(steps[:, :1])
+        bent = (np.abs(steps - steps[:, :1]) > COARSE * first).any(axis=0)
+        if steps[:, 0].any() and bent.argmax() > 1:
+            words = f"a straight line up to distance {bent.argmax()}, and not beyond"
+            return Recognised("slopes", words, level=WARNING, hint=f"It is {words}.")
+        return None
 
-
-def spread(values: Array) -> float:
-    """By how much values [heads, query, key] of one offset differ."""
-    half = values.shape[1] // 2
-    both = (
-        (values[:, :-1, :-1], values[:, 1:, 1:]),
-        (values[:, :half, :half], values[:, -half:, -half:]),
-    )
-    return max(float(np.nanmax(np.abs(a - b), initial=0.0)) for a, b in both)
+    def _of_slopes(self, slopes: Array) -> Recognised:
+        """Straight lines in words."""
+        heads = len(slopes)
+        for rule, words in (
+            ("program", "the slopes of Press et al. (2022)"),
+            ("paper", "ALiBi, its printed formula for any number of heads"),
+        ):
+            ideal = alibi_slopes(heads, rule=rule)
+            if np.allclose(slopes, ideal, rtol=NEAR):
+                return Recognised("alibi", words)
+        level = NOTE if self.has_trained or slopes.min() < 0 else WARNING
+        hint = "Its own slopes: those of ALiBi are 2**(-8 h / heads)."
+        if heads > 1 and np.ptp(slopes) < NEAR * slopes.max():
+            hint = "All heads have one slope."
+        if np.allclose(slopes * ideal, 1, rtol=NEAR):
+            level, hint = ERROR, "2**(8 h / heads), where 2**(-8 h / heads) is meant."
+        words = f"ALiBi with slopes from {slopes.max():.4g} to {slopes.min():.4g}"
+        return Recognised("slopes", words, level=level, hint=hint)

@@ -12,16 +12,17 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from pe_lib.check.call import NEAR, ForeignError, Subject, during, foreign, noise
+from pe_lib.check.call import ForeignError, during, foreign, noise
 from pe_lib.check.recognise import exactly_repeated
 from pe_lib.check.registry import KINDS, applies_to
-from pe_lib.check.report import WARNING, Findings, Found, error, note, warning
+from pe_lib.check.report import PLAIN, WARNING, Findings, error, note, warning
+from pe_lib.check.subject import NEAR, Subject
 from pe_lib.check.turns import Turns
 
 VECTORS = "added", "table", "rotary"
 ROUNDED = 2.0**-6  # of the largest number: bfloat16 rounds to within 2**-9
 LONG = 1500  # positions: past what bfloat16 counts, and past most short tables
-FROM_END = "counts from the end of a table"
+BEYOND = 10**6  # a position that no table has
 MAY_MIX = "copy_", "_to_copy", "index", "index_put_"  # take tensors of two devices
 
 
@@ -39,23 +40,37 @@ def random(subject: Subject) -> Findings:
         )
 
 
-@applies_to(*KINDS)
-def shape(subject: Subject) -> Findings:
-    """Has what comes back as many numbers as it should, in the right order?"""
-    if subject.flaw:
-        yield error(*subject.flaw)
-
-
 @applies_to(*VECTORS)
 def order(subject: Subject) -> Findings:
     """Is it said which axis is the length, where it matters?"""
-    layout = subject.way.layout
     if subject.doubtful:
         yield warning(
-            f"Right for x {layout} alone: given the batch first it counts along the "
-            "batch, and all positions of a sequence are alike.",
+            f"Right for x {subject.way.layout} alone: given the batch first it counts "
+            "along the batch, and all positions of a sequence are alike.",
             "Say --axes; where the batch comes first, the length is x.shape[1].",
         )
+
+
+@applies_to("added", "bias")
+def x(subject: Subject) -> Findings:
+    """Are x, or scores, that are given returned plus the encoding, or the bias?"""
+    what, more = ("scores", "bias") if subject.kind == "bias" else ("x", "encoding")
+    gains, fix = subject.gains, f"Return {what} + {more}."
+    if gains is None:
+        yield error(
+            f"What comes back is no sum of {what} and a {more}.",
+            f"Check the {more} without what follows it: what else is reported may be "
+            "due to this.",
+        )
+    elif not len(gains):
+        return  # all is hidden
+    elif abs(gains).max() < NEAR:
+        level = warning if subject.kind == "bias" else error
+        yield level(f"The {more} alone is returned, without {what}.", fix)
+    elif not subject.is_sum:
+        yield error(f"What it is given, {what}, is multiplied by the {more}.", fix)
+    elif subject.kind == "bias" and abs(gains.max() - 1) > NEAR:
+        yield warning(f"The scores are multiplied by {gains.max():.3g} as well.", fix)
 
 
 @applies_to(*KINDS)
@@ -85,46 +100,38 @@ def formula(subject: Subject) -> Findings:
             yield warning("It follows no formula that is known here.")
 
 
-@applies_to(*KINDS)
+@applies_to(*VECTORS)
 def distinct(subject: Subject) -> Findings:
-    """Do two positions, or two distances that are no neighbours, get the same row?"""
+    """Do two positions get the same row?"""
     grid = isinstance(subject, Turns) and subject.grid and not subject.way.columns
     if not subject.is_told or grid:
         return  # it was told to be a grid because no two are the same
     rows = subject.rows(subject.fresh(), subject.limit)
-    if subject.kind == "bias":  # runs of one bucket are meant
-        rows = rows[rows.any(axis=1)]  # what is hidden is 0
-        starts = np.r_[0, np.flatnonzero(np.abs(np.diff(rows, axis=0)).max(1)) + 1]
-        again = exactly_repeated(rows[starts])
-        if again:
-            there, here = starts[list(again)]
-            yield error(
-                f"At distance {there} the bias is that of distance {here}.",
-                "A table that wraps round, or an integer type too small.",
-            )
-    elif again := exactly_repeated(rows):
-        later, earlier = again
-        more = " So do all that follow." if (rows[later:] == rows[later]).all() else ""
-        there, here = f"Position {later:,}", f"position {earlier:,}"
-        side = subject.way.columns or (isqrt(len(rows)) if subject.fixed else 0)
-        if side and len(rows) % side == 0:
-            there, here = (f"row {n // side}, column {n % side}" for n in again)
-            there = there.capitalize()
-            cells = rows.reshape(-1, side, rows.shape[1])
-            for axis, name in enumerate(("row", "column")):
-                if np.ptp(cells, axis=axis).max() < 1e-6 * np.abs(rows).max():
-                    more = f" The {name} makes no difference."
-        level = error if later < NEAR else warning
-        yield level(
-            f"{there} gets the encoding of {here}.{more}",
-            "Give each position its own; where a table ends, raise an error.",
-        )
+    again = exactly_repeated(rows)
+    if again is None:
+        return
+    later, more = again[0], ""
+    if (rows[later:] == rows[later]).all():
+        more = " So do all that follow."
+    there, here = (f"position {n:,}" for n in again)
+    side = subject.way.columns or (isqrt(len(rows)) if subject.way.fixed else 0)
+    if side and len(rows) % side == 0:
+        there, here = (f"row {n // side}, column {n % side}" for n in again)
+        cells = rows.reshape(-1, side, rows.shape[1])
+        for axis, name in enumerate(("row", "column")):
+            if np.ptp(cells, axis=axis).max() < 1e-6 * np.abs(rows).max():
+                more = f" The {name} makes no difference."
+    level = error if later < PLAIN else warning
+    yield level(
+        f"{there.capitalize()} gets the encoding of {here}.{more}",
+        "Give each position its own; where a table ends, raise an error.",
+    )
 
 
 @applies_to(*KINDS)
 def prefix(subject: Subject) -> Findings:
     """Are the first positions the same in a shorter input, and in a longer one?"""
-    if subject.fixed or not subject.is_told:
+    if subject.way.fixed or not subject.is_told:
         return
     longest = subject.limit
     n = min(longest, 64)
@@ -136,17 +143,15 @@ def prefix(subject: Subject) -> Findings:
         how = subject.differ(part[:both], whole[:both])
         if not how:
             continue
-        if length == longest and subject.kind == "rotary":
-            yield note(
-                f"In an input of {longest:,} the angles differ: are they scaled?"
-            )
-            return
         what = f"In an input of length {length} {how}."
+        if length == longest and subject.kind == "rotary":
+            yield note(f"{what} Are they scaled?")
+            return
         if length <= n and not subject.differ(part, whole[n - length :]):
             what = "It counts from the end of the input."
         elif length > 1 and not subject.differ(part[-1:], whole[-1:]):
             what = "Encodings depend on the length: the last one is always the same."
-        yield error(what, "Count positions from 0, whatever the length.")
+        yield error(what, "Compute from positions 0, 1, 2, ... alone.")
         return
 
 
@@ -156,72 +161,62 @@ def batch(subject: Subject) -> Findings:
     if "batch" not in subject.way.layout.axes or not subject.is_told:
         return
     for size, heads in ((1, 2), (2, 2), (5, 2), (3, 1)):
-        with during(f"A batch of {size}"), torch.no_grad():
+        what = f"With {heads} heads" if heads == 1 else f"In a batch of {size}"
+        with during(what), torch.no_grad():
             found = subject.answer(subject.fresh(), batch=size, heads=heads)
         for sequence in found.double().numpy():
             if how := subject.differ(sequence, subject.usual):
-                what = f"With {heads} heads" if heads == 1 else f"In a batch of {size}"
-                yield error(
-                    f"{what} {how}.", "Take the length from the axis of the length."
-                )
+                fix = "Take the length from the axis of the length."
+                yield error(f"{what} {how}.", fix)
                 return
 
 
 @applies_to(*VECTORS)
 def positions(subject: Subject) -> Findings:
     """Where positions are given, does each get its own?"""
-    guessed = subject.way.form if "positions" in subject.way.form else ""
-    name = subject.positions_argument or guessed
-    if not name or subject.way.form == "length":
+    named, form = subject.positions_argument, subject.way.form
+    name = named or form
+    if form == "length" or not (named or "positions" in form):
         yield note("No argument for positions, which packed and padded batches need.")
         return
-    n, usual = subject.length, subject.usual
-    order = torch.arange(n).flip(0)
-    with during(f"{name} = {n - 1}, ..., 1, 0"):
+    at, usual = torch.arange(subject.length), subject.usual
+    with during(f"{name} = {len(at) - 1}, ..., 1, 0"):
         for start in (0, 1, 2):  # what it calls the first position
-            first = subject.rows(subject.fresh(), at=torch.arange(n) + start)
-            if not subject.differ(first, usual):
+            rows = subject.rows(subject.fresh(), at=at + start)
+            if not subject.differ(rows, usual):
+                at = at + start
                 break
-        else:
-            start = 0
-        found = subject.rows(subject.fresh(), at=order + start)
+        found = subject.rows(subject.fresh(), at=at.flip(0))
     how = subject.differ(found, usual[::-1])
-    if how and not (subject.positions_argument or subject.differ(found, usual)):
+    if how and not named and not subject.differ(found, usual):
         yield note("Of its argument it takes the length alone.")
-    elif how:
+        return
+    if how:
         yield error(
-            f"{name} = {n - 1}, ..., 1, 0 is not followed: {how}.",
+            f"{name} = {len(at) - 1}, ..., 1, 0 is not followed: {how}.",
             f"Compute from {name}, in whatever order they come.",
         )
-    else:
-        yield from _of_each(subject, name, start)
-        if subject.kind == "table":
-            yield from _fractions(subject, name)
-
-
-def _of_each(subject: Subject, name: str, start: int) -> Findings:
-    """Of two sequences with positions of their own: does each get those?"""
-    order = torch.arange(subject.length) + start
-    with contextlib.suppress(ForeignError):  # one row of positions for all
-        with torch.no_grad():
-            both = torch.stack([order, order.flip(0)])
-            pair = subject.answer(subject.fresh(), batch=2, at=both)
-        if not subject.differ(pair[-1].double().numpy(), subject.usual):
+        return
+    with contextlib.suppress(ForeignError), torch.no_grad():  # or one row for all
+        both = torch.stack([at, at.flip(0)])
+        pair = subject.answer(subject.fresh(), batch=2, at=both)
+        if not subject.differ(pair[-1].double().numpy(), usual):
             yield error(
                 f"{name} [batch, length]: all sequences get those of the first.",
                 "Take the row of each sequence.",
             )
+    if subject.kind == "table":
+        yield from _fractions(subject, name)
 
 
 def _fractions(subject: Subject, name: str) -> Findings:
-    """Of positions between whole numbers: are they cut off?"""
-    whole = torch.arange(subject.length)
+    """Of positions between whole numbers, where no table is read: are they cut off?"""
+    at = torch.arange(subject.length)
     with contextlib.suppress(ForeignError):  # a refusal says so itself
-        usual, there = (
-            subject.rows(subject.fresh(), at=at) for at in (whole, whole + 0.75)
-        )
-        rounded = usual, np.roll(usual, -1, axis=0)  # down, or to the nearest
-        if any(not subject.differ(there[:-1], rows[:-1]) for rows in rounded):
+        subject.rows(subject.fresh(), at=at + BEYOND)
+        there = subject.rows(subject.fresh(), at=at + 0.75)
+        down, nearest = subject.usual, np.roll(subject.usual, -1, axis=0)
+        if any(not subject.differ(there[:-1], rows[:-1]) for rows in (down, nearest)):
             yield warning(
                 f"{name} = 0.75 is cut to a whole number, without a word.",
                 "Compute from t.float(), or refuse what is no integer.",
@@ -234,41 +229,22 @@ def offset(subject: Subject) -> Findings:
     name = subject.offset_argument
     if not name or subject.way.form not in ("x", "length") or not subject.is_told:
         return
-    module, usual = subject.fresh(), subject.usual
+    used = subject.fresh()
     for start, n in ((0, 3), (1, 1), (3, 1), (1, 2), (3, 2), (0, 3)):
-        wanted, first = usual[start : start + n], {name: start}
-        with during(f"{name} = {start} with {n} positions"):
-            if refusal := _cut_at_the_length(subject, n, first):
-                yield refusal
-                return
-            how = subject.differ(subject.rows(module, n, **first), wanted)
-            anew = subject.differ(subject.rows(subject.fresh(), n, **first), wanted)
+        wanted, why = subject.usual[start : start + n], ""
+        try:
+            how = subject.differ(subject.rows(used, n, **{name: start}), wanted)
+            new = subject.rows(subject.fresh(), n, **{name: start})
+            if not subject.differ(new, wanted):
+                why = ", once another was asked for: a cache forgets it"
+        except ForeignError as refusal:
+            how = f"it raises {refusal}"
         if how:
-            why = "" if anew else ", once another was asked for: a cache forgets it"
             yield error(
                 f"{name} = {start} with {n} positions: {how}{why}.",
                 f"Add {name} to the positions, and to the key of any cache.",
             )
             return
-
-
-def _cut_at_the_length(
-    subject: Subject, length: int, first: dict[str, int]
-) -> Found | None:
-    """What it amounts to that a slice from the offset ends at the length."""
-    ((name, start),) = first.items()
-    left = max(length - start, 0)
-    try:
-        subject.rows(subject.fresh(), length, **first)
-    except ForeignError as refusal:
-        cut = start and f"{left}, {subject.d_model}]" in str(refusal)
-        if subject.way.form == "length" and cut:
-            what = f"{name} = {start} with {length} positions gives {left} rows: the "
-            return error(
-                f"{what}end of the slice forgets the offset.",
-                f"pe[{name} : {name} + length]",
-            )
-    return None
 
 
 @applies_to(*KINDS)
@@ -285,7 +261,7 @@ def state(subject: Subject) -> Findings:
         return
     calls: dict[str, dict[str, Any]] = {
         "a longer input": {"length": subject.limit},
-        "a shorter input": {"length": subject.length if subject.fixed else 2},
+        "a shorter input": {"length": subject.length if subject.way.fixed else 2},
         "a different batch": {"batch": 5},
         "an input in bfloat16": {"dtype": torch.bfloat16},
     }
@@ -327,48 +303,44 @@ def training(subject: Subject) -> Findings:
         drawn.append(subject.rows(module, **given))
     subject.seed = 1
     how = subject.differ(drawn[0], usual)
-    if how and not subject.differ(*drawn):
+    if not how:
+        return
+    large = np.abs(usual) > 0.05 * np.abs(usual).max()
+    dropped = float((drawn[0][large] == 0).mean())
+    if not subject.differ(*drawn):
         yield error(f"In training mode {how}.")
-    elif how and subject.kind == "rotary":
-        yield error("In training mode rotations are random.", "No dropout on angles.")
-    elif how:
-        large = np.abs(usual) > 0.05 * np.abs(usual).max()
-        dropped = float((drawn[0][large] == 0).mean())
-        if dropped > 0.55:
-            yield warning(
-                f"Dropout sets {dropped:.0%} of the sum to 0.",
-                "nn.Dropout(p) takes the share to drop, not the share to keep.",
-            )
+    elif dropped > 0.55:
+        yield warning(
+            f"Dropout sets {dropped:.0%} of the sum to 0.",
+            "nn.Dropout(p) takes the share to drop, not the share to keep.",
+        )
 
 
 @applies_to(*KINDS)
 def gradient(subject: Subject) -> Findings:
     """Does the gradient reach x and what is trained?"""
-    module, n = subject.fresh(), subject.length
-    x = noise(2, n, subject.d_model).requires_grad_()
-    step = noise(2, n, subject.d_model, seed=2)
-    here, there = (
-        subject.answer(m, x=at).chunk(len(subject.names), -1)
-        for m, at in ((module, x), (subject.fresh(), x + step))
-    )
-    for name, start, end in zip(subject.names, here, there, strict=True):
-        if not subject.takes_x:
-            break
-        weights, got = noise(*start.shape), torch.zeros(())
-        wanted = (weights * (end - start).detach()).sum()
-        if start.requires_grad:
-            total = (start * weights).sum()
-            (slope,) = torch.autograd.grad(
-                total, x, retain_graph=True, allow_unused=True
-            )
-            got = (slope * step).sum() if slope is not None else got
-        if abs(got - wanted) > 0.01 * (abs(wanted) + 1):
-            yield error(
-                f"The gradient of the {name} does not reach x as it should.",
-                "Keep detach, .data and torch.no_grad away from x.",
-            )
-            return
-    for output in (torch.cat(here, -1), subject.answer(module, x=x)):
+    module, shape = subject.fresh(), (2, subject.length, subject.d_model)
+    x, step = noise(*shape).requires_grad_(), noise(*shape, seed=2)
+    here = subject.answer(module, x=x)
+    if subject.takes_x:
+        there = subject.answer(subject.fresh(), x=x.detach() + step)
+        parts = (y.chunk(len(subject.names), -1) for y in (here, there))
+        for name, start, end in zip(subject.names, *parts, strict=True):
+            weights, got = noise(*start.shape), torch.zeros(())
+            if start.requires_grad:
+                total = (start * weights).sum()
+                (slope,) = torch.autograd.grad(
+                    total, x, retain_graph=True, materialize_grads=True
+                )
+                got = (slope * step).sum()
+            wanted = (weights * (end - start).detach()).sum()
+            if abs(got - wanted) > 0.01 * (abs(wanted) + 1):
+                yield error(
+                    f"The gradient of the {name} does not reach x as it should.",
+                    "Keep detach, .data and torch.no_grad away from x.",
+                )
+                return
+    for output in (here, subject.answer(module, x=x)):
         with during("A second backward pass"), foreign():
             if output.requires_grad:
                 torch.autograd.backward((output * noise(*output.shape)).sum())
@@ -392,22 +364,8 @@ def _of_trained(module: nn.Module) -> Findings:
             )
 
 
-@applies_to(*VECTORS)
-def dtype(subject: Subject) -> Findings:
-    """Does what comes back have the dtype of x?"""
-    tables = isinstance(subject, Turns) and subject.tables
-    if subject.way.form != "x" or tables:
-        return
-    for kind in (torch.float64, torch.bfloat16, torch.float16):
-        with contextlib.suppress(ForeignError):  # a refusal says so itself
-            found = subject.answer(_cast(subject, kind), dtype=kind).dtype
-            if found != kind:
-                yield warning(
-                    f"After .to({_name(kind)}) x of {_name(kind)} comes back as "
-                    f"{_name(found)}.",
-                    "Convert the encoding last: encoding.to(x.dtype).",
-                )
-                return
+def _name(kind: torch.dtype) -> str:
+    return str(kind).removeprefix("torch.")
 
 
 def _cast(subject: Subject, kind: torch.dtype) -> nn.Module:
@@ -415,8 +373,22 @@ def _cast(subject: Subject, kind: torch.dtype) -> nn.Module:
         return subject.fresh().to(kind)
 
 
-def _name(kind: torch.dtype) -> str:
-    return str(kind).removeprefix("torch.")
+@applies_to(*VECTORS)
+def dtype(subject: Subject) -> Findings:
+    """Does what comes back have the dtype of x?"""
+    tables = isinstance(subject, Turns) and subject.tables
+    if subject.way.form != "x" or tables:
+        return
+    for kind in (torch.float64, torch.bfloat16):
+        with contextlib.suppress(ForeignError):  # a refusal says so itself
+            found = subject.answer(_cast(subject, kind), dtype=kind).dtype
+            if found != kind:
+                name, other = _name(kind), _name(found)
+                yield warning(
+                    f"After .to({name}) x of {name} comes back as {other}.",
+                    "Convert the encoding last: encoding.to(x.dtype).",
+                )
+                return
 
 
 @applies_to(*KINDS)
@@ -431,17 +403,16 @@ def half(subject: Subject) -> Findings:
             module = _cast(subject, kind) if cast else subject.fresh()
             found = subject.rows(module, n, dtype=kind)
             off = (np.abs(found - usual) / size).max(axis=1)
-            bad = np.flatnonzero(~(off < ROUNDED))
-            if not len(bad):
-                continue
-            after = f"After .to({_name(kind)})" if cast else f"In {_name(kind)}"
-            yield warning(
-                f"{after} position {bad[0]:,} is off by {off[bad[0]]:.2g}: rounded too "
-                "early.",
-                "Compute angles in float32, from numbers that no cast rounds; convert "
-                "the result last.",
-            )
-            return
+            if not (off < ROUNDED).all():  # NaN is not
+                bad = (~(off < ROUNDED)).argmax()
+                after = f"After .to({_name(kind)})" if cast else f"In {_name(kind)}"
+                yield warning(
+                    f"{after} position {bad:,} is off by {off[bad]:.2g}: rounded too "
+                    "early.",
+                    "Compute angles in float32, from numbers that no cast rounds; "
+                    "convert the result last.",
+                )
+                return
 
 
 class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -460,47 +431,17 @@ class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return function(*arguments, **(named or {}))
 
 
-class NoneFromTheEnd(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses negative numbers as an index, which would count from the end."""
-
-    def __torch_dispatch__(
-        self, function: Any, types: Any, arguments: Any = (), named: Any = None
-    ) -> Any:
-        if function.overloadpacket.__name__ == "index":
-            lows = [int(x.min()) for x in tree_leaves(arguments[1]) if x.numel()]
-            if min(lows, default=0) < 0:
-                raise IndexError(f"index {min(lows)} {FROM_END}")
-        return function(*arguments, **(named or {}))
-
-
-@applies_to(*KINDS)
-def index(subject: Subject) -> Findings:
-    """Is a table read from its end, by a negative index?"""
-    subject.watching = NoneFromTheEnd
-    try:
-        subject.rows(subject.fresh(), subject.limit)
-    except ForeignError as refusal:
-        if FROM_END in str(refusal):
-            yield warning(
-                f"A negative index wraps round: {refusal}.",
-                "Clip it at 0, or add more.",
-            )
-    finally:
-        subject.watching = contextlib.nullcontext
-
-
 @applies_to(*KINDS)
 def device(subject: Subject) -> Findings:
     """Does all of it move with .to(device)?"""
-    plain = [n for n, t in subject.plain_tensors().items() if t.numel() > 1]
+    plain = subject.plain_tensors()
     module = subject.fresh()
-    held = [*plain, *dict(module.named_parameters()), *dict(module.named_buffers())]
     try:
         with foreign():
             module.to("meta")
-        subject.watching = OneDevice
-        found = subject.answer(module, device="meta")
-        if not found.is_meta and held:
+        with OneDevice():  # type: ignore[no-untyped-call]
+            found = subject.answer(module, device="meta")
+        if not found.is_meta and (plain or subject.held):
             raise ForeignError(RuntimeError("what comes back is on another device"))
     except ForeignError as refusal:
         if "device" in str(refusal) or "meta" in str(refusal):
@@ -509,8 +450,6 @@ def device(subject: Subject) -> Findings:
                 f"After .to(device) something stays behind{names}: {refusal}.",
                 'register_buffer("pe", table); device=x.device where tensors are made.',
             )
-    finally:
-        subject.watching = contextlib.nullcontext
 
 
 @applies_to(*KINDS)
@@ -527,10 +466,8 @@ def meta(subject: Subject) -> Findings:
             module.load_state_dict(source.state_dict())
         torch.use_deterministic_algorithms(strict)
         if subject.differ(subject.rows(module), subject.usual):
-            buffers = dict(source.named_buffers())
-            lost = [n for n in buffers if n not in source.state_dict()]
-            what = "something was not filled" if not lost else f"{lost[0]} is in no "
-            what += "checkpoint" if lost else ""
+            lost = [n for n in subject.held if n not in source.state_dict()]
+            what = f"{lost[0]} is in no checkpoint" if lost else "it was not filled"
             yield warning(
                 f"Built on meta, filled from a checkpoint, it is lost: {what}.",
                 "Compute it again after to_empty (override _apply), or in forward.",

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import pad
 
-from pe_lib.check.call import CLOSE, ForeignError, Make, close, noise
+from pe_lib.check.call import CLOSE, ForeignError, WrongShapeError, close, noise
 from pe_lib.check.recognise import (
     OTHER_WEIGHTS,
     Array,
@@ -20,20 +19,13 @@ from pe_lib.check.recognise import (
     described,
     exactly_repeated,
     frequencies_of,
+    spread,
 )
 from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
 from pe_lib.check.rows import FEWEST
+from pe_lib.check.subject import Make
 from pe_lib.check.vectors import Vectors
 
-ORDERS = (
-    "batch heads length dim",
-    "batch length heads dim",
-    "length batch heads dim",
-    "batch length dim",
-    "length batch dim",
-    "heads length dim",
-    "length dim",
-)
 NAMES = "queries", "keys", "values"
 BASES = 1e4, 5e5, 1e6  # of published models: Llama 2, Llama 3, Code Llama
 READ = 64  # positions of which matrices are taken
@@ -43,48 +35,44 @@ SEEN = 1e-7  # a number that is not 0
 NEAR = 1e-3  # more than float32 scores are off
 ROUNDED = 0.02  # more than cosines and sines of 16 bits change a norm
 
-MIXED = (
-    "More than two columns are mixed: these are no rotations of pairs.",
-    "Pair column 2j with 2j + 1, or j with j + d/2, in angles as in columns.",
+PAIRS = "x1 cos - x2 sin, and x1 sin + x2 cos."
+OVERWRITTEN = (
+    "The second half of a pair is computed from the first as it is after its rotation: "
+    "that was overwritten."
 )
 TWO_ANGLES = (
     "The two columns of a pair take different angles: the angles are laid out for "
-    "halves and the columns paired as neighbours, or the other way round.",
-    "Repeat angles as columns are paired: repeat_interleave for neighbours, cat for "
-    "halves.",
+    "halves and the columns paired as neighbours, or the other way round."
 )
-NO_MINUS = (
-    "The minus sign of one sine is missing: these are no rotations.",
-    "x1 cos - x2 sin, and x1 sin + x2 cos.",
-)
-NO_PAIRS = (
-    "Columns are multiplied by numbers, not rotated in pairs.",
-    "x1 cos - x2 sin, and x1 sin + x2 cos.",
-)
-UNEQUAL = (
-    "The norm of a vector changes from position to position.",
-    "cos**2 + sin**2 must be 1 for each pair.",
-)
-OVERWRITTEN = (
-    "The second half of a pair is computed from the first as it is after its rotation: "
-    "that was overwritten.",
-    "Compute both from x as it came, before either is written.",
-)
+REPEAT = "repeat_interleave for neighbours, torch.cat for halves."
 QUARTER = "Position 0 is turned by a quarter: sine and cosine are swapped."
+UNCHECKED = "Not checked: its frequencies."
+SINES_FIRST = (
+    "It returns the sines first, then the cosines: who takes them for cos, sin has "
+    "them swapped."
+)
 
 
 class Turns(Vectors):
     """A module that rotates queries and keys, or gives the cosines and sines."""
 
+    orders = (
+        "batch heads length dim",
+        "batch length heads dim",
+        "length batch heads dim",
+        "batch length dim",
+        "length batch dim",
+        "heads length dim",
+        "length dim",
+    )
+    takes = 3
     differing = "{} are rotated differently"
-    sines_first = False  # in what is returned
     tables = ""  # how returned cosines lie: "half_split", "interleaved", "pairs"
 
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
         super().__init__(make, d_model, kind, axes, named)
-        self.refuse_more_than(3)
         self.packed = len(self.inputs) == 1 and "qkv" in self.inputs[0]
         self.tensors = 3 if self.packed else len(self.inputs)
         if not self.inputs and self.positions_argument:
@@ -92,7 +80,8 @@ class Turns(Vectors):
         elif not self.inputs:
             self.tensors = 1
         length = len(self.inputs) == 1 and "len" in self.inputs[0]
-        self.find(("length",) if length else ("x",), ORDERS)
+        self.find(self.ways("length" if length else "x"))
+        self.place()
         self.takes_x = self.tensors > 0 and not self.tables
 
     def sample(self, length: int, batch: int) -> Tensor:
@@ -101,62 +90,54 @@ class Turns(Vectors):
 
     def laid_out(self, x: Tensor, heads: int) -> list[Any]:
         """Queries; keys, twice as long; values, four times."""
-        if self.packed:  # [batch, length, 3, heads, dim]
-            parts = [x[:, :, None].expand(-1, -1, heads, -1) * 2**i for i in range(3)]
-            return [torch.stack(parts, 2)]
         (laid,) = super().laid_out(x, heads)
-        return [laid * 2**i for i in range(self.tensors)]
+        if self.packed:  # [batch, length, 3, heads, dim]
+            laid = x[:, :, None].expand(-1, -1, heads, -1)
+        parts = [laid * 2**i for i in range(self.tensors)]
+        return [torch.stack(parts, 2)] if self.packed else parts
 
     def read(self, output: Any, x: Tensor, heads: int) -> list[Tensor]:
         """Rotated vectors [batch, length, dim]."""
         output = tuple(output.values()) if isinstance(output, dict) else output
-        if self.packed and isinstance(output, Tensor):
-            output = [part[:, :, 0] for part in output.unbind(2)]
-            shape = x.shape
-        else:
-            shape = self.way.layout.lay(x, heads, self.way.columns).shape
         given = [*output] if isinstance(output, tuple | list) else [output]
         if not given or not all(isinstance(part, Tensor) for part in given):
             raise ForeignError(TypeError("it returned no tensors"))
-        turned = given[: self.tensors]
-        plain = all(
-            part.shape[:-1] == shape[:-1] and not part.is_complex() for part in turned
-        )
-        whole = min((part.shape[-1] for part in turned if part.ndim), default=0)
-        cut = whole < shape[-1] and len(shape) + len(turned) > 3
-        cut = cut and bool(self.searching or self.flaw)
+        if self.packed and given[0].ndim == 5 and given[0].shape[2] == len(NAMES):
+            self.names = NAMES
+            return [given[0][:, :, i, 0] / 2**i for i in range(len(NAMES))]
+        layout, turned = self.way.layout, given[: self.tensors]
+        shape = layout.lay(x, heads, self.way.columns).shape
+        shapes = {part.shape for part in turned if not part.is_complex()}
         tables = len(given) == 2 > len(turned)  # cosines and sines, for one x
-        if not plain or not turned or tables or not (cut or whole == shape[-1]):
+        if shapes != {shape} or tables:
+            cut = {s[:-1] for s in shapes} == {shape[:-1]} and not tables
+            left = min((s[-1] for s in shapes if s), default=0)
+            if cut and left < shape[-1] and len(shape) + len(turned) > 3:
+                flaw = f"Of {shape[-1]} columns {left} come back: the others are lost."
+                fix = "torch.cat what is rotated and what is not."
+                raise WrongShapeError(self.way, flaw, fix)
             return [self._turned_by(given, x, heads)]
-        if cut:
-            what = f"Of {shape[-1]} columns {whole} come back: the others are lost."
-            self.tell(what, "torch.cat what is rotated and what is not.")
-            turned = [pad(part, (0, shape[-1] - part.shape[-1])) for part in turned]
         self.names = NAMES[: len(turned)] if len(turned) > 1 else ("vectors",)
-        parts = turned if self.packed else [self.way.layout.back(y) for y in turned]
-        return [part / 2**i for i, part in enumerate(parts)]
+        return [layout.back(part) / 2**i for i, part in enumerate(turned)]
 
     def _turned_by(self, given: list[Tensor], x: Tensor, heads: int) -> Tensor:
         """Vectors rotated by the cosines and sines that were returned."""
         batch, n, dim = x.shape
         self.names = type(self).names
+        shapes = " and ".join(str([*part.shape]) for part in given[:3])
         if len(given) == 1:
             whole = given[0]
             given = [whole.real, whole.imag] if whole.is_complex() else [*whole]
-        shapes = " and ".join(str([*part.shape]) for part in given[:3])
         rows = [part.reshape(-1, part.shape[-1] if part.ndim else 1) for part in given]
-        sound = len(rows) == 2 and rows[0].shape == rows[1].shape
-        sound = sound and len(rows[0]) in [n * i for i in range(1, batch * heads + 1)]
-        if not sound or not 1 <= rows[0].shape[1] <= dim:
+        fits = {n * i for i in range(1, batch * heads + 1)}
+        sound = len({row.shape for row in rows}) == 1 and len(rows) == 2
+        if not (sound and len(rows[0]) in fits and 1 <= rows[0].shape[1] <= dim):
             what = f"for {n} positions of width {dim} it returned {shapes}: neither "
             raise ForeignError(
                 ValueError(f"{what}rotated vectors nor cosines and sines")
             )
         each = len(rows[0]) == batch * n  # sequence has its own
         cos, sin = (row.reshape(batch, n, -1) if each else row[:n] for row in rows)
-        if self.searching and float(cos.flatten(0, -2)[0].abs().max()) < 0.1:
-            self.sines_first = True
-        cos, sin = (sin, cos) if self.sines_first else (cos, sin)
         self.tables = self.tables or _lie(cos, dim)
         if self.tables == "interleaved":
             cos, sin = cos[..., ::2], sin[..., ::2]
@@ -190,7 +171,7 @@ class Turns(Vectors):
     @cached_property
     def matrices(self) -> list[Array]:
         """[length, dim, dim] by which queries, keys and values are multiplied."""
-        n, d = self.length if self.fixed else min(self.limit, READ), self.d_model
+        n, d = self.length if self.way.fixed else min(self.limit, READ), self.d_model
         basis = torch.eye(d)[:, None].expand(-1, n, -1)
         at_once = [basis] if "batch" in self.way.layout.axes else [*basis[:, None]]
         with torch.no_grad():
@@ -218,28 +199,27 @@ class Turns(Vectors):
     def misshapen(self) -> tuple[str, str] | None:
         """Why these are no rotations of pairs, and what mends it; None if they are."""
         if self.pairs is None:
-            return MIXED
+            return "More than two columns are mixed: no rotations of pairs.", PAIRS
         if not self.pairs:
-            return NO_PAIRS
-        m = self.matrices[0]
-        a, b = np.array(self.pairs).T
-        cosines, sines = (m[:, a, a], m[:, b, b]), (m[:, b, a], m[:, a, b])
-        for c, s, one, two in ((*cosines, *sines), (*cosines[::-1], *sines[::-1])):
-            # c, -s for the first, and c, s of that for the second
-            late = np.abs(one + c * two) + np.abs(s - c + two * two)
-            if late.max() < NEAR < np.abs(one + two).max():
-                return OVERWRITTEN
-        apart = np.abs(cosines[0] - cosines[1]).max()
-        apart += np.abs(np.abs(sines[0]) - np.abs(sines[1])).max()
-        if apart > NEAR:
-            return TWO_ANGLES
-        if np.abs(sines[0] - sines[1]).max() < NEAR:
-            return NO_MINUS
-        norms = cosines[0] ** 2 + sines[0] ** 2
+            return "Columns are multiplied by numbers, not rotated in pairs.", PAIRS
+        m, (a, b) = self.matrices[0], np.array(self.pairs).T
+        c, d, one, two = m[:, a, a], m[:, b, b], m[:, a, b], m[:, b, a]
+        for cos, sin, sine in ((c, one, two), (d, two, one)):
+            late = np.abs(sine + cos * sin) + np.abs(c + d - 2 * cos + sin**2)
+            if late.max() < NEAR < np.abs(sine + sin).max():
+                return OVERWRITTEN, "Compute both from x as it came."
+        if (np.abs(c - d) + np.abs(np.abs(one) - np.abs(two))).max() > NEAR:
+            return TWO_ANGLES, REPEAT
+        if np.abs(one - two).max() < NEAR:
+            return "The minus sign of one sine is missing: no rotations.", PAIRS
+        norms = c**2 + two**2
         if len(self.names) > 1:  # what fades in the queries may grow in the keys
             k = self.matrices[1]
             norms = norms * (k[:, a, a] ** 2 + k[:, b, a] ** 2)
-        return UNEQUAL if np.ptp(norms, axis=0).max() > ROUNDED else None
+        if np.ptp(norms, axis=0).max() > ROUNDED:
+            changes = "The norm of a vector changes from position to position."
+            return changes, "cos**2 + sin**2 must be 1 for each pair."
+        return None
 
     @property
     def layout(self) -> str:
@@ -251,13 +231,8 @@ class Turns(Vectors):
             return "interleaved"
         return "half_split" if {b - a for a, b in pairs} == {len(pairs)} else ""
 
-    @cached_property
-    def hands(self) -> NDArray[np.complex128]:
-        """cos + i sin of the angle of each pair [length, pairs]."""
-        return self.hands_of(0)
-
     def hands_of(self, part: int) -> NDArray[np.complex128]:
-        """The same of the queries (0) or the keys (1)."""
+        """cos + i sin of each pair [length, pairs] of the queries (0) or keys (1)."""
         a, b = np.array(self.pairs, dtype=int).reshape(-1, 2).T
         m = self.matrices[part]
         hands = m[:, a, a] + 1j * m[:, b, a]
@@ -280,8 +255,8 @@ class Turns(Vectors):
         """
         if self.way.columns:
             return self.way.columns
-        longest = self.limit
-        size = longest if self.fixed else max(n for n in (8, *GRIDS) if n <= longest)
+        fitting = [n for n in (8, *GRIDS) if n <= self.limit]
+        size = self.limit if self.way.fixed else max(fitting)
         scores = [self.scores(size, seed) for seed in (10, 12)]
         if all(spread(s) < NEAR for s in scores):
             return 0
@@ -300,68 +275,65 @@ class Turns(Vectors):
     @cached_property
     def fit(self) -> Fit | None:
         """The formula that the angles follow."""
-        if self.misshapen or self.grid or len(self.hands) < FEWEST:
+        if self.misshapen or self.grid or len(self.matrices[0]) < FEWEST:
             return None
-        return self.fit_of(self.hands)
+        return self.fit_of(self.hands_of(0))
 
     def fit_of(self, hands: NDArray[np.complex128]) -> Fit | None:
         """The formula that the angles of hands follow."""
         codes = np.stack([hands.imag, hands.real], 2).reshape(len(hands), -1)
-        fit = best_fit(codes, self.numbers())
+        fit = best_fit(codes)
         return fit if fit and fit.share == 1 else None
-
-    def words_of(self, fit: Fit) -> Recognised:
-        """A formula in words."""
-        return described(fit, self.said, "Su et al. (2021)", BASES)
 
     @cached_property
     def recognised(self) -> Recognised | None:
         """The frequencies and the pairs, in words."""
         if not self.is_told or self.misshapen:
             return None
-        width, d, layout = 2 * self.hands.shape[1], self.d_model, self.layout
-        facts = ["", layout.replace("_", "-")] if layout else [""]
-        facts += [f"{width} of {d} columns"] if width < d else []
-        more = ", ".join(facts)
+        hands, d = self.hands_of(0), self.d_model
+        facts = {
+            "": True,
+            self.layout.replace("_", "-"): bool(self.layout),
+            f"{2 * hands.shape[1]} of {d} columns": 2 * hands.shape[1] < d,
+        }
+        more = ", ".join(words for words, so in facts.items() if so)
         if self.grid:
-            words, hint = (
-                f"rotary on a grid of {self.grid} columns{more}",
-                "Not checked: its frequencies.",
-            )
-            return Recognised("rotary_on_grid", words, layout=layout, hint=hint)
-        if self.fit is None:
-            return self._of_its_own(more)
-        told = self.words_of(self.fit)
+            words = f"rotary on a grid of {self.grid} columns{more}"
+            told = Recognised("rotary_on_grid", words, hint=UNCHECKED)
+        elif self.fit:
+            told = self._of_formula(self.fit, more)
+        else:
+            told = self._of_its_own(hands * hands[:1].conj(), more)
+        return replace(told, layout=self.layout, first="", scale=1.0)
+
+    def _of_formula(self, fit: Fit, more: str) -> Recognised:
+        """A formula in words."""
+        told = described(fit, self.said, "Su et al. (2021)", BASES)
         words = f"rotary with {told.words.removeprefix('the sinusoid with ')}{more}"
+        if told.formula == "scaled":
+            told = replace(told, level=NOTE, hint="")  # as in longer texts
         if told.formula == "sinusoid":
             start = f", from position {told.start}" if told.start else ""
             words = f"rotary, base {told.base:.6g}{more}{start}"
             told = replace(told, formula="rotary")
-        if told.formula == "scaled":
-            told = replace(told, level=NOTE, hint="")  # as in longer texts
         if told.first == "cosine":
-            told = replace(told, level=ERROR, hint=QUARTER)
-        return replace(told, words=words, layout=layout, first="", scale=1.0)
+            swapped = (WARNING, SINES_FIRST) if self.tables else (ERROR, QUARTER)
+            told = replace(told, level=swapped[0], hint=swapped[1])
+        return replace(told, words=words)
 
-    def _of_its_own(self, more: str) -> Recognised:
+    def _of_its_own(self, hands: NDArray[np.complex128], more: str) -> Recognised:
         """Frequencies that follow no formula."""
-        hands = self.hands * self.hands[:1].conj()
         frequencies = frequencies_of(hands)
         even = np.exp(1j * np.arange(len(hands))[:, None] * frequencies)
-        told = Recognised(
-            "rotary_of_its_own", f"rotary with frequencies of its own{more}"
-        )
-        if known := about(frequencies):
-            return replace(told, level=known[0], hint=known[1])
-        back = self.fit_of(self.hands.conj())
-        if back and back.candidate.right:
-            words = f"rotary, base {back.candidate.base:.6g}, backwards{more}"
-            hint = f"Rotated by minus the angle, not by the angle: {OTHER_WEIGHTS}."
-            return replace(told, words=words, level=WARNING, hint=hint)
-        if np.abs(hands - even).max() > 0.05:
-            hint = "The angles do not grow evenly with the position."
-            return replace(told, level=WARNING, hint=hint)
-        return told
+        words = f"rotary with frequencies of its own{more}"
+        level, hint = about(frequencies) or (NOTE, "")
+        back = self.fit_of(hands.conj())
+        if back and back.formula.right:
+            words = f"rotary, base {back.formula.base:.6g}, backwards{more}"
+            level, hint = WARNING, f"Rotated by minus the angle: {OTHER_WEIGHTS}."
+        elif np.abs(hands - even).max() > 0.05:
+            level, hint = WARNING, "The angles do not grow evenly with the position."
+        return Recognised("rotary_of_its_own", words, level=level, hint=hint)
 
 
 def _lie(cos: Tensor, dim: int) -> str:
@@ -374,16 +346,3 @@ def _lie(cos: Tensor, dim: int) -> str:
         if torch.allclose(cos[:, 0::2], cos[:, 1::2], rtol=0, atol=1e-5):
             return "interleaved"
     return "pairs" if 2 * width <= dim else "half_split"
-
-
-def spread(scores: Array, width: int = 0) -> float:
-    """By how much scores of one offset differ, on a line or on a grid so wide."""
-    n = len(scores)
-    if not width:
-        half = n // 2
-        far = np.abs(scores[half:, half:] - scores[: n - half, : n - half]).max()
-        return float(max(np.abs(scores[1:, 1:] - scores[:-1, :-1]).max(), far))
-    inside = np.arange(n - 1) % width < width - 1
-    right = np.abs(scores[1:, 1:] - scores[:-1, :-1])[np.ix_(inside, inside)]
-    down = np.abs(scores[width:, width:] - scores[:-width, :-width])
-    return float(max(right.max(initial=0.0), down.max(initial=0.0)))

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.call import CannotCallError, ForeignError, Make, Subject
+from pe_lib.check.call import CannotCallError, ForeignError
+from pe_lib.check.subject import Make, Subject
 from pe_lib.check.ways import FEW, Layout, Way
 
 POSITION_NAMES = r"(cache_|token_|input_)?pos(ition(s|_ids)?)?|ids|t|timesteps?"
@@ -22,21 +23,22 @@ LONGEST, MOST = 8192, 2**22  # positions, and numbers, in an input
 class Vectors(Subject):
     """A module that takes x, or positions, and has something for each position."""
 
+    orders: Sequence[str]  # of axes, that are usual
+    takes = 1  # tensors, at most
+
     def __init__(
         self, make: Make, d_model: int, kind: str, axes: str | None, named: str | None
     ) -> None:
-        super().__init__(make, d_model)
-        self.kind, self.axes, self.named = kind, axes, named
-        self.searching = False  # for the way in which it is called
+        super().__init__(make, d_model, kind, axes, named)
         if named and self.parameters and named not in self.parameters:
             raise CannotCallError(
                 f"positions must name an argument of forward "
                 f"({', '.join(self.parameters)}), got {named!r}."
             )
+        self.longest = min(LONGEST, MOST // d_model)
         first = next(iter(self.parameters), "")
-        ids = axes is not None and "dim" not in Layout.of(axes).axes  # of tokens
-        tensor = axes is not None and first == "t" != named
-        for name, parameter in [*self.parameters.items()][ids or tensor :]:
+        is_x = axes and (first == "t" != named or "dim" not in Layout.of(axes).axes)
+        for name, parameter in [*self.parameters.items()][bool(is_x) :]:
             says = re.fullmatch(OFFSET_NAMES, name) is not None
             known = says or re.fullmatch(POSITION_NAMES, name)
             if name != named if named else not known or parameter.default == 1:
@@ -48,39 +50,19 @@ class Vectors(Subject):
         where = self.positions_argument, self.offset_argument
         self.inputs = [name for name in self.required if name not in where]
         self.needs_positions = self.positions_argument in self.required
+        if len(self.inputs) > self.takes:
+            more = " and ".join(self.inputs[self.takes :])
+            raise CannotCallError(
+                f"forward needs {more} besides {', '.join(self.inputs[: self.takes])}: "
+                f"say --positions NAME if it is positions, or {self.adapter('x')}"
+            )
 
     # How it is called
 
-    def find(self, forms: Sequence[str], orders: Sequence[str]) -> None:
-        """Take the first way that it takes, and under which positions differ."""
-        refusal, fallback, self.searching = None, None, True
-        for way in self._ways(forms, [self.axes] if self.axes else orders):
-            accident = way.length == self.d_model or (fallback and fallback[1])
-            if fallback and way.fixed and accident:
-                continue  # whatever fits then may fit by accident
-            self.way, self.flaw = way, None
-            try:
-                if self.tells_positions and not self.flaw:
-                    first_length = way.layout.axes[:1] == ("length",)
-                    self.doubtful = bool(fallback) and first_length and not self.axes
-                    self.searching = False
-                    self._place()
-                    return
-                fallback = fallback or (way, self.flaw)
-            except ForeignError as error:
-                refusal = refusal or error
-        if fallback is None:
-            tried = f"{', '.join(forms)} in the usual orders of axes"
-            hint = "" if self.axes else "Say --axes or --kind, or "
-            raise CannotCallError(
-                f"forward was given {tried} of width {self.d_model} and raised "
-                f"{refusal}. {hint}{self.adapter(', '.join(self.inputs))}"
-            )
-        self.way, self.flaw = fallback
-        self.searching = False
-
-    def _ways(self, forms: Sequence[str], orders: Sequence[str]) -> Iterator[Way]:
+    def ways(self, *forms: str) -> Iterator[Way]:
+        """What forward may take, with each of the usual orders of axes."""
         few = FEW + (self.d_model == FEW)
+        orders = [self.axes] if self.axes else self.orders
         for length in (few, *self.lengths()):
             for form in forms:
                 for order in orders if form == "x" else orders[:1]:
@@ -93,7 +75,7 @@ class Vectors(Subject):
                     if self.needs_positions:
                         yield replace(way, batched=True)
 
-    def _place(self) -> None:
+    def place(self) -> None:
         """Whether an argument for positions that may be left out is [batch, length]."""
         if not self.positions_argument or self.needs_positions:
             return
@@ -104,30 +86,17 @@ class Vectors(Subject):
                 if not self.differ(self.rows(self.fresh(), at=at), usual):
                     return
 
-    def refuse_more_than(self, count: int) -> None:
-        """Say what would help where forward needs more arguments."""
-        if len(self.inputs) > count:
-            more = " and ".join(self.inputs[count:])
-            raise CannotCallError(
-                f"forward needs {more} besides {', '.join(self.inputs[:count])}: say "
-                f"--positions NAME if it is positions, or {self.adapter('x')}"
-            )
-
     @property
     def called(self) -> str:
         """How it was called, in words."""
-        way = self.way
-        said = [f"x is {way.layout}" if way.form == "x" else f"it takes {way.form}"]
-        if way.fixed or self.limit < min(LONGEST, MOST // self.d_model):
-            said.append(
-                f"{'only' if way.fixed else 'at most'} {self.limit:,} positions"
-            )
-        for name, words in (
-            (self.positions_argument, "positions"),
-            (self.offset_argument, "the first position"),
-        ):
-            said += [f"{words}: {name}"] if name else []
-        return "; ".join(said)
+        named = {
+            "positions": self.positions_argument,
+            "the first position": self.offset_argument,
+        }
+        said = [f"{words}: {name}" for words, name in named.items() if name]
+        return "; ".join([super().called, *said])
+
+    # What it answers
 
     def answer(
         self,
@@ -164,6 +133,10 @@ class Vectors(Subject):
             inputs = []
         return torch.cat(self.read(self.run(module, inputs, named), x, heads), -1)
 
+    def sample(self, length: int, batch: int) -> Tensor:
+        """The usual input: x without content."""
+        return torch.zeros(batch, length, self.d_model)
+
     def laid_out(self, x: Tensor, heads: int) -> list[Any]:
         """What forward is given for x."""
         return [self.way.layout.lay(x, heads, self.way.columns)]
@@ -171,18 +144,3 @@ class Vectors(Subject):
     def read(self, output: Any, x: Tensor, heads: int) -> list[Tensor]:
         """An answer in tensors [batch, length, dim]; a ForeignError if it is none."""
         raise NotImplementedError
-
-    def sample(self, length: int, batch: int) -> Tensor:
-        """The usual input."""
-        raise NotImplementedError
-
-    @property
-    def tells_positions(self) -> bool:
-        """Whether two positions are told apart."""
-        rows = self.rows(self.fresh(), batch=3)
-        return not bool((abs(rows - rows[:1]) <= 1e-6).all())  # NaN is not near
-
-    @property
-    def longest(self) -> int:
-        """The length of the longest input that is tried."""
-        return min(LONGEST, MOST // self.d_model)

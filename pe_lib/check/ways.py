@@ -68,8 +68,12 @@ class Way:
     """One way to call forward."""
 
     layout: Layout = Layout(())
-    form: str = "x"  # or "positions", "length" and so on: what is given instead
+    form: str = "x"  # what it is given
     length: int = FEW
+    fixed: bool = False  # it takes this length alone
     columns: int = 0  # of a grid
-    fixed: bool = False  # no other length fits
     batched: bool = False  # the argument for positions is [batch, length]
+
+    def __str__(self) -> str:
+        shown = self.form == "x" and self.layout.axes
+        return f"x is {self.layout}" if shown else f"it takes {self.form}"

@@ -368,8 +368,8 @@ def tables(seeds: int, *, model: Mapping[str, Any]) -> dict[str, Tensor]:
 
     "head <seed>" is W. "right": the share predicted before each step of STOPS and in
     the end. "words": their share of energy in each pair, and "fresh" of the start.
-    "spread": of the scores word-word, word-code, code-word, code-code. "heard": how
-    often T(1), and its three fastest pairs, reads codes through fresh and through
+    "spread": of the scores word-word, word-place, place-word, place-place. "heard": how
+    often T(1), and its three fastest pairs, reads positions through fresh and through
     trained words. "misses": how far back those look who do not look one back, at 64
     and 128 words. "map <step>": where the words of one text look, seed 0.
     """

@@ -1,4 +1,4 @@
-// Codes of two numbers: one matrix and equal norms leave them equal steps on a circle.
+// Encodings of two numbers: one matrix and equal norms leave them equal steps on a circle.
 {
   // The matrix of a turn and a stretch. It catches on the ring, and there on equal parts of it.
   const caught = ({ size, turn: wound }) => {
@@ -14,8 +14,8 @@
   drawings.galaxy = {
     size: [600, 430],
     alt: "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a circle: each dot is the one before it, turned and drawn in by the same rule.",
-    goal: "Drag dot 1: all codes of equal norm, and no two equal.",
-    reward: "<b>Equal norms and one matrix: a rotation.</b> The codes are the places of a clock hand.",
+    goal: "Drag dot 1: all encodings of equal norm, and no two equal.",
+    reward: "<b>Equal norms and one matrix: a rotation.</b> The encodings are the places of a clock hand.",
     start: { size: 0.985, turn: 1.13 },
     view(state) {
       const [size, turn] = caught(state);
@@ -27,8 +27,8 @@
       return {
         svg: circle("hair", 165, 300, 212) + dust.join("") + [4, 3, 2, 0].map((t) => group(moved(...place(code(t))), numbered(t))).join("") +
           group(moved(...place(code(1))), circle("wanted", 30)) + text(...place([1.2 * code(1)[0], 1.2 * code(1)[1] + 0.16]), "1", "aimed"),
-        sentence: size !== 1 ? `The norms differ: that of code 100 is ${far(size ** 100)} the norm of code 0.`
-          : double ? `Equal norms, but code ${double} equals code 0.`
+        sentence: size !== 1 ? `The norms differ: that of encoding 100 is ${far(size ** 100)} the norm of encoding 0.`
+          : double ? `Equal norms, but encoding ${double} equals encoding 0.`
           : `Equal norms and no equals: a clock hand, ${minus(f(degrees(turn)))}° a position.`,
         reached: size === 1 && !double,
       };
@@ -43,7 +43,7 @@
     },
   };
 
-  // The matrix [a b; c d] that takes each code nearest to the next, in least squares.
+  // The matrix [a b; c d] that takes each encoding nearest to the next, in least squares.
   const fit = (codes) => {
     const pairs = codes.slice(0, -1).map((p, t) => [p, codes[t + 1]]), total = (i, j) => sum(pairs.map(([p]) => p[i] * p[j]));
     const xx = total(0, 0), xy = total(0, 1), yy = total(1, 1), det = xx * yy - xy * xy;
@@ -58,8 +58,8 @@
 
   drawings.coats = {
     size: [600, 590],
-    alt: "The plane with the codes of five positions as numbered dots, a line from each to the next, a dotted ring where the matrix that fits best puts each next one, and a circle through the code of largest norm. Below is a line with the number of positions.",
-    goal: "Drag the five codes, without letting them meet, until their norms are equal and one matrix takes each to the next. What shape do you get?",
+    alt: "The plane with the encodings of five positions as numbered dots, a line from each to the next, a dotted ring where the matrix that fits best puts each next one, and a circle through the encoding of largest norm. Below is a line with the number of positions.",
+    goal: "Drag the five encodings, without letting them meet, until their norms are equal and one matrix takes each to the next. What shape do you get?",
     reward: "<b>You have built a clock.</b> Near a circle, in even steps. Add positions: the more there are, the rounder it must be.",
     start: { right: [0, 0.3, 0.9, 0.5, -0.7], up: [0.8, 0.2, 0.4, -0.6, -0.3], positions: 5 },
     view({ right, up, positions }) {
@@ -77,7 +77,7 @@
           codes.map((p, t) => text(place(p)[0] + 34, place(p)[1] - 16, t)).join("") +
           text(60, 478, "positions", "label") + path("edge", "M60 520H540") + [5, 10, 20, 30, 40].map((n) => path("edge", `M${f(60 + (480 / 35) * (n - 5))} 515v10`) + text(60 + (480 / 35) * (n - 5), 566, n, "count")).join(""),
         sentence: `The smallest norm is ${fixed(100 * spread, 0)} % below the largest, and the matrix misses by ${fixed(100 * miss, 0)} % of the size` +
-          (equal && fits && !apart ? "; but two codes are equal, or nearly." : "."),
+          (equal && fits && !apart ? "; but two encodings are equal, or nearly." : "."),
         reached: equal && fits && apart,
       };
     },
@@ -85,7 +85,7 @@
       ...right.map((x, t) => {
         const [left, top] = place([x, up[t]]);
         return {
-          label: `Code ${t}`, text: `${fixed(x)}, ${fixed(up[t])}`, x: left, y: top, value: x, low: -1.2, high: 1.2, step: 0.02, along: [SCALE, 0],
+          label: `Encoding ${t}`, text: `${fixed(x)}, ${fixed(up[t])}`, x: left, y: top, value: x, low: -1.2, high: 1.2, step: 0.02, along: [SCALE, 0],
           set: (to) => ({ right: right.map((old, i) => (i === t ? to : old)) }),
           up: { value: up[t], low: -1.2, high: 1.2, step: 0.02, along: [0, -SCALE], set: (to) => ({ up: up.map((old, i) => (i === t ? to : old)) }) },
         };

@@ -1,4 +1,4 @@
-"""Codes in the plane: one matrix for all of them, and equal norms."""
+"""Encodings in the plane: one matrix for all of them, and equal norms."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Galaxy(Drawing):
     Examples
     --------
     >>> print(Galaxy())
-    The norms differ: that of code 100 is 22 % of the norm of code 0.
+    The norms differ: that of encoding 100 is 22 % of the norm of encoding 0.
     """
 
     _name = "galaxy"
@@ -21,14 +21,14 @@ class Galaxy(Drawing):
 
 @dataclass(frozen=True, kw_only=True)
 class Coats(Drawing):
-    """Five codes to drag: are their norms equal, and does one matrix take each on?
+    """Five encodings to drag: are their norms equal, and does one matrix take each on?
 
     Equal norms: the smallest is at most 10 % below the largest. One matrix: the 2 by 2
-    matrix that fits best takes each code to the next one, with an error of at most 5 %
+    matrix that fits best takes each encoding to the next, with an error of at most 5 %
     of their size (root mean square). With more than five positions that matrix
-    continues the codes. Both, and no two codes that overlap: that is the goal, and
+    continues them. Both, and no two encodings that overlap: that is the goal, and
     near a circle in even steps. (Exactly equal norms and an exact matrix leave five
-    different codes nothing else, as the book's page on three properties proves.)
+    different encodings nothing else, as the book's page on three properties proves.)
 
     Examples
     --------

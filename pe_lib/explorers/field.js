@@ -9,9 +9,9 @@
 
   drawings.field = {
     size: [600, 480],
-    alt: "A column of clock hands for each position, the fast hands on top; where they are too small to see they are squares, blue for the sine and orange for the cosine. Bars above the columns: how much each code is like that of position 0.",
-    goal: "Pull the corner: enough positions for a near copy of code 0, then enough hands to tell them apart.",
-    reward: "<b>All codes are different, and all have the same norm.</b> This is the sinusoidal encoding.",
+    alt: "A column of clock hands for each position, the fast hands on top; where they are too small to see they are squares, blue for the sine and orange for the cosine. Bars above the columns: how much each encoding is like that of position 0.",
+    goal: "Pull the corner: enough positions for a near copy of encoding 0, then enough hands to tell them apart.",
+    reward: "<b>All encodings are different, and all have the same norm.</b> This is the sinusoidal encoding.",
     start: { words: 16, hands: 2 },
     view({ words, hands }) {
       const [column, high, radius] = shape(words, hands);
@@ -25,7 +25,7 @@
         : range(words).flatMap((t) => range(hands).map((j) => group(place(t, j), dial(radius, SPEEDS[j] * t, { legs: true })))).join("");
       return {
         svg: bars.join("") + path("edge", `M20 93h${f(WIDTH(words))}`) + wider.join("") + field,
-        sentence: `${count(words, "position")}, ${count(hands, "hand")}: code ${nearest} is most like code 0, cosine ${fixed(alike[nearest])}.`,
+        sentence: `${count(words, "position")}, ${count(hands, "hand")}: encoding ${nearest} is most like encoding 0, cosine ${fixed(alike[nearest])}.`,
         reached: hands > 3 && words > 24 && alike[nearest] < 0.995,
       };
     },

@@ -12,7 +12,7 @@ class Field(Drawing):
     """A column of clock hands for each position; small ones are a heat map.
 
     Up to 64 positions and 16 hands, those of ``sinusoidal(range(64), 32)``. Bars say
-    how much each code is like code 0: the cosine of the angle between the two.
+    how much each encoding is like encoding 0: the cosine of the angle between the two.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Field(Drawing):
     Examples
     --------
     >>> print(Field(words=48, hands=1))
-    48 positions, 1 hand: code 44 is most like code 0, cosine 1.00.
+    48 positions, 1 hand: encoding 44 is most like encoding 0, cosine 1.00.
     """
 
     words: int = 16

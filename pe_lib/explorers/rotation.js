@@ -13,7 +13,7 @@
     size: [600, 420],
     alt: "Three knobs, one for each hand. Beside each are a square of the matrix, cosines in orange and sines in blue, and the hands of eight positions, turned by the knob. Dotted hands are those of the next position.",
     goal: "Turn the knobs until the hands of all positions lie on the dotted ones.",
-    reward: "<b>T(1) takes the code of every position to the next.</b> It is a rotation, and no position occurs in it.",
+    reward: "<b>T(1) takes the encoding of every position to the next.</b> It is a rotation, and no position occurs in it.",
     start: { angles: [0, 0, 0] },
     view({ angles }) {
       const rows = angles.map((angle, j) => row(84 + 132 * j, angle, 44, 34, 158, range(8).map((t) =>

@@ -1,4 +1,4 @@
-"""What the modules accept, and how codes line up with an input.
+"""What the modules accept, and how encodings line up with an input.
 
 The checks look at types, dtypes and shapes only, never at the values of a tensor:
 they cost next to nothing, and `torch.compile` and `torch.export` see them through.

@@ -25,7 +25,7 @@ class SinusoidalPositionalEncoding(Added, Tabled):
 
     .. math:: y_t = x_t + P_t
 
-    with the codes P of :func:`pe_lib.sinusoidal`. What is added is that function's
+    with the encodings P of :func:`pe_lib.sinusoidal`. What is added is that function's
     float32 value, rounded once to the dtype of x; to a float64 x its float64 value,
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
@@ -34,8 +34,8 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     such as ``pe``, is compared with our own and left out; a different encoding is an
     error that says so. Rows of positions 0 to max_length - 1 are kept ready in the
     module's own dtype, and whole positions taken from them on the CPU. Other
-    positions, and codes of more bits, are computed in each call, to the same numbers
-    but for what :func:`pe_lib.sinusoidal_table` says of its rows.
+    positions, and encodings of more bits, are computed in each call, to the same
+    numbers but for what :func:`pe_lib.sinusoidal_table` says of its rows.
 
     Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
@@ -54,7 +54,7 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     batch_first : bool
         Whether x is [..., length, d_model] (the default here) or
         [length, batch, d_model] (the default of PyTorch's own modules). Shapes alone
-        do not tell: every token would silently get the code of one position.
+        do not tell: every token would silently get the encoding of one position.
     device, dtype
         Of the table, as in PyTorch's own modules.
 

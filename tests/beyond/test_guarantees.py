@@ -120,6 +120,29 @@ def test_the_four_terms_of_transformer_xl():
         np.testing.assert_allclose(found[i, j], score / 32**0.5)
 
 
+def test_a_term_is_added_to_the_score_of_query_and_key():
+    """Shaw's vector of the offset, CoPE's of the count of open gates."""
+    queries, keys = np.random.default_rng(3).standard_normal((2, 30, 32))
+    shaw, cope = (
+        ATTENTION_METHODS[name].scores(queries, keys, np.arange(30.0))
+        for name in ("Shaw", "CoPE")
+    )
+    plain = queries @ keys.T / 32**0.5
+    gates, vectors = 1 / (1 + np.exp(-plain)), _random(33, 32)
+    of_counts = _random(64, 32)
+    for t, s in [(29, 0), (29, 28), (3, 3), (2, 9), (0, 29)]:
+        vector = vectors[np.clip(s - t, -16, 16) + 16]
+        assert shaw[t, s] == pytest.approx(plain[t, s] + queries[t] @ vector / 32**0.5)
+        count = gates[t, min(t, s) : max(t, s) + 1].sum()
+        low, share = int(count), count % 1
+        vector = (1 - share) * of_counts[low] + share * of_counts[low + 1]
+        assert cope[t, s] == pytest.approx(plain[t, s] + queries[t] @ vector / 32**0.5)
+
+
+def test_a_verdict_says_the_width_and_the_longest_text(card):
+    assert {(v.d, v.n) for row in card.values() for v in row.values()} == {(32, 800)}
+
+
 @pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: ATTENTION_METHODS["none"]}])
 def test_bad_arguments(wrong):
     with pytest.raises(

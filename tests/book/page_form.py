@@ -64,7 +64,7 @@ def in_the_fields_words(page: Page) -> Iterator[str]:
     if len(page.title) > TITLE:
         yield f"a title of {len(page.title)} characters, at most {TITLE}"
     if not page.description.endswith("."):
-        yield "no description: one sentence, what one finds on the page"
+        yield "no description in its metadata: one sentence, what one finds here"
     text = plain(
         re.sub(r"^(```+).*?^\1|`[^`]*`", "", page.text, flags=re.DOTALL | re.M)
     )

@@ -42,7 +42,10 @@ def test_toc_and_files_match() -> None:
 @each_notebook
 def test_opening_block(page: Page) -> None:
     """It says what one will be able to do and what one needs, and no more."""
-    assert set(page.opening) == {"You will be able to", "You need"}
+    assert set(page.opening) == {"You will be able to", "You need"}, (
+        "below its question a page has the fold *Before you start*, with the two items "
+        "**You will be able to** and **You need**: see book/failures/dials.ipynb"
+    )
     assert page.needs or "No other chapter." in page.opening["You need"], (
         "*You need* links to chapters, or says 'No other chapter.'"
     )
@@ -158,7 +161,10 @@ def test_outputs_are_fit_to_print(page: Page) -> None:
         for output in cell.outputs:
             assert output.get("name", "stdout") == "stdout", "something has warned"
             kinds = {"image/svg+xml", "text/html", "text/plain"}
-            assert set(output.get("data", {})) <= kinds, "text, SVG or HTML alone"
+            assert set(output.get("data", {})) <= kinds, (
+                "text, SVG or HTML alone: figures are SVG where the set-up cell has "
+                "plotting.use_house_style()"
+            )
         for html in cell.tables:
             assert html.startswith(allowed), "our own tables and explorers alone"
 

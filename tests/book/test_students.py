@@ -147,6 +147,7 @@ def assert_fails_with(
     assert run(wrong.answer, names) is None, wrong.thinks
     problem = run(check, names)
     assert isinstance(problem, AssertionError), (wrong.thinks, problem)
+    assert str(problem), f"{wrong.thinks}: the check needs a message that helps"
     assert wrong.hint in str(problem), (
         f"{wrong.thinks}: the check says {problem}; put it into `hint`, book/exercises"
     )

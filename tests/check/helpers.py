@@ -28,13 +28,15 @@ def assert_sound(report):
     assert len(str(report).splitlines()) <= 6, str(report)
 
 
-def assert_found(report, name, words=""):
-    """The check finds it, and names this cause."""
-    texts = [f.what for f in (*report.errors, *report.warnings) if f.check == name]
-    assert any(words in text for text in texts), str(report)
+def assert_found(report, where, words=""):
+    """At this level ("error axes", or "axes" for both) the check names this cause."""
+    level, _, name = where.rpartition(" ")
+    found = report.errors + report.warnings
+    found = [f.what for f in found if f.check == name and f.level.startswith(level)]
+    assert any(words in what for what in found), str(report)
 
 
 def each_of(faults):
-    """Parametrise a test over (check, words of the cause, class)."""
+    """Parametrise a test over (level and check, words of the cause, class)."""
     cases = [pytest.param(*f, id="-".join(" ".join(f[:2]).split())) for f in faults]
-    return pytest.mark.parametrize(("check", "words", "make"), cases)
+    return pytest.mark.parametrize(("where", "words", "make"), cases)

@@ -302,7 +302,7 @@ FAULTS = [
     ("axes", "Every position", picking(lambda t: len(t) + 0 * t)),
     ("axes", "all 0", kept(freeze_zeros)),
     ("shape", "side by side", combining(in_one)),
-    ("x", "alone is returned", combining(lambda x, rows: rows.expand_as(x))),
+    ("x", "encoding alone is returned", combining(lambda x, rows: rows.expand_as(x))),
     ("x", "multiplied", combining(lambda x, rows: x * rows)),
     ("x", "no sum", combining(lambda x, rows: torch.tanh(x + rows))),
     ("finite", "first at position 0", of_table(divided)),
@@ -323,7 +323,7 @@ FAULTS = [
     ("prefix", "from the end", picking(lambda t: t.flip(0))),
     ("prefix", "depend on the length", picking(spread_over)),
     ("order", "given the batch first", SOUND["sequence first"]),
-    ("index", "index -1", picking(lambda t: t - 1)),
+    ("distinct", "Position 600 ", picking(lambda t: t - 1)),
     ("batch", "In a batch of 2", make_class(Added, forward=by_batch)),
     ("random", "evaluation", combining(lambda x, rows: functional.dropout(x + rows))),
     ("state", "counts on", Counts),
@@ -350,8 +350,8 @@ FAULTS = [
 
 
 @each_of(FAULTS)
-def test_a_fault_is_found_and_its_cause_named(check, words, make):
-    assert_found(report_of(make), check, words)
+def test_a_fault_is_found_and_its_cause_named(where, words, make):
+    assert_found(report_of(make), where, words)
 
 
 def test_a_wrong_formula_is_an_error_that_names_it():

@@ -64,9 +64,9 @@ LATER = [
 
 
 @each_of(LATER)
-def test_it_is_a_warning_and_no_error(check, words, make):
+def test_it_is_a_warning_and_no_error(where, words, make):
     report = report_of(make)
-    assert_found(report, check, words)
+    assert_found(report, where, words)
     assert report.ok and report.warnings
 
 

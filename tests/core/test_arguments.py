@@ -118,6 +118,11 @@ def below_what_is_said(function, argument):
         yield int(least[-1]) - 1
 
 
+def test_a_masked_array_is_an_array_where_nothing_is_masked():
+    given = np.ma.array([1.0, 2.0])
+    assert (geometry.similarity(given, 4) == geometry.similarity([1.0, 2.0], 4)).all()
+
+
 @pytest.mark.parametrize("function", list(public_functions()))
 def test_the_error_names_the_argument_the_rule_and_the_value(function):
     signature = inspect.signature(function)

@@ -1,4 +1,4 @@
-"""Every criterion answers both ways, says why, and is right about codes by hand."""
+"""Every criterion answers both ways, says why, and is right about encodings by hand."""
 
 import re
 
@@ -40,46 +40,58 @@ EIGHT = {
 
 
 def column(*values):
-    """A code of one number, whatever the length asked for, from a fixed list."""
+    """An encoding of one number, whatever the length asked for, from a fixed list."""
     return lambda n: np.resize(values, n)[:, np.newaxis]
 
 
 def reaching(*wanted):
-    """A code of one number that gets so far from 0 with 4, 8 and 16 positions."""
+    """An encoding of one number that gets so far from 0 with 4, 8 and 16 positions."""
     return lambda n: np.append(np.zeros(n - 1), wanted[(4, 8, 16).index(n)])[:, None]
 
 
 BY_HAND = [
     # two equal codes, and two that differ by little
-    (unique, column(0, 3, 1, 3), False, 0, "codes 1 and 3 are equal"),
+    (unique, column(0, 3, 1, 3), False, 0, "encodings 1 and 3 are equal"),
     (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
     (unique, column(0, 3, 1, 3 + 1e-6), True, 1e-6, "nearest are 1 and 3, 1e-06 apart"),
-    (equal_norm, column(0.1), True, 0, "every code has norm 0.1"),
+    (equal_norm, column(0.1), True, 0, "every encoding has norm 0.1"),
     (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
     (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
     (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
-    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from code 0"),
-    (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from code 0"),
-    (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from code 0"),
-    (bounded, reaching(10, 11, 12 - 1e-11), False, 1, "up to 10, 11, 12 from code 0"),
-    (bounded, reaching(10, 11, 11.99), True, 0.99, "up to 10, 11, 11.99 from code 0"),
-    (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from code 0"),
-    (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from code 0"),
-    (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from code 0"),
-    (same_at_every_length, column(1, 2, 3, 4), True, 0, "no code changes at n=8"),
+    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from encoding 0"),
+    (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from encoding 0"),
+    (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from encoding 0"),
+    (
+        bounded,
+        reaching(10, 11, 12 - 1e-11),
+        False,
+        1,
+        "up to 10, 11, 12 from encoding 0",
+    ),
+    (
+        bounded,
+        reaching(10, 11, 11.99),
+        True,
+        0.99,
+        "up to 10, 11, 11.99 from encoding 0",
+    ),
+    (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from encoding 0"),
+    (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from encoding 0"),
+    (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from encoding 0"),
+    (same_at_every_length, column(1, 2, 3, 4), True, 0, "no encoding changes at n=8"),
     (
         same_at_every_length,
         lambda n: np.arange(n)[:, np.newaxis] / (n - 1),
         False,
         4 / 7,
-        "code 3 is 1, but 0.4286 at n=8",
+        "encoding 3 is 1, but 0.4286 at n=8",
     ),
     (
         same_at_every_length,
         lambda n: np.ones((n, n)),
         False,
         np.inf,
-        "codes of 4 numbers, but of 8 at n=8",
+        "encodings of 4 numbers, but of 8 at n=8",
     ),
     (same_distance, column(5, 7, 9, 11), True, 0, "every offset has one distance"),
     # offset 1: 1, 2, 3 apart; offset 2: 3 and 5; offset 3: 6
@@ -115,19 +127,22 @@ GRAIN = 2.0**-42  # all sums below are exact
             unique,
             lambda x: column(0, 3, 1, 3 - x),
             False,
-            ["codes 1 and 3 equal up to rounding", "nearest are 1 and 3, {x} apart"],
+            [
+                "encodings 1 and 3 equal up to rounding",
+                "nearest are 1 and 3, {x} apart",
+            ],
         ),
         (
             equal_norm,
             lambda x: column(1.5, -1.5 + x, 1.5, 1.5),
             True,
-            ["every code has norm 1.5", "norm 1.5 at 1, {x} more at 0"],
+            ["every encoding has norm 1.5", "norm 1.5 at 1, {x} more at 0"],
         ),
         (
             same_at_every_length,
             lambda x: lambda n: column(0, 3 + x * (n > 4), 1, 2)(n),
             True,
-            ["no code changes at n=8", "code 1 changes by {x} at n=8"],
+            ["no encoding changes at n=8", "encoding 1 changes by {x} at n=8"],
         ),
         (
             same_distance,

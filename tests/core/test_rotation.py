@@ -1,4 +1,4 @@
-"""A shift is a rotation: T(k) moves every code on by k, and nothing else does.
+"""A shift is a rotation: T(k) moves every encoding on by k, and nothing else does.
 
 Each property is followed by a control: something that looks right and must fail it,
 by far more than the tolerance.

@@ -24,7 +24,7 @@ HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 NAME = "counting"
 PAGE = BOOK.pages[f"book/failures/{NAME}"]
 LABELS = [exercise.label for exercise in PAGE.exercises]
-FIRST, LOOPING = "ex-who-wins", "ex-peel"
+FIRST, ENDLESS = "ex-who-wins", "ex-peel"
 
 pytestmark = pytest.mark.skipif(
     not HOME.is_dir(), reason="no graders: `make graders` sets them up"
@@ -72,12 +72,12 @@ def faults(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A submission for each of them, by a student who is called after it."""
     made = {
         name: answered(notebook, PAGE)
-        for name in ("right", "wrong", "elsewhere", "deleted", "unchecked", "looping")
+        for name in ("right", "wrong", "elsewhere", "deleted", "unchecked", "endless")
     }
     wrong = wrong_answers.collected()[FIRST].wrong[0].answer
     cells(made["wrong"])[f"answer-{FIRST}"]["source"] = wrong
-    loop = "def three_back(mixture, weights):\n    while True:\n        pass\n"
-    cells(made["looping"])[f"answer-{LOOPING}"]["source"] = loop
+    sleep = "import time\ndef three_back(mixture, weights):\n    time.sleep(9999)\n"
+    cells(made["endless"])[f"answer-{ENDLESS}"]["source"] = sleep
     moved = made["elsewhere"]["cells"]
     for label in LABELS:  # the stub stays; below it a helper and the answer
         cell = cells(made["elsewhere"])[f"answer-{label}"]
@@ -100,7 +100,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     for student, submission in faults(notebook).items():
         path = folder / f"submitted/{student}/{NAME}/{NAME}.ipynb"
         kit.write(submission, path)
-    run("nbgrader", "autograde", NAME, cwd=folder)  # the loop takes its whole minute
+    run("nbgrader", "autograde", NAME, cwd=folder)  # one takes its whole minute, asleep
     run("nbgrader", "generate_feedback", NAME, cwd=folder)
     run("nbgrader", "export", cwd=folder)
     return folder, notebook
@@ -123,7 +123,7 @@ def test_a_fault_costs_its_own_points_and_no_others(
         "elsewhere": every,
         "deleted": every - worth[FIRST],
         "unchecked": every - worth[FIRST],
-        "looping": every - worth[LOOPING],
+        "endless": every - worth[ENDLESS],
     }
 
 

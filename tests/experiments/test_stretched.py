@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from pe_lib import angular_frequencies
 from pe_lib.experiments import held, matrices, stretched
@@ -23,6 +24,25 @@ def test_answers_are_the_lag_and_the_needle():
             elif flag[t] == stretched.ASKS_NEEDLE and t > place:
                 right = text[place]
             assert wanted[t] == right
+
+
+@pytest.mark.parametrize("task", stretched.TASKS)
+def test_the_second_half_asks_and_a_right_answer_counts(task):
+    """A model that knows is right at 33 words; one that is one off never is."""
+    asks = stretched.SYMBOLS + stretched.TASKS.index(task)
+
+    def knowing(tokens, *_):
+        asked = (tokens[..., 1] == asks).all((0, 1))
+        assert asked[16:].all() and not asked[:16].any()
+        symbols = tokens[..., 0]
+        before = symbols.roll(stretched.LAG, -1)
+        answers = before if task == "lag" else symbols[..., :1].expand_as(symbols)
+        return functional.one_hot((answers + off) % stretched.SYMBOLS, 16)
+
+    arguments = (task, 33, angular_frequencies(32))
+    for off in (0, 1):
+        shares = stretched.share_right(knowing, *arguments, seeds=[0, 1], words=512)
+        assert (shares == 1 - off).all()
 
 
 def test_a_reader_is_causal_and_keeps_its_weights():

@@ -10,6 +10,7 @@ from pe_lib.experiments.tasks import (
     NO_ANSWER,
     NUM_TOKENS,
     TASKS,
+    after_a_start,
     best_without_order,
 )
 
@@ -46,6 +47,17 @@ def test_the_answers_are_right(name, length):
     for row, answer in zip(tokens, answers, strict=True):
         assert len(row) == length and set(row) <= set(range(NUM_TOKENS))
         assert answer == in_plain_python(name, row)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_start_token_comes_before_a_shorter_sequence(name):
+    """So that models with and without it read as many tokens."""
+    task = after_a_start(TASKS[name])
+    tokens, answers = task.draw(16, 20, torch.Generator().manual_seed(0))
+    assert tokens.shape == (20, 16) and (tokens[:, 0] == task.tokens - 1).all()
+    for row, answer in zip(tokens[:, 1:].tolist(), answers.tolist(), strict=True):
+        wanted = in_plain_python(name, row)
+        assert answer == (wanted if task.pooled else [NO_ANSWER, *wanted])
 
 
 def test_which_tasks_are_masked_and_which_are_pooled():

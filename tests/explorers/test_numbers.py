@@ -167,7 +167,7 @@ def test_field():
                 np.outer(np.arange(n), angular_frequencies(32)[:hands]).ravel(),
             )
     assert (
-        "code 44 is most like code 0, cosine 1.00"
+        "encoding 44 is most like encoding 0, cosine 1.00"
         in view("field", words=48, hands=1)["sentence"]
     )
 
@@ -452,7 +452,7 @@ def test_galaxy():
             assert abs(numbers(said)[1] - share) < 0.501
     for parts, near in product(range(3, 13), (-0.014, 0, 0.014)):
         shown = view("galaxy", size=0.99, turn=-2 * np.pi / parts + near)
-        assert f"but code {parts} equals code 0" in shown["sentence"]
+        assert f"but encoding {parts} equals encoding 0" in shown["sentence"]
         assert not shown["reached"]
 
 
@@ -482,7 +482,7 @@ def test_coats():
         apart = min(np.linalg.norm(p - q) for p, q in combinations(P, 2)) > 0.22
         both = spread <= 0.1 and miss <= 0.05 and norms.max() > 0
         assert shown["reached"] == (both and apart)
-        assert ("two codes are equal" in shown["sentence"]) == (both and not apart)
+        assert ("two encodings are equal" in shown["sentence"]) == (both and not apart)
         won.append(shown["reached"])
         for kind, points in (("wanted", P[:-1] @ move), ("score", np.array(text[5:]))):
             x, y = (np.ravel(drawn(shown["svg"], kind, name)) for name in ("cx", "cy"))

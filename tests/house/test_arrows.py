@@ -1,5 +1,6 @@
 """What a room of the house may import: arrows go downwards, and none in a circle."""
 
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -30,28 +31,31 @@ def room_of(path: Path) -> str:
     return "check" if rest[0] == "__main__.py" else rest[0] if rest[1:] else "core"
 
 
-FILES = {
-    path: imports(path) - {path}
-    for folder in ("pe_lib", "website", "course", "tools")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-}
+@cache
+def files() -> dict[Path, set[Path]]:
+    """What each file imports; it takes seconds, which no collection waits for."""
+    return {
+        path: imports(path) - {path}
+        for folder in ("pe_lib", "website", "course", "tools")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
 
 
 @pytest.mark.parametrize("room", MAY_USE)
 def test_a_room_uses_what_is_below_it(room: str) -> None:
     """So that each can be read, and thrown away, without those above."""
-    inside = [path for path in FILES if room_of(path) == room]
+    inside = [path for path in files() if room_of(path) == room]
     assert inside, f"{room} has no file"
     for path in inside:
-        wrong = {p for p in FILES[path] if room_of(p) not in {room, *MAY_USE[room]}}
+        wrong = {p for p in files()[path] if room_of(p) not in {room, *MAY_USE[room]}}
         assert not wrong, f"{path} imports {sorted(map(str, wrong))}"
 
 
 def test_every_room_is_named() -> None:
     """A new folder says here what it may use."""
-    assert {room_of(path) for path in FILES} == set(MAY_USE)
+    assert {room_of(path) for path in files()} == set(MAY_USE)
 
 
 def test_no_module_imports_itself_through_others() -> None:
     """A circle has no first page to read."""
-    assert list(TopologicalSorter(FILES).static_order())
+    assert list(TopologicalSorter(files()).static_order())

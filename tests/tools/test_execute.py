@@ -4,7 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools import changes, check
 from tools import execute as execution
@@ -111,12 +111,31 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
     assert execute(path) == "" and "4" in path.read_text()
 
 
+def test_a_notebook_is_edited_where_its_cells_are_others_than_committed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A new one is; outputs alone are no edit."""
+    path = stored(tmp_path / "a.ipynb", "1")
+    committed = path.read_text()
+    monkeypatch.setattr(execution, "ROOT", tmp_path)
+    monkeypatch.setattr(
+        execution, "git", lambda word, *_: {"ls-tree": "a.ipynb"}.get(word, committed)
+    )
+    notebook = nbformat.read(path, 4)
+    notebook.cells[0].outputs = [new_output("stream", text="2")]
+    assert not execution.is_edited(path, notebook)
+    notebook.cells[0].source = "1 + 1"
+    assert execution.is_edited(path, notebook)
+    assert execution.is_edited(tmp_path / "b.ipynb", notebook)
+
+
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
         ("book/sinusoidal/rotation.ipynb", "tests/book/test_students.py"),
         ("book/claims.yml", "tests/book/test_book.py"),
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
+        ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
         ("pe_lib/explorers/dial.js", "tests/explorers/test_drawings.py"),
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),

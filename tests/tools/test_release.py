@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -117,9 +118,11 @@ def test_the_notebooks_get_a_branch_and_nothing_else_moves(copy, monkeypatch):
     git("init", "-q", "-b", "main")
     editions = copy / "_build/html/notebooks"
     (editions / "part").mkdir(parents=True)
-    (editions / "part/a.ipynb").write_text("{}")
-    (editions / "part/a.zip").touch()
-    (editions / "part/a-author.zip").touch()
+    for name, said in {"a": "", "a-author": "solved"}.items():
+        with zipfile.ZipFile(editions / f"part/{name}.zip", "w") as archive:
+            archive.writestr("book/part/a.ipynb", said)
+            archive.writestr("book/other/data/a.csv", said)
+            archive.writestr("LICENSE", "")
     (copy / ".gitignore").write_text("_build\n*.ipynb\n")
     git("add", ".")
     git("commit", "-qm", "all")
@@ -130,8 +133,10 @@ def test_the_notebooks_get_a_branch_and_nothing_else_moves(copy, monkeypatch):
         "LICENSE",
         "LICENSE-TEXT",
         "README.md",
+        "other/data/a.csv",
         "part/a.ipynb",
     ]
+    assert git("show", f"{release.BRANCH}:part/a.ipynb") == ""
     assert f"]({SITE})" in git("show", f"{release.BRANCH}:README.md")
     assert git("rev-list", "--count", release.BRANCH) == "1\n"
     assert git("status", "--porcelain=2", "--branch") == before

@@ -15,7 +15,7 @@ def test_what_the_page_says():
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     assert re.findall(r"{panel} (\w+)", text) == [*quarter.DRAWINGS]
     galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
-    assert "code 5 equals code 0" in galaxy["sentence"]
+    assert "encoding 5 equals encoding 0" in galaxy["sentence"]
     assert view("galaxy", {"size": 1, "turn": 1})["reached"]
     spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
     shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
