@@ -137,8 +137,7 @@ def write_branch(root: Path, editions: Path, addresses: Addresses) -> None:
     """
     with tempfile.TemporaryDirectory() as name:
         for archive in editions.rglob("*.zip"):
-            if not archive.stem.endswith("-author"):
-                shutil.unpack_archive(archive, name)
+            shutil.unpack_archive(archive, name)
         tree = Path(name, "book")
         for licence in ("LICENSE", "LICENSE-TEXT"):
             shutil.copy(root / licence, tree)
