@@ -14,7 +14,6 @@ EXTENSIONS = (
     "page_context",
     "glossary",
     "katex_math",
-    "landing",
     "live.extension",
     "quarter",
     "search",

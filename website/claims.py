@@ -8,6 +8,7 @@ is struck out. ``claims.js`` filters it; without script all of it is there.
 """
 
 import html
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,8 +17,9 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
 
-from website import manuscript
+from website import chapters, manuscript
 from website.manuscript import Claim
 
 PLACEHOLDER = "{{ claims }}"
@@ -48,7 +50,7 @@ def named(kind: str) -> str:
 def drawing(verdict: str) -> str:
     """The verdict's shape."""
     shape = SHAPES[kind(verdict)][1]
-    return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg> '
+    return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
 
 
 def mark(verdict: str) -> str:
@@ -56,15 +58,7 @@ def mark(verdict: str) -> str:
     colour, words = SHAPES[kind(verdict)][0], named(kind(verdict))
     return (
         f'<span class="badge {colour}" role="img" aria-label="{words}:">'
-        f"{drawing(verdict).strip()}</span> "
-    )
-
-
-def badge_node(verdict: str, words: nodes.Node) -> nodes.inline:
-    """The same on a page of the book: its words are text, which the search finds."""
-    shape = nodes.raw("", drawing(verdict), format="html")
-    return nodes.inline(
-        "", "", shape, words, classes=["badge", SHAPES[kind(verdict)][0]]
+        f"{drawing(verdict)}</span> "
     )
 
 
@@ -118,7 +112,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
         '<span aria-hidden="true">'
         + "".join(
             f'<i class="badge {SHAPES[kind(c.verdict)][0]}" data-claim="{c.id}">'
-            f"{drawing(c.verdict).strip()}</i>"
+            f"{drawing(c.verdict)}</i>"
             for c in group
         )
         + "</span></li>"
@@ -133,7 +127,7 @@ def filters(claims: Mapping[str, Claim]) -> str:
     count = Counter(kind(claim.verdict) for claim in claims.values())
     buttons = [
         f'<button type="button" value="{colour}" aria-pressed="false">'
-        f'<span class="badge {colour}">{drawing(name).strip()}</span>'
+        f'<span class="badge {colour}">{drawing(name)}</span>'
         f"{named(name)} <b>{count[name]}</b></button>"
         for name, (colour, _) in SHAPES.items()
         if count[name]
@@ -163,7 +157,7 @@ def _entry(claim: Claim) -> str:
         f"(ledger-{claim.id})=\n"
         f"::::{{div}} claim-entry {SHAPES[kind(claim.verdict)][0]}\n"
         f"<details><summary>\n\n"
-        f"{{verdict}}`{claim.verdict}` {proofread(claim)}\n\n"
+        f"{mark(claim.verdict)}{proofread(claim)}\n\n"
         f"</summary>\n\n"
         f"{claim.why} {checks[claim.settled_by]} {cited}\n\n"
         f"[Link to this sentence](#ledger-{claim.id})\n\n"
@@ -172,20 +166,39 @@ def _entry(claim: Claim) -> str:
     )
 
 
-def verdict_role(
-    _name: str, _raw: str, text: str, _line: int, _inliner: object, **_rest: object
-) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """``{verdict}`true if ...``` is a mark, with words for who does not see it."""
-    words = f"{named(kind(text))}:"
-    return [badge_node(text, nodes.inline("", words, classes=["visually-hidden"]))], []
-
-
 def insert_ledger(app: Sphinx, _docname: str, source: list[str]) -> None:
     """Replace the placeholder, on whichever page has it."""
     if PLACEHOLDER in source[0]:
         book = manuscript.read()
         app.env.note_dependency(str(book.root / "book/claims.yml"))
         source[0] = source[0].replace(PLACEHOLDER, ledger(book.claims))
+
+
+class Cards(SphinxDirective):
+    """``{claims}`` makes cards of the claims whose ids are its lines."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """For each the sentence, proofread, and the way to its check."""
+        book = manuscript.read()
+        self.env.note_dependency(str(book.root / "book/claims.yml"))
+        here = os.path.dirname(self.env.docname)  # noqa: PTH120 (a name, not a path)
+        ledger = os.path.relpath("book/reference/claims.html", here)
+        cards = []
+        for key in filter(None, self.content):
+            if key not in book.claims:
+                raise self.error(f"no claim has the id {key!r}")
+            claim = book.claims[key]
+            cards.append(
+                f'<article class="claim-card"><p class="sentence">'
+                f"{mark(claim.verdict)}{proofread(claim, chapters.text)}</p>"
+                f'<p><a href="{ledger}#ledger-{key}">Why, and the check'
+                f'<span class="visually-hidden"> of: {chapters.text(claim.claim)}'
+                "</span></a></p></article>"
+            )
+        text = f'<div class="claim-cards">{"".join(cards)}</div>'
+        return [nodes.raw("", text, format="html")]
 
 
 class ClaimAnchors(SphinxTransform):
@@ -218,7 +231,9 @@ class ClaimAnchors(SphinxTransform):
             refdoc=self.env.docname,
         )
         quoted = nodes.Text(f"People say: “{claim.claim}” ")
-        verdict = badge_node(claim.verdict, link)
+        shape = nodes.raw("", f"{drawing(claim.verdict)} ", format="html")
+        colour = SHAPES[kind(claim.verdict)][0]
+        verdict = nodes.inline("", "", shape, link, classes=["badge", colour])
         return nodes.paragraph("", "", quoted, verdict, classes=["claim"])
 
 
@@ -233,6 +248,6 @@ def add_filter(
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("source-read", insert_ledger)
+    app.add_directive("claims", Cards)
     app.add_transform(ClaimAnchors)
-    app.add_role("verdict", verdict_role)
     app.connect("html-page-context", add_filter)

@@ -27,27 +27,18 @@ from sphinx_exercise.nodes import solution_node
 
 from website import manuscript
 
-SUMMARIES = {
-    "figure": "How this figure is drawn",
-    "explorer": "How this explorer is made",
-    "exercise-check": "The check of your answer",
-}
-KINDS = {
-    "figure": "figure",
-    "explorer": "figure",
-    "check": "check",
-    "exercise-check": "answer",
+KINDS = {  # of folds, by the role of a cell, and what the summary says
+    "figure": ("figure", "How this figure is drawn"),
+    "explorer": ("figure", "How this explorer is made"),
+    "check": ("check", ""),  # what it found
+    "exercise-check": ("answer", "The check of your answer"),
 }
 REPEATED = {"exercise-content", "solution-content"}
 INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
-class tag(nodes.General, nodes.Element):  # type: ignore[misc]  # noqa: N801
-    """A tag of a fold, written as it is."""
-
-
-def _tag(html: str) -> tag:
-    return tag("", html=html)
+def _tag(html: str) -> nodes.raw:
+    return nodes.raw("", html, format="html")
 
 
 def opened(kind: str, *summary: nodes.Node) -> list[nodes.Node]:
@@ -81,17 +72,17 @@ def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:
         return
     code = [c for c in container if c.get("nb_element") == "cell_code_source"]
     rest = [c for c in container if c not in code]
-    kind = KINDS[cell.role]
+    kind, words = KINDS[cell.role]
     if cell.role == "check":
         result = nodes.inline("", "", *inline(cell.checked), classes=["fold-result"])
         mark = nodes.inline("", "checked:", classes=["fold-mark"])
         summary = [mark, nodes.Text(" "), result]
     else:
-        summary = [_tag(SUMMARIES[cell.role])]
+        summary = [_tag(words)]
     if kind == "figure":
-        container.children = [*rest, *opened(kind, *summary), *code, *closed()]
+        container[:] = [*rest, *opened(kind, *summary), *code, *closed()]
     else:
-        container.children = [*opened(kind, *summary), *code, *rest, *closed()]
+        container[:] = [*opened(kind, *summary), *code, *rest, *closed()]
     container["classes"].append(f"role-{cell.role}")
 
 
@@ -102,7 +93,7 @@ def fold_recall(section: nodes.section) -> None:
     title, *inside = section.children
     questions = sum("sd-dropdown" in node["classes"] for node in inside)
     length = nodes.inline("", f"{questions} questions", classes=["fold-result"])
-    section.children = [*opened("recall", title, length), *inside, *closed()]
+    section[:] = [*opened("recall", title, length), *inside, *closed()]
 
 
 class Folds(SphinxPostTransform):
@@ -117,14 +108,12 @@ class Folds(SphinxPostTransform):
         for container in list(self.document.findall(nodes.container)):
             if page and container.get("nb_element") == "cell_code":
                 fold_cell(container, page.cells[container["cell_index"]])
-                adopt(container)
         sections = list(self.document.findall(nodes.section))
         if setups := take_setups(self.document, page):
             sections[0].extend(setups)
         for section in sections:
             if page and section[0].astext() == manuscript.RECALL:
                 fold_recall(section)
-                adopt(section)
 
 
 def take_setups(
@@ -143,21 +132,6 @@ def take_setups(
     if not setups:
         return []
     return [*opened("setup", _tag("Set-up")), *setups, *closed()]
-
-
-def adopt(element: nodes.Element) -> None:
-    """Tell the children whose they are."""
-    for child in element.children:
-        child.parent = element
-
-
-def visit_tag(self: HTML5Translator, node: tag) -> None:
-    """Write it."""
-    self.body.append(node["html"])
-
-
-def depart_tag(_self: HTML5Translator, _node: tag) -> None:
-    """It has no inside."""
 
 
 class UniqueIds(SphinxTransform):
@@ -190,7 +164,6 @@ def depart_solution(self: HTML5Translator, _node: solution_node) -> None:
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.setup_extension("sphinx_exercise")
-    app.add_node(tag, html=(visit_tag, depart_tag))
     app.add_node(solution_node, override=True, html=(visit_solution, depart_solution))
     app.add_transform(UniqueIds)
     app.add_post_transform(Folds)

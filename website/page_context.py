@@ -16,13 +16,10 @@ STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
+# What no rule names: half of all elements, if they stayed.
+PLAIN = re.compile(r'<span class="(?:[nopw]|m[if]|pre|sig-paren)">([^<]*)</span>')
 # In a bibliography, deprecated the one, without list items the other.
 REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
-# What no rule of book.css names: half of all elements, if they stayed.
-PLAIN = re.compile(
-    r'<span></span>|<span class="(?!(?:k|kn|kc|ow|c1?|sd|gp|nf|nc)")'
-    r'(?:pre|sig-paren|default_value|[a-z]{1,2}\d?)">([^<]*)</span>'
-)
 
 
 def tell_the_page(
@@ -53,7 +50,7 @@ def as_styled(code: re.Match[str]) -> str:
             f'<span class="n">{function}</span>',
             f'<span class="n {colour}">{function}</span>',
         )
-    return PLAIN.sub(r"\1", PLAIN.sub(r"\1", body))  # in signatures one in another
+    return PLAIN.sub(r"\1", body)
 
 
 def with_tables(body: str) -> str:

@@ -166,8 +166,17 @@ def assert_unanswered(label: str, cells: list[str], names: dict[str, Any]) -> No
 def test_it_would_notice() -> None:
     """It sees errors at all, and what a cell above is needed for."""
     assert run("assert undefined_name", {})
-    cells = ["import a", "x = a.b()", "y = a.b()", "z = 2", "x[0] = z", "f(x)", "x.g()"]
-    needed = [cell for cell in cells if cell not in ("y = a.b()", "f(x)")]
+    cells = [
+        "x = 9",
+        "import a",
+        "x = a.b()",
+        "y = a.b()",
+        "z = 2",
+        "x[0] = z",
+        "f(x)",
+        "x.g()",
+    ]
+    needed = [cell for cell in cells if cell not in ("x = 9", "y = a.b()", "f(x)")]
     assert cell_dependencies(cells, ["print(x)"]) == needed
 
 

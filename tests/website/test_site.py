@@ -168,13 +168,14 @@ def test_each_check_sees_its_fault(browser: Any, tmp_path: Path) -> None:
 
 
 def test_titles_and_descriptions_differ(site: Site) -> None:
-    """A list of search results tells the pages apart."""
+    """A list of search results tells the pages apart; none claims an address."""
     heads = {}
     for name in PAGES:
         text = site.path(site.url(name)).read_text(encoding="utf-8")
         title = re.search("<title>(.*?)</title>", text, re.DOTALL)
         about = re.search('<meta name="description" content="(.*?)"', text, re.DOTALL)
         heads[name] = (title and title[1], about and about[1])
+        assert 'rel="canonical"' not in text and "og:" not in text
     for found in zip(*heads.values(), strict=True):
         assert len(set(found)) == len(PAGES), sorted(map(str, found))
 

@@ -11,5 +11,5 @@
     return ["focus not visible", name];
   if (box.bottom < 0 || box.top > innerHeight || box.width < 2)
     return ["focus outside the screen", name];
-  return ["", ""];
+  return ["", name];
 };
