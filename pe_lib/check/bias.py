@@ -31,7 +31,7 @@ def heads(bias: Bias) -> Findings:
 @applies_to("bias")
 def scores(bias: Bias) -> Findings:
     """Does the gradient reach scores that are given?"""
-    if bias.way.form == "scores":
+    if bias.way.form == "scores" and bias.is_sum:
         given = torch.zeros(1, requires_grad=True)
         if not bias.of(bias.fresh(), 3, 3, scores=given).requires_grad:
             yield error("No gradient reaches the scores.", "Keep detach from them.")

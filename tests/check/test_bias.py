@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from pe_lib.nn import AlibiBias, T5Bias
-from tests.check.helpers import assert_found, assert_sound, each_of, report_of
+from tests.check.helpers import assert_found, assert_sound, each_of, found, report_of
 from tests.check.modules import T5, Alibi, hiding, ignoring, make_class, sloped
 
 
@@ -146,7 +146,7 @@ def of_scores_with(finish):
 
 
 def without_scores(self, scores):
-    return 0 * scores + of_length(self, scores.shape[-1])
+    return of_length(self, scores.shape[-1])
 
 
 class Keeps(Alibi):
@@ -264,6 +264,11 @@ FAULTS = [
     ("warning half", "rounded", make_class(Alibi, offsets=in_its_dtype)),
     ("error gradient", "No gradient", make_class(T5, forward=detached)),
 ]
+
+
+def test_a_bias_alone_need_not_pass_a_gradient_on():
+    report = report_of(make_class(Alibi, forward=without_scores), "bias")
+    assert report.ok and "x" in found(report)
 
 
 @each_of(FAULTS)
