@@ -64,6 +64,18 @@ def test_a_meaning_has_no_links(links: list[str], kept: str | None) -> None:
     assert list(paragraph.findall(nodes.reference))
 
 
+def test_the_filter_leaves_the_words_that_hold_it(at: Opener) -> None:
+    """In the word or in what it means, and counts them."""
+    page = at(GLOSSARY).page
+    every = page.locator("dl.words > div").count()
+    page.fill(".word-filter input", "Matrix")
+    left = page.locator("dl.words > div:visible").all_text_contents()
+    assert 1 < len(left) < every and all("matrix" in text.lower() for text in left)
+    assert page.locator(".word-filter output").inner_text() == (
+        f"{len(left)} of {every} words"
+    )
+
+
 @pytest.fixture
 def page(at: Opener) -> Any:
     """A chapter that links to words."""

@@ -98,6 +98,6 @@ const boxes = new ResizeObserver((entries) => {
   }
 });
 addEventListener("load", () => {
-  const scrolling = "div.math, pre, .scrolls";
+  const scrolling = "div.math, pre, .scrolls, .text_html:not(:has(.pe-explorer))";
   for (const box of document.querySelectorAll(scrolling)) boxes.observe(box);
 });

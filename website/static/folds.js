@@ -7,9 +7,7 @@
     let target = id && document.getElementById(id);
     if (target && target.matches("span:empty")) target = target.parentElement;
     const fold = target && target.querySelector(":scope > :is(details.fold, .claim-entry > details)");
-    if (!fold || fold.open) return;
-    fold.open = true;
-    target.scrollIntoView();
+    if (fold) fold.open = true;
   };
   lead();
   addEventListener("hashchange", lead);
