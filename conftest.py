@@ -51,8 +51,8 @@ def pytest_addoption(parser: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than there are cores: some wait for a browser or a kernel."""
-    return (os.cpu_count() or 1) + 2
+    """One process more than there are cores: some wait for a browser or a kernel."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collectstart(collector: Any) -> None:
