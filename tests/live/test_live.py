@@ -230,6 +230,7 @@ def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
 @needs_engine
 def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
     """What is below is late, runs again, differs or not; both show on demand."""
+    steps.run_all(page)
     source = steps.editor(page, ABOVE).input_value()
     assert "chosen(24," in source
     steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
