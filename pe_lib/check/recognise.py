@@ -280,7 +280,7 @@ def described(
     paper: str = "Vaswani et al. (2017)",
     bases: Collection[float] = (BASE,),
 ) -> Recognised:
-    """What a fit is called, in a code and in words.
+    """What a fit is called, in a name and in words.
 
     A warning where it differs from the paper, but for what the caller has `said`.
     """

@@ -5,7 +5,8 @@ import numpy as np
 from pe_lib.check.recognise import spread
 from pe_lib.check.registry import applies_to
 from pe_lib.check.report import Findings, error
-from pe_lib.check.turns import NEAR, Turns
+from pe_lib.check.subject import NEAR
+from pe_lib.check.turns import Turns
 
 FAR = 0.03  # more than float32 angles move a score within 1,024 positions
 MIXED_UP = {  # keys are given twice as long as queries

@@ -29,7 +29,7 @@ from pe_lib.check.ways import Way
 Make = Callable[[int], nn.Module]
 
 HIDDEN = -1e4  # and below: a mask, not a bias
-NEAR = 1e-3  # more than float32 rounds in a sum
+NEAR = 1e-3  # more than float32 rounds in a sum or a score
 TALLEST = 4096  # rows of a table that may be for one length alone
 
 

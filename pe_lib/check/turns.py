@@ -23,7 +23,7 @@ from pe_lib.check.recognise import (
 )
 from pe_lib.check.report import ERROR, NOTE, WARNING, Recognised
 from pe_lib.check.rows import FEWEST
-from pe_lib.check.subject import Make
+from pe_lib.check.subject import NEAR, Make
 from pe_lib.check.vectors import Vectors
 
 NAMES = "queries", "keys", "values"
@@ -32,7 +32,6 @@ READ = 64  # positions of which matrices are taken
 GRIDS = 256, 196, 144, 64  # positions in which a grid is looked for
 BEFORE = 0, 1, 2, 4, 5  # tokens that may come before those of a grid
 SEEN = 1e-7  # a number that is not 0
-NEAR = 1e-3  # more than float32 scores are off
 ROUNDED = 0.02  # more than cosines and sines of 16 bits change a norm
 
 PAIRS = "x1 cos - x2 sin, and x1 sin + x2 cos."

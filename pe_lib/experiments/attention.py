@@ -38,11 +38,11 @@ class Intervention:
     unrotated : collection
         Heads whose queries and keys are not rotated at all.
     between_codes : array [width, width], optional
-        M for W of the first head: between codes it scores P_t . M P_s.
+        M for W of the first head: between encodings it scores P_t . M P_s.
     codes_only : bool
-        The first layer's queries and keys are made of codes alone.
+        The first layer's queries and keys are made of encodings alone.
     without_codes : bool
-        Those of the second layer are made without what came from codes.
+        Those of the second layer are made without what came from encodings.
     """
 
     listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None

@@ -1,8 +1,8 @@
 """A transformer for each encoding and each seed, side by side.
 
 Encodings of one seed are a fair comparison: they start from the same weights. They
-differ in their position terms alone, each with a value that does nothing: a code of 0,
-no rotation, a bias of 0.
+differ in their position terms alone, each with a value that does nothing: an encoding
+of 0, no rotation, a bias of 0.
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Ensemble(Transformer):
     trained_length, longest : int
         The longest length in training, and the last position of all plus one.
 
-    Raises TypeError or ValueError if a scheme's codes are no finite real numbers of
+    Raises TypeError or ValueError if a scheme's encodings are no finite real numbers of
     shape [length, width], or its slopes not one for each head.
     """
 
@@ -106,7 +106,7 @@ class Ensemble(Transformer):
     def positions(self, length: int, at: Tensor | None = None) -> Positions:
         """What every member adds or rotates by at these positions.
 
-        Codes at given positions are rows of those for the longest text.
+        Encodings at given positions are rows of those for the longest text.
         """
         rows = slice(length) if at is None else at
         if at is None and length not in self._fixed:
@@ -135,7 +135,7 @@ class Ensemble(Transformer):
         return (vector / vector.norm()).numpy(), noise.numpy()
 
     def _codes(self, length: int, *, learned: bool) -> Tensor:
-        """Codes [members, length, width] of schemes that learn them, or do not."""
+        """Encodings [members, length, width] of schemes that learn them, or do not."""
         return torch.stack(
             [
                 encoded(scheme, length, context)
@@ -162,7 +162,7 @@ class Ensemble(Transformer):
 
 
 def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
-    """The codes of a scheme, [length, width] in float32; 0 if it has none."""
+    """The encodings of a scheme, [length, width] in float32; 0 if it has none."""
     shape = (length, context.width)
     if scheme.encode is None:
         return torch.zeros(shape)

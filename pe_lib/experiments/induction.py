@@ -75,7 +75,7 @@ class Settings:
     last_start : int
         A text begins at a random position from 0 to this one.
     token_std : float
-        Standard deviation of the words' vectors at the start; 0.71 is a code's.
+        Standard deviation of the words' vectors at the start; 0.71 is an encoding's.
     width, steps : int
     rate : float
         The highest.
@@ -124,7 +124,7 @@ def passages(n: int, count: int, generator: torch.Generator) -> Texts:
 
 
 class TwoLayers(Transformer):
-    """Word plus code, two layers of masked attention on a straight line, an answer.
+    """Word plus encoding, two layers of masked attention on a straight line, an answer.
 
     No biases (but of rotary's queries and keys, if asked), no norms, nothing between
     the layers.
@@ -213,8 +213,8 @@ def interventions(model: TwoLayers) -> dict[str, Intervention]:
 
     "rotations" and "residual" are parts of the first head's matrix, "three hands" and
     "one hand" the fastest pairs of its rotations. "phases of T(1)" and "random phases"
-    keep sizes. "repaired" is 10 T(1) that reads codes alone, and a second layer that
-    reads none.
+    keep sizes. "repaired" is 10 T(1) that reads encodings alone, and a second layer
+    that reads none.
     """
     W = score_matrix(model)
     rotations = rotation_part(W)
@@ -427,7 +427,7 @@ def _spread(model: TwoLayers, texts: Texts) -> list[float]:
 
 
 def _heard(model: TwoLayers, texts: Texts, pairs: int) -> float:
-    """How often x . T(1) x, of so many pairs, is largest one back; x is word + code."""
+    """How often x . T(1) x of so many pairs is largest one back; x: word + encoding."""
     d = model.width
     sizes = (np.arange(d // 2) < pairs).astype(np.float64)
     T = scaled_rotations(sizes, sizes_and_angles(shift_matrix(1, d))[1])

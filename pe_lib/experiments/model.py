@@ -131,7 +131,8 @@ class Transformer(nn.Module):
 
         Where tokens have one more axis, the vectors along it are added. All copies of
         a seed read the same tokens. Raises ValueError for an intervention in rotary
-        heads; or on codes, where there are none, or norms, or more heads in a layer.
+        heads; or on encodings, where there are none, or norms, or more heads in a
+        layer.
         """
         plain = positions.codes is not None and self.heads == 1 and not self.norm
         intervention.must_be_of(*ANY_MODEL, *(ON_CODES if plain else ()))
@@ -220,7 +221,7 @@ class Transformer(nn.Module):
 
 
 def score_matrix(model: Transformer, layer: int = 0) -> NDArray[np.float64]:
-    """W = Wq Wk^T / sqrt(width) of a layer of one head: codes score P_t . W P_s."""
+    """W = Wq Wk^T / sqrt(width) of a layer of one head: encodings score P_t . W P_s."""
     maps = (model.maps[f"{name}{layer}"][0] for name in ("query", "key"))
     q, k = (x.detach().double() for x in maps)
     return np.asarray(q @ k.T / math.sqrt(q.shape[1]))

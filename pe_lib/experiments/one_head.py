@@ -26,7 +26,7 @@ from pe_lib.rotation import shift_matrix
 
 WORDS, WIDTH, STEPS = 16, 32, 600
 TOKEN_STD = 0.7
-"""Standard deviation of the words' vectors at the start; a code's is about as large."""
+"""Standard deviation of the words' vectors at the start, and about an encoding's."""
 BATCH, RATE, TEST_TEXTS = 32, 0.01, 64
 SCALE = 10
 """By how much the shift matrix is multiplied when it is put into the head."""
@@ -39,7 +39,7 @@ class OneHead(nn.Module):
 
     A word comes in as E[word] + P[position], the sinusoid of width 32, or positions
     rotate query and key and nothing is added. The answer is U times the words'
-    vectors, mixed by the softmax of the scores: no code passes through, and nothing
+    vectors, mixed by the softmax of the scores: no encoding passes through, and nothing
     is masked.
 
     Parameters
@@ -120,7 +120,7 @@ def trained(
 
 
 def head_matrix(model: OneHead) -> NDArray[np.float64]:
-    """W = Wq Wk^T / sqrt(32): between codes the score is P_t . W P_s."""
+    """W = Wq Wk^T / sqrt(32): between encodings the score is P_t . W P_s."""
     product = (model.Wq @ model.Wk.T).detach() / model.width**0.5
     return np.asarray(product, dtype=np.float64)
 
@@ -134,7 +134,7 @@ def share_right(
 ) -> float:
     """Right answers on 64 random texts of n words, the first word left out.
 
-    With W the scores are P_t . W P_s, codes alone, in the place of the model's own.
+    With W the scores are P_t . W P_s, encodings alone, in the place of the model's own.
     """
     words = torch.randint(WORDS, (TEST_TEXTS, n), generator=generator)
     scores = None
@@ -159,7 +159,7 @@ def measure(
     """Train models of each seed, and test heads of them at each length.
 
     "added" and "rotary" are the models as trained. "codes", "rotations", "residual" and
-    "shift" are the added model with the scores of codes alone, through its W, the
+    "shift" are the added model with the scores of encodings alone, through its W, the
     rotation part of W, the rest of W, and 10 T(1). "turns" is no head, but the share
     of the squares of W in its rotation part. Other arguments are those of `trained`.
 

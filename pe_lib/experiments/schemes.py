@@ -1,6 +1,6 @@
-"""Ways to tell a model where its tokens stand: codes, rotations, biases.
+"""Ways to tell a model where its tokens stand: encodings, rotations, biases.
 
-The codes are equally loud, so that a comparison of two of them does not measure
+The encodings are equally loud, so that a comparison of two of them does not measure
 which one is louder.
 """
 
@@ -19,13 +19,13 @@ from pe_lib.table import sinusoidal_table
 WIDTH = 32
 """How many numbers a token has, unless a run says otherwise."""
 ENCODING_RMS = math.sqrt(0.5)
-"""Root mean square of a sinusoid's numbers: such a code has norm sqrt(width / 2)."""
+"""Root mean square of a sinusoid's numbers: such a vector has norm sqrt(width / 2)."""
 
 _Value = TypeVar("_Value")
 
 
 class Context(NamedTuple):
-    """What a scheme may use to make its codes; the same for all schemes of a seed.
+    """What a scheme may use to make its encodings; the same for all schemes of a seed.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Context(NamedTuple):
     longest : int
         The longest length in training or test.
     direction : array [width]
-        A random vector of norm 1: where codes of one number go.
+        A random vector of norm 1: where encodings of one number go.
     noise : array [longest, width]
         Random numbers of standard deviation 1: where learned tables start.
     """
@@ -60,7 +60,7 @@ class Scheme:
         ``encode(length, context)`` returns what is added to the tokens,
         [length, context.width].
     learned : bool
-        The codes are only the start of a table that is trained.
+        The encodings are only the start of a table that is trained.
     rotary : bool
         Queries and keys are turned by the angles of their positions.
     bias : "", "alibi" or "t5"
@@ -119,7 +119,7 @@ def _counting_raw(length: int, context: Context) -> ArrayLike:
 def _along(
     numbers: NDArray[np.float64], in_training: NDArray[np.float64], context: Context
 ) -> ArrayLike:
-    """Codes of one number: along a direction, in training as loud as a sinusoid."""
+    """Encodings of one number: along a direction, in training as loud as a sinusoid."""
     scale = ENCODING_RMS * math.sqrt(context.width) / np.sqrt(np.mean(in_training**2))
     codes: NDArray[np.float64] = scale * numbers * context.direction
     return codes
@@ -172,8 +172,8 @@ SCHEMES: dict[str, Scheme] = {
 }
 """The schemes by key.
 
-``counting_raw`` adds the number t to every column. The other codes are equally loud:
-in training the root mean square of their norm is that of a sinusoid,
+``counting_raw`` adds the number t to every column. The other encodings are equally
+loud: in training the root mean square of their norm is that of a sinusoid,
 ``sqrt(width / 2)``; ``counting`` and ``normalized`` go along one random direction.
 ``random`` is a fixed table of random numbers; ``learned`` starts from the same table,
 ``learned_quiet`` from standard deviation 0.02, ``learned_from_sinusoid`` from the

@@ -50,7 +50,7 @@ def reaching(*wanted):
 
 
 BY_HAND = [
-    # two equal codes, and two that differ by little
+    # two equal encodings, and two that differ by little
     (unique, column(0, 3, 1, 3), False, 0, "encodings 1 and 3 are equal"),
     (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
     (unique, column(0, 3, 1, 3 + 1e-6), True, 1e-6, "nearest are 1 and 3, 1e-06 apart"),

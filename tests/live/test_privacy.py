@@ -169,7 +169,7 @@ def test_nothing_leaves_the_page(
 
 
 def test_a_policy_on_every_page(site: Site) -> None:
-    """The root, which Jupyter Book writes, only leads to the first page."""
+    """But the root, which Jupyter Book writes and which leads to the first page."""
     pages = [*site.folder.glob("book/**/*.html")]
     bare = [p for p in pages if "Content-Security-Policy" not in p.read_text()]
     assert len(pages) > 50 and not bare

@@ -100,9 +100,7 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
     path = stored(tmp_path / "a.ipynb", "from value import SEEN\nSEEN", late)
     assert execute(path) == ""
     before = path.read_bytes()
-    value.write_text(
-        "SEEN = 2 + 2"
-    )  # longer: what Python compiled is told by seconds and size
+    value.write_text("SEEN = 2 + 2")  # longer: a compiled file is told by its size
     monkeypatch.setattr(execution, "is_edited", lambda *_: False)
     assert "ACCEPT=1" in execute(path) and path.read_bytes() == before
     printed = capsys.readouterr().out
