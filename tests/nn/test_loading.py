@@ -370,12 +370,9 @@ def assert_compiled_is_the_same(make, backend, calls, dtypes, dynamic=None):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled_in_one_graph(name):
-    """AOTAutograd, which takes as long again, sees one layout and dtype of each."""
     calls = WITHIN if name == "learned" else WITHIN + BEYOND
-    backend = "eager" if name in ("length first", "halves") else "aot_eager"
-    assert_compiled_is_the_same(COMPILED[name], backend, calls, [])
-    dtypes = [torch.float64, torch.bfloat16, torch.float16]  # float32: above
-    assert_compiled_is_the_same(COMPILED[name], "eager", [], dtypes)
+    dtypes = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
+    assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, dtypes)
 
 
 @pytest.mark.weekly

@@ -365,6 +365,16 @@ def headings(seen: Visit) -> list[str]:
     return faults
 
 
+def heading_sizes(seen: Visit) -> list[str]:
+    """A heading of a lower level that is as large as one above it."""
+    sizes = seen.page.evaluate(script("heading_sizes"))
+    return [
+        f"h{above} has at least {low:g} px, h{below} up to {high:g}"
+        for (above, low, _), (below, _, high) in pairwise(sizes)
+        if low <= high
+    ]
+
+
 def description(seen: Visit) -> list[str]:
     """A title and a description, in words."""
     title = seen.page.title()

@@ -67,6 +67,14 @@ A sentence, and :math:`a`.
 """
 
 
+def test_without_an_address_nothing_claims_one(tmp_path):
+    out, log = build(tmp_path, PAGE)
+    page = (out / "page.html").read_text(encoding="utf-8")
+    assert log == ""
+    assert 'rel="canonical"' not in page and "og:" not in page
+    assert 'href="https:' not in page
+
+
 def test_with_an_address_all_is_absolute(tmp_path):
     """And a repository is offered: its source, a form for mistakes."""
     repository = "https://github.com/owner/name/"
