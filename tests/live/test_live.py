@@ -16,7 +16,7 @@ import pytest
 from tests.live import steps
 from tests.website import site_checks as checks
 from tests.website.site_checks import Site, Visit
-from website import manuscript, reader
+from website import editions, manuscript
 from website.live import extension, inside
 
 PAGE = "book/beyond/relative"
@@ -273,7 +273,9 @@ def test_put_back_and_reset_start_a_fresh_python(page: Any) -> None:
 
 
 @needs_engine
-def test_an_exercise_is_a_cell_and_is_saved(page: Any, monkeypatch: Any) -> None:
+def test_an_exercise_is_a_cell_and_is_saved(
+    page: Any, site: Site, monkeypatch: Any
+) -> None:
     """Its check says what is wrong; the notebook keeps it where graders look."""
     place = page.locator(f"#{EXERCISE}")
     area = place.locator("textarea")
@@ -302,7 +304,8 @@ def test_an_exercise_is_a_cell_and_is_saved(page: Any, monkeypatch: Any) -> None
     notebook = nbformat.read(saved.value.path(), as_version=4)
     nbformat.validate(notebook)
     path = BOOK.pages[PAGE].path
-    given = nbformat.from_dict(reader.edition(BOOK.pages[PAGE]))
+    offered = (site.folder / editions.address(PAGE)).with_suffix(".ipynb")
+    given = nbformat.read(offered, as_version=4)
     changed = {
         cell.id: cell.source
         for cell, old in zip(notebook.cells, given.cells, strict=True)
