@@ -179,7 +179,8 @@ def bounded(encode: Encode, length: int) -> Verdict:
     many positions. It holds if that grows less the second time than the first, or by
     less than a tenth in all. Straight lines, ``sqrt(t)`` and ``log(t + 1)`` fail at 512
     positions; ``t / (t + 1000)`` passes, though not at 256, where it still looks like
-    a line. Growth a little slower, such as that of ``log(t + 1/2)``, is not noticed.
+    a line. Growth a little slower, such as that of ``log(t + 1/2)``, is not noticed;
+    and rows drawn at random, bounded by their norm, fail at some widths by chance.
 
     Measured: the second growth divided by the first; 0 where it is less than a tenth
     in all.
