@@ -76,8 +76,9 @@ def fit_head(
     ValueError
         If `lengths` is empty, `penalty` is not above 0, or a shape does not fit.
     RuntimeError
-        If the search stops before the gradient is below 1e-6. Scale the encodings, so
-        that their entries are about 1, or raise the penalty.
+        If the search stops before every entry of the gradient is below 1e-6 times the
+        largest product of entries that it is made of. Scale the encodings, so that
+        their entries are about 1, or raise the penalty.
 
     Examples
     --------
@@ -122,7 +123,10 @@ def fit_head(
             method="L-BFGS-B",
             options={"gtol": 1e-11, "ftol": 0.0, "maxiter": 10_000, "maxfun": 50_000},
         )
-    steepest = np.abs(found.jac).max()
+    largest = np.max([abs(codes).max(axis=0) for codes, *_ in problems], axis=0)
+    largest = np.maximum(1, largest)
+    slopes = found.jac.reshape(width, width) / largest[:, np.newaxis] / largest
+    steepest = np.abs(slopes).max()
     if not steepest <= 1e-6:  # NaN too
         raise RuntimeError(
             "the search for the best head stopped early: the gradient is "

@@ -55,7 +55,9 @@ def test_a_search_that_finds_nothing_says_so():
 
 @pytest.mark.parametrize(("slope", "fine"), [(0.9e-6, True), (1.1e-6, False)])
 def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fine):
-    found = OptimizeResult(x=np.zeros(4), jac=np.full(4, -slope), message="enough")
+    largest = np.array([31, 1])  # positions up to 31, and the constant
+    jac = -slope * np.outer(largest, largest).ravel()
+    found = OptimizeResult(x=np.zeros(4), jac=jac, message="enough")
     monkeypatch.setattr("pe_lib.fit.minimize", lambda *_, **__: found)
     if fine:
         assert not fit_head(CODES["counting"], look_back(1)).any()
