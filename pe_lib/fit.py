@@ -77,8 +77,8 @@ def fit_head(
         If `lengths` is empty, `penalty` is not above 0, or a shape does not fit.
     RuntimeError
         If the search stops before every entry of the gradient is below 1e-6 times the
-        largest product of entries that it is made of. Scale the encodings, so that
-        their entries are about 1, or raise the penalty.
+        largest product of entries that it is made of, or 1e-6 where that is below 1.
+        Scale the encodings, so that their entries are about 1, or raise the penalty.
 
     Examples
     --------
@@ -129,9 +129,9 @@ def fit_head(
     steepest = np.abs(slopes).max()
     if not steepest <= 1e-6:  # NaN too
         raise RuntimeError(
-            "the search for the best head stopped early: the gradient is "
-            f"{steepest:.1e}, not below 1e-6. Scale the encodings: their entries "
-            f"are about 1, or raise the penalty. ({found.message})"
+            "the search for the best head stopped early: relative to its entries the "
+            f"gradient is {steepest:.1e}, not below 1e-6. Scale the encodings, so that "
+            f"their entries are about 1, or raise the penalty. ({found.message})"
         )
     best: NDArray[np.float64] = found.x.reshape(width, width)
     return best

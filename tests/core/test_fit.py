@@ -53,17 +53,29 @@ def test_a_search_that_finds_nothing_says_so():
             fit_head(lambda n, f=factor: f * counting(np.arange(n)), look_back(3))
 
 
+def test_counting_needs_no_scaling():
+    """At 62 words its gradient stays above 1e-6, as products are up to 61 times 61."""
+    assert fit_head(CODES["counting"], look_back(4), lengths=(16, 24, 62)).any()
+
+
 @pytest.mark.parametrize(("slope", "fine"), [(0.9e-6, True), (1.1e-6, False)])
-def test_the_gradient_decides_whether_the_search_is_over(monkeypatch, slope, fine):
-    largest = np.array([31, 1])  # positions up to 31, and the constant
+@pytest.mark.parametrize("unit", [1, 0.001])
+def test_the_gradient_decides_whether_the_search_is_over(
+    monkeypatch, unit, slope, fine
+):
+    largest = np.array([max(31 * unit, 1), 1])  # positions, and the constant
     jac = -slope * np.outer(largest, largest).ravel()
     found = OptimizeResult(x=np.zeros(4), jac=jac, message="enough")
     monkeypatch.setattr("pe_lib.fit.minimize", lambda *_, **__: found)
+
+    def encode(length):
+        return unit * counting(np.arange(length))
+
     if fine:
-        assert not fit_head(CODES["counting"], look_back(1)).any()
+        assert not fit_head(encode, look_back(1)).any()
     else:
         with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
-            fit_head(CODES["counting"], look_back(1))
+            fit_head(encode, look_back(1))
 
 
 def test_a_start_must_be_square():
