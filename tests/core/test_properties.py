@@ -116,6 +116,17 @@ def test_by_hand(criterion, encode, holds, measured, evidence):
     assert (verdict.n, verdict.d) == (4, np.asarray(encode(4)).shape[1])
 
 
+@pytest.mark.parametrize(("width", "holds"), [(50, True), (52, False)])
+def test_bounded_is_a_matter_of_chance_for_random_rows(width, holds):
+    """Each has norm 1, so both are bounded; at one width the hint says no."""
+
+    def rows(length):
+        drawn = np.random.default_rng(0).standard_normal((length, width))
+        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+    assert bounded(rows, 512).holds == holds
+
+
 GRAIN = 2.0**-42  # all sums below are exact
 """Codes that span 3 are equal up to 3.005e-12: 13 grains are rounding, 14 are not."""
 
