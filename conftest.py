@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from tests.kernels import end_kernels, fork_kernels
+
 # A notebook runs in a kernel of its own. Threads would only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # And hundreds of processes need not compile the same files: a fifth of their time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+fork_kernels()
 
 SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
 
@@ -53,6 +57,11 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: some wait for a browser or a kernel."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_unconfigure() -> None:
+    """No kernel outlives the tests."""
+    end_kernels()
 
 
 def pytest_collectstart(collector: Any) -> None:
