@@ -81,13 +81,13 @@ def test_values_are_used(page: Page) -> None:
             "last: AttributeError: 'int' object has no attribute 'width' at D.width",
         ),
         ("D +", {}, "last: SyntaxError: "),
-        ("D", {"D": "7"}, "first: ValueError: this value may be 4 to 8, even; got 7"),
+        ("D", {"D": "7"}, "first: ValueError: this value must be 4 to 8, even; got 7"),
     ],
 )
 def test_a_failure_is_seen(last: str, setting: values.Setting, problem: str) -> None:
     """The first cell that raises is named, and what it says."""
     first = (
-        "from pe_lib.explorers.values import chosen\n"
+        "from pe_lib.values import chosen\n"
         f'{values.MARK}\nD = chosen(8, "4 to 8, even")  # width'
     )
     cells = tuple(

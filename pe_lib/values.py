@@ -16,9 +16,9 @@ def chosen(value: float, range_: str) -> float:
         32
         >>> chosen(1000, "4 to 512, even")
         Traceback (most recent call last):
-        ValueError: this value may be 4 to 512, even; got 1000
+        ValueError: this value must be 4 to 512, even; got 1000
     """
-    found = RANGE.fullmatch(range_)
+    found = RANGE.fullmatch(range_) if isinstance(range_, str) else None
     if not found:
         raise ValueError(f"range_ must be like '4 to 512, even', got {range_!r}")
     least, most, even = found.groups()
@@ -27,5 +27,5 @@ def chosen(value: float, range_: str) -> float:
         kind = "an integer" if whole else "a number"
         raise TypeError(f"this value must be {kind}, {range_}; got {value!r}")
     if not float(least) <= value <= float(most) or (even and value % 2):
-        raise ValueError(f"this value may be {range_}; got {value!r}")
+        raise ValueError(f"this value must be {range_}; got {value!r}")
     return value

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pe_lib.explorers.values import chosen
+from pe_lib.values import chosen
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,12 @@ def test_a_value_within_its_range(value: float, range_: str) -> None:
 @pytest.mark.parametrize(
     ("value", "range_", "message"),
     [
-        (2, "4 to 512, even", "this value may be 4 to 512, even; got 2"),
-        (514, "4 to 512, even", "this value may be 4 to 512, even; got 514"),
-        (33, "4 to 512, even", "this value may be 4 to 512, even; got 33"),
-        (4.01, "0.1 to 4.0", "this value may be 0.1 to 4.0; got 4.01"),
-        (float("nan"), "0.1 to 4.0", "this value may be 0.1 to 4.0; got nan"),
+        (2, "4 to 512, even", "this value must be 4 to 512, even; got 2"),
+        (514, "4 to 512, even", "this value must be 4 to 512, even; got 514"),
+        (33, "4 to 512, even", "this value must be 4 to 512, even; got 33"),
+        (4.01, "0.1 to 4.0", "this value must be 0.1 to 4.0; got 4.01"),
+        (float("nan"), "0.1 to 4.0", "this value must be 0.1 to 4.0; got nan"),
+        (8, 4, "range_ must be like '4 to 512, even', got 4"),
         (8, "4, 8", "range_ must be like '4 to 512, even', got '4, 8'"),
     ],
 )
