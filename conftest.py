@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.kernels import end_kernels, fork_kernels
 from tools import arithmetic
 
 arithmetic.pin(arithmetic.COMPARED)
@@ -14,6 +15,8 @@ SAME_FIGURES = arithmetic.is_pinned()
 # Hundreds of processes need not compile the same files: a fifth of their time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+fork_kernels()
 
 LONGEST_FIRST = (
     "tests/live/test_live.py",  # builds the site; meanwhile come tests without it
@@ -51,6 +54,11 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: some wait for a browser or a kernel."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_unconfigure() -> None:
+    """No kernel outlives the tests."""
+    end_kernels()
 
 
 def pytest_collectstart(collector: Any) -> None:
