@@ -9,7 +9,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from website import manuscript
+import manuscript
 from website.katex_math import COLOURS
 
 STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")

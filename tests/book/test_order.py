@@ -7,8 +7,8 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from website import manuscript
-from website.manuscript import ROOT, Page
+import manuscript
+from manuscript import ROOT, Page
 
 NOT_YET = {
     "book/beyond/longer",

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+import manuscript
 from tests.website import site_checks as checks
 from tests.website.built_site import serve
 from tests.website.site_checks import Opener, Site, Visit
-from website import manuscript
 
 PAGES = checks.pages()
 WIDTHS = (checks.WIDE, checks.PHONE)
