@@ -97,7 +97,7 @@ def remarks(label: str, check: str) -> str:
     """What an instructor wants to know of an exercise."""
     found = wrong_answers.collected()[label]
     lines = [
-        f"**Common wrong answers to {label}** (the figure that helps: {found.cure})"
+        f"**Likely wrong answers to {label}** (the figure that helps: {found.cure})"
     ]
     for wrong in found.wrong:
         lines += [

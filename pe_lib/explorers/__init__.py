@@ -19,7 +19,6 @@ from pe_lib.explorers.look_back import LookBack, Spike
 from pe_lib.explorers.move_both import MoveBoth, Rotary
 from pe_lib.explorers.patches import Patches
 from pe_lib.explorers.plane import Galaxy, Plane
-from pe_lib.explorers.right_offsets import RightOffsets
 from pe_lib.explorers.rotation import Rotation, Turn
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.skip import Skip
@@ -41,7 +40,6 @@ __all__ = [
     "MoveBoth",
     "Patches",
     "Plane",
-    "RightOffsets",
     "Rotary",
     "Rotation",
     "Shuffle",

@@ -324,9 +324,12 @@ def test_bibliography_is_used_and_defined() -> None:
 def public_functions() -> Iterator[str]:
     """The full names of what pe_lib defines for others.
 
-    The modules of a package that lists its names in ``__all__`` are its own affair.
+    The modules of a package that lists its names in ``__all__`` are its own affair, and
+    so are the two packages that are for the chapters alone.
     """
     for module in pkgutil.walk_packages(pe_lib.__path__, "pe_lib."):
+        if module.name.startswith(("pe_lib.experiments", "pe_lib.explorers")):
+            continue
         package, _, short = module.name.rpartition(".")
         closed = package != "pe_lib" and hasattr(sys.modules[package], "__all__")
         if not short.startswith("_"):

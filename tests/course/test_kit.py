@@ -89,7 +89,7 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
                     assert answer in instructor
                     assert answer not in student or "\n" not in answer  # the stub's
     assert "Hidden check" in instructor and "Hidden check" not in student
-    assert "Common wrong answers" not in student
+    assert "Likely wrong answers" not in student
     assert (course / "instructor/exam.md").is_file()
     assert not (course / "student/exam.md").exists()
 

@@ -37,7 +37,6 @@ STATES = [
     explorers.Hero(moved_by=-3),
     explorers.Patches(down=0, right=-3),
     explorers.Patches(down=-2, right=3, diagonals=True),
-    explorers.RightOffsets(ranks=4, cut="zigzag", numbers="contiguous"),
     explorers.LookBack(query=1),
     explorers.MoveBoth(position=104, back=0),
     explorers.Skip(heads="twenty", quarters=6),

@@ -11,7 +11,7 @@ import pytest
 
 from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
-from pe_lib.beyond import positions, scaling
+from pe_lib.beyond import scaling
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers import dial, dot_product, drawing, field, skip, stretch
 from pe_lib.geometry import first_rise, similarity
@@ -394,35 +394,6 @@ def test_patches():
         assert (more in shown["sentence"]) == (len(best) > len(wanted))
         assert shown["reached"] == (bool(down and right) and best == wanted)
         assert diagonals or not shown["reached"]
-
-
-def test_right_offsets():
-    """All cuts and ways to count: owners, positions, squares, pairs."""
-    for ranks, cut, way in product(
-        (2, 4), positions.ORDERS, ("local", *positions.ORDERS)
-    ):
-        shown = view("right_offsets", ranks=ranks, cut=cut, numbers=way)
-        owner, place = np.empty(16, int), np.empty(16, int)
-        for rank in range(ranks):
-            mine = positions.sharded(16, ranks, rank, order=cut)
-            owner[mine] = rank
-            local = np.arange(16 // ranks)
-            place[mine] = (
-                local
-                if way == "local"
-                else positions.sharded(16, ranks, rank, order=way)
-            )
-        told = numbers(" ".join(words(shown["svg"], "word"))).reshape(2, 16)
-        assert np.array_equal(told, [owner, place])
-        t = np.arange(16)
-        right = np.subtract.outer(place, place) == np.subtract.outer(t, t)
-        count = np.count_nonzero(np.tril(right))
-        assert shown["svg"].count('class="on"') == count
-        first = positions.sharded(16, ranks, 1, order=cut)[0]
-        assert numbers(shown["sentence"]).tolist() == [
-            *(count, 136, 1, first, place[first])
-        ]
-        assert shown["reached"] == (cut == way == "zigzag") <= (count == 136)
 
 
 def test_galaxy():

@@ -2,7 +2,7 @@
 
     npm pack @fontsource-variable/source-serif-4@5.3.1 @fontsource/source-code-pro@5.3.1
     (unpack the two archives into folders named "serif" and "code")
-    python -m tools.fonts serif/package/files code/package/files
+    python -m website.fonts serif/package/files code/package/files
 
 writes ``website/static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it)
 and brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.

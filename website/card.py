@@ -3,15 +3,15 @@
 website/static/card.png is the field of hands of the first page under the book's name.
 """
 
+import shutil
 from io import BytesIO
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from course.handouts import find_browser
 from pe_lib.explorers.drawing import read
-from tools.changes import ROOT
 from website import ten_drawings
+from website.manuscript import ROOT
 
 STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"
@@ -36,7 +36,7 @@ def main() -> None:
     page_file.write_text(shown, encoding="utf-8")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=find_browser(), args=["--no-sandbox"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": 1200, "height": 630})
         page.goto(page_file.as_uri())
