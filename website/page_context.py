@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 import manuscript
 from website.katex_math import COLOURS
 
-STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
+STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
