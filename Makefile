@@ -38,7 +38,7 @@ lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: th
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab
 	$(BIN)/python -m pip $(if $(AUTHOR),install --constraint constraints.txt,uninstall --yes) \
 		--quiet jupyterlab-myst  # for the sources; it hides the folds of the others
-	$(if $(AUTHOR),,$(BIN)/python -m website.reader lab)
+	$(if $(AUTHOR),,$(BIN)/python -m manuscript.edition lab)
 	$(BIN)/jupyter trust $(LAB)/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb $(LAB)
 

@@ -15,8 +15,8 @@ EXTENSIONS = (
     "glossary",
     "katex_math",
     "live.extension",
-    "quarter",
     "search",
+    "ten_drawings",
 )
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from py_mini_racer import MiniRacer
 
+import manuscript
 from tests.website import site_checks as checks
 from tests.website.site_checks import Opener, Site
-from website import manuscript
 from website.search import SCRIPTS
 
 CHAPTER = "book/sinusoidal/formula"
