@@ -19,8 +19,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from website import chapters, manuscript
-from website.manuscript import Claim
+import manuscript
+from manuscript import Claim
+from website import chapters
 
 PLACEHOLDER = "{{ claims }}"
 UNTRACED = "Heard often, not traced."

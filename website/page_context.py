@@ -9,10 +9,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from website import manuscript
+import manuscript
 from website.katex_math import COLOURS
 
-STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
+STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)

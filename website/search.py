@@ -20,7 +20,8 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import solution_node
 
-from website import manuscript, sources
+import manuscript
+from manuscript import sources
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = [

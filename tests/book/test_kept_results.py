@@ -33,6 +33,7 @@ runs = load_maker("kept_runs", DATA / "runs.py")
 opened = load_maker("opened", BEYOND / "opened.py")
 opened_controls = load_maker("opened_controls", BEYOND / "opened_controls.py")
 opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
+whole = load_maker("whole", BEYOND / "whole.py")
 
 
 def stale(name: str) -> str:
@@ -213,6 +214,17 @@ def test_results_of_long_texts_have_the_settings_of_now() -> None:
             *(("as trained", pair, within) for pair in opened_long.ALONE),
         )
     }
+
+
+def test_losses_of_the_whole_transformer_have_the_settings_of_now() -> None:
+    """And the cells that the page trains with."""
+    path = BEYOND.parent / whole.KEPT
+    again = kept.contradictions(path, whole.COMMAND, whole.SETTINGS)
+    assert not again, f"Again: {whole.COMMAND}"
+    assert kept.load_header(path)["tolerance"] == whole.TOLERANCE
+    page = whole.cells_before_the_run()
+    assert {name: page[name] for name in whole.SETTINGS["run"]} == whole.SETTINGS["run"]
+    assert list(matrices.load(path)) == list(page["encodings"]())
 
 
 @pytest.mark.weekly

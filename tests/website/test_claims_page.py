@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+import manuscript
 from tests.website import site_checks as checks
 from tests.website.site_checks import Alone, Opener
-from website import claims, manuscript
+from website import claims
 
 LEDGER = "book/reference/claims"
 BOOK = manuscript.read()

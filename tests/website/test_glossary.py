@@ -7,8 +7,8 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
+import manuscript
 from tests.website.site_checks import Alone, Opener, Site
-from website import manuscript
 from website.glossary import as_definitions, meaning
 
 GLOSSARY = "book/reference/glossary"

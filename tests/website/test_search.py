@@ -17,9 +17,9 @@ import pytest
 import yaml
 from py_mini_racer import MiniRacer
 
+import manuscript
 from tests.website import site_checks as checks
 from tests.website.site_checks import Opener, Site
-from website import manuscript
 from website.search import SCRIPTS, STATIC
 
 CHAPTER = "book/sinusoidal/formula"

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+import manuscript
 from tests.website import site_checks as checks
 from tests.website.built_site import serve
 from tests.website.site_checks import Opener, Site, Visit
-from website import manuscript
 
 PAGES = checks.pages()
 WIDTHS = (checks.WIDE, checks.PHONE)
@@ -26,7 +26,7 @@ LEDGER = "book/reference/claims"
 
 # On a change axe and paper are tried on these alone: what they find is nearly always
 # the same code on all pages. `make weekly` tries all.
-SAMPLE = (LANDING, "book/quarter", "book/failures/dials")
+SAMPLE = (LANDING, "book/ten_drawings", "book/failures/dials")
 PATH = {page.name for page in manuscript.read().path_pages}
 MODELS = {page.name for page in manuscript.read().model_pages}
 AS_LOADED: list[checks.Check] = [
@@ -290,7 +290,7 @@ def test_letters_twice_as_large(at: Opener, name: str) -> None:
     ],
 )
 def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
-    """It fits, or scrolls whole where a finger can; what it prints keeps its columns."""
+    """It fits, or scrolls as it is; what it prints keeps its columns."""
     wide = """all => all.filter((e) => e.scrollWidth > e.clientWidth &&
         !(e.tabIndex === 0 && getComputedStyle(e).maskImage !== "none")).length"""
     page = at(name, width=width).page
