@@ -34,6 +34,7 @@ opened = load_maker("opened", BEYOND / "opened.py")
 opened_controls = load_maker("opened_controls", BEYOND / "opened_controls.py")
 opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
 opened_gap = load_maker("opened_gap", BEYOND / "opened_gap.py")
+whole = load_maker("whole", BEYOND / "whole.py")
 
 
 def stale(name: str) -> str:
@@ -278,6 +279,17 @@ def test_without_a_gap_a_window_is_read_as_a_text(
     if held != "none":
         same = window.read(opened_gap.Condition(0, held, 0))[0]
         assert np.abs(same - each).max() > 1e-3
+
+
+def test_losses_of_the_whole_transformer_have_the_settings_of_now() -> None:
+    """And the cells that the page trains with."""
+    path = BEYOND.parent / whole.KEPT
+    again = kept.contradictions(path, whole.COMMAND, whole.SETTINGS)
+    assert not again, f"Again: {whole.COMMAND}"
+    assert kept.load_header(path)["tolerance"] == whole.TOLERANCE
+    page = whole.cells_before_the_run()
+    assert {name: page[name] for name in whole.SETTINGS["run"]} == whole.SETTINGS["run"]
+    assert list(matrices.load(path)) == list(page["encodings"]())
 
 
 @pytest.mark.weekly
