@@ -5,10 +5,11 @@ touches all that import it, also through others; in a script or in data, what na
 """
 
 import ast
-import json
 import subprocess
 from functools import cache
 from pathlib import Path
+
+from manuscript import read_page
 
 ROOT = Path(__file__).parents[1]
 NAMED = [
@@ -130,11 +131,9 @@ def sources(path: Path) -> list[str]:
     """The text of a module or a script, or of the code cells of a notebook."""
     if path.suffix not in (".py", ".js", ".ipynb"):
         return []
-    text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":
-        return [text]
-    cells = json.loads(text)["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        return [path.read_text(encoding="utf-8")]
+    return [cell.source for cell in read_page(path.stem, path).code_cells]
 
 
 @cache

@@ -21,11 +21,12 @@ from tools.changes import (
     touching,
 )
 
-READ = {*ROOT.glob("tests/book/test_*.py")}
+READ = {*ROOT.glob("tests/book/test_*.py"), *ROOT.glob("tests/manuscript/test_*.py")}
 VALUES = ROOT / "tests/book/test_values.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
 WHEEL = ROOT / "tests/house/test_wheel.py"
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
+MAKES_PAGES = ("manuscript", "website")
 SAMPLE = ["book/index", "problem/order_blindness"]
 """Where a change of style, scripts or templates is looked at; `make test` sees all."""
 
@@ -70,7 +71,7 @@ def touched() -> list[list[str]]:
         names = " or ".join(map(page_name, offering))
         ends = f"test_no_cell_raises_at_the_ends and ({names})"
         runs.append(["--weekly", *paths([VALUES]), "-k", ends])
-    if any(path.is_relative_to(ROOT / "website") for path in felt):
+    if any(path.is_relative_to(ROOT / room) for path in felt for room in MAKES_PAGES):
         runs.append([*paths(OPENED), "-k", " or ".join([*SAMPLE, *pages])])
     return [run for run in runs if run]
 

@@ -9,9 +9,9 @@ from io import BytesIO
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from manuscript import ROOT
 from pe_lib.explorers.drawing import read
 from website import ten_drawings
-from website.manuscript import ROOT
 
 STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"

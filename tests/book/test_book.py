@@ -12,12 +12,12 @@ from graphlib import TopologicalSorter
 import numpy as np
 import pytest
 
+import manuscript
 import pe_lib
+from manuscript import ROOT, Claim, Page
+from manuscript.values import MARK
 from tests.book.prose_numbers import uses
-from tests.book.values import MARK
-from website import manuscript
 from website.live import extension
-from website.manuscript import ROOT, Claim, Page
 
 BOOK = manuscript.read()
 LEVELS = {"predict", "modify", "build", "prove"}

@@ -4,7 +4,7 @@ import re
 
 import torch
 
-from website import manuscript
+import manuscript
 
 BOOK = manuscript.read()
 

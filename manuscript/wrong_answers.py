@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from website import manuscript
+from manuscript.pages import ROOT, visible
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Exercises(dict[str, Collected]):
 
 
 @cache
-def collected(root: Path = manuscript.ROOT) -> Exercises:
+def collected(root: Path = ROOT) -> Exercises:
     """All of it."""
     found = Exercises()
-    for path in manuscript.visible(root / "book", "exercises/*.yml"):
+    for path in visible(root / "book", "exercises/*.yml"):
         for label, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             if label in found:
                 raise ValueError(f"{path.name}: {label} is in another file, too")

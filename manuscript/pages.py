@@ -1,15 +1,6 @@
-"""The one reader of the book's files: pages, cells, figures, claims, exercises.
+"""The one reader of the book's files: pages, sections, cells, figures, exercises."""
 
-Everybody who wants to know what stands in the book asks here: the site's
-extensions, and the tests. Each file is parsed once. Nothing is imported from
-Sphinx or from ``pe_lib``: what is read is text.
-
-    book = read()
-    book.listed                      the names of _toc.yml, in reading order
-    book.pages["book/problem/adding"].sections[2].title
-    book.claims["linear-shift"].verdict
-"""
-
+import ast
 import json
 import os
 import re
@@ -20,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from manuscript import claims
+from manuscript.claims import Claim
+from manuscript.markdown import words
+from manuscript.values import Value, offered
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = os.environ.get("SOLUTIONS") != "0"
@@ -39,11 +35,12 @@ QUESTION = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
 ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
-UNTRACED = "untraced"  # the source of a claim that was heard often
 DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
 # A guess for a first reader, who reads hard sentences twice; Teach states it.
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 85, 6, 30, 90
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
+TORCH = ("torch.", "pe_lib.check.", "pe_lib.experiments.", "pe_lib.nn.")
+"""The modules that load PyTorch."""
 KEPT_FILE = re.compile(r'"((?:\.\./)*(?:\w+/)?(?:data|benchmarks)/)([\w.]*)')
 
 
@@ -147,8 +144,8 @@ class Section:
     @property
     def anchor(self) -> str:
         """What stands behind # in a Markdown link to it, as MyST forms it."""
-        plain = re.sub(r"[`*$]|\]\([^)]*\)|\[", "", self.title)
-        return re.sub(r"[^\w\- ]", "", plain).strip().lower().replace(" ", "-")
+        title = re.sub(r"[^\w\- ]", "", words(self.title))
+        return title.strip().lower().replace(" ", "-")
 
     @property
     def texts(self) -> list[Cell]:
@@ -189,10 +186,47 @@ class Page:
         """The cells that run."""
         return [cell for cell in self.cells if cell.kind == "code"]
 
-    @property
-    def reads(self) -> list[tuple[str, str]]:
-        """Folder and name of each kept file that its cells read, from where it lies."""
-        return [f for c in self.code_cells for f in KEPT_FILE.findall(c.source)]
+    @cached_property
+    def solutions(self) -> dict[str, str]:
+        """The code that solves each exercise, by its label."""
+        return self._labelled("solution-")
+
+    @cached_property
+    def checks(self) -> dict[str, str]:
+        """The code that checks each exercise, by its label."""
+        return self._labelled("check-")
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """What a reader may change; nothing, if it has no such cell."""
+        offering = [c for c in self.code_cells if "parameters" in c.tagged("")]
+        return [value for cell in offering for value in offered(cell.source)]
+
+    @cached_property
+    def needs_torch(self) -> bool:
+        """Whether a cell imports PyTorch, or what is built on it."""
+        names = {name for c in self.code_cells for name in imported(c.source)}
+        return any(f"{name}.".startswith(TORCH) for name in names)
+
+    @cached_property
+    def reads(self) -> list[Path]:
+        """The kept files that its cells read, and their licences.
+
+        A name in a cell may be the beginning of several.
+        """
+        named = [f for c in self.code_cells for f in KEPT_FILE.findall(c.source)]
+        found = {
+            path
+            for folder, name in named
+            for start in (self.path.parent / folder).glob(f"{name or '*.'}*")
+            for path in ([*start.rglob("*")] if start.is_dir() else [start])
+            if path.suffix in (".csv", ".npz", ".txt")
+        }
+        found |= {licence for path in found for licence in path.parent.glob("LICENSE*")}
+        return sorted(path.resolve() for path in found)
+
+    def _labelled(self, prefix: str) -> dict[str, str]:
+        return {n: c.source for c in self.code_cells for n in c.tagged(prefix)}
 
     @cached_property
     def text(self) -> str:
@@ -260,7 +294,7 @@ class Page:
     @cached_property
     def length(self) -> tuple[int, int]:
         """The words and the visible lines of code of its main text."""
-        words = sum(count_words(t.source) for s in self.main for t in s.texts)
+        count = sum(count_words(t.source) for s in self.main for t in s.texts)
         lines = sum(
             bool(line.strip())
             for section in self.main
@@ -268,21 +302,21 @@ class Page:
             if cell.role == "idea"
             for line in cell.source.splitlines()
         )
-        return words, lines
+        return count, lines
 
     @property
     def seconds(self) -> float:
         """An estimate for all that is open: of a check its line, of a figure a look."""
-        words, lines = self.length
+        count, lines = self.length
         parts = [part for section in self.main for part in section.parts]
         for part in parts:
             caption = part.figure.caption if part.figure else ""
-            words += count_words(caption) + count_words(part.checked)
+            count += count_words(caption) + count_words(part.checked)
         explorers = sum(part.role == "explorer" for part in parts)
         pictures = sum(part.role == "figure" for part in parts)
         pictures += sum(p.source.count("$$") // 2 for p in parts if p.role == "text")
         return (
-            60 * words / WORDS_A_MINUTE
+            60 * count / WORDS_A_MINUTE
             + SECONDS_A_LINE * lines
             + SECONDS_A_PICTURE * pictures
             + SECONDS_AN_EXPLORER * explorers
@@ -309,25 +343,6 @@ class Page:
         """Its exercises, in order."""
         found = EXERCISE.findall(self.text)
         return [Exercise(label, title, text) for title, label, text in found]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence as people say it, and what the book says of it."""
-
-    id: str
-    question: str
-    claim: str
-    sources: list[str]  # who says it, by their keys in references.bib, or UNTRACED
-    verdict: str
-    why: str
-    settled_by: str
-    place: str = ""
-
-    @property
-    def cited(self) -> list[str]:
-        """Who says it, as far as it was traced."""
-        return [source for source in self.sources if source != UNTRACED]
 
 
 @dataclass(frozen=True)
@@ -419,20 +434,19 @@ def read(root: Path = ROOT) -> Manuscript:
         contents=contents,
         short=short,
         pages={name: read_page(name, files[name]) for name in order},
-        claims=_read_claims(root / "book/claims.yml"),
+        claims=claims.read(root / "book/claims.yml"),
     )
 
 
-def without_marks(text: str) -> str:
-    """Without links and roles; their words stay."""
-    text = re.sub(r"<!--.*?-->", "", text)
-    text = re.sub(r"\{[\w:-]+\}([^\s]*)", r"\1", text)
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-
-
-def plain(text: str) -> str:
-    """Words alone."""
-    return re.sub(r"[*`$]", "", without_marks(text))
+def imported(source: str) -> set[str]:
+    """The full names of what some code imports, in whatever form it is written."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{one.name}" for one in node.names}
+    return found
 
 
 def visible(folder: Path, pattern: str) -> list[Path]:
@@ -486,26 +500,6 @@ def count_words(markdown: str) -> int:
     )
     text = re.sub(r"\]\([^)]*\)|\{[\w:]+\}(?=`)|<[^<>`\s]+>(?=`)", "", text)
     return sum(bool(re.search(r"\w", word)) for word in text.split())
-
-
-def _read_claims(path: Path) -> dict[str, Claim]:
-    """All of them, in the file's order; a slip names the file and the claim."""
-    claims: dict[str, Claim] = {}
-    for question, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        for entry in entries:
-            try:
-                claim = Claim(question=question, **entry)
-            except TypeError as error:
-                raise ValueError(f"{path.name}, {entry.get('id')}: {error}") from error
-            if claim.id in claims:
-                raise ValueError(f"{path.name}: there are two claims {claim.id!r}")
-            if claim.sources not in ([UNTRACED], claim.cited or None):
-                raise ValueError(
-                    f"{path.name}, {claim.id}: sources must say who says it, or be"
-                    f" [{UNTRACED}] alone; got {claim.sources}"
-                )
-            claims[claim.id] = claim
-    return claims
 
 
 def _stretches(text: str) -> Iterator[tuple[tuple[str, ...], int, str, str]]:

@@ -13,11 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from website import editions, manuscript, reader, stubs, wrong_answers
-from website import sources as links
+import manuscript
+from manuscript import edition, stubs, wrong_answers
+from manuscript import sources as links
+from manuscript.wrong_answers import Collected, WrongAnswer
+from website import editions
 from website.live import extension as live
-from website.manuscript import ROOT
-from website.wrong_answers import Collected, WrongAnswer
 
 BOOK = manuscript.read()
 KEYS = set(links.bibliography())
@@ -91,8 +92,8 @@ def sources(notebook):
 
 
 def test_answers_are_out_and_all_else_stays(page):
-    edition = reader.edition(page)
-    title, set_up, *rest = sources(edition)
+    made = edition.make(page)
+    title, set_up, *rest = sources(made)
     assert title == "# Title"
     assert set_up.startswith("#@title Set-up") and set_up.endswith(
         "exercise.scores = {}"
@@ -106,41 +107,41 @@ def test_answers_are_out_and_all_else_stays(page):
         '    raise NotImplementedError("f: your code here")',
         "Not the answer.",
         'with exercise("a", 5, "f"):\n    assert f(3) == 3',
-        reader.folded("Stuck? What others got wrong", "- It is 2."),
+        edition.folded("Stuck? What others got wrong", "- It is 2."),
         "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
-        reader.PROOF.format(points=2),
+        edition.PROOF.format(points=2),
         "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
         "g = ...  # your code here",
         'with exercise("b", 1, "g", "C"):\n    assert g and C',
-        reader.folded("Stuck? What others got wrong", "- It is 3."),
+        edition.folded("Stuck? What others got wrong", "- It is 3."),
         'print(sum(exercise.scores.values()), "of 6 points so far")',
     ]
     notes = {
-        c["metadata"].get("nbgrader", {}).get("grade_id"): c for c in edition["cells"]
+        c["metadata"].get("nbgrader", {}).get("grade_id"): c for c in made["cells"]
     }
     proof = notes["proof-b"]["metadata"]["nbgrader"]
     assert proof["solution"] and proof["grade"] and not proof["locked"]
-    outputs = [c["outputs"] for c in edition["cells"] if c["cell_type"] == "code"]
+    outputs = [c["outputs"] for c in made["cells"] if c["cell_type"] == "code"]
     assert [bool(found) for found in outputs] == [False, True, *[False] * 5]
 
 
 def test_code_of_figures_is_hidden_everywhere(page):
     """In JupyterLab, on Colab; it runs, and its picture stays."""
-    figure = reader.edition(page)["cells"][2]
+    figure = edition.make(page)["cells"][2]
     assert figure["metadata"]["jupyter"] == {"source_hidden": True}
     assert figure["metadata"]["cellView"] == "form" and figure["outputs"]
 
 
 def test_with_solutions_they_stay(page):
     """And checks are as they were written."""
-    text = "\n".join(sources(reader.edition(page, solutions=True)))
+    text = "\n".join(sources(edition.make(page, solutions=True)))
     assert "Because it *is* so." in text and "**Solution of a**" in text
     assert "\nassert f(3) == 3" in text and "your code here" not in text
 
 
 def test_the_exercises_alone_have_what_they_rest_on(page):
     """A cell that gives a name, and not the figure."""
-    alone = sources(reader.exercises(reader.edition(page), page))
+    alone = sources(edition.exercises(edition.make(page), page))
     assert alone[0] == "# Exercises: Title" and alone[1].startswith("#@title Set-up")
     assert alone[2].startswith("**Exercise. Try") and "show()" not in str(alone)
     assert alone[-1].startswith("print(sum(exercise.scores")
@@ -151,10 +152,10 @@ def test_no_caption_and_no_source_is_lost():
     captions = named = 0
     for page in BOOK.notebooks:
         figures = [c.figure for c in page.code_cells if c.role == "figure"]
-        kept = "\n".join(sources(reader.edition(page)))
+        kept = "\n".join(sources(edition.make(page)))
         texts = ANSWER.sub("", page.text) + "".join(f.caption for f in figures)
         for number, figure in enumerate(figures, 1):
-            bold = reader.plain(links.linked(links.cited(figure.caption), page))
+            bold = edition.undirected(links.linked(links.cited(figure.caption), page))
             assert f"**Figure {number}.** {bold}" in kept, figure.name
         captions += len(figures)
         keys = [k.strip() for _, ks in links.CITE.findall(texts) for k in ks.split(",")]
@@ -168,10 +169,10 @@ def test_values_that_one_may_change_are_in_view():
     """In a cell of their own, which is not hidden."""
     seen = 0
     for page in BOOK.notebooks:
-        if any("parameters" in cell.tagged("") for cell in page.code_cells):
-            cells = {cell["id"]: cell for cell in reader.edition(page)["cells"]}
-            assert " = chosen(" not in reader.source(cells["set-up"])
-            assert " = chosen(" in reader.source(cells["values"])
+        if page.values:
+            cells = {cell["id"]: cell for cell in edition.make(page)["cells"]}
+            assert " = chosen(" not in edition.source(cells["set-up"])
+            assert " = chosen(" in edition.source(cells["values"])
             assert "jupyter" not in cells["values"]["metadata"]
             seen += 1
     assert seen > 20
@@ -180,7 +181,7 @@ def test_values_that_one_may_change_are_in_view():
 def test_recall_answers_fold():
     """A question is the summary; all folds are whole."""
     for page in BOOK.notebooks:
-        kept = "\n".join(sources(reader.edition(page)))
+        kept = "\n".join(sources(edition.make(page)))
         folds = kept.count("<details><summary>")
         assert folds == kept.count("</details>")
         assert folds == page.text.count("{dropdown}") + len(page.exercises)
@@ -192,10 +193,10 @@ def test_your_copies_stay(tmp_path, monkeypatch):
     counting = BOOK.pages["book/failures/counting"]
     some = {counting.name: counting}
     monkeypatch.setattr(manuscript, "read", lambda: replace(BOOK, pages=some))
-    assert reader.write(tmp_path) == (1, 0)
+    assert edition.write(tmp_path) == (1, 0)
     path = tmp_path / "failures/counting.ipynb"
     path.write_text("mine", encoding="utf-8")
-    assert reader.write(tmp_path) == (0, 1)
+    assert edition.write(tmp_path) == (0, 1)
     assert path.read_text(encoding="utf-8") == "mine"
 
 
@@ -253,11 +254,11 @@ def test_a_check_stays_as_it_is_inside_of_its_report():
 
 def test_plain_markdown_has_no_marks_of_myst():
     text = "(a)=\n# T\n\n::::{admonition} Theorem\n:class: x\n\nBy {ref}`v <x>`.\n::::"
-    assert reader.plain(text) == "# T\n\n**Theorem**\n\n\nBy v."
+    assert edition.undirected(text) == "# T\n\n**Theorem**\n\n\nBy v."
     fold = ":::{dropdown} Why?\nSo.\n:::\n\nMore."
-    assert reader.plain(fold) == f"{reader.folded('Why?', 'So.')}\n\n\nMore."
+    assert edition.undirected(fold) == f"{edition.folded('Why?', 'So.')}\n\n\nMore."
     for page in BOOK.notebooks:
-        for source in sources(reader.edition(page)):
+        for source in sources(edition.make(page)):
             assert ":::" not in source and "{cite" not in source
             assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
 
@@ -283,28 +284,28 @@ def secrets(page):
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
 def test_no_chapter_lets_an_answer_through(page):
     """Not a line, not a sentence, in no output or metadata; Jupyter can read it."""
-    edition = reader.edition(page)
-    nbformat.validate(nbformat.from_dict(edition))
+    made = edition.make(page)
+    nbformat.validate(nbformat.from_dict(made))
     assert len(secrets(page)) >= len(page.exercises)
-    student = json.dumps(edition, ensure_ascii=False)
+    student = json.dumps(made, ensure_ascii=False)
     for piece in secrets(page):
         assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
     assert "solution-" not in student
-    signatures = "\n".join(sources(edition))
+    signatures = "\n".join(sources(made))
     assert signatures.count("your code here") >= len(page.exercises)
     for exercise in page.exercises:
         text = links.linked(links.cited(exercise.text), page)
-        assert reader.plain(text) in signatures
-    alone = reader.exercises(edition, page)
+        assert edition.undirected(text) in signatures
+    alone = edition.exercises(made, page)
     nbformat.validate(nbformat.from_dict(alone))
-    assert len(alone["cells"]) < len(edition["cells"])
+    assert len(alone["cells"]) < len(made["cells"])
 
 
 def recalled(page):
     """The answers to its recall questions."""
     found = next((s for s in page.sections if s.title == manuscript.RECALL), None)
     text = "\n\n".join(part.source for part in found.texts) if found else ""
-    return [fold[3].strip() for fold in reader.FOLD.finditer(text)]
+    return [fold[3].strip() for fold in edition.FOLD.finditer(text)]
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
@@ -315,7 +316,7 @@ def test_a_site_without_solutions(page, monkeypatch):
     editions.leave_out_answers(None, page.name, text)
     read = json.loads(text[0])
     assert len(read["cells"]) == len(page.cells)
-    shown = "\n".join([*sources(read), *sources(reader.edition(page))])
+    shown = "\n".join([*sources(read), *sources(edition.make(page))])
     outputs = json.dumps([c.get("outputs") for c in read["cells"]], ensure_ascii=False)
     runs = live.cells.__wrapped__(page.name)
     for piece in secrets(page):
@@ -330,7 +331,7 @@ def test_a_site_without_solutions(page, monkeypatch):
 def find(where, hint="HOW", folder=""):
     """Run the first cell there, with no library installed."""
     page = BOOK.pages["book/failures/counting"]
-    source = reader.find(replace(page, name=f"{folder}/p"), hint, moves=bool(folder))
+    source = edition.find(replace(page, name=f"{folder}/p"), hint, moves=bool(folder))
     assert max(map(len, source.splitlines())) <= 72
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"{source}\nprint(Path.cwd())"],
@@ -367,7 +368,7 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
         subprocess.run([*git, *command], cwd=there, check=True)
     (tmp_path / "machine").mkdir()
     page = replace(BOOK.pages["book/failures/counting"], name="part/p")
-    cell = reader.find(page, "HOW", there.as_uri(), moves=True)
+    cell = edition.find(page, "HOW", there.as_uri(), moves=True)
     source = f"import sys\nsys.modules['google.colab'] = sys\n{cell}\nprint(Path.cwd())"
     for _ in range(2):
         done = subprocess.run(
@@ -378,15 +379,11 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
             check=False,
         )
         assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
-    assert "colab" not in reader.find(page, "HOW", moves=False)
+    assert "colab" not in edition.find(page, "HOW", moves=False)
 
 
 def test_only_a_page_that_reads_files_goes_to_them():
     moving = [
-        page
-        for page in BOOK.notebooks
-        if "os.chdir" in json.dumps(reader.edition(page))
+        page for page in BOOK.notebooks if "os.chdir" in json.dumps(edition.make(page))
     ]
     assert moving and all(page.reads for page in moving)
-    folders = {(ROOT / p.name).parent / folder for p in moving for folder, _ in p.reads}
-    assert all(folder.is_dir() for folder in folders)

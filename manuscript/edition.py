@@ -1,7 +1,7 @@
 """The reader's edition of a chapter: a notebook that is whole in any Jupyter.
 
-    edition(page)                what ``json.load`` would make of its file
-    edition(page, pages, site)   with links to those pages beside it, and to the site
+    make(page)                   what ``json.load`` would make of its file
+    make(page, pages, site)      with links to those pages beside it, and to the site
     exercises(notebook, page)    its exercises alone, and what they rest on
 
 Captions are numbered text below their figures, sources have authors, year and a link,
@@ -9,7 +9,7 @@ and what the site folds is ``<details>``. The code of figures is hidden, but run
 is no solution; an answer is a stub, and its check reports and goes on. `make lab` opens
 it, the site offers it, and the course kit (``course``) builds on it:
 
-    python -m website.reader FOLDER    writes all of them, but over none that is there
+    python -m manuscript.edition FOLDER   writes all, but over none that is there
 """
 
 import json
@@ -22,9 +22,11 @@ from typing import Any
 
 import yaml
 
-from website import manuscript, sources, stubs, wrong_answers
-from website.cell_dependencies import cell_dependencies
-from website.manuscript import KEPT_FILE, ROOT, Page
+import manuscript
+from manuscript import sources, stubs, wrong_answers
+from manuscript.dependencies import cell_dependencies
+from manuscript.pages import KEPT_FILE, RECALL, ROOT, Page
+from manuscript.values import MARK
 
 Notebook = dict[str, Any]
 
@@ -43,7 +45,6 @@ ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
 QUOTED_NAME = re.compile(r"`([A-Za-z_]\w+)")
-TORCH = re.compile(r"\btorch\b|pe_lib\.(?:nn|check|experiments)\b")
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
 import sys
@@ -79,11 +80,10 @@ import torch
 torch.set_num_threads(1)
 """
 GET = "get the folder of the book"
-VALUES = "# values that you may change"
 PROOF = "*Your proof, here or on paper: {points} points, which a person gives.*"
 
 
-def edition(
+def make(
     page: Page,
     pages: Collection[Page] = (),
     site: str = "",
@@ -104,11 +104,11 @@ def edition(
     run = page.code_cells
     begins = next((i for i, c in enumerate(run) if c.role != "setup"), len(run))
     opening = run[:begins]
-    checks = not solutions and any(cell.tagged("check-") for cell in run)
+    checks = bool(page.checks) and not solutions
     hint = hint or (f"git clone {repository}" if repository else GET)
     text = find(page, hint, repository, moves=bool(page.reads) and not data_beside)
     opened = "".join(f"\n{cell.source.rstrip()}\n" for cell in opening)
-    before, values, after = opened.partition(VALUES)
+    before, values, after = opened.partition(MARK)
     text += before
     text += f"\n{stubs.REPORTER}" if checks else ""
     if data_beside:
@@ -117,7 +117,7 @@ def edition(
     for cell in _cells(page, stored["cells"], solutions=solutions):
         if cell["cell_type"] == "markdown":
             words = sources.linked(sources.cited(source(cell)), page, pages, site)
-            if not (words := plain(words)).strip():
+            if not (words := undirected(words)).strip():
                 continue
             cell["source"] = lines(words)
         elif data_beside:
@@ -140,8 +140,6 @@ def _cells(
     page: Page, stored: list[dict[str, Any]], *, solutions: bool
 ) -> Iterator[dict[str, Any]]:
     """Each cell that stays, or what is in its place, and what comes with it."""
-    solved = {n: c.source for c in page.code_cells for n in c.tagged("solution-")}
-    checks = {n: c.source for c in page.code_cells for n in c.tagged("check-")}
     worth = check_points(page)
     figures, inside = 0, False
     for cell, its in zip(stored, page.cells, strict=True):
@@ -167,11 +165,11 @@ def _cells(
                 name = f"proof-{label}"
                 proof = markdown(name, PROOF.format(points=points))
                 yield noted(proof, name, solution=True, points=points)
-            text = stubs.stub(label, its.source, checks.get(label, ""))
+            text = stubs.stub(label, its.source, page.checks.get(label, ""))
             name = f"answer-{label}"
             yield noted(code(cell["id"], text, name), name, solution=True)
         for label in () if solutions else checked:
-            names = stubs.checked_names(solved[label], its.source)
+            names = stubs.checked_names(page.solutions[label], its.source)
             text = stubs.reported(label, worth[label], names, its.source)
             name = f"check-{label}"
             yield noted(code(cell["id"], text, name), name, points=worth[label])
@@ -229,17 +227,7 @@ def find(page: Page, hint: str, repository: str = "", *, moves: bool) -> str:
     text = FIND.format(hint=hint, colab=colab)
     if moves:
         text += TO_THE_DATA.format(folder=page.name.rpartition("/")[0])
-    return text + (ONE_THREAD if needs_torch(page) else "")
-
-
-def needs_torch(page: Page) -> bool:
-    """Whether a cell imports PyTorch, or what is built on it."""
-    return any(
-        TORCH.search(line)
-        for cell in page.code_cells
-        for line in cell.source.splitlines()
-        if line.lstrip().startswith(("import ", "from "))
-    )
+    return text + (ONE_THREAD if page.needs_torch else "")
 
 
 def proof_points(label: str) -> int:
@@ -262,7 +250,7 @@ def hints(label: str) -> str:
     return folded("Stuck? What others got wrong", thoughts)
 
 
-def plain(text: str) -> str:
+def undirected(text: str) -> str:
     """Markdown that every viewer shows: folds are HTML, a box has a bold title."""
 
     def fold(box: re.Match[str]) -> str:
@@ -313,7 +301,7 @@ def without_solutions(page: Page, stored: list[dict[str, Any]]) -> list[dict[str
 
 def without_recall(text: str) -> str:
     """With the recall questions, and without their answers."""
-    head, title, rest = text.partition(f"## {manuscript.RECALL}\n")
+    head, title, rest = text.partition(f"## {RECALL}\n")
     asked, heading, below = rest.partition("\n## ")
     return head + title + FOLD.sub(r"**\2**\n\n", asked) + heading + below
 
@@ -399,7 +387,7 @@ def write(folder: Path) -> tuple[int, int]:
         path = folder / f"{page.name.removeprefix('book/')}.ipynb"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text_of(edition(page, pages, site())), encoding="utf-8")
+            path.write_text(text_of(make(page, pages, site())), encoding="utf-8")
             written += 1
     return written, len(pages) - written
 

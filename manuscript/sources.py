@@ -16,8 +16,8 @@ from urllib.parse import quote
 from pybtex.database import Entry, parse_file  # type: ignore[import-untyped]
 from pybtex.richtext import Text  # type: ignore[import-untyped]
 
-from website import manuscript
-from website.manuscript import ROOT, Page
+from manuscript.markdown import words
+from manuscript.pages import EXERCISE, ROOT, Page
 
 CITE = re.compile(r"\{cite(:t)?\}`([^`]+)`")
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)([^()\s]*)\)")
@@ -47,7 +47,7 @@ def authors(key: str) -> tuple[str, str, str]:
 def cited(text: str) -> str:
     """Authors and year in the place of each key."""
 
-    def words(found: re.Match[str]) -> str:
+    def named(found: re.Match[str]) -> str:
         keys = [key.strip() for key in found[2].split(",")]
         links = []
         for who, year, url in map(authors, keys):
@@ -55,7 +55,7 @@ def cited(text: str) -> str:
             links.append(f"[{label}]({url})" if url else label)
         return ", ".join(links) if found[1] else f"({'; '.join(links)})"
 
-    return CITE.sub(words, text)
+    return CITE.sub(named, text)
 
 
 @cache
@@ -65,7 +65,7 @@ def headings(page: Page) -> dict[str, str]:
     for section in page.sections:
         text = "\n".join(part.source for part in section.texts)
         names = [section.anchor, *section.labels]
-        names += [label for _, label, _ in manuscript.EXERCISE.findall(text)]
+        names += [label for _, label, _ in EXERCISE.findall(text)]
         for cell in section.cells:
             names += [cell.figure.name] if cell.figure else []
             names += [f"claim-{claim}" for claim in cell.tagged("claim-")]
@@ -75,8 +75,7 @@ def headings(page: Page) -> dict[str, str]:
 
 def fragment(title: str) -> str:
     """What stands behind # in a link to a heading in JupyterLab."""
-    words = re.sub(r"[*`]", "", manuscript.without_marks(title))
-    return quote(words.replace(" ", "-"), safe="-:,.?!'")
+    return quote(words(title, dollars=True).replace(" ", "-"), safe="-:,.?!'")
 
 
 def linked(text: str, page: Page, pages: Collection[Page] = (), site: str = "") -> str:
@@ -84,17 +83,17 @@ def linked(text: str, page: Page, pages: Collection[Page] = (), site: str = "") 
     others = {other.name: other for other in pages}
 
     def link(found: re.Match[str]) -> str:
-        words, address = found.groups()
+        shown, address = found.groups()
         file, _, anchor = address.partition("#")
         name = page.named(re.sub(r"\.(ipynb|md)$", "", file)) if file else page.name
         if file and name not in others:
             to = f"{site.rstrip('/')}/{name}.html{anchor and '#'}{anchor}"
-            return f"[{words}]({to})" if site else words
+            return f"[{shown}]({to})" if site else shown
         if not anchor:
-            return f"[{words}]({file})"
+            return f"[{shown}]({file})"
         title = headings(others.get(name, page)).get(anchor)
         if title is None:  # a claim that another page settles, a word of the glossary
-            return f"[{words}]({file})" if file else words
-        return f"[{words}]({file}#{fragment(title)})"
+            return f"[{shown}]({file})" if file else shown
+        return f"[{shown}]({file}#{fragment(title)})"
 
     return LINK.sub(link, text)
