@@ -9,7 +9,7 @@ SITE := _build/html
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve lab outputs check test lint graders weekly models kept bench \
-	course release clean
+	diffs hooks course release clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
@@ -38,9 +38,15 @@ lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: th
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt jupyterlab
 	$(BIN)/python -m pip $(if $(AUTHOR),install --constraint constraints.txt,uninstall --yes) \
 		--quiet jupyterlab-myst  # for the sources; it hides the folds of the others
-	$(if $(AUTHOR),,$(BIN)/python -m website.reader lab)
+	$(if $(AUTHOR),,$(BIN)/python -m manuscript.edition lab)
 	$(BIN)/jupyter trust $(LAB)/*/*.ipynb >/dev/null  # JupyterLab hides what it does not trust: figures
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/problem/order_blindness.ipynb $(LAB)
+
+diffs: $(READY)  ## once: git shows and merges notebooks cell by cell
+	git config include.path ../tools/notebooks.gitconfig
+
+hooks:  ## once: git runs make lint before each commit
+	git config core.hooksPath tools/hooks
 
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)

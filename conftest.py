@@ -1,21 +1,22 @@
-"""One thread a process, and figures compared only where the stored ones were drawn."""
+"""The arithmetic of the tests, and figures compared only where it is that one."""
 
 import os
-import platform
 import sys
 from typing import Any
 
 import pytest
 
-# A notebook runs in a kernel of its own. Threads would only wait for one another.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+from tests.kernels import end_kernels, fork_kernels
+from tools import arithmetic
 
-# And hundreds of processes need not compile the same files: a fifth of their time.
+arithmetic.pin(arithmetic.COMPARED)
+SAME_FIGURES = arithmetic.is_pinned()
+
+# Hundreds of processes need not compile the same files: a fifth of their time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-SAME_FIGURES = (platform.system(), platform.machine()) == ("Linux", "x86_64")
-
+fork_kernels()
 
 LONGEST_FIRST = (
     "tests/live/test_live.py",  # builds the site; meanwhile come tests without it
@@ -55,6 +56,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_unconfigure() -> None:
+    """No kernel outlives the tests."""
+    end_kernels()
+
+
 def pytest_collectstart(collector: Any) -> None:
     """Elsewhere tell nbval to leave them out."""
     if hasattr(collector, "skip_compare") and not SAME_FIGURES:
@@ -77,5 +83,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f".venv/bin/python -m pytest -n0 {quoted}")
     if not SAME_FIGURES:
         terminalreporter.write_line(
-            "Figures were not compared: the stored ones come from Linux on x86-64."
+            "Figures were not compared: tools/arithmetic.py says where they are."
         )

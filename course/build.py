@@ -14,9 +14,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import manuscript
 from course import graders, handouts, kit, questions
-from website import manuscript
-from website.manuscript import ROOT, Page
+from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "student": partial(kit.write_kit, "student"),

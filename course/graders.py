@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from course import kit
-from website import reader, wrong_answers
-from website.manuscript import Page
-from website.reader import Notebook
+from manuscript import Page, edition, wrong_answers
+from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
 
@@ -63,49 +62,41 @@ OTTER_ANSWER = """\
 # END SOLUTION"""
 
 
-class Exercises:
-    """What a format needs of the exercises of one chapter."""
-
-    def __init__(self, page: Page) -> None:
-        cells = page.code_cells
-        self.solutions = {n: c.source for c in cells for n in c.tagged("solution-")}
-        self.checks = {n: c.source for c in cells for n in c.tagged("check-")}
-        self.points = reader.check_points(page)
-
-    def hidden(self, label: str) -> str:
-        """The check with other inputs, or nothing."""
-        found = wrong_answers.collected()[label].hidden_check(self.checks[label])
-        return "" if found == self.checks[label] else found
+def hidden(page: Page, label: str) -> str:
+    """The check with other inputs, or nothing."""
+    check = page.checks[label]
+    found = wrong_answers.collected()[label].hidden_check(check)
+    return "" if found == check else found
 
 
 def for_nbgrader(page: Page) -> Notebook:
     """Answers are solution cells, checks and proofs graded ones, all else is locked."""
-    exercises = Exercises(page)
+    worth = edition.check_points(page)
 
     def answer(cell: Cell, label: str) -> list[Cell]:
         text = NBGRADER_ANSWER.format(
-            stub=reader.source(cell), solution=exercises.solutions[label]
+            stub=edition.source(cell), solution=page.solutions[label]
         )
         return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        text = exercises.checks[label]
-        if hidden := exercises.hidden(label):
-            text = NBGRADER_CHECK.format(check=text, hidden=hidden)
-        points = exercises.points[label]
+        text = page.checks[label]
+        if asked := hidden(page, label):
+            text = NBGRADER_CHECK.format(check=text, hidden=asked)
+        points = worth[label]
         return [_nbgrader(cell, text, f"check-{label}", points=points)]
 
     def proof(cell: Cell, label: str) -> list[Cell]:
         text = NBGRADER_ANSWER.format(
-            stub=reader.source(cell), solution=rubric(label, "- {worth}: {what}")
+            stub=edition.source(cell), solution=rubric(label, "- {worth}: {what}")
         )
-        points = reader.proof_points(label)
+        points = edition.proof_points(label)
         return [_nbgrader(cell, text, f"proof-{label}", solution=True, points=points)]
 
     notebook = _with_cells(page, answer, check, proof)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]:
-            locked = _nbgrader(cell, reader.source(cell), f"cell-{cell['id']}")
+            locked = _nbgrader(cell, edition.source(cell), f"cell-{cell['id']}")
             cell["metadata"] |= locked["metadata"]
     return notebook
 
@@ -119,13 +110,13 @@ def rubric(label: str, line: str) -> str:
 def _nbgrader(
     cell: Cell, text: str, name: str, *, solution: bool = False, points: int = 0
 ) -> Cell:
-    bare = cell | {"metadata": {}, "source": reader.lines(text)}
-    return reader.noted(bare, name, solution=solution, points=points)
+    bare = cell | {"metadata": {}, "source": edition.lines(text)}
+    return edition.noted(bare, name, solution=solution, points=points)
 
 
 def for_otter(page: Page) -> Notebook:
     """Each exercise a question with a solution block and tests; a proof is one, too."""
-    exercises = Exercises(page)
+    worth = edition.check_points(page)
 
     def question(label: str, points: int, *more: str) -> Cell:
         lines = [f"name: {otter_name(label)}", f"points: {points}", *more]
@@ -133,31 +124,31 @@ def for_otter(page: Page) -> Notebook:
 
     def answer(cell: Cell, label: str) -> list[Cell]:
         text = OTTER_ANSWER.format(
-            stub=reader.source(cell), solution=exercises.solutions[label]
+            stub=edition.source(cell), solution=page.solutions[label]
         )
         return [
-            question(label, exercises.points[label], "all_or_nothing: true"),
+            question(label, worth[label], "all_or_nothing: true"),
             _raw(label, "# BEGIN SOLUTION"),
-            reader.code(cell["id"], text),
+            edition.code(cell["id"], text),
             _raw(label, "# END SOLUTION"),
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        tests = [reader.code(cell["id"], silent(exercises.checks[label]))]
-        if hidden := exercises.hidden(label):
-            text = f"# HIDDEN\n{silent(hidden)}"
-            tests.append(reader.code(f"hidden-{label}"[:64], text))
+        tests = [edition.code(cell["id"], silent(page.checks[label]))]
+        if asked := hidden(page, label):
+            text = f"# HIDDEN\n{silent(asked)}"
+            tests.append(edition.code(f"hidden-{label}"[:64], text))
         begin, end = _raw(label, "# BEGIN TESTS"), _raw(label, "# END TESTS")
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 
     def proof(cell: Cell, label: str) -> list[Cell]:
-        name, points = f"{label}-proof", reader.proof_points(label)
+        name, points = f"{label}-proof", edition.proof_points(label)
         lines = "**Points.**\n\n" + rubric(label, "- {worth}: {what}")
         return [
             question(name, points, "manual: true"),
             cell,
             _raw(name, "# BEGIN SOLUTION"),
-            reader.markdown(f"rubric-{label}", lines),
+            edition.markdown(f"rubric-{label}", lines),
             _raw(name, "# END SOLUTION"),
             _raw(name, "# END QUESTION"),
         ]
@@ -192,7 +183,7 @@ def _raw(label: str, text: str) -> Cell:
         "cell_type": "raw",
         "id": f"{name}-{label}"[:64],
         "metadata": {},
-        "source": reader.lines(text),
+        "source": edition.lines(text),
     }
 
 
@@ -203,10 +194,10 @@ def _with_cells(page: Page, answer: Maker, check: Maker, proof: Maker) -> Notebo
     """The exercises of the reader's edition, with some cells of another make."""
     makers = {"answer-": answer, "check-": check, "proof-": proof}
     cells: list[Cell] = []
-    notebook = reader.exercises(kit.student(page), page)
+    notebook = edition.exercises(kit.student(page), page)
     for cell in notebook["cells"]:
         for prefix, make in makers.items():
-            if (name := reader.name(cell)).startswith(prefix):
+            if (name := edition.name(cell)).startswith(prefix):
                 cells += make(cell, name.removeprefix(prefix))
                 break
         else:
@@ -247,7 +238,7 @@ def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
     """What the notebooks need, and the grader: students' notebooks ask for otter."""
     lines = kit.requirements()
     wanted = [*lines["requirements.txt"], *re.findall(f"^{grader}==\\S+", TRIED, re.M)]
-    if any(map(reader.needs_torch, pages)):
+    if any(page.needs_torch for page in pages):
         wanted += lines["requirements-torch.txt"][1:]
     text = "\n".join(wanted) + "\n"
     (folder / "requirements.txt").write_text(text, encoding="utf-8")

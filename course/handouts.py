@@ -23,9 +23,10 @@ from typing import Any
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+import manuscript
 from course import kit, slides
-from website import manuscript, reader
-from website.manuscript import ROOT, Page
+from manuscript import ROOT, Page, edition
+from manuscript.markdown import words
 
 SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -144,7 +145,7 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
         f"<h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}"
         for one in chapter.exercises
     ]
-    site = reader.site().rstrip("/")
+    site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
     return HANDOUT.format(
         title=slides.inline(chapter.title),
@@ -195,9 +196,9 @@ def write_figures(pages: list[Page], folder: Path) -> None:
         for name, (chapter, cell) in manuscript.read().figures.items():
             if chapter not in pages or cell.figure is None:
                 continue
-            alt = manuscript.plain(cell.figure.alt)
+            alt = words(cell.figure.alt)
             draw(page, cell.drawings[-1], alt, folder / name)
-            caption = " ".join(manuscript.plain(cell.figure.caption).split())
+            caption = " ".join(words(cell.figure.caption).split())
             rows.append([name, chapter.title, caption, alt, slides.CREDIT])
     with (folder / "index.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)

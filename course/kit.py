@@ -12,9 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from website import editions, reader, stubs, wrong_answers
-from website.manuscript import ROOT, Page
-from website.reader import Notebook, needs_torch
+from manuscript import ROOT, Page, edition, stubs, wrong_answers
+from manuscript.edition import Notebook
 
 EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
@@ -76,20 +75,20 @@ def worth(page: Page) -> int:
 
 def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
     """The reader's edition, beside some pages."""
-    return reader.edition(page, pages, reader.site(), hint=KEPT, data_beside=True)
+    return edition.make(page, pages, edition.site(), hint=KEPT, data_beside=True)
 
 
 def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
     """With solutions, and below each check what is answered wrongly, and why."""
-    notebook = reader.edition(
-        page, pages, reader.site(), hint=KEPT, data_beside=True, solutions=True
+    notebook = edition.make(
+        page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
     )
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
-        for label in reader.labels(cell, "check-"):
-            text = remarks(label, reader.source(cell))
-            cells.append(reader.markdown(f"wrong-{label}", text))
+        for label in edition.labels(cell, "check-"):
+            text = remarks(label, edition.source(cell))
+            cells.append(edition.markdown(f"wrong-{label}", text))
     return notebook | {"cells": cells}
 
 
@@ -97,7 +96,7 @@ def remarks(label: str, check: str) -> str:
     """What an instructor wants to know of an exercise."""
     found = wrong_answers.collected()[label]
     lines = [
-        f"**Common wrong answers to {label}** (the figure that helps: {found.cure})"
+        f"**Likely wrong answers to {label}** (the figure that helps: {found.cure})"
     ]
     for wrong in found.wrong:
         lines += [
@@ -116,31 +115,31 @@ def remarks(label: str, check: str) -> str:
 def write(notebook: Notebook, path: Path) -> None:
     """Store a notebook, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(reader.text_of(notebook), encoding="utf-8")
+    path.write_text(edition.text_of(notebook), encoding="utf-8")
 
 
-def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
+def write_kit(part: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
-        made = student if edition == "student" else instructor
+        made = student if part == "student" else instructor
         write(made(page, pages), folder / f"{short(page)}.ipynb")
-        if edition == "student" and page.exercises:
-            alone = reader.exercises(student(page, pages), page)
+        if part == "student" and page.exercises:
+            alone = edition.exercises(student(page, pages), page)
             write(alone, folder / f"{short(page)}_exercises.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
     rows = [
-        f"| [{short(page)}]({short(page)}.ipynb){'*' if needs_torch(page) else ''} "
-        f"| {page.minutes} | {exercises_of(page, edition)} | {worth(page)} |"
+        f"| [{short(page)}]({short(page)}.ipynb){'*' if page.needs_torch else ''} "
+        f"| {page.minutes} | {exercises_of(page, part)} | {worth(page)} |"
         for page in pages
     ]
-    torch = any(map(needs_torch, pages))
+    torch = any(page.needs_torch for page in pages)
     text = README.format(
         torch=TORCH_STEP + "3. " if torch else "2. ",
-        title="Notebooks" if edition == "student" else "Notebooks with solutions",
+        title="Notebooks" if part == "student" else "Notebooks with solutions",
         version=f"version {version()}",
-        advice=ADVICE[edition],
+        advice=ADVICE[part],
         rows="\n".join(rows),
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
@@ -151,14 +150,14 @@ def write_kit(edition: str, pages: list[Page], folder: Path) -> None:
         (folder / name).write_text(text + "\n", encoding="utf-8")
     for name in ("constraints.txt", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
-    if edition == "instructor":
+    if part == "instructor":
         (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
 
 
-def exercises_of(page: Page, edition: str) -> str:
+def exercises_of(page: Page, part: str) -> str:
     """How many there are, with a link to the notebook that has nothing else."""
     number = str(len(page.exercises))
-    has_own = edition == "student" and page.exercises
+    has_own = part == "student" and page.exercises
     return f"[{number}]({short(page)}_exercises.ipynb)" if has_own else number
 
 
@@ -202,7 +201,7 @@ def copy_library(folder: Path) -> None:
 
 def copy_data(page: Page, folder: Path) -> None:
     """What a chapter reads, in the folder ``data``, wherever in the book it is kept."""
-    for kept in editions.data_files(page):
+    for kept in page.reads:
         home = next(p for p in kept.parents if p.name in ("data", "benchmarks"))
         copy = folder / "data" / kept.relative_to(home)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from course import kit
-from website import manuscript, wrong_answers
-from website.manuscript import Page
+from manuscript import Page, wrong_answers
+from manuscript.markdown import words
 
 MARKS = re.compile(r"[~=#{}:\\]")
 
@@ -34,20 +34,20 @@ def thought(place: str) -> str:
     return wrong_answers.collected()[label].wrong[int(number) - 1].thinks
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """Words that mean nothing to GIFT."""
-    return MARKS.sub(r"\\\g<0>", manuscript.plain(text))
+    return MARKS.sub(r"\\\g<0>", words(text))
 
 
 def gift(page: Page) -> str:
     """A category, and its questions; the first option of each is right."""
     name = kit.short(page)
-    parts = [f"$CATEGORY: Positional encodings/{manuscript.plain(page.title)}"]
+    parts = [f"$CATEGORY: Positional encodings/{words(page.title)}"]
     for number, one in enumerate(asked()[name], 1):
-        wrong = [f"~{plain(thought(place))}" for place in one["wrong"]]
-        options = [f"={plain(one['right'])}", *wrong]
+        wrong = [f"~{escaped(thought(place))}" for place in one["wrong"]]
+        options = [f"={escaped(one['right'])}", *wrong]
         body = "\n".join(f"  {option}" for option in options)
-        question = plain(one["question"])
+        question = escaped(one["question"])
         parts.append(f"::{name} {number}::{question} {{\n{body}\n}}")
     return "\n\n".join(parts) + "\n"
 

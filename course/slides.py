@@ -40,8 +40,10 @@ from typing import Any
 
 import yaml
 
-from website import katex_math, manuscript, sources
-from website.manuscript import ROOT, Manuscript, Page
+import manuscript
+from manuscript import ROOT, Manuscript, Page, sources
+from manuscript.markdown import as_html, words
+from website import katex_math
 
 HERE = Path(__file__).parent
 SEEN = HERE / "plans/drawn.json"
@@ -296,7 +298,7 @@ def deck(plan: Plan, book: Manuscript) -> str:
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
     return DECK.format(
-        title=html.escape(manuscript.plain(plan.title)),
+        title=html.escape(words(plan.title)),
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
         notes_js=(HERE / "reveal/notes.min.js").read_text(encoding="utf-8"),
@@ -367,7 +369,7 @@ def picture(figure: str, book: Manuscript) -> str:
     alt = cell.figure.alt if cell.figure else ""
     drawing = base64.b64encode(cell.drawings[-1].encode()).decode()
     return (
-        f'<img alt="{html.escape(manuscript.plain(alt), quote=True)}" '
+        f'<img alt="{html.escape(words(alt), quote=True)}" '
         f'src="data:image/svg+xml;base64,{drawing}">'
     )
 
@@ -412,18 +414,7 @@ def _drawn(tex: str, *, display: bool = False) -> str:
 
 def inline(text: str) -> str:
     """A little Markdown as HTML; formulas as MathML, which needs no fonts."""
-    pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text.replace("\n", " "))
-    done = []
-    for piece in pieces:
-        if piece.startswith("$"):
-            done.append(_drawn(piece.strip("$")))
-        elif piece.startswith("`"):
-            done.append(f"<code>{html.escape(piece.strip('`'))}</code>")
-        else:
-            words = html.escape(manuscript.without_marks(piece), quote=False)
-            words = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
-            done.append(re.sub(r"\*(.+?)\*", r"<i>\1</i>", words))
-    return "".join(done)
+    return as_html(text, _drawn)
 
 
 def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
@@ -440,7 +431,7 @@ def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)
-        title = manuscript.plain(plan.title)
+        title = words(plan.title)
         listed.append({"file": path.name, "title": title, "minutes": plan.minutes})
     katex_math.engine().close()  # Python 3.13 would wait for its thread without end
     katex_math.engine.cache_clear()

@@ -217,7 +217,7 @@ def via_float32(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
     return values.astype(np.float32) if dtype.itemsize < 4 else values
 
 
-def as_array(name: str, value: ArrayLike) -> NDArray[Any]:
+def as_array(name: str, value: Any) -> NDArray[Any]:
     """Return `value` as an array, if its rows have one length and none is masked.
 
     A tensor is detached; NumPy has no bfloat16, so its numbers come as float32.

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from manuscript import ROOT
 from tests.website import built_site
 from tests.website.built_site import NO_BROWSER, Build, build, find_browser, serve
 from tests.website.site_checks import Site
-from website.manuscript import ROOT
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:

@@ -1,7 +1,7 @@
 """What a change since the last commit can touch.
 
-Docstrings, comments, annotations and added definitions touch nothing but their file.
-Any other change in a module touches all that import it, also through others.
+Comments and docstrings touch nothing but their file. Any other change in a module
+touches all that import it, also through others; in a script or in data, what names it.
 """
 
 import ast
@@ -9,11 +9,19 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import nbformat
+from manuscript import read_page
 
 ROOT = Path(__file__).parents[1]
-KEPT = [*ROOT.glob("book/*/data/**/*.*"), *ROOT.glob("benchmarks/*.txt")]
-DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+NAMED = [
+    *ROOT.glob("book/*/data/**/*.*"),
+    *(
+        file
+        for room in ("benchmarks", "course", "pe_lib", "tests", "website")
+        for file in ROOT.glob(f"{room}/**/*.*")
+        if file.suffix in (".cjs", ".css", ".html", ".js", ".json", ".txt", ".yml")
+    ),
+]
+"""What a module, a notebook or a script uses where it has the file's name."""
 
 
 def differing() -> set[Path]:
@@ -25,7 +33,29 @@ def differing() -> set[Path]:
 
 def touching() -> set[Path]:
     """Those of them whose change can be felt elsewhere."""
-    return {path for path in differing() if path.suffix != ".py" or not only_adds(path)}
+    return {path for path in differing() if path.suffix != ".py" or acts_anew(path)}
+
+
+def acts_anew(path: Path) -> bool:
+    """Whether a module does something else than at the last commit."""
+    name = path.relative_to(ROOT).as_posix()
+    if not path.exists() or not git("ls-tree", "HEAD", name):
+        return True
+    return acts(git("show", f"HEAD:{name}")) != acts(path.read_text(encoding="utf-8"))
+
+
+def acts(source: str) -> str:
+    """What Python runs of a module: comments and strings by themselves do nothing."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [line for line in body if not is_constant(line)]
+    return ast.dump(tree)
+
+
+def is_constant(line: ast.stmt) -> bool:
+    """A docstring, or another value that nothing is done with."""
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
 
 
 def touched_notebooks() -> list[Path]:
@@ -39,48 +69,74 @@ def touched_notebooks() -> list[Path]:
 
 
 def file_dependencies(path: Path) -> set[Path]:
-    """The files that a notebook or a module imports or reads, and that these do."""
+    """The files that a notebook or a module imports or reads, and that these do.
+
+    Of a package that hands a name on its list of them, not the others that it has.
+    """
     found, waiting = set[Path](), uses(path)
     while waiting:
         found |= waiting
         waiting = set().union(*map(uses, waiting)) - found
-    return found
+    packages = {folder / "__init__.py" for file in found for folder in file.parents}
+    return found | {file for file in packages if file.is_file()}
 
 
 @cache
 def uses(path: Path) -> set[Path]:
-    """What it imports, the data that it names, the scripts beside a module."""
-    found = imports(path)
-    if path.suffix == ".py":
-        for kind in ("*.js", "*.css", "*.txt", "scripts/*"):
-            found |= {*path.parent.glob(kind)}
+    """What it imports, and the scripts and data that it names."""
     text = "\n".join(sources(path))
-    return found | {file for file in KEPT if file.name in text}
+    return imports(path) | {file for file in NAMED if file.name in text} - {path}
 
 
 @cache
 def imports(path: Path) -> set[Path]:
     """The files to which its import statements lead."""
     found: set[Path | None] = set()
-    for node in (
-        node for source in sources(path) for node in ast.walk(ast.parse(source))
-    ):
+    nodes = parsed(path)
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {origin(node.module or "", alias.name) for alias in node.names}
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                taken = taken_from(alias.asname or alias.name, nodes)
+                found |= (
+                    {origin(whole, name) for name in taken}
+                    if taken and module(whole)
+                    else {origin(node.module or "", alias.name)}
+                )
     return {file for file in found if file is not None}
 
 
+def taken_from(name: str, nodes: list[ast.AST]) -> set[str]:
+    """Of a module the names that are taken from it, if nothing else is done with it."""
+    bound = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    taken = [
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.value in bound
+    ]
+    return {*taken} if len(taken) == len(bound) else set()
+
+
+@cache
+def parsed(path: Path) -> list[ast.AST]:
+    """Its Python, piece by piece."""
+    texts = sources(path) if path.suffix in (".py", ".ipynb") else []
+    return [node for text in texts for node in ast.walk(ast.parse(text))]
+
+
+@cache
 def sources(path: Path) -> list[str]:
-    """The Python of a module, or of the cells of a notebook."""
-    text = path.read_text(encoding="utf-8") if path.suffix in (".py", ".ipynb") else ""
+    """The text of a module or a script, or of the code cells of a notebook."""
+    if path.suffix not in (".py", ".js", ".ipynb"):
+        return []
     if path.suffix != ".ipynb":
-        return [text]
-    cells = nbformat.reads(text, as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code"]
+        return [path.read_text(encoding="utf-8")]
+    return [cell.source for cell in read_page(path.stem, path).code_cells]
 
 
+@cache
 def module(name: str) -> Path | None:
     """The file of a module of ours."""
     stem = ROOT / name.replace(".", "/")
@@ -88,60 +144,18 @@ def module(name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+@cache
 def origin(package: str, name: str) -> Path | None:
     """The file that defines a name: a package hands on what it imports."""
     file = module(package)
     if (itself := module(f"{package}.{name}")) or file is None:
         return itself
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if file.name == "__init__.py" and isinstance(node, ast.ImportFrom):
+    for node in parsed(file) if file.name == "__init__.py" else ():
+        if isinstance(node, ast.ImportFrom):
             handed_on = {alias.name: node.module or "" for alias in node.names}
             if name in handed_on:
                 return origin(handed_on[name], name)
     return file
-
-
-def only_adds(path: Path) -> bool:
-    """Whether a module does what it did, with definitions added at most."""
-    name = path.relative_to(ROOT).as_posix()
-    if not path.exists() or not git("ls-tree", "HEAD", name):
-        return path.exists()  # a new one: what imports it has changed itself
-    old, new = statements(git("show", f"HEAD:{name}")), statements(path.read_text())
-    known = set().union(*map(names, old))
-    for node in new:
-        if old and ast.dump(node) == ast.dump(old[0]):
-            old.pop(0)
-        elif not isinstance(node, DEFINITIONS) or names(node) & known:
-            return False
-        elif isinstance(node, ast.FunctionDef) and node.decorator_list:
-            return False  # the decorator may enter it in a list
-    return not old
-
-
-def names(node: ast.stmt) -> set[str]:
-    """The names that a definition or an import binds."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {alias.asname or alias.name for alias in node.names}
-    return {str(getattr(node, "name", ""))} - {""}
-
-
-def statements(source: str) -> list[ast.stmt]:
-    """What a module does, without docstrings, annotations and its list of names."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.AnnAssign):
-            node.annotation = ast.Constant(None)
-        elif isinstance(node, ast.FunctionDef):
-            node.returns = None
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
-            node.body = [
-                n
-                for n in node.body
-                if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))
-            ]
-    return [node for node in tree.body if "id='__all__'" not in ast.dump(node)]
 
 
 def git(*words: str) -> str:

@@ -1,10 +1,11 @@
 """Test what differs from the last commit: `make check` runs it after the linters.
 
-Of the notebooks those that changed and those that rest on what changed; of the tests
-those that changed, that rest on what changed, or that name a script, a style or a plan
-that did; of the tests that read or open every page what they say of changed pages; of
-those that call every public function what they say of changed modules. Notebooks that
-changed also run with their values at the ends of their ranges.
+Of the notebooks and the tests those that changed and those that rest on what changed,
+and the tests of a room of the library that did; of the tests that read or open every
+page what they say of changed pages; of those that call every public function what they
+say of changed modules; of the house all, the wheel where the library changed. Notebooks
+that changed also run with their values at the ends of their ranges. A docstring alone
+runs what reads it.
 """
 
 import subprocess
@@ -20,10 +21,12 @@ from tools.changes import (
     touching,
 )
 
-READ = {*ROOT.glob("tests/book/test_*.py")}
+READ = {*ROOT.glob("tests/book/test_*.py"), *ROOT.glob("tests/manuscript/test_*.py")}
 VALUES = ROOT / "tests/book/test_values.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
+WHEEL = ROOT / "tests/house/test_wheel.py"
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
+MAKES_PAGES = ("manuscript", "website")
 SAMPLE = ["book/index", "problem/order_blindness"]
 """Where a change of style, scripts or templates is looked at; `make test` sees all."""
 
@@ -31,14 +34,17 @@ SAMPLE = ["book/index", "problem/order_blindness"]
 def touched() -> list[list[str]]:
     """What to hand to pytest, run by run."""
     differ, felt, notebooks = differing(), touching(), touched_notebooks()
-    scripts = {path.name for path in felt if path.suffix in (".js", ".css", ".html")}
+    library = {path for path in felt if path.is_relative_to(ROOT / "pe_lib")}
+    rooms = {path.parent.name for path in library}
     plans = {*(ROOT / "course").glob("**/*.yml")} & differ
     tests = {
         path
         for path in ROOT.glob("tests/*/test_*.py")
         if path in differ
         or felt & file_dependencies(path)
-        or any(name in path.read_text(encoding="utf-8") for name in scripts)
+        or (felt and path.parent.name == "house" and path != WHEEL)
+        or (library and path == WHEEL)
+        or path.parent.name in rooms
         or (plans and path.parent.name == "course")
     }
     documented = {
@@ -65,7 +71,7 @@ def touched() -> list[list[str]]:
         names = " or ".join(map(page_name, offering))
         ends = f"test_no_cell_raises_at_the_ends and ({names})"
         runs.append(["--weekly", *paths([VALUES]), "-k", ends])
-    if any(path.is_relative_to(ROOT / "website") for path in felt):
+    if any(path.is_relative_to(ROOT / room) for path in felt for room in MAKES_PAGES):
         runs.append([*paths(OPENED), "-k", " or ".join([*SAMPLE, *pages])])
     return [run for run in runs if run]
 

@@ -22,6 +22,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools import arithmetic
 from tools.changes import ROOT, git, touched_notebooks
 
 COVER = ROOT / "website/static/cover.svg"
@@ -156,7 +157,7 @@ def main() -> int:
     parser.add_argument("--changed", action="store_true", help="since the last commit")
     options = parser.parse_args()
     paths = options.notebooks + (touched_notebooks() if options.changed else [])
-    os.environ["OMP_NUM_THREADS"] = "1"
+    arithmetic.pin(arithmetic.DRAWN)
     failures = {path: failure for path in paths if (failure := execute(path))}
     for path, failure in failures.items():
         print(f"\n{path} failed, see {path.stem}.failed.ipynb\n{failure}")

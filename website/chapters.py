@@ -6,18 +6,15 @@ quiet line above a chapter for those whom a search brought there, and the stops 
 path with their questions.
 """
 
-import html
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from sphinx.application import Sphinx
 
-from website import manuscript
+import manuscript
+from manuscript.markdown import as_html
 from website.katex_math import draw
-
-FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 class Stop(NamedTuple):
@@ -31,13 +28,11 @@ class Stop(NamedTuple):
 
 def text(markdown: str) -> str:
     """A line in HTML, without its links and its marks of emphasis and code."""
-    unlinked = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
-    words = FORMULA.split(unlinked)
-    words[::2] = [html.escape(re.sub(r"[`*]", "", text)) for text in words[::2]]
-    words[1::2] = [
-        f'<span class="math">{draw(tex, display=False)}</span>' for tex in words[1::2]
-    ]
-    return "".join(words)
+
+    def drawn(tex: str) -> str:
+        return f'<span class="math">{draw(tex, display=False)}</span>'
+
+    return as_html(markdown, drawn, marks=False)
 
 
 def where_am_i(name: str, pathto: Callable[[str], str]) -> str:

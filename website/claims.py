@@ -19,8 +19,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from website import chapters, manuscript
-from website.manuscript import Claim
+import manuscript
+from manuscript import Claim
+from website import chapters
 
 PLACEHOLDER = "{{ claims }}"
 UNTRACED = "Heard often, not traced."
@@ -242,6 +243,7 @@ def add_filter(
 ) -> None:
     """Load the filter where there is a list."""
     if "claim-entry" in context.get("body", ""):
+        app.add_js_file("filter.js", loading_method="defer")
         app.add_js_file("claims.js", loading_method="defer")
 
 

@@ -1,6 +1,6 @@
 """The notebook that the site offers of each chapter, and a site without answers.
 
-``notebooks/failures/counting.zip`` is what ``reader`` makes of the chapter, with the
+``notebooks/failures/counting.zip`` is what ``manuscript.edition`` makes of it, with the
 data that it reads and the licences. A site without solutions has nothing in its pages
 that the notebook lacks. The templates know the address as ``download``.
 """
@@ -13,8 +13,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from website import manuscript, reader
-from website.reader import Notebook
+import manuscript
+from manuscript import edition
+from manuscript.edition import Notebook
 
 FOLDER = "notebooks"
 LICENCES = [manuscript.ROOT / name for name in ("LICENSE", "LICENSE-TEXT")]
@@ -27,8 +28,8 @@ def address(name: str) -> str:
 
 def archive(page: manuscript.Page, notebook: Notebook) -> bytes:
     """A zip of it, where it lies in the book, with its data and the licences."""
-    files = {f"{page.name}.ipynb": reader.text_of(notebook).encode()}
-    for path in (*LICENCES, *data_files(page)):
+    files = {f"{page.name}.ipynb": edition.text_of(notebook).encode()}
+    for path in (*LICENCES, *page.reads):
         files[path.relative_to(manuscript.ROOT).as_posix()] = path.read_bytes()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
@@ -37,30 +38,14 @@ def archive(page: manuscript.Page, notebook: Notebook) -> bytes:
     return packed.getvalue()
 
 
-def data_files(page: manuscript.Page) -> list[Path]:
-    """The kept files that a chapter reads, and their licence.
-
-    A name in a cell may be the beginning of several.
-    """
-    found = {
-        path
-        for folder, name in page.reads
-        for start in (page.path.parent / folder).glob(f"{name or '*.'}*")
-        for path in ([*start.rglob("*")] if start.is_dir() else [start])
-        if path.suffix in (".csv", ".npz", ".txt")
-    }
-    found |= {licence for path in found for licence in path.parent.glob("LICENSE*")}
-    return sorted(path.resolve() for path in found)
-
-
 def leave_out_answers(_app: Sphinx, name: str, text: list[str]) -> None:
     """Take solutions and answers out of a chapter that is read, cell by cell."""
     page = manuscript.read().pages.get(name)
     if manuscript.SOLUTIONS or page is None or not page.is_notebook:
         return
     notebook = json.loads(text[0])
-    notebook["cells"] = reader.without_solutions(page, notebook["cells"])
-    text[0] = reader.text_of(notebook)
+    notebook["cells"] = edition.without_solutions(page, notebook["cells"])
+    text[0] = edition.text_of(notebook)
 
 
 def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
@@ -71,14 +56,14 @@ def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
     pages = manuscript.read().pages
     for name in sorted(app.env.found_docs & set(pages)):
         if pages[name].is_notebook:
-            made = reader.edition(
+            made = edition.make(
                 pages[name], (), app.config.html_baseurl, repository=repository
             )
             path = Path(app.outdir) / address(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(archive(pages[name], made))
             alone = path.with_suffix(".ipynb")  # the page reads it
-            alone.write_text(reader.text_of(made), "utf-8")
+            alone.write_text(edition.text_of(made), "utf-8")
 
 
 def tell_the_page(

@@ -14,7 +14,6 @@ A heading stays a child of its section, where Sphinx looks for it. So the tags o
 are leaves beside what they enclose, and come last, when contents and labels are known.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +24,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
-from website import manuscript
+import manuscript
+from manuscript.markdown import pieces
 
 KINDS = {  # of folds, by the role of a cell, and what the summary says
     "figure": ("figure", "How this figure is drawn"),
@@ -34,7 +34,6 @@ KINDS = {  # of folds, by the role of a cell, and what the summary says
     "exercise-check": ("answer", "The check of your answer"),
 }
 REPEATED = {"exercise-content", "solution-content"}
-INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
 def _tag(html: str) -> nodes.raw:
@@ -57,13 +56,10 @@ def closed() -> list[nodes.Node]:
 
 def inline(sentence: str) -> Iterator[nodes.Node]:
     """A sentence of a cell's metadata, which may hold code and formulas."""
-    end = 0
-    for match in INLINE.finditer(sentence):
-        yield nodes.Text(sentence[end : match.start()])
-        code, formula = match.groups()
-        yield nodes.literal(code, code) if code else nodes.math(formula, formula)
-        end = match.end()
-    yield nodes.Text(sentence[end:])
+    kinds = {"code_inline": nodes.literal, "math_inline": nodes.math}
+    for piece in pieces(sentence):
+        kind = kinds.get(piece.type)
+        yield kind("", piece.content) if kind else nodes.Text(piece.content)
 
 
 def fold_cell(container: nodes.container, cell: manuscript.Cell) -> None:

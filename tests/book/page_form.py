@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from website.manuscript import (
+from manuscript import (
     DEEPER,
     EXERCISES,
     RECALL,
@@ -19,9 +19,8 @@ from website.manuscript import (
     Page,
     Section,
     count_words,
-    plain,
-    without_marks,
 )
+from manuscript.markdown import words
 
 WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
 CELLS, FIRST_EXERCISE = 42, 25
@@ -65,7 +64,7 @@ def in_the_fields_words(page: Page) -> Iterator[str]:
         yield f"a title of {len(page.title)} characters, at most {TITLE}"
     if not page.description.endswith("."):
         yield "no description in its metadata: one sentence, what one finds here"
-    text = plain(
+    text = words(
         re.sub(r"^(```+).*?^\1|`[^`]*`", "", page.text, flags=re.DOTALL | re.M)
     )
     if page.is_notebook and not TERM.search(" ".join(text.split()[:OPENING])):
@@ -186,7 +185,7 @@ def deeper(page: Page, companion: Page) -> Iterator[str]:
 
 def plain_line(text: str) -> str:
     """Without remarks, links and line breaks."""
-    return " ".join(without_marks(text).split())
+    return " ".join(words(text).split())
 
 
 def result(section: Section) -> str:

@@ -20,7 +20,7 @@ from random import Random
 from statistics import mean
 from typing import NamedTuple
 
-from website.manuscript import DEEPER, Cell, Manuscript, Page, Section
+from manuscript import DEEPER, Cell, Manuscript, Page, Section
 
 DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+"
 JOIN = rf"(?:\s?(?:,\s|,?\sand\s|,?\sor\s|\sto\s|[-–])\s?(?:{DIGITS}))*"

@@ -2,9 +2,9 @@
 
 import pytest
 
+import manuscript
+from manuscript import Page
 from tests.book.code_lint import slips
-from website import manuscript
-from website.manuscript import Page
 
 BOOK = manuscript.read()
 

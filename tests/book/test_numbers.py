@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
+import manuscript
+from manuscript import ROOT, Cell, Page
 from tests.book import prose_numbers as numbers
-from website import manuscript
-from website.manuscript import ROOT, Cell, Page
 
 BOOK = manuscript.read()
 README = manuscript.read_page("README", ROOT / "README.md")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import manuscript
+from manuscript import Cell, Page, pages
 from tests.book import page_form
-from website import manuscript
-from website.manuscript import Cell, Page
 
 BOOK = manuscript.read()
 SHORT = [*BOOK.path_pages, *BOOK.model_pages]
@@ -63,10 +63,10 @@ def test_teach_states_the_rule() -> None:
     """From which a page's minutes are estimated, in numbers."""
     text = BOOK.pages["book/teach"].text
     for rule in (
-        f"{manuscript.WORDS_A_MINUTE} words a minute",
-        f"{manuscript.SECONDS_A_LINE} seconds per line of code",
-        f"{manuscript.SECONDS_A_PICTURE} per picture or formula",
-        f"{manuscript.SECONDS_AN_EXPLORER} per drawing",
+        f"{pages.WORDS_A_MINUTE} words a minute",
+        f"{pages.SECONDS_A_LINE} seconds per line of code",
+        f"{pages.SECONDS_A_PICTURE} per picture or formula",
+        f"{pages.SECONDS_AN_EXPLORER} per drawing",
     ):
         assert rule in text, f"Teach does not say {rule!r}"
 
@@ -216,11 +216,11 @@ def test_what_counts_as_reading() -> None:
     """Recall and folds do not; captions, lines of checks, formulas take time."""
     caption = {"mystnb": {"figure": {"name": "fig-a", "caption": "word " * 120}}}
     check = {"checked": "word " * 120}
-    word, line = 60 / manuscript.WORDS_A_MINUTE, manuscript.SECONDS_A_LINE
+    word, line = 60 / pages.WORDS_A_MINUTE, pages.SECONDS_A_LINE
     changes = (
         ({"figure": Cell("figure", "code", "draw()", caption)}, 120 * word),
         ({"check": Cell("check", "code", "assert x == y", check)}, 118 * word),
-        ({"idea": "$$\na\n$$"}, word + manuscript.SECONDS_A_PICTURE - 2 * line),
+        ({"idea": "$$\na\n$$"}, word + pages.SECONDS_A_PICTURE - 2 * line),
     )
     assert made().length == (15, 2)
     for change, seconds in changes:

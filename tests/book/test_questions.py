@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+import manuscript
+from manuscript import count_words
+from manuscript.pages import NOTEBOOK_LINK
 from pe_lib import sinusoidal_table
 from tests.book import prose_numbers
-from website import manuscript
-from website.manuscript import count_words
 
 BOOK = manuscript.read()
 PAGE = BOOK.pages["book/reference/faq"]
@@ -56,7 +57,7 @@ def faults(answer: str) -> Iterator[str]:
     for text in re.findall(r"\[([^\]]+)\]\(", answer):
         if text.lower() in SAYS_NOTHING:
             yield f"[{text}] does not say what is behind it"
-    if "#claim-" not in answer and not manuscript.NOTEBOOK_LINK.search(answer):
+    if "#claim-" not in answer and not NOTEBOOK_LINK.search(answer):
         yield "link to the chapter that shows it"
     links = [to for to in re.findall(r"\]\(([^)]+)\)", answer) if "faq-" not in to]
     if len(links) > LINKS:

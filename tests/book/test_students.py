@@ -7,7 +7,6 @@ every cell of every notebook. That none was left out is shown by the right answe
 import ast
 import contextlib
 import io
-import json
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from website import manuscript, reader, wrong_answers
-from website.cell_dependencies import cell_dependencies
-from website.manuscript import Page
-from website.stubs import REPORTER
+import manuscript
+from manuscript import Page, edition, wrong_answers
+from manuscript.dependencies import cell_dependencies
+from manuscript.stubs import REPORTER
 
 BOOK = manuscript.read()
 COLLECTED = wrong_answers.collected()
@@ -91,9 +90,9 @@ def run(source: str, names: dict[str, Any]) -> Exception | None:
 def tagged(cells: list[dict[str, Any]], prefix: str) -> dict[str, str]:
     """The cells with such a tag, by the label in it."""
     return {
-        label: reader.source(cell)
+        label: edition.source(cell)
         for cell in cells
-        for label in reader.labels(cell, prefix)
+        for label in edition.labels(cell, prefix)
     }
 
 
@@ -106,19 +105,14 @@ def test_checks_tell_right_from_wrong(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No answer and common slips fail, with a hint; the right one passes."""
-    author, student = (
-        [cell for cell in edition["cells"] if cell["cell_type"] == "code"]
-        for edition in (
-            json.loads(page.path.read_bytes()),
-            reader.edition(page),
-        )
-    )
-    right, checks = tagged(author, "solution-"), tagged(author, "check-")
+    right, checks = page.solutions, page.checks
+    student = [c for c in edition.make(page)["cells"] if c["cell_type"] == "code"]
     stubs, reports = tagged(student, "answer-"), tagged(student, "check-")
     assert right and right.keys() == checks.keys() == stubs.keys() == reports.keys()
-    first = next(i for i, c in enumerate(author) if reader.labels(c, "solution-"))
-    above = [reader.source(cell) for cell in author[:first]]
-    below = [reader.source(cell) for cell in author[first:]]
+    cells = page.code_cells
+    first = next(i for i, cell in enumerate(cells) if cell.tagged("solution-"))
+    above = [cell.source for cell in cells[:first]]
+    below = [cell.source for cell in cells[first:]]
     names: dict[str, Any] = {"__name__": "__main__"}
     if "training.train(" in "".join(checks.values()):
         from pe_lib.experiments import training
@@ -133,8 +127,8 @@ def test_checks_tell_right_from_wrong(
             assert run(check, tried), f"{label}: the check passes without an answer"
             for wrong in COLLECTED[label].wrong:
                 assert_fails_with(wrong, check, dict(names))
-            cells = [REPORTER, stubs[label], reports[label]]
-            assert_unanswered(label, cells, dict(names))
+            asked = [REPORTER, stubs[label], reports[label]]
+            assert_unanswered(label, asked, dict(names))
             assert run(right[label], names) is None
             for source in {check, COLLECTED[label].hidden_check(check)}:
                 assert run(source, names) is None, label

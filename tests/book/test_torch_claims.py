@@ -2,12 +2,9 @@
 
 import re
 
-import numpy as np
-import pytest
 import torch
 
-from pe_lib.beyond import positions
-from website import manuscript
+import manuscript
 
 BOOK = manuscript.read()
 
@@ -61,18 +58,3 @@ def test_autocast_rounds_a_matrix_product_of_angles() -> None:
         assert (t * speeds).dtype == torch.float32
         exec(guarded, made)
     assert made["angles"].dtype == torch.float32
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_the_ring_of_torch_cuts_in_zigzag_if_it_can(ranks: int) -> None:
-    """Its order is ours if 2N divides the length; else it takes one stretch each."""
-    balancer = pytest.importorskip(
-        "torch.distributed.tensor.experimental._context_parallel._load_balancer"
-    )
-    n = 12 * ranks
-    mine = balancer._create_default_load_balancer(n, ranks, "cpu")
-    ours = [positions.sharded(n, ranks, r, order="zigzag") for r in range(ranks)]
-    order = mine._generate_indices()[0].numpy()
-    assert np.array_equal(order, np.concatenate(ours))
-    odd = n + ranks if (n + ranks) % (2 * ranks) else n + 1
-    assert balancer._create_default_load_balancer(odd, ranks, "cpu") is None

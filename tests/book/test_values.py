@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+import manuscript
+from manuscript import Cell, Page
+from manuscript.values import MARK
 from tests.book import values
-from website import manuscript
-from website.manuscript import Cell, Page
 
 BOOK = manuscript.read()
-OFFERING = [page for page in BOOK.notebooks if values.values(page)]
+OFFERING = [page for page in BOOK.notebooks if page.values]
 
 
 def name(page: Page) -> str:
@@ -48,7 +49,7 @@ def test_no_cell_raises_between_the_ends(page: Page) -> None:
     seed = int(os.environ.get("SEED") or SystemRandom().randrange(10**6))
     random = Random(f"{seed} {page.name}")
     for _ in range(10):
-        setting = {one.name: one.drawn(random) for one in values.values(page)}
+        setting = {one.name: one.drawn(random) for one in page.values}
         problem = values.first_failure(page, setting)
         assert not problem, f"SEED={seed} {setting}: {problem}"
 
@@ -56,7 +57,7 @@ def test_no_cell_raises_between_the_ends(page: Page) -> None:
 @pytest.mark.parametrize("page", OFFERING, ids=name)
 def test_values_are_used(page: Page) -> None:
     """What is stored lies in its range, and other cells use it."""
-    offered = values.values(page)
+    offered = page.values
     assert len(offered) <= 4
     for one in offered:
         stored, least, most = (
@@ -81,14 +82,14 @@ def test_values_are_used(page: Page) -> None:
             "last: AttributeError: 'int' object has no attribute 'width' at D.width",
         ),
         ("D +", {}, "last: SyntaxError: "),
-        ("D", {"D": "7"}, "first: ValueError: this value may be 4 to 8, even; got 7"),
+        ("D", {"D": "7"}, "first: ValueError: this value must be 4 to 8, even; got 7"),
     ],
 )
 def test_a_failure_is_seen(last: str, setting: values.Setting, problem: str) -> None:
     """The first cell that raises is named, and what it says."""
     first = (
-        "from pe_lib.explorers.values import chosen\n"
-        f'{values.MARK}\nD = chosen(8, "4 to 8, even")  # width'
+        "from pe_lib.values import chosen\n"
+        f'{MARK}\nD = chosen(8, "4 to 8, even")  # width'
     )
     cells = tuple(
         Cell(
@@ -104,7 +105,7 @@ def test_a_failure_is_seen(last: str, setting: values.Setting, problem: str) -> 
 def test_ends_are_the_ends() -> None:
     """The least and the most of each, but for what is stored, and the two corners."""
     for page in OFFERING:
-        offered, found = values.values(page), [*values.ends(page)]
+        offered, found = page.values, [*values.ends(page)]
         least = {one.name: one.least for one in offered}
         most = {one.name: one.most for one in offered}
         assert len(offered) < 2 or found[-2:] == [least, most]

@@ -7,60 +7,22 @@ is asserted there holds for every value, and what holds for one is printed.
 import re
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from random import Random
 from types import ModuleType
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from manuscript import Cell, Page
 from tests.book.test_students import at_home
-from website.manuscript import Cell, Page
 
-MARK = "# values that you may change; the text describes these"
-VALUE = re.compile(
-    r'([A-Z][A-Z_]*) = chosen\(([\d_.]+), "([\d_.]+) to ([\d_.]+)(, even)?"\)'
-    r"  # .+"
-)
 Setting = dict[str, str]
 QUIET = Config({"HistoryManager": {"enabled": False}})
 
 
-@dataclass(frozen=True)
-class Value:
-    """As the set-up cell says it: a name, what is stored, and the ends of its range."""
-
-    name: str
-    stored: str
-    least: str
-    most: str
-    even: bool
-
-    def drawn(self, random: Random) -> str:
-        """Any value of the range."""
-        least, most = (float(end.replace("_", "")) for end in (self.least, self.most))
-        if "." in self.least:
-            return f"{random.uniform(least, most):.3f}"
-        return str(random.randrange(int(least), int(most) + 1, 1 + self.even))
-
-
-def values(page: Page) -> list[Value]:
-    """Those that the page offers; none, if it has no such cell."""
-    lines = [
-        line
-        for cell in page.code_cells
-        if "parameters" in cell.tagged("")
-        for line in cell.source.partition(f"{MARK}\n")[2].splitlines()
-    ]
-    found = [VALUE.fullmatch(line) for line in lines]
-    assert all(found), f"NAME = chosen(value, range)  # words, not: {lines}"
-    return [Value(*f.groups()[:4], bool(f[5])) for f in found if f]
-
-
 def ends(page: Page) -> Iterator[Setting]:
     """Each value at both ends of its range; all at their least, all at their most."""
-    offered = values(page)
+    offered = page.values
     for one in offered:
         for end in sorted({one.least, one.most} - {one.stored}):
             yield {one.name: end}

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+import manuscript
 from course import graders, kit
-from website import manuscript, reader, wrong_answers
+from manuscript import edition, wrong_answers
 
 BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
@@ -82,8 +83,8 @@ def faults(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     for label in LABELS:  # the stub stays; below it a helper and the answer
         cell = cells(made["elsewhere"])[f"answer-{label}"]
         below = moved.index(cell) + 1
-        helper = reader.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
-        answer = reader.code(f"new-{label}", cell["source"])
+        helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
+        answer = edition.code(f"new-{label}", cell["source"])
         moved[below:below] = [helper, answer]
         cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
     for name, kind in (("deleted", "answer"), ("unchecked", "check")):
@@ -111,7 +112,7 @@ def test_a_fault_costs_its_own_points_and_no_others(
 ) -> None:
     """An answer in a new cell has all; no fault takes another exercise with it."""
     folder, _ = graded
-    worth = reader.check_points(PAGE)
+    worth = edition.check_points(PAGE)
     with (folder / "grades.csv").open(encoding="utf-8") as file:
         scores = {
             row["student_id"]: float(row["score"]) for row in csv.DictReader(file)
@@ -132,7 +133,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
 ) -> None:
     """Neither what is handed out, nor the feedback of those whose check failed."""
     folder, notebook = graded
-    given = "\n".join(map(reader.source, notebook["cells"]))
+    given = "\n".join(map(edition.source, notebook["cells"]))
     pages = folder.glob("feedback/*/*/*.html")
     told = {path.parts[-3]: path.read_text(encoding="utf-8") for path in pages}
     assert len(told) == 6
@@ -158,7 +159,7 @@ def test_a_proof_is_read_by_a_person(graded: tuple[Path, dict[str, Any]]) -> Non
     cell = cells(notebook)[f"proof-{label}"]
     note = cell["metadata"]["nbgrader"]
     assert cell["cell_type"] == "markdown" and note["grade"] and note["solution"]
-    assert note["points"] == reader.proof_points(label) > 0
+    assert note["points"] == edition.proof_points(label) > 0
 
 
 EXERCISED = [page for page in BOOK.notebooks if page.exercises]
@@ -177,7 +178,7 @@ def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) ->
     run("nbgrader", "export", cwd=tmp_path / "nbgrader")
     with (tmp_path / "nbgrader/grades.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
-    assert float(row["score"]) == sum(reader.check_points(page).values())
+    assert float(row["score"]) == sum(edition.check_points(page).values())
     assign = ["assign", "--no-pdfs", f"{name}.ipynb", "dist"]
     run(
         "otter", *assign, cwd=tmp_path / "otter" / name

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import manuscript
 from course import handouts, slides
-from website import manuscript
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]

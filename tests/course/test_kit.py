@@ -11,10 +11,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import manuscript
 import pe_lib
 from course import build, graders, kit
-from website import manuscript, reader, sources, stubs, wrong_answers
-from website.manuscript import ROOT
+from manuscript import ROOT, edition, sources, stubs, wrong_answers
+from manuscript.pages import KEPT_FILE
 
 BOOK = manuscript.read()
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
@@ -31,14 +32,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def marked_down(path: Path) -> str:
     """The text of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    texts = [reader.source(c) for c in cells if c["cell_type"] == "markdown"]
+    texts = [edition.source(c) for c in cells if c["cell_type"] == "markdown"]
     return "\n\n".join(texts)
 
 
 def read(folder: Path) -> str:
     """All cells of the notebooks of a folder, as one reads them."""
     books = [json.loads(p.read_text("utf-8")) for p in folder.rglob("*.ipynb")]
-    return "\n\n".join(reader.source(c) for book in books for c in book["cells"])
+    return "\n\n".join(edition.source(c) for book in books for c in book["cells"])
 
 
 def test_each_folder_is_complete(course: Path) -> None:
@@ -69,10 +70,10 @@ def test_what_a_chapter_reads_lies_beside_it(
 ) -> None:
     """A kit of one chapter has its files, wherever in the book they are kept."""
     kit.copy_data(page, tmp_path)
-    for edition in (kit.student(page), kit.instructor(page)):
-        code = "\n".join(map(reader.source, edition["cells"]))
-        files = manuscript.KEPT_FILE.findall(code)
-        assert len(files) >= len(page.reads)
+    for made in (kit.student(page), kit.instructor(page)):
+        code = "\n".join(map(edition.source, made["cells"]))
+        files = KEPT_FILE.findall(code)
+        assert bool(files) == bool(page.reads)
         for place, name in files:
             assert place == "data/" and list(tmp_path.glob(f"data/{name}*")), name
 
@@ -89,7 +90,7 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
                     assert answer in instructor
                     assert answer not in student or "\n" not in answer  # the stub's
     assert "Hidden check" in instructor and "Hidden check" not in student
-    assert "Common wrong answers" not in student
+    assert "Likely wrong answers" not in student
     assert (course / "instructor/exam.md").is_file()
     assert not (course / "student/exam.md").exists()
 
@@ -130,7 +131,7 @@ def test_tiny_tensors_have_one_thread(course: Path) -> None:
     for name in ("student/pytorch/module", "nbgrader/source/module/module"):
         notebook = json.loads((course / f"{name}.ipynb").read_text("utf-8"))
         code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-        assert "torch.set_num_threads(1)" in reader.source(code[0])
+        assert "torch.set_num_threads(1)" in edition.source(code[0])
     rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
     assert "set_num_threads" not in rotation
 
@@ -140,8 +141,8 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path, name: str) -> No
     """Every cell, with the library of the folder; each exercise has its line."""
     notebook = json.loads((course / f"student/sinusoidal/{name}.ipynb").read_text())
     cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    cells = [c for c in cells if "Draws figure" not in reader.source(c)]  # faster
-    (course / "student/all.py").write_text("\n".join(map(reader.source, cells)))
+    cells = [c for c in cells if "Draws figure" not in edition.source(c)]  # faster
+    (course / "student/all.py").write_text("\n".join(map(edition.source, cells)))
     done = subprocess.run(
         [sys.executable, "all.py"],
         cwd=course / "student",
@@ -155,7 +156,7 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path, name: str) -> No
     page = BOOK.pages["book/sinusoidal/rotation"]
     assert len(lines) == len(page.exercises)
     assert all("not answered yet" in line for line in lines)
-    worth = sum(reader.check_points(page).values())
+    worth = sum(edition.check_points(page).values())
     assert done.stdout.splitlines()[-1] == f"0 of {worth} points so far"
 
 
@@ -176,7 +177,7 @@ def test_graders_get_all_points() -> None:
         for label in proofs:
             assert len(wrong_answers.collected()[label].rubric) == 2
         assert all(note["locked"] != note["solution"] for note in notes)
-        master = "\n".join(map(reader.source, graders.for_otter(page)["cells"]))
+        master = "\n".join(map(edition.source, graders.for_otter(page)["cells"]))
         questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
         assert sum(map(int, questions.values())) == minutes
         assert master.count("manual: true") == len(proofs)

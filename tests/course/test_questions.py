@@ -2,8 +2,8 @@
 
 import re
 
+import manuscript
 from course import kit, questions
-from website import manuscript
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
@@ -36,4 +36,4 @@ def test_gift_has_one_right_option_each(tmp_path) -> None:
         assert category.startswith("$CATEGORY: ") and len(asked) == 3
         for one in asked:
             assert re.fullmatch(r"::[^:]+ \d::[^={}~]+ \{\n  =.+\n(  ~.+\n){2,}\}", one)
-    assert questions.plain("a = b: ~c") == r"a \= b\: \~c"
+    assert questions.escaped("a = b: ~c") == r"a \= b\: \~c"

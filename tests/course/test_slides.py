@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+import manuscript
 from course import handouts, slides
-from website import katex_math, manuscript
+from website import katex_math
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]

@@ -16,9 +16,10 @@ MAY_USE = {
     "check": {"core", "beyond", "nn"},
     "experiments": LIBRARY - {"check"},
     "explorers": {"core", "beyond"},
-    "website": {*LIBRARY, "explorers"},
-    "course": {"website"},
-    "tools": {*LIBRARY, "experiments", "explorers", "website", "course"},
+    "manuscript": {"core"},
+    "website": {*LIBRARY, "explorers", "manuscript"},
+    "course": {"manuscript", "website"},
+    "tools": {*LIBRARY, "experiments", "explorers", "manuscript", "website", "course"},
 }
 """Each also itself. Chapters may use all of pe_lib; nothing imports book or tests."""
 
@@ -36,7 +37,7 @@ def files() -> dict[Path, set[Path]]:
     """What each file imports; it takes seconds, which no collection waits for."""
     return {
         path: imports(path) - {path}
-        for folder in ("pe_lib", "website", "course", "tools")
+        for folder in ("pe_lib", "manuscript", "website", "course", "tools")
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
 

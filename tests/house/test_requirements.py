@@ -33,6 +33,18 @@ def test_all_is_pinned() -> None:
     assert all(re.fullmatch(r"[\w.\-\[\]]+==\S+( *;.*)?", pin) for pin in PINS), PINS
 
 
+def test_actions_are_pinned() -> None:
+    """By the commit, which nobody can move; its version is beside it."""
+    lines = [
+        line.strip()
+        for path in (ROOT / ".github/workflows").glob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert len(lines) > 20
+    assert all(re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line) for line in lines)
+
+
 @pytest.mark.weekly
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 @pytest.mark.parametrize("machine", MACHINES)

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import manuscript
 import pe_lib
-from website import editions, manuscript, reader
+from manuscript import edition
+from website import editions
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("pyproject.toml", "LICENSE", "pe_lib")
@@ -166,7 +168,7 @@ EVERY = [
 def test_a_page_as_a_notebook_runs_beside_the_wheel(name, empty, tmp_path):
     """Unpacked in an empty folder: its data and the licences are in the zip."""
     page = manuscript.read().pages[f"book/{name}"]
-    packed = editions.archive(page, reader.edition(page))
+    packed = editions.archive(page, edition.make(page))
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(tmp_path)
     assert (tmp_path / "LICENSE").exists() and (tmp_path / "LICENSE-TEXT").exists()

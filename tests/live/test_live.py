@@ -13,10 +13,11 @@ import nbformat
 import numpy as np
 import pytest
 
+import manuscript
 from tests.live import steps
 from tests.website import site_checks as checks
 from tests.website.site_checks import Site, Visit
-from website import editions, manuscript
+from website import editions
 from website.live import extension, inside
 
 PAGE = "book/beyond/relative"

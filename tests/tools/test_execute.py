@@ -6,9 +6,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from pe_lib.explorers import drawing
 from tools import changes, check
 from tools import execute as execution
-from tools.changes import ROOT, file_dependencies, only_adds
+from tools.changes import ROOT, file_dependencies, touched_notebooks
 from tools.execute import execute
 
 
@@ -51,9 +52,7 @@ def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
 
 
 BEFORE = """
-import math
-
-SIZE: int = 2
+SIZE = 2
 
 
 def half(x):
@@ -62,32 +61,28 @@ def half(x):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "idle"),
+    ("old", "new", "acts"),
     [
-        ("return x / 2", "return x / 3", False),
-        ("return x / 2", '"""Half of it."""\n    # as it is\n    return x / 2', True),
-        ("def half(x)", "def half(x: float) -> float", True),
-        ("def half(x)", "def third(x):\n    return x / 3\n\n\ndef half(x)", True),
-        ("import math\n", "import math\nfrom os import path\n", True),
-        ("import math\n", "", False),
-        ("import math\n", "import math\n\nWIDE = 2\n", False),
-        ("SIZE: int = 2", "SIZE: float = 2", True),
-        ("SIZE: int = 2", "SIZE: int = 3", False),
-        ("import math\n", "import math\n\n__all__ = ['half']\n", True),
-        ("import math\n", "import math\nfrom cmath import pi as half\n", False),
-        ("def half", "@entered\ndef third(x):\n    return 0\n\n\ndef half", False),
-        ("import math\n", "import math\n\n\ndef half(x):\n    return 0\n", False),
+        ("    return", '    """Half of it."""\n    # as it is\n    return', False),
+        ("SIZE = 2", 'SIZE = 2\n"""As wide as a hand."""', False),
+        ("return x / 2", "return x / 3", True),
+        ("SIZE = 2", 'SIZE = "2"', True),
+        ("SIZE = 2", "from scipy import special\n\nSIZE = 2", True),
+        ("def half", "def third(x):\n    return x / 3\n\n\ndef half", True),
+        ("def half(x)", "def half(x: float)", True),
     ],
 )
-def test_what_only_adds_reruns_nothing(
-    old: str, new: str, idle: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_only_comments_and_docstrings_touch_nothing_else(
+    old: str, new: str, acts: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Docstrings, comments, annotations and added definitions; nothing else."""
+    """An import that was added made the core load SciPy, and no test was chosen."""
     module = tmp_path / "module.py"
     module.write_text(BEFORE.replace(old, new))
     monkeypatch.setattr(changes, "ROOT", tmp_path)
     monkeypatch.setattr(changes, "git", lambda *_: BEFORE)
-    assert only_adds(module) == idle
+    assert changes.acts_anew(module) == acts
+    module.unlink()
+    assert changes.acts_anew(module)
 
 
 def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
@@ -127,6 +122,14 @@ def test_a_notebook_is_edited_where_its_cells_are_others_than_committed(
     assert execution.is_edited(tmp_path / "b.ipynb", notebook)
 
 
+def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
+    """What `make check` hands to pytest after a change of one file."""
+    for name in ("differing", "touching"):
+        monkeypatch.setattr(check, name, lambda: {ROOT / changed})
+    monkeypatch.setattr(changes, "touching", lambda: {ROOT / changed})
+    return check.touched()
+
+
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
@@ -134,11 +137,16 @@ def test_a_notebook_is_edited_where_its_cells_are_others_than_committed(
         ("book/claims.yml", "tests/book/test_book.py"),
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
         ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
-        ("pe_lib/explorers/dial.js", "tests/explorers/test_drawings.py"),
+        ("pe_lib/frequencies.py", "tests/house/test_import.py"),
+        ("pe_lib/frequencies.py", "tests/house/test_wheel.py"),
+        ("book/problem/adding.ipynb", "tests/house/test_arrows.py"),
+        ("pe_lib/explorers/__init__.py", "book/beyond/images.ipynb"),
+        ("pe_lib/explorers/dial.py", "tests/explorers/test_drawings.py"),
+        ("pe_lib/explorers/dial.js", "tests/explorers/test_numbers.py"),
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
         ("website/live/scripts/page.js", "tests/live/test_live.py"),
-        ("website/static/quarter.js", "tests/website/test_quarter.py"),
+        ("website/static/ten_drawings.js", "tests/website/test_ten_drawings.py"),
         ("website/static/book.css", "tests/website/test_site.py"),
         ("course/plans/45.yml", "tests/course/test_slides.py"),
     ],
@@ -147,24 +155,40 @@ def test_a_change_runs_the_tests_of_its_room(
     changed: str, tests: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever room it is in."""
-    for name in ("differing", "touching"):
-        monkeypatch.setattr(check, name, lambda: {ROOT / changed})
-    monkeypatch.setattr(changes, "touching", lambda: {ROOT / changed})
-    assert any(tests in run for run in check.touched()), check.touched()
+    found = runs(monkeypatch, changed)
+    assert any(tests in run for run in found), found
 
 
 def test_a_changed_page_runs_what_reads_every_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a file with tests of each page also those that read the whole book."""
-    page = ROOT / "book/sinusoidal/formula.ipynb"
-    for name in ("differing", "touching"):
-        monkeypatch.setattr(check, name, lambda: {page})
-    monkeypatch.setattr(changes, "touching", lambda: {page})
-    assert check.touched()[1][-2:] == ["-k", "not / or sinusoidal/formula"]
-    assert check.touched()[2] == [
+    found = runs(monkeypatch, "book/sinusoidal/formula.ipynb")
+    assert found[1][-2:] == ["-k", "not / or sinusoidal/formula"]
+    assert found[2] == [
         "--weekly",
         "tests/book/test_values.py",
         "-k",
         "test_no_cell_raises_at_the_ends and (sinusoidal/formula)",
     ]
+
+
+def test_a_script_touches_only_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each of its words stands in that page's outputs, which are compared."""
+    script = "pe_lib/explorers/patches.js"
+    assert "tests/explorers/test_drawings.py" in runs(monkeypatch, script)[0]
+    (page,) = touched_notebooks()
+    assert page == ROOT / "book/beyond/images.ipynb"
+    cells = nbformat.read(page, 4).cells
+    outputs = [out for cell in cells for out in cell.get("outputs", [])]
+    html = "".join(out.get("data", {}).get("text/html", "") for out in outputs)
+    assert drawing.read("patches.js") in html
+
+
+def test_a_docstring_touches_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its examples run, and what calls every function that is described."""
+    monkeypatch.setattr(check, "differing", lambda: {ROOT / "pe_lib/table.py"})
+    monkeypatch.setattr(check, "touching", set)
+    monkeypatch.setattr(changes, "touching", set)
+    first, called = check.touched()
+    assert first == ["pe_lib/table.py"] and "table. or" in called[-1]

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
-from website import manuscript
+import manuscript
 
 ROOT = Path(__file__).parents[2]
 IN_PAGE = Path(__file__).with_name("in_page")

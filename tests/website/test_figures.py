@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from manuscript import ROOT
 from pe_lib import plotting
 from tests.core.contrast import contrast, mixed
 from website import inline_svg
-from website.manuscript import ROOT
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+import manuscript
 from tests.website.site_checks import Alone, Opener, Site
-from website import manuscript
 
 BOOK = manuscript.read()
 PAGE = "book/sinusoidal/rotation"

@@ -7,8 +7,8 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
+import manuscript
 from tests.website.site_checks import Alone, Opener, Site
-from website import manuscript
 from website.glossary import as_definitions, meaning
 
 GLOSSARY = "book/reference/glossary"
@@ -74,6 +74,16 @@ def test_the_filter_leaves_the_words_that_hold_it(at: Opener) -> None:
     assert page.locator(".word-filter output").inner_text() == (
         f"{len(left)} of {every} words"
     )
+
+
+def test_the_filter_forgives(at: Opener) -> None:
+    """A word that no entry has is taken for its nearest, and that is said."""
+    page = at(GLOSSARY).page
+    page.fill(".word-filter input", "rotery")
+    output = page.locator(".word-filter output")
+    output.filter(has_text="“rotery” taken for “rotary”").wait_for()
+    left = page.locator("dl.words > div:visible").all_text_contents()
+    assert left and all("rotary" in text.lower() or "RoPE" in text for text in left)
 
 
 @pytest.fixture

@@ -27,9 +27,13 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx_exercise.nodes import exercise_enumerable_node
 
+import manuscript
+from manuscript import stubs
+from manuscript.pages import TORCH
+from manuscript.values import MARK
 from pe_lib import explorers
 from pe_lib.explorers.drawing import compared
-from website import editions, manuscript, stubs
+from website import editions
 
 logger = logging.getLogger(__name__)
 
@@ -45,11 +49,6 @@ OURS = [
     for name in ("__init__.py", "live/__init__.py", "live/inside.py")
 ]
 """Of the site's own modules those that run in the browser, under their full names."""
-TORCH = ("pe_lib.check", "pe_lib.experiments", "pe_lib.nn")
-WITH_TORCH = re.compile(
-    r"^\s*(import torch|from torch|(from|import) pe_lib\b.*\b(check|experiments|nn)\b)",
-    re.MULTILINE,
-)
 FIRST_FILES = ("python", "library", "drawing", "book")
 """What worker.js fetches before the first cell."""
 PACKS = {
@@ -108,7 +107,7 @@ def book() -> bytes:
 
 def _runs_here(path: Path) -> bool:
     name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    return not name.startswith(TORCH)
+    return not f"{name}.".startswith(TORCH)
 
 
 @cache
@@ -121,9 +120,7 @@ def version() -> str:
 @cache
 def lacking(name: str) -> str:
     """What a chapter needs and a browser does not have: "" if nothing."""
-    cells = manuscript.read().pages[name].code_cells
-    imports = any(WITH_TORCH.search(cell.source) for cell in cells)
-    return "PyTorch" if imports else ""
+    return "PyTorch" if manuscript.read().pages[name].needs_torch else ""
 
 
 def runs(name: str) -> bool:
@@ -144,12 +141,11 @@ def first(page: manuscript.Page) -> manuscript.Cell | None:
 def cells(name: str) -> str:
     """What the script must know of a page: its cells and what they gave."""
     page = manuscript.read().pages[name]
-    checks = {label: c.source for c in page.code_cells for label in c.tagged("check-")}
     listed = []
     for cell in page.code_cells:
         known = {"id": cell.id, "source": cell.source, "stored": stored(cell)}
-        for label in set(cell.tagged("solution-")) & set(checks):
-            stub = stubs.stub(label, cell.source, checks[label])
+        for label in set(cell.tagged("solution-")) & set(page.checks):
+            stub = stubs.stub(label, cell.source, page.checks[label])
             known |= {"exercise": label, "stub": stub}
             if not manuscript.SOLUTIONS:
                 known |= {"source": stub, "stored": []}
@@ -160,6 +156,7 @@ def cells(name: str) -> str:
         "files": engine(),
         "packs": PACKS,
         "scripts": scripts(),
+        "values": MARK,
     }
     return json.dumps(about, ensure_ascii=False)
 

@@ -96,7 +96,7 @@ export const begin = async (box, base) => {
   const reset = button("Reset", () => end("The next run starts a fresh Python."));
   const file = button("Save as a notebook", async () => {
     try {
-      await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited));
+      await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited), about.values);
       say("Saved: the reader’s notebook of this page, with your cells in it.");
     } catch (error) {
       say(`Not saved: ${error.message}.`);

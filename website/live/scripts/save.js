@@ -10,17 +10,15 @@ const download = (name, text) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
 
-const VALUES = "# values that you may change";
-
 // `changed`: cells, each with what it was and its text. What was a set-up cell of its own is
-// part of the notebook's first, and the values in it stand in the second.
-export const save = async (address, changed) => {
+// part of the notebook's first, and the `values` in it, below their mark, stand in the second.
+export const save = async (address, changed, values) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`the site has no notebook of this page (${answer.status})`);
   const notebook = await answer.json();
   const named = (name) => notebook.cells.find(({ id }) => id === name);
   for (const { id, source, text } of changed) {
-    const part = source.slice(Math.max(source.indexOf(VALUES), 0)).trimEnd();
+    const part = source.slice(Math.max(source.indexOf(values), 0)).trimEnd();
     const cell = named(id) ?? notebook.cells.find((one) => one.source.join("").includes(part));
     const whole = cell.id === id ? text : cell.source.join("").replace(part, () => text);
     Object.assign(cell, { source: lines(whole), outputs: [], execution_count: null });

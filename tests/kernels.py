@@ -1,0 +1,167 @@
+"""Kernels forked from one process that has imported what most notebooks import.
+
+A kernel takes one to four seconds of processor for its imports, and a run starts more
+than a hundred. Each forked one is as fresh: its modules are imported, and no more has
+happened. Where nothing can be forked so, or where a test has set the environment
+anew, kernels start as everywhere else.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+NAME = "forked-provisioner"
+CAN_FORK = hasattr(os, "fork") and hasattr(os, "pidfd_open")
+CHANGES = {"PYTEST_CURRENT_TEST", "JPY_SESSION_NAME"}
+"""Variables that no import looks at."""
+
+
+def fork_kernels() -> None:
+    """From now on, whoever starts kernels in this process."""
+    if CAN_FORK:
+        factory = KernelProvisionerFactory.instance()
+        entry = EntryPoint(NAME, f"{__name__}:Forked", factory.GROUP_NAME)
+        factory.provisioners[NAME] = entry
+        factory.default_provisioner_name = NAME
+
+
+class Forked(LocalProvisioner):
+    """Asks the process that has imported for a fork of itself."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        """Launch a kernel with a command, of which its file is looked at."""
+        env, cwd = kwargs["env"], kwargs.get("cwd") or Path.cwd()
+        parent = ready()
+        if lasting(env) != parent.env or "ipykernel_launcher" not in cmd:
+            return await super().launch_kernel(cmd, **kwargs)
+        told = {"argv": cmd[cmd.index("ipykernel_launcher") + 1 :], "cwd": str(cwd)}
+        self.process = Process(parent.fork(told | {"env": env}))
+        self.pid, self.cwd = self.process.pid, cwd
+        return self.connection_info
+
+
+class Process:
+    """What a provisioner wants of a process, for one that is no child of this one."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self._file = pid, os.pidfd_open(pid)
+
+    def __del__(self) -> None:
+        os.close(self._file)
+
+    def poll(self) -> int | None:
+        """What it returned: its parent does not tell, so 0; None while it runs."""
+        return 0 if select.select([self._file], [], [], 0)[0] else None
+
+    def wait(self) -> int:
+        """Until it has ended."""
+        select.select([self._file], [], [])
+        return 0
+
+    def send_signal(self, number: int) -> None:
+        """To it alone, if it is there."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._file, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+
+class Parent:
+    """The process that has imported; it ends with this one, and its kernels do."""
+
+    def __init__(self) -> None:
+        self.env = lasting(os.environ)
+        self._server = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.pid = self._server.pid
+
+    def end(self) -> None:
+        """No kernel is wanted any more."""
+        self._server.communicate()
+
+    def fork(self, told: dict[str, Any]) -> int:
+        """A kernel with these arguments, in this folder; its process number."""
+        assert self._server.stdin and self._server.stdout
+        print(json.dumps(told), file=self._server.stdin, flush=True)
+        return int(self._server.stdout.readline())
+
+
+def end_kernels() -> None:
+    """And the process that they come from, if there is one."""
+    if ready.cache_info().currsize:
+        ready().end()
+
+
+@cache
+def ready() -> Parent:
+    """Started when the first kernel is."""
+    return Parent()
+
+
+def lasting(env: Any) -> dict[str, str]:
+    """The environment, without what changes from test to test."""
+    return {name: env[name] for name in env if name not in CHANGES}
+
+
+def bury(*_: Any) -> None:
+    """Ask for those that have ended, so that their seconds are counted."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def serve() -> None:
+    """In the process that forks: for each line a kernel, and its number."""
+    del sys.path[0]  # where this file is; a kernel puts its own folder there
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    import matplotlib.pyplot  # noqa: F401
+    import numpy as np
+    from ipykernel.kernelapp import IPKernelApp
+
+    with suppress(ModuleNotFoundError):
+        import torch  # noqa: F401
+    signal.signal(signal.SIGCHLD, bury)
+    for line in sys.stdin:
+        if pid := os.fork():
+            print(pid, flush=True)
+            continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for file in range(3):
+            os.dup2(nowhere, file)
+        told = json.loads(line)
+        os.chdir(told["cwd"])
+        os.environ.update(told["env"])
+        np.random.seed()  # noqa: NPY002  # or all had the same
+        sys.argv[1:] = told["argv"]
+        return IPKernelApp.launch_instance()
+    return None
+
+
+if __name__ == "__main__":
+    serve()

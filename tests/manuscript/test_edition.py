@@ -1,0 +1,389 @@
+"""The reader's edition: whole in any Jupyter, without answers, and it finds pe_lib."""
+
+import ast
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import manuscript
+from manuscript import edition, stubs, wrong_answers
+from manuscript import sources as links
+from manuscript.wrong_answers import Collected, WrongAnswer
+from website import editions
+from website.live import extension as live
+
+BOOK = manuscript.read()
+KEYS = set(links.bibliography())
+ANSWER = re.compile(r"^:::\{solution-start\}.*?^:::\{solution-end\}", re.M | re.DOTALL)
+
+
+def markdown(text):
+    return {"cell_type": "markdown", "id": "m", "metadata": {}, "source": [text]}
+
+
+def code(text, *tags, output="1\n"):
+    return {
+        "cell_type": "code",
+        "execution_count": 3,
+        "id": re.sub(r"\W", "-", text)[:30],
+        "metadata": {"tags": list(tags)},
+        "outputs": [{"name": "stdout", "output_type": "stream", "text": [output]}],
+        "source": text.splitlines(keepends=True),
+    }
+
+
+FIGURE = {
+    **code("show()"),
+    "id": "figure",
+    "metadata": {
+        "mystnb": {
+            "figure": {"caption": "**It** rises {cite}`vaswani2017`.", "name": "fig-a"}
+        }
+    },
+}
+CELLS = [
+    markdown("# Title"),
+    code("import numpy", "setup", output=""),
+    FIGURE,
+    markdown(
+        ":::{exercise} Try. Build, 5 minutes\n:label: a\n\nWrite `f`.\n:::\n\n"
+        ":::{solution-start} a\n:class: dropdown\n:::\n\nBecause it *is* so."
+    ),
+    code("import math\nhelp = 1\ndef f(x, *, y=2):\n    return x\n", "solution-a"),
+    markdown("More of the answer."),
+    markdown(":::{solution-end}\n:::\nNot the answer."),
+    code("assert f(3) == 3", "check-a"),
+    markdown(
+        ":::{exercise} Again. Prove, 3 minutes\n:label: b\n\nSay.\n:::\n\n"
+        ":::{solution-start} b\n:class: dropdown\n:::"
+    ),
+    code("g = 1; class_ = 2\nclass C(int): pass\nprint(g)", "solution-b"),
+    markdown(":::{solution-end}\n:::"),
+    code("assert g and C", "check-b"),
+]
+NOTEBOOK = {"cells": CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+COLLECTED = {
+    "a": Collected("", (WrongAnswer("It is 2.", "f = 2", ""),), {}, {}),
+    "b": Collected("", (WrongAnswer("It is 3.", "g = 3", ""),), {}, {"Say why.": 2}),
+}
+
+
+@pytest.fixture()
+def page(tmp_path, monkeypatch):
+    """A page of its own, with two exercises."""
+    monkeypatch.setattr(wrong_answers, "collected", lambda: COLLECTED)
+    path = tmp_path / "p.ipynb"
+    path.write_text(json.dumps(NOTEBOOK), encoding="utf-8")
+    return manuscript.read_page("book/part/p", path)
+
+
+def sources(notebook):
+    return ["".join(cell["source"]) for cell in notebook["cells"]]
+
+
+def test_answers_are_out_and_all_else_stays(page):
+    made = edition.make(page)
+    title, set_up, *rest = sources(made)
+    assert title == "# Title"
+    assert set_up.startswith("#@title Set-up") and set_up.endswith(
+        "exercise.scores = {}"
+    )
+    assert set_up.index("import pe_lib") < set_up.index("import numpy")
+    assert rest == [
+        "#@title Draws figure 1\nshow()",
+        "**Figure 1.** **It** rises ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)).",
+        "**Exercise. Try. Build, 5 minutes**\n\n\nWrite `f`.",
+        "# Your answer to a\n\ndef f(x, *, y=2):\n"
+        '    raise NotImplementedError("f: your code here")',
+        "Not the answer.",
+        'with exercise("a", 5, "f"):\n    assert f(3) == 3',
+        edition.folded("Stuck? What others got wrong", "- It is 2."),
+        "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
+        edition.PROOF.format(points=2),
+        "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
+        "g = ...  # your code here",
+        'with exercise("b", 1, "g", "C"):\n    assert g and C',
+        edition.folded("Stuck? What others got wrong", "- It is 3."),
+        'print(sum(exercise.scores.values()), "of 6 points so far")',
+    ]
+    notes = {
+        c["metadata"].get("nbgrader", {}).get("grade_id"): c for c in made["cells"]
+    }
+    proof = notes["proof-b"]["metadata"]["nbgrader"]
+    assert proof["solution"] and proof["grade"] and not proof["locked"]
+    outputs = [c["outputs"] for c in made["cells"] if c["cell_type"] == "code"]
+    assert [bool(found) for found in outputs] == [False, True, *[False] * 5]
+
+
+def test_code_of_figures_is_hidden_everywhere(page):
+    """In JupyterLab, on Colab; it runs, and its picture stays."""
+    figure = edition.make(page)["cells"][2]
+    assert figure["metadata"]["jupyter"] == {"source_hidden": True}
+    assert figure["metadata"]["cellView"] == "form" and figure["outputs"]
+
+
+def test_with_solutions_they_stay(page):
+    """And checks are as they were written."""
+    text = "\n".join(sources(edition.make(page, solutions=True)))
+    assert "Because it *is* so." in text and "**Solution of a**" in text
+    assert "\nassert f(3) == 3" in text and "your code here" not in text
+
+
+def test_the_exercises_alone_have_what_they_rest_on(page):
+    """A cell that gives a name, and not the figure."""
+    alone = sources(edition.exercises(edition.make(page), page))
+    assert alone[0] == "# Exercises: Title" and alone[1].startswith("#@title Set-up")
+    assert alone[2].startswith("**Exercise. Try") and "show()" not in str(alone)
+    assert alone[-1].startswith("print(sum(exercise.scores")
+
+
+def test_no_caption_and_no_source_is_lost():
+    """Counted: each figure has its caption, each key its authors and year."""
+    captions = named = 0
+    for page in BOOK.notebooks:
+        figures = [c.figure for c in page.code_cells if c.role == "figure"]
+        kept = "\n".join(sources(edition.make(page)))
+        texts = ANSWER.sub("", page.text) + "".join(f.caption for f in figures)
+        for number, figure in enumerate(figures, 1):
+            bold = edition.undirected(links.linked(links.cited(figure.caption), page))
+            assert f"**Figure {number}.** {bold}" in kept, figure.name
+        captions += len(figures)
+        keys = [k.strip() for _, ks in links.CITE.findall(texts) for k in ks.split(",")]
+        for who, year, _ in map(links.authors, keys):
+            assert f"{who} ({year})" in kept or f"{who}, {year}" in kept, who
+        named += len(keys)
+    assert captions == len(BOOK.figures) and named > 250
+
+
+def test_values_that_one_may_change_are_in_view():
+    """In a cell of their own, which is not hidden."""
+    seen = 0
+    for page in BOOK.notebooks:
+        if page.values:
+            cells = {cell["id"]: cell for cell in edition.make(page)["cells"]}
+            assert " = chosen(" not in edition.source(cells["set-up"])
+            assert " = chosen(" in edition.source(cells["values"])
+            assert "jupyter" not in cells["values"]["metadata"]
+            seen += 1
+    assert seen > 20
+
+
+def test_recall_answers_fold():
+    """A question is the summary; all folds are whole."""
+    for page in BOOK.notebooks:
+        kept = "\n".join(sources(edition.make(page)))
+        folds = kept.count("<details><summary>")
+        assert folds == kept.count("</details>")
+        assert folds == page.text.count("{dropdown}") + len(page.exercises)
+        assert not any(line.startswith("(") and line.endswith(")=") for line in kept)
+
+
+def test_your_copies_stay(tmp_path, monkeypatch):
+    """What `make lab` writes is written once."""
+    counting = BOOK.pages["book/failures/counting"]
+    some = {counting.name: counting}
+    monkeypatch.setattr(manuscript, "read", lambda: replace(BOOK, pages=some))
+    assert edition.write(tmp_path) == (1, 0)
+    path = tmp_path / "failures/counting.ipynb"
+    path.write_text("mine", encoding="utf-8")
+    assert edition.write(tmp_path) == (0, 1)
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_stub_keeps_the_docstring():
+    source = 'def f(x):\n    """What it does."""\n    return 1'
+    stub = stubs.stub("a", source, "f(1)")
+    assert '"""What it does."""' in stub and "return" not in stub
+
+
+def test_a_check_asks_for_nothing_that_it_sets():
+    stub = stubs.stub("a", "f = 1\nx = 2", "x = f\nassert x")
+    assert stub == "# Your answer to a\nf = ...  # your code here"
+    assert stubs.checked_names("f = [i for i in range(3)]", "i = f") == ["f"]
+    assert stubs.checked_names("f = 1\nx = 2", "def g(x): return x\ng(f)") == ["f"]
+
+
+def test_points_are_minutes():
+    assert stubs.points("Try. Build, 12 minutes") == 12
+    with pytest.raises(ValueError, match="must end with its minutes"):
+        stubs.points("Try. Build")
+
+
+def run(*cells):
+    """What a check says in a student's notebook, and the points."""
+    names, out = {}, io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for cell in (stubs.REPORTER, *cells):
+            exec(cell, names)
+    return out.getvalue().strip(), names["exercise"].scores
+
+
+def test_a_check_reports_and_goes_on():
+    check = stubs.reported("a", 5, ["f"], 'assert f == 3, f"not {f}"')
+    assert run("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
+    assert run("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
+    for cell in ("", "f = ..."):
+        text, _ = run(cell, check)
+        assert text == "✗ a, 0 of 5 points: not answered yet: f"
+    check = stubs.reported("a", 5, ["f"], "assert f(0)")
+    stub = stubs.stub("a", "def f(x): pass", "f")
+    assert run(stub, check)[0].endswith("not answered yet: f: your code here")
+    assert run("f = lambda x: 1 / x", check)[0].endswith(
+        "ZeroDivisionError: division by zero"
+    )
+
+
+def test_a_check_stays_as_it_is_inside_of_its_report():
+    for page in BOOK.notebooks:
+        for cell in page.code_cells:
+            if cell.tagged("check-"):
+                text = stubs.reported("a", 1, [], cell.source)
+                (block,) = ast.parse(text).body
+                assert ast.unparse(block.body) == ast.unparse(ast.parse(cell.source))
+
+
+def test_plain_markdown_has_no_marks_of_myst():
+    text = "(a)=\n# T\n\n::::{admonition} Theorem\n:class: x\n\nBy {ref}`v <x>`.\n::::"
+    assert edition.undirected(text) == "# T\n\n**Theorem**\n\n\nBy v."
+    fold = ":::{dropdown} Why?\nSo.\n:::\n\nMore."
+    assert edition.undirected(fold) == f"{edition.folded('Why?', 'So.')}\n\n\nMore."
+    for page in BOOK.notebooks:
+        for source in sources(edition.make(page)):
+            assert ":::" not in source and "{cite" not in source
+            assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
+
+
+def secrets(page):
+    """The lines and sentences of answers that stand nowhere else on the page."""
+    solved = [cell for cell in page.code_cells if cell.tagged("solution-")]
+    answers = [
+        *ANSWER.findall(page.text),
+        *(f"{c.source}\n{c.printed}" for c in solved),
+    ]
+    others = [cell for cell in page.code_cells if cell not in solved]
+    shown = ANSWER.sub("", page.text) + "".join(
+        f"{c.source}{c.outputs}" for c in others
+    )
+    pieces = {
+        piece.strip() for piece in re.split(r"\n|(?<=[.?!:])\s", "\n".join(answers))
+    }
+    given = ("def ", ":::")  # signatures, and the marks of an answer
+    return {p for p in pieces if len(p) >= 16 and p not in shown and p[:4] not in given}
+
+
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
+def test_no_chapter_lets_an_answer_through(page):
+    """Not a line, not a sentence, in no output or metadata; Jupyter can read it."""
+    made = edition.make(page)
+    nbformat.validate(nbformat.from_dict(made))
+    assert len(secrets(page)) >= len(page.exercises)
+    student = json.dumps(made, ensure_ascii=False)
+    for piece in secrets(page):
+        assert json.dumps(piece, ensure_ascii=False)[1:-1] not in student, piece
+    assert "solution-" not in student
+    signatures = "\n".join(sources(made))
+    assert signatures.count("your code here") >= len(page.exercises)
+    for exercise in page.exercises:
+        text = links.linked(links.cited(exercise.text), page)
+        assert edition.undirected(text) in signatures
+    alone = edition.exercises(made, page)
+    nbformat.validate(nbformat.from_dict(alone))
+    assert len(alone["cells"]) < len(made["cells"])
+
+
+def recalled(page):
+    """The answers to its recall questions."""
+    found = next((s for s in page.sections if s.title == manuscript.RECALL), None)
+    text = "\n\n".join(part.source for part in found.texts) if found else ""
+    return [fold[3].strip() for fold in edition.FOLD.finditer(text)]
+
+
+@pytest.mark.parametrize("page", BOOK.notebooks, ids=lambda page: page.name)
+def test_a_site_without_solutions(page, monkeypatch):
+    """Neither in a page as Sphinx reads it, nor in what it runs or offers."""
+    monkeypatch.setattr(manuscript, "SOLUTIONS", False)
+    text = [page.path.read_text(encoding="utf-8")]
+    editions.leave_out_answers(None, page.name, text)
+    read = json.loads(text[0])
+    assert len(read["cells"]) == len(page.cells)
+    shown = "\n".join([*sources(read), *sources(edition.make(page))])
+    outputs = json.dumps([c.get("outputs") for c in read["cells"]], ensure_ascii=False)
+    runs = live.cells.__wrapped__(page.name)
+    for piece in secrets(page):
+        assert piece not in shown and piece not in outputs
+        assert json.dumps(piece, ensure_ascii=False)[1:-1] not in runs, piece
+    for answer in recalled(page):
+        assert links.linked(links.cited(answer), page) not in shown
+        assert answer not in shown
+    assert shown.count("{exercise}") == len(page.exercises)
+
+
+def find(where, hint="HOW", folder=""):
+    """Run the first cell there, with no library installed."""
+    page = BOOK.pages["book/failures/counting"]
+    source = edition.find(replace(page, name=f"{folder}/p"), hint, moves=bool(folder))
+    assert max(map(len, source.splitlines())) <= 72
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"{source}\nprint(Path.cwd())"],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_first_cell_finds_the_library_or_says_how(tmp_path: Path):
+    """In a folder below, beside it, and nowhere near; and it goes to its data."""
+    (tmp_path / "book/pe_lib").mkdir(parents=True)
+    (tmp_path / "book/pe_lib/__init__.py").touch()
+    (tmp_path / "book/part/data").mkdir(parents=True)
+    assert find(tmp_path / "book/part/data").returncode == 0
+    lost = find(tmp_path)
+    assert lost.returncode == 1
+    last = lost.stderr.splitlines()[-1]
+    assert "pe_lib is missing: HOW, then in it: pip install" in last
+    moved = find(tmp_path / "book", folder="part")
+    assert moved.stdout.strip() == str(tmp_path / "book/part")
+
+
+def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
+    """Pretend to be there; the repository lies beside. Once is enough."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    there = tmp_path / "there"
+    (there / "pe_lib").mkdir(parents=True)
+    (there / "pe_lib/__init__.py").touch()
+    (there / "part/data").mkdir(parents=True)
+    (there / "part/data/a.csv").touch()
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *command], cwd=there, check=True)
+    (tmp_path / "machine").mkdir()
+    page = replace(BOOK.pages["book/failures/counting"], name="part/p")
+    cell = edition.find(page, "HOW", there.as_uri(), moves=True)
+    source = f"import sys\nsys.modules['google.colab'] = sys\n{cell}\nprint(Path.cwd())"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", source],
+            cwd=tmp_path / "machine",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
+    assert "colab" not in edition.find(page, "HOW", moves=False)
+
+
+def test_only_a_page_that_reads_files_goes_to_them():
+    moving = [
+        page for page in BOOK.notebooks if "os.chdir" in json.dumps(edition.make(page))
+    ]
+    assert moving and all(page.reads for page in moving)

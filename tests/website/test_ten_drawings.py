@@ -1,0 +1,75 @@
+"""Ten drawings: what their page says of them, and what surrounds them."""
+
+import re
+from math import pi
+
+from pe_lib.explorers.drawing import view
+from tests.website.site_checks import PHONE, ROOT, resize
+from website import ten_drawings
+
+PAGE = "book/ten_drawings"
+
+
+def test_what_the_page_says():
+    """The sentences of the page that hold a number."""
+    text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
+    assert re.findall(r"{panel} (\w+)", text) == [*ten_drawings.DRAWINGS]
+    galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
+    assert "encoding 5 equals encoding 0" in galaxy["sentence"]
+    assert view("galaxy", {"size": 1, "turn": 1})["reached"]
+    spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
+    shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
+    assert shares[0] < 25 and shares[2] > 80 and shares == sorted(shares)
+    assert "the word 3 positions before" in view("spike", {"back": 3})["sentence"]
+    scores = {
+        view("rotary", {"query": t, "key": t - 4})["sentence"].split("apart")[1]
+        for t in range(6, 20)
+    }
+    assert len(scores) == 1
+    skips = "king gave seven apples to his daughter before the snow fell on the town."
+    said = view("skip", {"quarters": 4})["sentence"]
+    assert said.endswith(f"turned back by 1: {skips}")
+    trained = view("skip", {})["sentence"]
+    assert "as trained: old king" in trained and "oldest" in trained
+
+
+def test_a_law_that_is_found_fills_its_dot(at):
+    """Beside the page; on a phone it is counted in a bar."""
+    page = at(PAGE).page
+    assert page.locator(".laws a").count() == 10
+    page.locator('[data-panel="shuffle"] button', has_text="Add the positions").click()
+    page.locator('[data-panel="shuffle"] .take').first.press("ArrowRight")
+    assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
+    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
+    page.reload()
+    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
+    resize(page, PHONE)
+    bar = page.locator(".laws").bounding_box()
+    assert bar["height"] == 44 and bar["width"] == PHONE
+    assert page.locator(".laws a").last.is_visible()
+
+
+def test_each_fits_a_phone(alone):
+    """Its instruction, itself and its answer, above the bar, on 390 by 664 px."""
+    page = alone(PAGE, viewport={"width": PHONE, "height": 664})
+    for panel in page.locator("section:has(> .law) > .panel").all():
+        top = panel.locator(".goal").bounding_box()["y"]
+        answer = panel.locator("output").bounding_box()
+        assert answer["y"] + answer["height"] - top <= 664 - 44
+
+
+def test_without_a_script_and_on_paper(at, alone):
+    """Ten stills; on paper as they were before anyone moved them."""
+    stills = [str(ten_drawings.DRAWINGS[name]()) for name in ten_drawings.DRAWINGS]
+    page = alone(PAGE, java_script_enabled=False)
+    shown = page.locator(".panel .line").all_text_contents()
+    assert [text.replace("\xa0", " ") for text in shown] == stills
+    assert all(svg.is_visible() for svg in page.locator(".panel svg").all())
+    page = at(PAGE).page
+    page.locator("[data-panel=spike] .take").last.press("End")
+    assert page.locator(".panel .line").all_text_contents() != stills
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".panel .line").all_text_contents() == stills
+    page.emulate_media(media="print")
+    assert page.locator(".laws").is_hidden()
+    assert page.locator(".panel svg").first.is_visible()

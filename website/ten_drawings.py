@@ -1,0 +1,99 @@
+"""The page of ten drawings, and the field of the first page.
+
+``{panel} spike`` puts one on a page: what a reader without a script has, and what is
+printed, and one script for all makes it live; ``{still} spike`` puts one that never
+moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
+``ten_drawings.js`` counts the laws that were found.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from pe_lib import explorers
+from pe_lib.explorers.drawing import Drawing, program, read
+
+DRAWINGS: dict[str, type[Drawing]] = {
+    kind._name: kind
+    for kind in (
+        explorers.Shuffle,
+        explorers.StraightLine,
+        explorers.Switches,
+        explorers.Wheel,
+        explorers.Galaxy,
+        explorers.Field,
+        explorers.Turn,
+        explorers.Spike,
+        explorers.Rotary,
+        explorers.Skip,
+        explorers.Hero,
+    )
+}
+
+
+def panel(name: str) -> str:
+    """A drawing as it stands on a page."""
+    return f'<div class="panel" data-panel="{name}">{DRAWINGS[name]().panel()}</div>'
+
+
+def still(name: str, **state: Any) -> str:
+    """A drawing in some state beside words that say the same."""
+    return f'<div class="still">{DRAWINGS[name](**state).picture()}</div>'
+
+
+class Still(SphinxDirective):
+    """``{still} name`` and a state in JSON: a drawing that does not move."""
+
+    required_arguments: ClassVar[int] = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The drawing."""
+        state = json.loads("".join(self.content) or "{}")
+        return [nodes.raw("", still(self.arguments[0], **state), format="html")]
+
+
+class Panel(SphinxDirective):
+    """``{panel} name``: the drawing of that name."""
+
+    required_arguments: ClassVar[int] = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The drawing, which a script makes live."""
+        return [nodes.raw("", panel(self.arguments[0]), format="html")]
+
+
+def add_files(
+    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
+) -> None:
+    """Load script and style where there is a drawing; a page of them has no rail."""
+    context["drawn"] = 'class="panel"' in context.get("body", "")
+    if context["drawn"]:
+        app.add_js_file("drawings.js", loading_method="defer")
+        app.add_js_file("ten_drawings.js", loading_method="defer")
+        app.add_css_file("drawing.css")
+        app.add_css_file("ten_drawings.css")
+    if 'data-drawing="bench"' in context.get("body", ""):
+        app.add_js_file("bench.js", loading_method="defer")
+        app.add_css_file("bench.css")
+
+
+def write_files(app: Sphinx) -> None:
+    """What makes the drawings live, and their style."""
+    folder = Path(app.outdir, "_static")
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = dict.fromkeys(x for kind in DRAWINGS.values() for x in kind._scripts)
+    (folder / "drawings.js").write_text(program([*scripts]), encoding="utf-8")
+    (folder / "drawing.css").write_text(read("drawing.css"), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx."""
+    app.connect("builder-inited", write_files)
+    app.add_directive("panel", Panel)
+    app.add_directive("still", Still)
+    app.connect("html-page-context", add_files)
