@@ -81,7 +81,7 @@ def known_layout(kind: str) -> str | None:
         for name, value in (getattr(config, "rope_parameters", None) or {}).items()
         if isinstance(value, dict)
     ]
-    rotaries = [
+    rotaries: list[Any] = [
         c
         for name, c in inspect.getmembers(modeling, inspect.isclass)
         if name.endswith("RotaryEmbedding") and "Vision" not in name

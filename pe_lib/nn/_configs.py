@@ -54,7 +54,7 @@ def rotary_arguments(
     rule = _rule_of(rope)
     kind, heads, width = read["model_type"], read["heads"], read["width"]
     head_dim = read["head_dim"] or (width and heads and width // heads)
-    base = rope.get("rope_theta") or read["base"] or OF_PROGRAMS.get(kind)
+    base: Any = rope.get("rope_theta") or read["base"] or OF_PROGRAMS.get(kind)
     share = rope.get("partial_rotary_factor", read["share"])
     if not layout and read["neighbours"] is not None:
         layout = "interleaved" if read["neighbours"] else "half_split"
@@ -101,7 +101,7 @@ def rotary_arguments(
         return made | {"frequencies": ntk(plain, grown)}
     if rule == "longrope":
         far = length is not None and length > trained
-        factors = rope.get("long_factor" if far else "short_factor")
+        factors: Any = rope.get("long_factor" if far else "short_factor")
         more = rope.get("attention_factor")
         if more is None:
             more = math.sqrt(1 + max(0.0, math.log(factor)) / math.log(trained))

@@ -48,13 +48,16 @@ class RotaryEmbedding(Tabled):
     max_length : int
         How many positions are kept ready, at least 0. No limit, but for a program
         that torch.export wrote down from an example within them. 0 computes all.
+        131,072 of 128 numbers are 64 MiB, or 128 in "half_split". It is a buffer, which
+        DistributedDataParallel broadcasts: ``broadcast_buffers=False`` spares that.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`. The layout must be that of
         the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
         transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
         Llama files. :meth:`from_config` knows it.
     attention_factor : float above 0
-        Multiplies what is rotated, and so scores by its square. The word is that of
+        Multiplies what is rotated, and so scores by its square. A key from a cache
+        that is rotated once more has it twice: divide by it. The word is that of
         transformers; YaRN's paper divides scores by a temperature t instead, and the
         factor is its 1 / sqrt(t).
     seq_dim : int
