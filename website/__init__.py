@@ -15,12 +15,17 @@ EXTENSIONS = (
     "glossary",
     "katex_math",
     "live.extension",
-    "quarter",
     "search",
+    "ten_drawings",
 )
 
 
 def setup(app: Any) -> None:
     """Register them with Sphinx."""
+    from pybtex.backends.plaintext import Backend  # type: ignore[import-untyped]
+    from pybtex.plugin import register_plugin  # type: ignore[import-untyped]
+
+    # Asked for at every citation, where pybtex would read about all installed packages.
+    register_plugin("pybtex.backends", "plaintext", Backend, force=True)
     for name in EXTENSIONS:
         app.setup_extension(f"website.{name}")

@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from manuscript import ROOT
 from pe_lib.explorers.drawing import read
-from website import quarter
+from website import ten_drawings
 
 STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"
@@ -29,7 +29,7 @@ h1 {{ margin: 46px 44px 34px; font-size: 76px; letter-spacing: -0.02em; }}
 
 def main() -> None:
     """Show it as a page, and store it in few colours."""
-    drawing = quarter.still("hero")
+    drawing = ten_drawings.still("hero")
     style, static = read("drawing.css"), STATIC.as_uri()
     shown = PAGE.format(static=static, style=style, title=BOOK, drawing=drawing)
     page_file = STATIC / "card.html"

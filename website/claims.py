@@ -243,6 +243,7 @@ def add_filter(
 ) -> None:
     """Load the filter where there is a list."""
     if "claim-entry" in context.get("body", ""):
+        app.add_js_file("filter.js", loading_method="defer")
         app.add_js_file("claims.js", loading_method="defer")
 
 

@@ -83,6 +83,7 @@ def explain(
     if pagename == PAGE:
         context["body"] = as_definitions(body)
         context["toc"] = ""  # the letters serve better than a hundred links
+        app.add_js_file("filter.js", loading_method="defer")
         app.add_js_file("glossary.js", loading_method="defer")
         return
     words = sorted(set(LINK.findall(body)) & set(meanings(app)) if body else ())

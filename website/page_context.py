@@ -12,12 +12,15 @@ from sphinx.application import Sphinx
 import manuscript
 from website.katex_math import COLOURS
 
-STYLES = ("book.css", "katex.min.css", "drawing.css", "quarter.css")
+STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # What no rule names: half of all elements, if they stayed.
 PLAIN = re.compile(r'<span class="(?:[nopw]|m[if]|pre|sig-paren)">([^<]*)</span>')
+ENDED = re.compile(
+    r'^(<pre><span></span>)?([ ]*)(\S.*?)(<span class="c1">#.*</span>)$', re.MULTILINE
+)
 # In a bibliography, deprecated the one, without list items the other.
 REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
 
@@ -50,7 +53,15 @@ def as_styled(code: re.Match[str]) -> str:
             f'<span class="n">{function}</span>',
             f'<span class="n {colour}">{function}</span>',
         )
-    return PLAIN.sub(r"\1", body)
+    return ENDED.sub(as_ended, PLAIN.sub(r"\1", body))
+
+
+def as_ended(line: re.Match[str]) -> str:
+    """A line and the comment at its end, which stands above it where it is narrow."""
+    pre, indent, statement, comment = line.groups(default="")
+    if statement.count("<span") != statement.count("</span>"):
+        return line[0]  # it began above
+    return f'{pre}{indent}<span class="ended"><span>{statement}</span>{comment}</span>'
 
 
 def with_tables(body: str) -> str:

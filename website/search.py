@@ -1,10 +1,9 @@
-"""The search: an index of all sections, made by the script that asks it.
+"""The search: all sections of all pages, as a script that a reader's browser asks.
 
-``static/find.js`` cuts texts into words and finds sections with MiniSearch; it runs
-here in mini-racer, and in the reader's browser, which fetches the index with the first
-letter of a question. An entry is a section: its heading, its page's title, its
-sentences, the names in its code, and how it begins; the first of a page also has what
-the page says of itself. Sphinx's own search is not built.
+``static/find.js`` cuts texts into words and finds sections with MiniSearch; the browser
+fetches it, and the sections, with the first question. An entry is a section: its
+heading, its page's title, its sentences, and the names in its code; the first of a page
+also has what the page says of itself. A source is an entry under its title.
 """
 
 import json
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from pybtex.richtext import Text  # type: ignore[import-untyped]
+from sphinx.addnodes import desc_content, desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
@@ -22,10 +22,11 @@ from sphinx_exercise.nodes import solution_node
 
 import manuscript
 from manuscript import sources
-from website.katex_math import engine
 
 STATIC = Path(__file__).parent / "static"
-SCRIPTS = (STATIC / "minisearch/minisearch.js", STATIC / "find.js")
+SCRIPTS = [
+    STATIC / name for name in ("minisearch/minisearch.js", "synonyms.js", "find.js")
+]
 # What is not read aloud as a sentence; the names in code are kept apart.
 SKIPPED = (
     nodes.literal_block,
@@ -33,10 +34,11 @@ SKIPPED = (
     nodes.raw,
     nodes.comment,
     nodes.citation,
+    desc_signature,
     solution_node,
 )
 NAME = re.compile(r"[A-Za-z_]\w{2,}(?:\.[A-Za-z_]\w+)*")
-EXCERPT = 150  # letters
+SOURCES = "book/reference/bibliography"
 
 
 def own(section: nodes.Element) -> Iterator[nodes.Node]:
@@ -55,6 +57,12 @@ def words(node: nodes.Node) -> str:
     if isinstance(node, pending_xref) and node["refdomain"] == "cite":
         cited = map(sources.authors, node["reftarget"].split(","))
         return ", ".join(f"{who} {year}" for who, year, _ in cited)
+    if isinstance(node, nodes.reference) and node.get("refid", "").startswith(
+        "ledger-"
+    ):
+        return ""  # a claim's link to itself
+    if isinstance(node, desc_content):  # its first sentences; its names are code
+        return words(node.next_node(nodes.paragraph) or nodes.Text(""))
     apart = not isinstance(node, nodes.TextElement) or isinstance(node, nodes.title)
     joined = " " if apart else ""
     return joined.join(filter(None, map(words, node.children)))
@@ -66,14 +74,8 @@ def code(node: nodes.Node) -> str:
     return " ".join(sorted({name for b in blocks for name in NAME.findall(b.astext())}))
 
 
-def beginning(text: str) -> str:
-    """How a text begins, in whole words, before a formula that cannot be read."""
-    readable = text.partition("\\")[0][:EXCERPT]
-    return text if readable == text else readable.rsplit(" ", 1)[0] + " …"
-
-
 def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
-    """All sections of all pages that are listed."""
+    """All sections of all pages that are listed, and all sources."""
     found: list[dict[str, Any]] = []
     book = manuscript.read()
     for name in sorted(env.found_docs):
@@ -97,9 +99,22 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
                     "about": about,
                     "text": text,
                     "code": " ".join(map(code, own(section))),
-                    "excerpt": beginning(text or about),
                 }
             )
+    for cited in env.domaindata["cite"]["citations"]:
+        who, year, _ = sources.authors(cited.key)
+        title = str(Text.from_latex(cited.entry.fields["title"]))
+        found.append(
+            {
+                "id": len(found),
+                "path": f"{SOURCES}.html#{cited.citation_id}",
+                "page": book.short[SOURCES],
+                "heading": title,
+                "about": "",
+                "text": f"{who} {year}.",
+                "code": "",
+            }
+        )
     return found
 
 
@@ -109,19 +124,16 @@ def no_search(app: Sphinx) -> None:
         app.builder.search = False
 
 
-def write_index(app: Sphinx, exception: Exception | None) -> None:
-    """Write the index as a script: a page that was opened from a folder may load it."""
+def write_sections(app: Sphinx, exception: Exception | None) -> None:
+    """Write a script: a page that was opened from a folder may load it."""
     if exception or app.builder.format != "html":
         return
-    javascript = engine()
-    for script in SCRIPTS:
-        javascript.eval(script.read_text(encoding="utf-8") + "; 0")
-    index = javascript.call("Find.make", entries(app.env))
-    target = Path(app.outdir, "_static/search-index.js")
-    target.write_text(f"const INDEX = {json.dumps(index)};\n", encoding="utf-8")
+    target = Path(app.outdir, "_static/sections.js")
+    text = json.dumps(entries(app.env), ensure_ascii=False)
+    target.write_text(f"const SECTIONS = {text};\n", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
-    """Register with Sphinx, before the engine is closed."""
+    """Register with Sphinx."""
     app.connect("builder-inited", no_search)
-    app.connect("build-finished", write_index, priority=400)
+    app.connect("build-finished", write_sections)

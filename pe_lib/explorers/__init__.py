@@ -10,16 +10,15 @@ no global names, so several can stand on one page. Its colours are the page's va
 (``--ink``, ``--sine``, ``--target``, ...), or its own.
 """
 
-from pe_lib.explorers.coats import Coats, Galaxy
+from pe_lib.explorers.bench import Bench
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.dot_product import DotProduct
 from pe_lib.explorers.field import Field, HeatMap
 from pe_lib.explorers.hero import Hero
-from pe_lib.explorers.knobs import Knobs
 from pe_lib.explorers.look_back import LookBack, Spike
 from pe_lib.explorers.move_both import MoveBoth, Rotary
 from pe_lib.explorers.patches import Patches
-from pe_lib.explorers.right_offsets import RightOffsets
+from pe_lib.explorers.plane import Galaxy, Plane
 from pe_lib.explorers.rotation import Rotation, Turn
 from pe_lib.explorers.shuffle import Shuffle
 from pe_lib.explorers.skip import Skip
@@ -30,18 +29,17 @@ from pe_lib.explorers.two_hands import TwoHands
 from pe_lib.explorers.wheel import Wheel
 
 __all__ = [
-    "Coats",
+    "Bench",
     "Dial",
     "DotProduct",
     "Field",
     "Galaxy",
     "HeatMap",
     "Hero",
-    "Knobs",
     "LookBack",
     "MoveBoth",
     "Patches",
-    "RightOffsets",
+    "Plane",
     "Rotary",
     "Rotation",
     "Shuffle",

@@ -1,6 +1,7 @@
 // What all drawings share. Each has a script of its own that adds to `drawings`, by name:
 //
-//   size        width and height of its picture; alt, goal, reward: its words
+//   size        width and height of its picture; alt, goal, reward: its words, the last
+//               two also as (state) => words
 //   start       its state, which is plain data
 //   view        (state) => { svg, sentence, reached }: pure
 //   handles     (state) => what can be taken, always as many, in the same order
@@ -15,7 +16,9 @@
 // up is a second such value for the other direction, or with a radius for how far it is
 // from the middle round which it is turned; rest: (state, before) => what changes
 // when it is let go; hit: [x, y, width, height], if it is not a disc; sign: false for none;
-// pans: a swipe up or down scrolls the page. A press without a place is a button below.
+// pans: a swipe up or down scrolls the page; read: (way) => the value there, where the way
+// is no straight line; hidden: it cannot be taken in this state. A press without a place
+// is a button below.
 "use strict";
 const TURN = 2 * Math.PI;
 const WORDS = ["New", "York", "beats", "old", "York"];
@@ -130,11 +133,11 @@ const stop = (x, y, wide, values, value, label, change, words = String) => ({
 
 // A drawing as it is stored and printed, and as its script finds it.
 const still = (name, given) => {
-  const { size, alt, goal, start, view } = drawings[name];
-  const { svg, sentence, reached } = view({ ...start, ...given });
-  return `<p class="goal">${goal}</p>
+  const { size, alt, goal, reward, start, view } = drawings[name], state = { ...start, ...given };
+  const { svg, sentence, reached } = view(state), said = (words) => (typeof words === "function" ? words(state) : words);
+  return `<p class="goal">${said(goal)}</p>
 <svg viewBox="0 0 ${size.join(" ")}" role="img" aria-label="${alt}"><g class="picture">${svg}</g></svg>
-<output aria-live="polite"><span class="line">${sentence}</span> <span class="reward"${reached ? "" : " hidden"}>${drawings[name].reward}</span></output>
+<output aria-live="polite"><span class="line">${sentence}</span> <span class="reward"${reached ? "" : " hidden"}>${said(reward)}</span></output>
 `;
 };
 
@@ -158,8 +161,9 @@ const begin = (root) => {
   svg.setAttribute("role", "group");  // what has a part to take is no picture any more
 
   const show = (now) => {
-    const { svg, sentence, reached } = drawing.view((shown = now));
+    const { svg, sentence, reached } = (root.seen = drawing.view((shown = now)));
     picture.innerHTML = svg;
+    root.dispatchEvent(new Event("seen"));
     if (said.textContent !== sentence) said.textContent = sentence;
     reward.hidden = !reached;
     if (reached && !root.classList.contains("reached")) root.dispatchEvent(new CustomEvent("reached", { bubbles: true }));
@@ -197,7 +201,8 @@ const begin = (root) => {
   };
 
   // What is heard of a handle, and where it is.
-  const tell = (element, { label, text, x, y, hit, press, pressed, value, low, high }) => {
+  const tell = (element, { label, text, x, y, hit, press, pressed, value, low, high, hidden }) => {
+    element.toggleAttribute("hidden", Boolean(hidden));
     const heard = press ? { [element.localName === "button" ? "aria-pressed" : "aria-checked"]: pressed }
       : { "aria-valuemin": +low.toFixed(3), "aria-valuemax": +high.toFixed(3), "aria-valuenow": +value.toFixed(3), "aria-valuetext": text };
     for (const [name, is] of Object.entries(heard)) if (is !== undefined) element.setAttribute(name, is);
@@ -251,7 +256,7 @@ const begin = (root) => {
         swept += wrap(angle(p) - angle(last));
         last = p;
         Object.assign(changes, put(handle, handle.value + swept));
-      } else Object.assign(changes, put(handle, (handle.from ? 0 : handle.value) + far(along)));
+      } else Object.assign(changes, put(handle, (handle.read ?? Number)((handle.from ? 0 : handle.value) + far(along))));
       const out = (q) => Math.hypot(q.x - around[0], q.y - around[1]) / up.radius;
       if (up?.radius) Object.assign(changes, put(up, up.value + out(p) - out(from.point)));
       else if (up) Object.assign(changes, put(up, (handle.from ? 0 : up.value) + far(up.along)));

@@ -6,6 +6,10 @@
     const two = speeds.length > 1, r = two ? 88 : 118;
     const middle = (j) => (two ? [104 + 196 * j, 104] : [190, 134]);
     const along = 440 / last;
+    const scale = (most) => [-most, 0, most].map((v) => {
+      const [[x, y], [out, up]] = [74, 94].map((far) => tip((0.8 * v) / most, far));
+      return path("edge", `M${at(496 + x, 190 + y)}L${at(496 + out, 190 + up)}`) + text(496 + 1.22 * out, 196 + 1.22 * up, minus(v), "count");
+    }).join("");
     // The row shows 28 positions, and goes along with a word at its end.
     const from = (query, left) => within(0, within(query - 24, left, query - most - 4), last - 28);
     return {
@@ -25,7 +29,7 @@
         const [x, y] = tip((0.8 * score) / speeds.length, 74);
         const ticks = range(29).map((i) => path("hair", `M${34 + 19 * i} 324v12`) + ((start + i) % 5 ? "" : text(34 + 19 * i, 361, start + i, "count")));
         return {
-          svg: dials.join("") + path("edge", "M416 180A94 94 0 0 1 576 180") + path("ink", `M496 190L${at(496 + x, 190 + y)}`) + text(496, 222, "score", "count") +
+          svg: dials.join("") + path("edge", "M416 180A94 94 0 0 1 576 180") + scale(speeds.length) + path("ink", `M496 190L${at(496 + x, 190 + y)}`) + text(496, 222, "score", "count") +
             path("edge", "M10 330H590") + ticks.join("") +
             group(moved(place(key), 330), path("edge", "M0 0V40"), box("tile", -54, 40, 108, 42, 8), text(-14, 68, words[0]), group("translate(37 61) scale(0.8)", path("ink", ARROW))) +
             group(moved(place(query), 330), path("edge", "M0 0V-15"), box("on", -54, -57, 108, 42, 8), text(-14, -29, words[1], "inside"), group("translate(37 -36) scale(0.8)", path("arrow", ARROW))) +

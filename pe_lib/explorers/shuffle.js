@@ -9,6 +9,11 @@
   };
   // What a word got. The two Yorks are one word: they have the same vectors together, or not.
   const got = (rows, word) => rows.filter((_, i) => WORDS[i] === word).map((row) => row.map((x) => plain(x, 9)).join()).toSorted().join(";");
+  // A word is a bare arrow; a position is a hand on a dial.
+  const bare = (x, y) => {
+    const long = Math.hypot(x, y) || 1, [u, v] = [(9 * x) / long, (9 * y) / long];
+    return `M0 116L${at(x, 116 + y)}M${at(x - u + 0.6 * v, 116 + y - v - 0.6 * u)}L${at(x, 116 + y)}L${at(x - u - 0.6 * v, 116 + y - v + 0.6 * u)}`;
+  };
   const order = (places) => range(5).map((t) => places.indexOf(t));
 
   drawings.shuffle = {
@@ -28,9 +33,7 @@
           moved(seat(places[i]), i === held ? 196 : 202),
           box(i === over ? "tile over" : "tile", -52, -30, 104, 90, 10),
           text(0, 2, word),
-          circle("face", 48, 0, 116),
-          path("ink", `M0 116L${at(x, 116 - y)}`),
-          circle("solid", 5, x, 116 - y),
+          path("ink", bare(x, -y)),
           ...rows[i].map((v, c) => text(0, 190 + 26 * c, fixed(v), "count")),
         );
       });

@@ -14,16 +14,17 @@
       const glass = box("glass", -284, -22, 568, 44, 22) + group(moved(x, 0), '<ellipse class="bubble" rx="27" ry="15"/>');
       return {
         svg: WORDS.map((word, i) => path(i === 3 ? "aim" : "hair", `M${seat(i)} 90V312`) + text(seat(i), 344, word, i === 3 ? "word aimed" : "word") + text(seat(i), 374, i, "count")).join("") +
+          [["left", 38], ["right", 562]].map(([end, x]) => path("edge", `M${x} ${f(178 - 70 * state[end])}v-38`)).join("") +
           group(`${moved(300, 200 - 35 * (state.left + state.right))} ${turned(tilt(state))}`, glass) +
           range(5).map((i) => circle(best.includes(i) ? "best" : "score", 6, seat(i), 200 - 70 * height(state, i))).join(""),
         sentence: v ? `The bubble passes ${WORDS[within(0, Math.round((x + 240) / 120), 4)]}.`
           : best.length > 1 ? "Level: all five scores are equal, so York attends to all words alike."
           : `York attends most to ${WORDS[best[0]]} at ${best[0]}: an end.`,
-        reached: passes > 2,
+        reached: passes > 0,
       };
     },
     handles: ({ left, right }) => [["left", 38, left, right], ["right", 562, right, left]].map(([end, x, mine, other]) => ({
-      label: `The ${end} end`, text: `height ${fixed(mine)}`, x, y: 200 - 70 * mine, value: mine, low: -1, high: 1, step: 0.1, along: [0, -70],
+      label: `The ${end} end`, text: `height ${fixed(mine)}`, x, y: 140 - 70 * mine, value: mine, low: -1, high: 1, step: 0.1, along: [0, -70],
       set: (to) => ({ [end]: Math.abs(to - other) < 0.04 ? other : to }),
     })),
     // The bubble: its speed is in units per second.

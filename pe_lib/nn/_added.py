@@ -8,7 +8,7 @@ from pe_lib._arguments import as_flag, as_integer
 from pe_lib.nn._arguments import (
     as_float_tensor,
     as_number,
-    as_real_tensor,
+    as_positions,
     as_whole,
     match_rows,
 )
@@ -53,7 +53,7 @@ class Added(nn.Module):
         if positions is None:
             rows = self._first_rows(x, length, offset)
         else:
-            at = as_real_tensor("positions", positions)
+            at = as_positions("positions", positions)
             leading = x.shape[1::-1] if length_first else x.shape[:-1]
             at = match_rows("x", at, length, leading).to(x.device)
             rows = self._rows_at(x, at, offset)

@@ -11,7 +11,7 @@ from torch import Tensor
 from pe_lib._exact_angles import RADIANS
 from pe_lib.nn._arguments import with_float64
 
-QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64; -HALF is too large
+QUARTER, HALF = 2**62, -(2**63)  # of a turn, in units of int64
 Units = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 
 
@@ -49,14 +49,18 @@ def codes_at(
     """
     device = with_float64(positions[0].device)
     steps, rests, angle = (part.to(device) for part in columns)
-    exact = [at.to(device).double().unsqueeze(-1) + offset for at in positions]
-    for at, step in zip(exact, steps, strict=True):
-        angle = angle + at.round().long() * step
+    small = []
+    for at, step, rest in zip(positions, steps, rests, strict=True):
+        at = at.to(device).unsqueeze(-1)
+        fraction = at.is_floating_point()
+        at = (at.double() if fraction else at.long()) + offset
+        whole = at.round() if fraction else at
+        angle = angle + whole.long() * step
+        small.append(whole * rest)
+        if fraction:
+            small.append((at - whole) * (step + rest))
     behind = (angle < -QUARTER) | (angle >= QUARTER)
-    angle = torch.where(behind, angle ^ HALF, angle)
-    for at, step, rest in zip(exact, steps, rests, strict=True):
-        whole = at.round()
-        angle = angle + whole * rest + (at - whole) * (step + rest)
+    angle = sum(small, torch.where(behind, angle + HALF, angle))
     sine = torch.sin(RADIANS * angle)
     codes = torch.where(behind, -sine, sine)
     codes = codes if dtype == torch.float64 else codes.float().to(dtype)

@@ -15,6 +15,7 @@ from pe_lib import _arguments
 from pe_lib._arguments import as_integer, short_repr
 
 FAR = 2**62
+WIDE = (torch.float32, torch.float64)
 
 
 def as_number(name: str, value: Any, highest: float = math.inf) -> float:
@@ -50,10 +51,16 @@ def as_float_tensor(name: str, value: Any) -> Tensor:
     return value
 
 
-def as_real_tensor(name: str, value: Any) -> Tensor:
-    """Return a tensor of real numbers."""
-    if as_tensor(name, value).dtype == torch.bool or value.is_complex():
-        raise TypeError(f"{name} must be real numbers, got {value.dtype}")
+def as_positions(name: str, value: Any) -> Tensor:
+    """Return a tensor of real numbers, floats of 32 bits or more."""
+    dtype = as_tensor(name, value).dtype
+    if dtype == torch.bool or dtype.is_complex:
+        raise TypeError(f"{name} must be real numbers, got {dtype}")
+    if dtype.is_floating_point and dtype not in WIDE:
+        raise TypeError(
+            f"{name} must be integers, float32 or float64, got {dtype}, in which "
+            "neighbours are equal: pass them as they were before they were cast"
+        )
     return value  # type: ignore[no-any-return]
 
 
@@ -79,17 +86,19 @@ def match_rows(
 
 def ends_of(positions: Tensor) -> tuple[int, int] | None:
     """The lowest and the highest of them; None where nobody may look at values."""
-    if (
-        positions.device.type != "cpu"
-        or torch.compiler.is_compiling()
-        or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
-    ):
+    if is_traced() or positions.device.type != "cpu":
         return None
     try:
         lowest, highest = positions.aminmax()
         return int(lowest), int(highest)
     except RuntimeError:  # under vmap; or there are none
         return None
+
+
+def is_traced() -> bool:
+    """Whether a program is written down from this call, for other shapes too."""
+    compiled = torch.compiler.is_compiling()
+    return compiled or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
 
 
 def with_float64(device: torch.device) -> torch.device:

@@ -1,15 +1,15 @@
 """The one rotation of pairs, for tensors."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor
 
 from pe_lib._arguments import as_choice
 from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.nn._arguments import is_traced
 
-BLOCK = 2**19  # numbers of 16 bits that are rotated together
+BLOCK = 2**17  # numbers that are rotated together
 DOUBLE = (torch.float64, torch.complex128)
 
 
@@ -38,41 +38,45 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     tensor([-3.,  2.,  1.,  4.])
     """
     as_choice("layout", layout, LAYOUTS)
-    return rotate_each((x,), parts_of((cos, sin), layout), layout)[0]
+    parts = (cos, sin) if is_traced() else parts_of(row_of(cos, sin, layout), layout)
+    return rotate_by(x, parts, layout)
 
 
-def parts_of(cos_sin: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
-    """What :func:`rotate_each` multiplies by.
+def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+    """Cosines and sines as they are kept.
 
     Neighbours are turned by complex numbers. Of halves each number is multiplied by a
-    cosine, and the one half a head away by a sine. A compiler needs neither.
+    cosine, and the one half a head away by a sine with its sign.
     """
-    cos, sin = cos_sin
-    if torch.compiler.is_compiling():
-        return cos, sin
     if layout == "interleaved":
-        return (torch.complex(cos, sin),)
-    return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+        return torch.stack((cos, sin), -1).flatten(-2)
+    return torch.cat((cos, cos, -sin, sin), -1)
 
 
-def rotate_each(
-    tensors: Sequence[Tensor], parts: Sequence[Tensor], layout: str
-) -> list[Tensor]:
-    """The first numbers of tensors [..., head_dim], by the same angles."""
-    turn: Callable[..., Tensor] = _halves
-    width = parts[0].shape[-1]
-    if torch.compiler.is_compiling():
-        turn, width = partial(_by_formula, layout), 2 * width
-    elif layout == "interleaved":
-        turn, width = _neighbours, 2 * width
-    rotated = []
-    for x in tensors:
-        more = x.shape[-1] - width
-        if more < 0:
-            raise ValueError(f"x must have {width} numbers or more, got {x.shape[-1]}")
-        turned = _rounded(x[..., :width] if more else x, parts, turn)
-        rotated.append(torch.cat((turned, x[..., width:]), -1) if more else turned)
-    return rotated
+def parts_of(row: Tensor, layout: str) -> Sequence[Tensor]:
+    """Views of it, by which :func:`rotate_by` multiplies; a program needs two alone."""
+    if layout == "interleaved":
+        pairs = torch.unflatten(row, -1, (row.shape[-1] // 2, 2))
+        return pairs.unbind(-1) if is_traced() else (torch.view_as_complex(pairs),)
+    if is_traced():
+        return row.chunk(4, -1)[::3]
+    return row.chunk(2, -1)
+
+
+def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str) -> Tensor:
+    """The first numbers of x [..., head_dim]."""
+    traced, width = is_traced(), parts[0].shape[-1]
+    if traced or layout == "interleaved":
+        width = 2 * width
+    more = x.shape[-1] - width
+    if more < 0:
+        raise ValueError(f"x must have {width} numbers or more, got {x.shape[-1]}")
+    turns = x[..., :width] if more else x
+    if traced:
+        turned = _by_formula(layout, turns, *parts)
+    else:
+        turned = _rounded(turns, parts, TURNS[layout])
+    return torch.cat((turned, x[..., width:]), -1) if more else turned
 
 
 def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) -> Tensor:
@@ -85,7 +89,6 @@ def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) ->
     if (
         x.numel() <= BLOCK
         or (x.dtype == wide and turn is _neighbours)
-        or torch.compiler.is_compiling()
         or x.device.type != "cpu"
         or parts[0].shape[-2:-1] != x.shape[-2:-1]
     ):
@@ -95,8 +98,13 @@ def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) ->
     turn = _halves_in_place if turn is _halves else turn
     rows = max(1, BLOCK * x.shape[-2] // x.numel())
     blocks = zip(*(torch.split(part, rows, -2) for part in (x, *parts)), strict=True)
-    done = [turn(block.type(wide), *few).type(x.dtype) for block, *few in blocks]
-    return torch.cat(done, -2)
+    if torch.is_grad_enabled():
+        done = [turn(block.type(wide), *few).type(x.dtype) for block, *few in blocks]
+        return torch.cat(done, -2)
+    out = torch.empty_like(x)
+    for into, (block, *few) in zip(torch.split(out, rows, -2), blocks, strict=True):
+        into.copy_(turn(block.type(wide), *few))
+    return out
 
 
 def _neighbours(x: Tensor, angles: Tensor) -> Tensor:
@@ -114,9 +122,19 @@ def _halves_in_place(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def _by_formula(layout: str, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """For a compiler, which makes one loop of it, and none for complex numbers."""
-    a, b = (x[..., columns] for columns in layout_columns(x.shape[-1], layout))
-    both = a * cos - b * sin, b * cos + a * sin
+    """For a compiler, which makes one loop of it, and none for complex numbers.
+
+    Nothing here asks how many numbers there are: a program would hold for these alone.
+    """
+    columns = layout_columns(x.shape[-1], layout)
+    a, b = (x[..., column].to(cos.dtype) for column in columns)
+    both = [part.to(x.dtype) for part in (a * cos - b * sin, b * cos + a * sin)]
     if layout == "half_split":
         return torch.cat(both, -1)
     return torch.stack(both, -1).flatten(-2)
+
+
+TURNS: dict[str, Callable[..., Tensor]] = {
+    "interleaved": _neighbours,
+    "half_split": _halves,
+}

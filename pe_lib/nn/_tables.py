@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from pe_lib.nn._arguments import with_float64
+from pe_lib.nn._arguments import WIDE, ends_of, with_float64
 
 NEAR = 1 / 128  # of a table in 16 bits, or of one whose angles were float32
-WIDE = (torch.float32, torch.float64)
 
 
 class Tabled(nn.Module):
@@ -50,6 +50,18 @@ class Tabled(nn.Module):
         """The table, if it is the one that was filled, or else that one."""
         table = self._buffers["table"]  # self.table takes longer than half the sum
         return table if table is self._filled else self._filled
+
+    def _looked_up(
+        self, table: Tensor | None, positions: Tensor, offset: Any
+    ) -> Tensor | None:
+        """The rows of whole positions, if `table` has all of them."""
+        if table is None or positions.is_floating_point():
+            return None
+        ends = ends_of(positions)
+        if not ends or ends[0] + offset < 0 or ends[1] + offset >= len(table):
+            return None
+        rows = positions.long()
+        return functional.embedding(rows + offset if offset else rows, table)
 
     def reset_parameters(self) -> None:
         """Compute the table, in its dtype and on its device.

@@ -11,7 +11,7 @@ from pe_lib._arguments import as_choice, as_flag, as_integer
 from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import (
     as_number,
-    as_real_tensor,
+    as_positions,
     as_tensor,
     as_whole,
     with_float64,
@@ -130,7 +130,7 @@ class _Bias(nn.Module):
         return others.unsqueeze(-2) - queries.unsqueeze(-1)
 
     def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        given = as_real_tensor(name, value)
+        given = as_positions(name, value)
         if given.ndim not in (1, 2) or given.shape[-1] != length:
             raise ValueError(
                 f"{name} must have shape [{length}] or [batch, {length}], got "

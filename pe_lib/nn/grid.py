@@ -12,7 +12,7 @@ from pe_lib.beyond.grid import _axis_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
 from pe_lib.nn._angles import make_columns
-from pe_lib.nn._arguments import as_real_tensor
+from pe_lib.nn._arguments import as_positions
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -89,7 +89,7 @@ class GridRotaryEmbedding(nn.Module):
         self, positions: Tensor, *, dtype: torch.dtype = torch.float32
     ) -> tuple[Tensor, Tensor]:
         """Cosines and sines of positions [..., axes]: two [..., head_dim / 2]."""
-        positions, axes = as_real_tensor("positions", positions), len(self.frequencies)
+        positions, axes = as_positions("positions", positions), len(self.frequencies)
         if not positions.ndim or positions.shape[-1] != axes:
             raise ValueError(
                 f"positions must have shape [..., {axes}], one number for each axis, "

@@ -11,12 +11,20 @@ from pe_lib._arguments import as_base, as_choice, as_integer, as_positive
 from pe_lib.beyond.rotary import BASE, _pair_frequencies
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import as_float_tensor, as_real_tensor, as_whole, match_rows
+from pe_lib.nn._arguments import (
+    WIDE,
+    as_float_tensor,
+    as_positions,
+    as_whole,
+    is_traced,
+    match_rows,
+)
 from pe_lib.nn._configs import rotary_arguments
-from pe_lib.nn._rotate import parts_of, rotate_each
-from pe_lib.nn._tables import WIDE, Tabled
+from pe_lib.nn._rotate import parts_of, rotate_by, row_of
+from pe_lib.nn._tables import Tabled
 
 CosSin = tuple[Tensor, Tensor]
+Given = tuple[Tensor | None, int, CosSin | None]  # positions, offset, cos_sin
 
 
 class RotaryEmbedding(Tabled):
@@ -119,22 +127,35 @@ class RotaryEmbedding(Tabled):
             )
         cosines, sines = layout_columns(self.rotary_dim, "half_split")
         columns = make_columns(self.rotary_dim, sines, cosines, units)
-        self._make_table((self.max_length, self.rotary_dim), columns, device, dtype)
+        kept = self.rotary_dim * (1 if self.layout == "interleaved" else 2)
+        self._make_table((self.max_length, kept), columns, device, dtype)
 
     @classmethod
     def from_config(
-        cls, config: Any, *, layout: str | None = None, **options: Any
+        cls,
+        config: Any,
+        *,
+        layout: str | None = None,
+        layer_type: str | None = None,
+        length: int | None = None,
+        **options: Any,
     ) -> Self:
         """The rotary module of a model that transformers describes.
 
-        From its configuration or the dict of its config.json: `rope_parameters`, or
-        `rope_theta` and `rope_scaling` of older files, with the rules "default",
-        "linear", "llama3" and "yarn"; the width of a head and the share that turns.
-        The layout must be given where it is not known from `model_type`; options are
-        `max_length`, `seq_dim`, `device` and `dtype` of the module.
+        From its configuration or the dict of its config.json, also the text's part of
+        one: `rope_parameters`, or `rope_theta` and `rope_scaling` of older files, with
+        the rules "default", "linear", "llama3", "yarn", "proportional", "dynamic" and
+        "longrope"; the width of a head and the share that turns. What is not
+        understood is an error. Options are `max_length`, `seq_dim`, `device` and
+        `dtype` of the module.
 
-        Raises ValueError if the layout is not known, angles depend on the length of
-        the text ("dynamic", "longrope"), or layers differ in their parameters.
+        `layout` must be given where it is not known from `model_type`; `layer_type`
+        where kinds of layers turn in ways of their own, as in Gemma 3; `length`, that
+        of the longest text, where angles depend on it ("dynamic", "longrope"). Keys
+        in a cache keep the angles of the module that turned them.
+
+        Raises ValueError if one of these is missing, or the base, or a parameter is
+        not understood.
 
         Position interpolation by a factor of 8:
 
@@ -144,7 +165,8 @@ class RotaryEmbedding(Tabled):
         >>> RotaryEmbedding.from_config(config).frequencies
         (0.125, 0.00125)
         """
-        return cls(**rotary_arguments(config, layout), **options)
+        found = rotary_arguments(config, layout, layer_type, length)
+        return cls(**found, **options)
 
     @property
     def frequencies(self) -> tuple[float, ...]:
@@ -192,16 +214,13 @@ class RotaryEmbedding(Tabled):
                 "rotate() takes each with its own positions"
             )
         given = positions, offset, cos_sin
-        parts = self._parts("queries", queries, given)
-        if positions is None and cos_sin is None and keys.dtype == queries.dtype:
-            both = rotate_each((queries, keys), parts, self.layout)
-        else:
+        parts = others = self._parts("queries", queries, given)
+        alike = (keys.dtype == torch.float64) == (queries.dtype == torch.float64)
+        if not alike:
             others = self._parts("keys", keys, given)
-            both = rotate_each((queries,), parts, self.layout)
-            both += rotate_each((keys,), others, self.layout)
-        if self.seq_dim != -2:
-            both = [part.transpose(self.seq_dim, -2) for part in both]
-        return both[0], both[1]
+        return self._turned("queries", queries, parts), self._turned(
+            "keys", keys, others
+        )
 
     def rotate(
         self,
@@ -213,9 +232,7 @@ class RotaryEmbedding(Tabled):
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
         x = self._length_before_last("x", x)
-        parts = self._parts("x", x, (positions, offset, cos_sin))
-        (rotated,) = rotate_each((x,), parts, self.layout)
-        return rotated if self.seq_dim == -2 else rotated.transpose(self.seq_dim, -2)
+        return self._turned("x", x, self._parts("x", x, (positions, offset, cos_sin)))
 
     def cos_sin(
         self, positions: Tensor, *, offset: int = 0, dtype: torch.dtype = torch.float32
@@ -230,7 +247,7 @@ class RotaryEmbedding(Tabled):
         >>> torch.cat([cos, cos], -1)
         tensor([[0.5403, 0.9999, 0.5403, 0.9999]])
         """
-        positions = as_real_tensor("positions", positions)
+        positions = as_positions("positions", positions)
         if dtype not in WIDE:
             raise TypeError(
                 f"dtype must be torch.float32 or torch.float64, got {dtype}: angles "
@@ -244,41 +261,64 @@ class RotaryEmbedding(Tabled):
         """The same, of positions on each of the axes, or on all alike."""
         axes = axes * (len(self._exact[0]) // len(axes))
         cos, sin = codes_at(axes, offset, self._exact, dtype).chunk(2, -1)
-        factor = self.attention_factor
-        return (cos, sin) if factor == 1 else (cos * factor, sin * factor)
+        if self.attention_factor != 1:
+            cos, sin = cos * self.attention_factor, sin * self.attention_factor
+        if (
+            is_traced()
+        ):  # inductor keeps what is joined, and computes it once for all heads
+            cos, sin = torch.cat((cos, sin), -1).chunk(2, -1)
+        return cos, sin
 
-    def _parts(self, name: str, x: Tensor, given: tuple[Any, ...]) -> Sequence[Tensor]:
-        """Angles given, or of positions + offset; from the table, if it has them."""
+    def _parts(self, name: str, x: Tensor, given: Given) -> Sequence[Tensor]:
+        """What turns positions [length] or [batch, length], from the table if there."""
         (positions, offset, cos_sin), length = given, x.shape[-2]
-        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+        if type(offset) is not int:
+            offset = as_whole("offset", offset)
         if cos_sin is not None:
-            if positions is not None or type(offset) is not int or offset:
+            if positions is not None or offset:
                 raise ValueError(
                     "cos_sin must come without positions and offset, which it holds, "
                     f"got positions of type {type(positions).__name__} and offset "
                     f"{offset}"
                 )
-        elif positions is not None:
-            cos_sin = self.cos_sin(positions, offset=offset, dtype=dtype)
-        if cos_sin is not None:
-            return parts_of(self._fitting(name, x, cos_sin), self.layout)
-        if type(offset) is not int:
-            offset = as_whole("offset", offset)
+            return self._laid_out(self._checked(name, x, cos_sin))
+        dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
         table, end = self._ready(), offset + length
-        fits = table is not None and table.dtype == dtype and table.device == x.device
-        if not fits or offset < 0 or end > self.max_length:
-            found = self.cos_sin(
-                torch.arange(length, device=x.device), offset=offset, dtype=dtype
-            )
-            return parts_of(found, self.layout)
-        if torch.compiler.is_compiling():
-            return table[offset:end].chunk(2, -1)  # type: ignore[index]
-        return [part[offset:end] for part in self._table_parts]
+        if table is None or table.dtype != dtype or table.device != x.device:
+            table = None
+        if positions is None:
+            if table is not None and offset >= 0 and end <= self.max_length:
+                return parts_of(table[offset:end], self.layout)
+            positions = torch.arange(length, device=x.device)
+        else:
+            positions = self._match(name, x, as_positions("positions", positions))
+            positions = positions.to(x.device)
+            rows = self._looked_up(table, positions, offset)
+            if rows is not None:
+                return parts_of(rows, self.layout)
+        return self._laid_out(self._cos_sin((positions,), offset, dtype))
 
-    def _fitting(self, name: str, x: Tensor, cos_sin: CosSin) -> list[Tensor]:
-        """Cosines and sines with the axes of x."""
-        length, found = x.shape[-2], []
+    def _laid_out(self, cos_sin: CosSin) -> Sequence[Tensor]:
+        """As they are multiplied by, where that is not their own affair."""
+        if is_traced():
+            return cos_sin
+        return parts_of(row_of(*cos_sin, self.layout), self.layout)
+
+    def _turned(self, name: str, x: Tensor, parts: Sequence[Tensor]) -> Tensor:
+        """x, rotated, with its length where it was."""
+        if parts[0].ndim == 3:  # of a batch, whose heads come before the length
+            heads = (slice(None), *[None] * (x.ndim - 3))
+            parts = [self._match(name, x, part, 1)[heads] for part in parts]
+        x = rotate_by(x, parts, self.layout)
+        return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
+
+    def _match(self, name: str, x: Tensor, at: Tensor, columns: int = 0) -> Tensor:
+        length = x.shape[-2]
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
+        return match_rows(name, at, length, rows, columns)
+
+    def _checked(self, name: str, x: Tensor, cos_sin: CosSin) -> CosSin:
+        """Cosines and sines as they were given, if x can be turned by them."""
         for part in cos_sin:
             if part.dtype not in WIDE or (x.dtype, part.dtype) == WIDE[::-1]:
                 raise TypeError(
@@ -290,10 +330,8 @@ class RotaryEmbedding(Tabled):
                     f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, "
                     f"got {part.shape[-1]}"
                 )
-            part = match_rows(name, part, length, rows, columns=1).to(x.device)
-            heads = (slice(None), *[None] * (x.ndim - 3))
-            found.append(part[heads] if part.ndim == 3 else part)
-        return found
+        cos, sin = (self._match(name, x, part, 1).to(x.device) for part in cos_sin)
+        return cos, sin
 
     def _length_before_last(self, name: str, x: Tensor) -> Tensor:
         """A view of queries or keys with axes [..., length, head_dim]."""
@@ -308,8 +346,8 @@ class RotaryEmbedding(Tabled):
 
     def _fill(self, table: Tensor) -> None:
         positions = torch.arange(self.max_length, device=table.device)
-        table.copy_(torch.cat(self._cos_sin((positions,), 0, table.dtype), -1))
-        self._table_parts = parts_of(table.chunk(2, -1), self.layout)
+        cos_sin = self._cos_sin((positions,), 0, table.dtype)
+        table.copy_(row_of(*cos_sin, self.layout))
 
     def _known(self, count: int) -> Tensor:
         return torch.tensor(self._frequencies, dtype=torch.float64).expand(count, -1)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from pe_lib._arguments import as_base, as_choice, as_integer
 from pe_lib._exact_angles import fixed_point_frequencies
@@ -13,7 +12,6 @@ from pe_lib.frequencies import SPACINGS
 from pe_lib.layouts import LAYOUTS, layout_columns
 from pe_lib.nn._added import Added
 from pe_lib.nn._angles import codes_at, make_columns
-from pe_lib.nn._arguments import ends_of
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
 
@@ -117,12 +115,9 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
-        table = self._ready_for(x)
-        if table is not None and not positions.is_floating_point():
-            ends = ends_of(positions)
-            if ends and ends[0] + offset >= 0 and ends[1] + offset < self.max_length:
-                rows = positions.long()
-                return functional.embedding(rows + offset if offset else rows, table)
+        rows = self._looked_up(self._ready_for(x), positions, offset)
+        if rows is not None:
+            return rows
         return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _fill(self, table: Tensor) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pe_lib import angular_frequencies, shift_matrix, sinusoidal
 from pe_lib.attention import attention, softmax
-from pe_lib.beyond import positions, scaling
+from pe_lib.beyond import scaling
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers import dial, dot_product, drawing, field, skip, stretch
 from pe_lib.geometry import first_rise, similarity
@@ -62,7 +62,7 @@ def test_shuffle(codes):
         shown = view("shuffle", places=places.tolist(), codes=codes)
         told = numbers(" ".join(words(shown["svg"], "count"))).reshape(5, 2)
         np.testing.assert_allclose(told, new[places], atol=0.00501)
-        arrows = np.array(drawn(shown["svg"], "ink"))[:, 2:]
+        arrows = np.array(drawn(shown["svg"], "ink"))[:, 2:4]
         np.testing.assert_allclose(
             arrows, 44 * new[places] * (1, -1) + (0, 116), atol=0.051
         )
@@ -235,7 +235,7 @@ def test_switches():
     P = binary(np.arange(5), 3, centered=True)
     most = 0
     for switches in product((-1, 0, 1), repeat=3):
-        shown = view("switches", switches=switches)
+        shown = view("switches", switches=switches, presses=3)
         looks = attended(P * switches @ P.T)
         hits = sum(looks[t] == [t - 1] for t in range(1, 5))
         lamps = re.findall('class="(on|off|none)"', shown["svg"])
@@ -248,6 +248,7 @@ def test_switches():
             said = f"{hits} of 4 words attend most to the word before."
             assert shown["sentence"] == said
         assert shown["reached"] == (hits == 2)
+        assert not view("switches", switches=switches, presses=2)["reached"]
         most = max(most, hits)
     assert most == 2
 
@@ -267,6 +268,19 @@ def test_wheel():
             np.testing.assert_allclose(points[:, 1], wave, atol=0.051)
 
 
+def test_the_sine_alone():
+    """Two hands with one sine; one position on their sines differ, but at an end."""
+    for turn in (-2, 0.3, 0.9, np.pi / 2, 4):
+        shown = view("wheel", turn=turn, alone=True)
+        here, *on = numbers(shown["sentence"].replace("One", ""))
+        hands = np.array([turn, np.pi - turn])
+        assert abs(np.sin(hands) - here).max() < 0.00501
+        np.testing.assert_allclose(on, np.sin(hands + 1), atol=0.00501)
+        rings = np.ravel(drawn(shown["svg"], "ring", "cx"))
+        np.testing.assert_allclose(rings, 150 + 100 * np.sin(hands + 1), atol=0.051)
+        assert shown["reached"] == (abs(np.cos(turn)) > 0.2)
+
+
 def test_two_hands():
     """The nearest position and the whole curve, at all 99 frequencies."""
     t, won = np.arange(1, 100), []
@@ -284,24 +298,6 @@ def test_two_hands():
         if shown["reached"]:
             won.append(slow)
     assert won == [0.39]
-
-
-def test_knobs():
-    """At many turns, arrows and hits; one step of each hand is right at all lengths."""
-    rounds = np.array([2, 4, 8])
-    turns = [*product(range(-180, 181, 60), repeat=3), (180, 90, 45), (180, 90, 40)]
-    for words, turned in product((5, 9, 12), turns):
-        shown = view("knobs", turns=turned, words=words)
-        angles = 2 * np.pi * np.arange(words)[:, np.newaxis] / rounds
-        keys = angles + np.radians(turned)
-        scores = np.cos(angles[:, np.newaxis] - keys).sum(axis=2)
-        looks = attended(scores)[1:]
-        right = sum(at == [i] for i, at in enumerate(looks))
-        assert shown["svg"].count('"found"') == right
-        assert shown["reached"] == (right == words - 1)
-        if found := re.match(r"(\d+) of \d+ attend one back", shown["sentence"]):
-            assert int(found[1]) == right
-        assert shown["reached"] or turned != (180, 90, 45) or words > 8
 
 
 def test_dot_product():
@@ -400,40 +396,13 @@ def test_patches():
         assert diagonals or not shown["reached"]
 
 
-def test_right_offsets():
-    """All cuts and ways to count: owners, positions, squares, pairs."""
-    for ranks, cut, way in product(
-        (2, 4), positions.ORDERS, ("local", *positions.ORDERS)
-    ):
-        shown = view("right_offsets", ranks=ranks, cut=cut, numbers=way)
-        owner, place = np.empty(16, int), np.empty(16, int)
-        for rank in range(ranks):
-            mine = positions.sharded(16, ranks, rank, order=cut)
-            owner[mine] = rank
-            local = np.arange(16 // ranks)
-            place[mine] = (
-                local
-                if way == "local"
-                else positions.sharded(16, ranks, rank, order=way)
-            )
-        told = numbers(" ".join(words(shown["svg"], "word"))).reshape(2, 16)
-        assert np.array_equal(told, [owner, place])
-        t = np.arange(16)
-        right = np.subtract.outer(place, place) == np.subtract.outer(t, t)
-        count = np.count_nonzero(np.tril(right))
-        assert shown["svg"].count('class="on"') == count
-        first = positions.sharded(16, ranks, 1, order=cut)[0]
-        assert numbers(shown["sentence"]).tolist() == [
-            *(count, 136, 1, first, place[first])
-        ]
-        assert shown["reached"] == (cut == way == "zigzag") <= (count == 136)
-
-
 def test_galaxy():
     """Every dot, and the norm of code 100; it catches on the ring and its parts."""
-    for size, turn in product((0.5, 0.9, 0.985, 1, 1.005, 1.02, 1.2), (-3, 0.4, 1.13)):
+    for size, turn in product(
+        (0.5, 0.9, 0.959, 0.961, 1, 1.039, 1.041, 1.2), (-3, 0.4, 1.13)
+    ):
         shown = view("galaxy", size=size, turn=turn)
-        caught = 1 if abs(size - 1) < 0.012 else size
+        caught = 1 if abs(size - 1) < 0.04 else size
         P = caught ** np.arange(300)[:, np.newaxis] * sinusoidal(
             turn * np.arange(300), 2
         )
@@ -456,7 +425,7 @@ def test_galaxy():
         assert not shown["reached"]
 
 
-def test_coats():
+def test_plane():
     """Norms and misses against least squares, on the way to a circle and beside it."""
     rng = np.random.default_rng(0)
     start = np.array([(0, 0.8), (0.3, 0.2), (0.9, 0.4), (0.5, -0.6), (-0.7, -0.3)])
@@ -468,7 +437,7 @@ def test_coats():
     won = []
     for P, n in product(codes, (5, 12, 40)):
         right, up = P.T.tolist()
-        shown = view("coats", right=right, up=up, positions=n)
+        shown = view("plane", right=right, up=up, positions=n)
         move = np.linalg.lstsq(P[:-1], P[1:], rcond=None)[0]
         size = np.mean(P**2) or 1
         miss = np.sqrt(np.mean((P[:-1] @ move - P[1:]) ** 2) / size)
@@ -721,9 +690,10 @@ def test_another_text_has_words_that_come_twice():
         assert text.index(text[t]) == text.index(text[t - 1]) + 1
 
 
-def test_each_drawing_has_a_test_here_of_its_name():
+def test_each_drawing_has_a_test_of_its_name():
     kinds = {kind._name for kind in drawing.Drawing.__subclasses__()}
-    missing = {f"test_{kind}" for kind in kinds} - set(globals())
+    written = "".join(x.read_text() for x in Path(__file__).parent.glob("test_*.py"))
+    missing = {kind for kind in kinds if f"def test_{kind}(" not in written}
     assert len(kinds) > 20 and not missing, (
-        f"write {missing} here: the numbers it shows, beside those of pe_lib"
+        f"write tests of {missing}: the numbers it shows, beside those of pe_lib"
     )

@@ -47,6 +47,10 @@ SHAPES = r"positions must have shape \[3\] or \[(2|batch), 3\].* got "
         ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
         ({"positions": [0, 1, 2]}, TypeError, "positions must be a tensor, got list"),
         ({"positions": AT > 1}, TypeError, "must be real numbers, got torch.bool"),
+        *(
+            ({"positions": AT.to(dtype)}, TypeError, f"float32 or float64, got {dtype}")
+            for dtype in (torch.float16, torch.bfloat16, torch.float8_e4m3fn)
+        ),
         ({"positions": torch.arange(4)}, ValueError, SHAPES + r"\[4\]"),
         ({"positions": AT[:, None].expand(3, 2)}, ValueError, SHAPES + r"\[3, 2\]"),
         ({"positions": AT.expand(2, 3)[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),

@@ -76,6 +76,16 @@ def test_the_filter_leaves_the_words_that_hold_it(at: Opener) -> None:
     )
 
 
+def test_the_filter_forgives(at: Opener) -> None:
+    """A word that no entry has is taken for its nearest, and that is said."""
+    page = at(GLOSSARY).page
+    page.fill(".word-filter input", "rotery")
+    output = page.locator(".word-filter output")
+    output.filter(has_text="“rotery” taken for “rotary”").wait_for()
+    left = page.locator("dl.words > div:visible").all_text_contents()
+    assert left and all("rotary" in text.lower() or "RoPE" in text for text in left)
+
+
 @pytest.fixture
 def page(at: Opener) -> Any:
     """A chapter that links to words."""

@@ -1,7 +1,7 @@
 """The search: rules that hold for any question, and the dialog in a browser.
 
-The rules are asked of the built index in mini-racer, with the words of the book's own
-headings: no question of a test is known to the search.
+The rules are asked of the built sections in mini-racer, with the book's own headings
+and the questions of ``questions.yml``: no question of a test is known to the search.
 """
 
 import gzip
@@ -10,34 +10,43 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from py_mini_racer import MiniRacer
 
 import manuscript
 from tests.website import site_checks as checks
 from tests.website.site_checks import Opener, Site
-from website.search import SCRIPTS
+from website.search import SCRIPTS, STATIC
 
 CHAPTER = "book/sinusoidal/formula"
-MANY = "position encoding attention rotation table head text number matrix word"
+FAQ = "book/reference/faq.html"
 LARGEST = 400_000  # bytes, compressed, of all that a first question fetches
+ASKED = yaml.safe_load(Path(__file__).with_name("questions.yml").read_text("utf-8"))
 
 Ask = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def ask(site: Site) -> Iterator[Ask]:
-    """Asks the built index as the page does."""
-    index = (site.folder / "_static/search-index.js").read_text(encoding="utf-8")
+def sections(site: Site) -> list[dict[str, Any]]:
+    """All that the search knows."""
+    text = (site.folder / "_static/sections.js").read_text(encoding="utf-8")
+    return list(json.loads(text.removeprefix("const SECTIONS = ").rstrip(";\n")))
+
+
+@pytest.fixture(scope="module")
+def ask(sections: list[dict[str, Any]]) -> Iterator[Ask]:
+    """Asks as the page does."""
     with MiniRacer() as javascript:
         for script in SCRIPTS:
             javascript.eval(script.read_text(encoding="utf-8") + "; 0")
-        javascript.eval(f"{index}; const loaded = Find.load(INDEX); 0")
+        javascript.eval(f"const book = Find.make({json.dumps(sections)}); 0")
 
         def question(words: str) -> dict[str, Any]:
-            answer = f"JSON.stringify(Find.ask(loaded, {json.dumps(words)}))"
+            answer = f"JSON.stringify(book.ask({json.dumps(words)}))"
             return dict(json.loads(str(javascript.eval(answer))))
 
         yield question
@@ -48,22 +57,17 @@ def pages(answer: dict[str, Any], most: int = 3) -> list[str]:
     return [found[0]["path"].partition("#")[0] for found in answer["pages"][:most]]
 
 
-@pytest.fixture(scope="module")
-def sections(ask: Ask) -> list[dict[str, Any]]:
-    """Those that nearly any question about the subject finds."""
-    found = [section for page in ask(MANY)["pages"] for section in page]
-    assert len(found) > 200
-    return sorted(found, key=lambda section: section["path"])
+def unique(sections: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those whose heading no other has."""
+    known = Counter(section["heading"] for section in sections)
+    return [section for section in sections if known[section["heading"]] == 1]
 
 
 def share_found(
     ask: Ask, sections: list[dict[str, Any]], spoil: Callable[[str], str]
 ) -> float:
     """How often a heading, spoiled, finds its page among the first three."""
-    known = Counter(section["heading"] for section in sections)
-    telling = [
-        s for s in sections if known[s["heading"]] == 1 and len(s["heading"]) > 24
-    ]
+    telling = [s for s in unique(sections) if len(s["heading"]) > 24]
     sample = random.Random(0).sample(telling, 100)
     hits = [
         section["path"].partition("#")[0] in pages(ask(spoil(section["heading"])))
@@ -94,6 +98,88 @@ def with_others(text: str) -> str:
     return f"please xyzzy {text} plugh thanks"
 
 
+def test_a_heading_that_was_asked_is_first(
+    ask: Ask, sections: list[dict[str, Any]]
+) -> None:
+    """Every one that no other section has, however short."""
+    missed = [
+        section["heading"]
+        for section in unique(sections)
+        if ask(section["heading"])["pages"][0][0]["id"] != section["id"]
+    ]
+    assert not missed
+
+
+@pytest.fixture(scope="module")
+def answers(sections: list[dict[str, Any]]) -> dict[str, int]:
+    """The entries of the FAQ, by their titles as the source has them."""
+    found = {
+        s["heading"].replace("’", "'"): s["id"]
+        for s in sections
+        if s["path"].startswith(f"{FAQ}#")
+    }
+    assert len(found) > 50
+    return found
+
+
+def shows(answer: dict[str, Any], entry: int, most: int) -> bool:
+    """Whether an entry is listed among the first pages."""
+    return entry in (each["id"] for page in answer["pages"][:most] for each in page)
+
+
+def test_each_question_of_the_faq(ask: Ask, answers: dict[str, int]) -> None:
+    """Asked by the word, its answer is the first."""
+    assert not [title for title in answers if not shows(ask(title), answers[title], 1)]
+
+
+def test_each_question_in_other_words(ask: Ask, answers: dict[str, int]) -> None:
+    """Each has a paraphrase; of these four in five show the answer among the first two.
+
+    The others ask with words that neither the entry nor a synonym has.
+    """
+    assert ASKED["faq"].keys() == answers.keys()
+    missed = [
+        asked
+        for title, asked in ASKED["faq"].items()
+        if not shows(ask(asked), answers[title], 2)
+    ]
+    assert len(missed) <= len(answers) / 5, missed
+
+
+def test_questions_of_strangers(ask: Ask) -> None:
+    """Four in five find a page that answers among the first three."""
+    missed = [
+        asked
+        for asked, right in ASKED["strangers"].items()
+        if not {f"book/{page}.html" for page in right} & set(pages(ask(asked)))
+    ]
+    assert len(missed) <= len(ASKED["strangers"]) / 5, missed
+
+
+def test_synonyms(ask: Ask) -> None:
+    """At most sixty lines; each stands for what the book has, and finds the same."""
+    lines = (STATIC / "synonyms.js").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    for line in lines:
+        if " = " not in line or line.startswith(("//", "const")):
+            continue
+        many, one = line.split(" = ")
+        right = ask(one)
+        assert right["pages"] and not right["meant"], one
+        for each in many.split(","):
+            assert pages(ask(each)) == pages(right), each
+
+
+def test_short_words_are_not_repaired(ask: Ask) -> None:
+    """A word of four letters is near too many others."""
+    draw = random.Random(0)
+    words = [
+        "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=4)) for _ in range(50)
+    ]
+    meant = [found for word in words for found in ask(word)["meant"]]
+    assert len(meant) > 30 and not any(near for _, near in meant)
+
+
 @pytest.mark.parametrize(
     "spoil", [str, letters_lost, letters_swapped, words_begun, with_others]
 )
@@ -111,6 +197,8 @@ def test_forgives(
         ("10000", "10,000"),
         ("10k", "10000"),
         ("normalized", "normalised"),
+        ("normalisation", "normalise"),
+        ("interpolations", "interpolate"),
         ("rotation matrices", "Rotation matrix"),
         ("d model", "d_model"),
         ("BERT's", "bert"),
@@ -148,16 +236,40 @@ def test_did_you_mean(ask: Ask) -> None:
     assert ask("positional")["meant"] == []
 
 
-def test_library_comes_last(ask: Ask) -> None:
-    """Of pages that are equally near, the list of names is not the first."""
-    assert "book/reference/api.html" not in pages(ask("positional encoding"))
+def test_lists_of_names_come_last(ask: Ask, sections: list[dict[str, Any]]) -> None:
+    """Docstrings are summaries there; and neither they nor sources are the first."""
+    library = [s for s in sections if s["path"].startswith("book/reference/api")]
+    words = [sum(len(s["text"].split()) for s in some) for some in (library, sections)]
+    assert words[0] < 0.04 * words[1]
+    first = [
+        page
+        for words in ("positional encoding", "rope", "attention head", "shift matrix")
+        for page in pages(ask(words))
+    ]
+    assert not {"book/reference/api.html", "book/reference/bibliography.html"} & {
+        *first
+    }
 
 
-def test_excerpts(sections: list[dict[str, Any]]) -> None:
-    """Excerpts are sentences of the text."""
-    assert all(len(section["excerpt"]) < 160 for section in sections)
+@pytest.mark.parametrize(
+    "words", ["shift matrix", "position", "unique", "kv cache", "bias"]
+)
+def test_excerpts(ask: Ask, words: str) -> None:
+    """A sentence that can be read, round what was found, which is marked."""
     unread = re.compile(r"import |\\|\b[a-z]+(19|20)\d\d")  # code, TeX, keys of sources
-    assert not [s["excerpt"] for s in sections if unread.search(s["excerpt"])]
+    shown = [s for page in ask(words)["pages"] for s in page if s["excerpt"]]
+    assert len(shown) > 2
+    for section in shown:
+        text = " ".join(word for word, _ in section["excerpt"])
+        assert len(text) < 160 and not unread.search(text)
+        assert text.strip(" …") in " ".join(
+            (section["text"] + section["about"]).split()
+        )
+        if (
+            set(words.split()) & set(section["text"].split())
+            and "\\" not in section["text"]
+        ):
+            assert any(found for _, found in section["excerpt"])
 
 
 def test_what_a_page_says_of_itself(ask: Ask) -> None:
@@ -172,7 +284,7 @@ def test_what_a_page_says_of_itself(ask: Ask) -> None:
 def test_weight(site: Site) -> None:
     """All that a first question fetches."""
     static = site.folder / "_static"
-    files = [static / "search-index.js", static / "search.js"]
+    files = [static / "sections.js", static / "search.js"]
     files += [next(static.rglob(script.name)) for script in SCRIPTS]
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) < LARGEST
     assert not list(site.folder.rglob("searchindex.js"))
@@ -193,6 +305,9 @@ def test_dialog(at: Opener) -> None:
     assert page.evaluate("document.activeElement.matches('#search-dialog a')")
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.matches('#search-dialog input')")
+    page.get_by_role("button", name="To the answers").click()
+    assert page.evaluate("document.activeElement.matches('#search-dialog a')")
+    assert dialog.locator("mark").count() and CHAPTER in page.url
     for word in ("xyzzy", "the"):
         field.fill(word)
         page.wait_for_timeout(100)
@@ -202,3 +317,34 @@ def test_dialog(at: Opener) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: CHAPTER not in url)
     assert not checks.external_requests(seen) + checks.console(seen)
+
+
+def test_dialog_closes_at_once(at: Opener) -> None:
+    """By one Escape, with a question in the field, and by its button."""
+    page = at(CHAPTER).page
+    dialog = page.locator("#search-dialog")
+    page.keyboard.press("/")
+    page.keyboard.type("shift")
+    page.keyboard.press("Escape")
+    assert dialog.is_hidden()
+    page.locator(".search-button").click()
+    assert page.locator("#search-dialog input").input_value() == "shift"
+    dialog.get_by_role("button", name="Close").click()
+    assert dialog.is_hidden()
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_way_back_leads_to_the_question(at: Opener, folder: bool) -> None:
+    """From an answer on another page, and from one on this."""
+    page = at(CHAPTER, folder=folder).page
+    dialog = page.locator("#search-dialog")
+    here = f"a[href*='{CHAPTER}.html#']"
+    for question, answer in (("bag of words", "a"), ("sinusoidal formula", here)):
+        page.keyboard.press("/")
+        dialog.locator("input").fill(question)
+        dialog.locator(f"li {answer}").first.click()
+        assert dialog.is_hidden()
+        page.go_back()
+        dialog.locator("li a").first.wait_for()
+        assert dialog.locator("input").input_value() == question
+        page.keyboard.press("Escape")

@@ -203,6 +203,21 @@ def test_sine_and_cosine_have_their_colours_in_code():
     assert styled == f'<pre><span class="n sine">sin</span>(</pre>{span}'
 
 
+def test_a_comment_may_stand_above_its_line():
+    """Both are boxes behind the indentation; the text is the same."""
+    lines = (
+        '<pre><span></span><span class="k">for</span> a in b:  '
+        '<span class="c1"># each</span>\n'
+        '    <span class="n">c</span>(a)  <span class="c1"># twice</span>\n'
+        '    <span class="c1"># alone</span>\n'
+        '<span class="s">d = """\n  e</span>  <span class="c1"># not</span></pre>'
+    )
+    shown = page_context.CODE.sub(page_context.as_styled, lines)
+    assert shown.count('<span class="ended"><span>') == 2
+    assert '    <span class="ended"><span>c(a)  </span><span class="c1"># t' in shown
+    assert re.sub("<.*?>", "", shown) == re.sub("<.*?>", "", lines)
+
+
 def test_a_second_build_keeps_the_scripts(tmp_path, monkeypatch):
     """Also where nothing is out of date, and Sphinx copies no files."""
     (tmp_path / "engine").mkdir()

@@ -18,16 +18,7 @@ find(".mode-button").addEventListener("click", () => {
   }
 });
 
-// The search comes with the first question: its program, and the index of all sections.
-const search = find("#search-dialog");
-const ask = (event) => {
-  event?.preventDefault();
-  if (!search.open) search.showModal();
-};
-const searchButton = find(".search-button");
-searchButton.hidden = false;
-searchButton.addEventListener("click", ask);
-const field = search.querySelector("input");
+// The search comes when it is opened: its program, and all sections of all pages.
 const fetched = (file) => new Promise((done) => {
   const script = document.createElement("script");
   script.async = false;
@@ -35,13 +26,47 @@ const fetched = (file) => new Promise((done) => {
   script.addEventListener("load", done);
   document.head.append(script);
 });
-let loading;
+const once = (files) => {
+  let loading;
+  return () => (loading ??= Promise.all(files.map(fetched)));
+};
+const finder = once(["minisearch/minisearch", "synonyms", "find"]);
+const sections = once(["sections", "search"]);
+const search = find("#search-dialog");
+const field = search.querySelector("input");
 const answer = async () => {
-  await (loading ??= Promise.all(["minisearch/minisearch", "find", "search-index", "search"].map(fetched)));
+  await finder();
+  await sections();
   search.dispatchEvent(new CustomEvent("ask")); // search.js answers
 };
+const ask = (event) => {
+  event?.preventDefault();
+  if (search.open) return;
+  search.showModal();
+  answer();
+};
+const searchButton = find(".search-button");
+searchButton.hidden = false;
+searchButton.addEventListener("click", ask);
 field.addEventListener("input", answer);
-search.addEventListener("click", (event) => event.target === search && search.close());
+const leave = () => {
+  search.close();
+  history.replaceState({ ...history.state, question: undefined }, "");
+};
+search.addEventListener("click", ({ target }) => (target === search || target.closest(".close")) && leave());
+search.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  event.preventDefault(); // a search field takes the first one to empty itself
+  leave();
+});
+// Back from an answer to the question.
+const asked = () => {
+  if (!history.state?.question) return;
+  field.value = history.state.question;
+  ask();
+};
+addEventListener("popstate", asked);
+asked();
 
 const menu = find(".menu");
 addEventListener("keydown", (event) => {
@@ -55,6 +80,22 @@ addEventListener("keydown", (event) => {
   }
 });
 addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
+menu.addEventListener("toggle", () => {
+  const here = menu.querySelector("[aria-current]");
+  if (menu.open && here) menu.lastElementChild.scrollTop = here.offsetTop - 100;
+});
+
+// The bar goes away when one reads on, and is back after a little way up.
+const bar = find(".bar");
+let last = scrollY;
+let up = 0;
+addEventListener("scroll", () => {
+  const step = scrollY - last;
+  last = scrollY;
+  up = step < 0 ? up - step : 0;
+  if (step > 0 && scrollY > 100) bar.classList.add("away");
+  else if (up > 24 || scrollY < 100) bar.classList.remove("away");
+}, { passive: true });
 
 // A page opens where its address leads; later it glides there.
 addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: true });

@@ -13,10 +13,8 @@
   const asked = new URLSearchParams(location.search);
   let kind = asked.get("is") ?? "";
 
-  const textOf = new Map(entries.map((entry) => [entry, entry.textContent.toLowerCase()]));
-  const show = () => {
-    const wanted = word.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    const found = entries.filter((entry) => wanted.every((each) => textOf.get(entry).includes(each)));
+  const filter = filtered(entries.map((entry) => entry.textContent), (ids, meant) => {
+    const found = entries.filter((_, id) => ids.has(id));
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.value === kind));
       button.lastElementChild.textContent = found.filter((entry) => is(entry, button.value)).length;
@@ -30,9 +28,10 @@
       else address.searchParams.delete(key);
     }
     if (address.search !== location.search) history.replaceState(null, "", address);
-    output.textContent = `${shown.size} of ${entries.length} claims`;
+    output.textContent = `${shown.size} of ${entries.length} claims${taken(meant)}`;
     all.hidden = shown.size === entries.length;
-  };
+  });
+  const show = () => filter(word.value);
   const reset = () => {
     kind = word.value = "";
     show();

@@ -1,114 +1,204 @@
-// What the search knows: how a text is cut into words, and which sections answer a
-// question. The build makes the index with this file, and the reader's browser asks it.
+// What the search knows: how a text is cut into words, which sections answer a question,
+// and what of a section is shown. The words that mean the same are in synonyms.js.
 "use strict";
 const Find = (() => {
   const SILENT = new Set(
-    ("a about an and any are as at be by can could do does for from have how i if in is it its me my " +
-      "of on or should so than that the their them then there these they this to versus vs was we what when " +
-      "where which who why will with would you your").split(" "),
+    ("a about actually an and any are as at be by can could do does explain explained for from have how i if in is " +
+      "it its just me my of on or please really should simply so than that the their them then there these they " +
+      "this to versus vs was we what when where which who why will with would you your").split(" "),
   );
+  const same = new Map(SAME.trim().split("\n").flatMap((line) => {
+    const [many, one] = line.split("=");
+    return many.split(",").map((each) => [each.trim(), one.trim()]);
+  }));
+  const known = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${[...same.keys()].toSorted((a, b) => b.length - a.length).join("|")})(?![\\p{L}\\p{N}_])`, "giu");
 
   // What is written together, whole and in its parts: "GPT-2" is gpt2, gpt and 2; div_term
-  // is divterm, div and term. 10,000 and 10k are 10000.
-  const cut = (text) =>
+  // is divterm, div and term. 10,000 and 10k are 10000. A text has what it says and what
+  // that is taken for; a question is what it is taken for.
+  const cut = (text, meant = (it) => same.get(it.toLowerCase())) =>
     (text
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
       .replace(/(\d),(?=\d{3})/g, "$1")
       .replace(/\b(\d+)k\b/gi, "$1000")
+      .replace(known, meant)
       .match(/[\p{L}\p{N}_]+(?:[-.'’][\p{L}\p{N}_]+)*/gu) ?? []
     ).map((whole) => {
       const parts = whole.replace(/['’]s$/, "").split(/[-_.'’]+|(?<=[a-z])(?=[A-Z][a-z])/).filter(Boolean);
       return parts.length > 1 ? [parts.join(""), ...parts] : parts;
     });
-  const tokenize = (text) => cut(text).flat();
+  const tokenize = (text) => cut(text, (it) => `${it} ${same.get(it.toLowerCase())}`).flat();
   // The same word in the plural, with another ending, in American spelling.
+  const stems = new Map();
   const processTerm = (token) => {
-    const word = token.toLowerCase();
+    if (!stems.has(token)) stems.set(token, stem(token.toLowerCase()));
+    return stems.get(token);
+  };
+  const stem = (word) => {
     if (SILENT.has(word)) return null;
     const one = word.replace(/trices$/, "trix").replace(/ies$/, "y").replace(/(..[^aius])s$/, "$1");
-    return one.length > 4 ? one.replace(/iz(?=e|i|a)/, "is").replace(/(?:ness|ly)$/, "").replace(/(?:able|ed|e|ing|ion|or)$/, "") : one;
+    if (one.length < 5) return one;
+    return one.replace(/iz(?=e|i|a)/, "is").replace(/isation$/, "ise").replace(/(?:ness|ly|(?<=.{5})al)$/, "")
+      .replace(/(?:able|ed|e|ing|ion|or)$/, "").replace(/([^aeiouls])\1$/, "$1");
   };
-  const OPTIONS = {
-    fields: ["heading", "page", "about", "text", "code"],
-    storeFields: ["path", "heading", "page", "excerpt"],
-    tokenize,
-    processTerm,
-  };
+  const OPTIONS = { fields: ["heading", "page", "about", "text", "code"], tokenize, processTerm };
 
-  const make = (sections) => {
-    const index = new MiniSearch(OPTIONS);
-    index.addAll(sections);
-    return JSON.stringify(index);
-  };
-  const load = (json) => MiniSearch.loadJSON(json, OPTIONS);
-
-  const TITLE = 2; // a page is about its title
+  const PAGES = 6; // that are listed
+  const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed
+  const TITLE = 1.25; // a page is about its title
+  const HEADED = 3; // times more for a heading that has all that was asked, and nothing else
   const MORE = 0.3; // of the next section's score
-  const LIBRARY = 0.6; // and the list of names comes last
-
-  // The commonest of the words that differ from this one in the fewest letters.
-  const nearest = (index, word) => {
-    for (const fuzzy of [1, 2].filter((edits) => edits < word.length / 2.9)) {
-      const counts = new Map();
-      for (const { terms } of index.search(word, { fuzzy, prefix: false })) {
-        for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-      }
-      if (counts.size) return [...counts].toSorted(([, a], [, b]) => b - a)[0][0];
-    }
-    return null;
-  };
+  const QUIET = /^book\/reference\/(api|bibliography)/; // lists of names come last,
+  const QUIETER = 0.3;
+  const ANSWERS = "book/reference/faq.html"; // it was written for those who ask
+  const PIECE = 0.3; // of a name that the book has
+  const PART = 0.3; // of a question, which an answer has at least
+  const FIRST = 1e6; // above all that has only some words of the question
+  const EXCERPT = 150; // letters
 
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+  const terms = (text) => [...new Set(cut(text).flat().map(processTerm).filter(Boolean))];
+  const literal = (text) => cut(text).flat().join(" ").toLowerCase();
 
-  // Of what is written together the whole, if it stands in the book, else its parts; two
-  // words in one are taken apart. A word that stands, or begins one, is taken as it is,
-  // any other as its nearest. Whoever has more of the question stands higher, and a rare
-  // word of it counts more. Pages are in the order of their sections, the best of all.
-  const ask = (index, question) => {
-    const standing = (word, prefix = word.length > 2) => index.search(word, { prefix }).length;
-    const apart = (word) => {
-      for (let i = word.length - 4; i > 3; i--) {
-        const two = [word.slice(0, i), word.slice(i)];
-        if (two.every((part) => standing(part, false))) return two;
-      }
-      return [word];
-    };
-    const tokens = cut(question).flatMap(([whole, ...parts]) => {
-      if (parts.length) return standing(whole, false) ? [whole, ...parts] : parts;
-      return standing(whole) ? [whole] : apart(whole);
-    });
-    const asked = new Map(tokens.map((token) => [processTerm(token), token]));
-    asked.delete(null);
-    const meant = new Map([...asked.keys()].filter((word) => !standing(word)).map((word) => [word, nearest(index, word)]));
-    const words = [...asked.keys()].map((word) => (meant.has(word) ? meant.get(word) : word)).filter(Boolean);
-    const rarity = new Map(words.map((word) => [word, Math.log(1 + index.documentCount / standing(word))]));
-    const share = (some) => sum(some.map((word) => rarity.get(word) ?? 0)) / sum([...rarity.values()]);
-    const found = index.search(words.join(" "), {
-      boost: { heading: 3, page: 2, about: 3, code: 0.7 },
-      prefix: (word) => word.length > 2,
-      weights: { prefix: 0.4, fuzzy: 0 },
-      tokenize: (joined) => joined.split(" "),
-      processTerm: (word) => word, // once is enough
-    });
-    const pages = new Map();
-    for (const section of found) {
-      const { path, queryTerms } = section;
-      section.score *= share(queryTerms);
-      if (!path.includes("#")) section.score *= TITLE;
-      if (path.startsWith("book/reference/api")) section.score *= LIBRARY;
-      const page = path.replace(/#.*/, "");
-      pages.set(page, [...(pages.get(page) ?? []), section]);
+  class Book {
+    constructor(sections) {
+      this.index = new MiniSearch(OPTIONS);
+      this.sections = [];
+      this.add(sections);
     }
-    const order = (a, b) => b.score - a.score;
-    for (const sections of pages.values()) sections.sort(order);
-    const whole = (sections) => sum(sections.map(({ score }, i) => score * MORE ** i));
-    const asRead = (stem) => found.map(({ heading, page, excerpt }) => `${heading} ${page} ${excerpt}`)
-      .flatMap((text) => text.match(/[\p{L}\p{N}_]+/gu) ?? []).find((word) => processTerm(word) === stem) ?? stem;
-    return {
-      meant: [...meant].map(([word, stem]) => [asked.get(word), stem && asRead(stem).toLowerCase()]),
-      pages: [...pages.values()].toSorted((a, b) => whole(b) - whole(a)),
-    };
+    add(sections) {
+      this.sections.push(...sections);
+      this.index.addAll(sections);
+    }
+    standing(word, prefix = word.length > 2) {
+      return this.index.search(word, { prefix }).length;
+    }
+
+    // The commonest of the words that differ from this one in the fewest letters; a word
+    // of four letters or less is near too many.
+    nearest(word) {
+      for (const fuzzy of [1, 2].filter((edits) => word.length > 4 && edits < word.length / 2.9)) {
+        const counts = new Map();
+        for (const { terms } of this.index.search(word, { fuzzy, prefix: false })) {
+          for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+        }
+        if (counts.size) return [...counts].toSorted(([, a], [, b]) => b - a)[0][0];
+      }
+      return null;
+    }
+
+    // Of what is written together the whole, if it stands in the book, else its parts; two
+    // words in one are taken apart. A word that stands, or begins one, is taken as it is,
+    // any other as its nearest.
+    read(question) {
+      const apart = (word) => {
+        for (let i = word.length - 4; i > 3; i--) {
+          const two = [word.slice(0, i), word.slice(i)];
+          if (two.every((part) => this.standing(part, false))) return two;
+        }
+        return [word];
+      };
+      const pieces = new Set();
+      const tokens = cut(question).flatMap(([whole, ...parts]) => {
+        if (parts.length && this.standing(whole, false)) {
+          for (const part of parts) pieces.add(processTerm(part));
+          return [whole, ...parts];
+        }
+        if (parts.length) return parts;
+        return this.standing(whole) ? [whole] : apart(whole);
+      });
+      const asked = new Map(tokens.map((token) => [processTerm(token), token]));
+      asked.delete(null);
+      const meant = new Map([...asked.keys()].filter((word) => !this.standing(word)).map((word) => [word, this.nearest(word)]));
+      const wanted = [...asked.keys()].flatMap((word) => (meant.has(word) ? terms(meant.get(word) ?? "") : word));
+      return { wanted: [...new Set(wanted)], pieces, meant: [...meant].map(([word, near]) => [asked.get(word), near && this.written(near)]) };
+    }
+
+    // The sections that have all words of a question, by their ids.
+    having(question) {
+      const { meant, wanted } = this.read(question);
+      const found = wanted.length ? this.search(wanted, { combineWith: "AND" }) : this.sections;
+      return { meant, ids: new Set(found.map(({ id }) => id)) };
+    }
+    search(wanted, options) {
+      return this.index.search(wanted.join(" "), {
+        prefix: (word) => word.length > 2,
+        weights: { prefix: 0.4, fuzzy: 0 },
+        tokenize: (joined) => joined.split(" "),
+        processTerm: (word) => word, // once is enough
+        ...options,
+      });
+    }
+
+    // Whoever has more of the question stands higher, and a rare word of it counts more; so
+    // does a heading that has little else, and one that is the question is the first. Pages
+    // are in the order of their sections, the best of all; an answer is not below the second.
+    ask(question) {
+      const { meant, wanted, pieces } = this.read(question);
+      const rare = (word) => Math.log(1 + this.sections.length / this.standing(word)) * (pieces.has(word) ? PIECE : 1);
+      const rarity = new Map(wanted.map((word) => [word, rare(word)]));
+      const weight = (some) => sum(some.map((word) => rarity.get(word) ?? 0));
+      const asked = literal(question);
+      const pages = new Map();
+      for (const hit of this.search(wanted, { boost: { heading: 4, page: 4, about: 3, code: 0.7 } })) {
+        const section = { ...this.sections[hit.id], terms: hit.terms };
+        const { path, heading } = section;
+        const all = terms(heading);
+        const both = all.filter((word) => rarity.has(word));
+        const fit = (weight(both) / weight(wanted)) * (both.length / all.length || 0);
+        section.share = weight(hit.queryTerms) / weight(wanted);
+        section.score = hit.score * Math.sqrt(section.share) * (1 + HEADED * fit);
+        if (path === ANSWERS) section.score *= MORE; // which only lists them
+        else if (!path.includes("#")) section.score *= TITLE;
+        if (QUIET.test(path)) section.score *= QUIETER;
+        if (literal(heading) === asked) section.score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
+        const page = path.replace(/#.*/, "");
+        pages.set(page, [...(pages.get(page) ?? []), section]);
+      }
+      for (const sections of pages.values()) sections.sort((a, b) => b.score - a.score);
+      const whole = (sections) => sum(sections.map(({ score }, i) => score * MORE ** i));
+      const order = [...pages.values()].toSorted((a, b) => whole(b) - whole(a));
+      const answer = order.findIndex(([{ path, share }]) => path.startsWith(ANSWERS) && share > PART);
+      if (answer > 1) order.splice(1, 0, ...order.splice(answer, 1));
+      const listed = ([best, second]) => (second?.score > CLOSE * best.score ? [best, second] : [best]);
+      return {
+        meant,
+        pages: order.slice(0, PAGES).map((sections) => listed(sections).map((section) => ({ ...section, excerpt: excerpt(section) }))),
+      };
+    }
+
+    // A stem, as a text writes it.
+    written(stem) {
+      for (const { id } of this.index.search(stem, { prefix: false, processTerm: (each) => each })) {
+        const { heading = "", text, code = "" } = this.sections[id];
+        const found = tokenize(`${heading} ${text} ${code}`).find((word) => processTerm(word) === stem);
+        if (found) return found.toLowerCase();
+      }
+      return stem;
+    }
+  }
+
+  // Of a section the sentence with most of what was found, and those behind it, in pieces
+  // [text, whether it was found]. One with TeX cannot be read.
+  const excerpt = ({ text, about, terms }) => {
+    const wanted = new Set(terms);
+    const has = (word) => tokenize(word).map(processTerm).some((stem) => wanted.has(stem));
+    const sentences = (text || about).split(/(?<=[.!?:]”?) (?=[\p{Lu}“])/u);
+    const readable = (sentence) => sentence && !sentence.includes("\\");
+    const value = (sentence) => (readable(sentence) ? new Set(sentence.split(" ").filter(has).map(processTerm)).size : -1);
+    const values = sentences.map(value);
+    let at = values.indexOf(Math.max(...values));
+    if (values[at] < 0) return [];
+    let shown = sentences[at];
+    while (readable(sentences[++at]) && shown.length + sentences[at].length < EXCERPT) shown += ` ${sentences[at]}`;
+    const all = shown.split(" ");
+    const start = shown.length > EXCERPT ? Math.max(0, all.findIndex(has) - 4) : 0;
+    let end = start + 1;
+    while (end < all.length && all.slice(start, end + 1).join(" ").length < EXCERPT) end++;
+    const pieces = all.slice(start, end).map((word) => [word, has(word)]);
+    return [...(start ? [["…", false]] : []), ...pieces, ...(end < all.length ? [["…", false]] : [])];
   };
-  return { ask, load, make };
+  const make = (sections = []) => new Book(sections);
+  return { make };
 })();

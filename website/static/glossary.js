@@ -2,16 +2,16 @@
 // second one follows the link). Escape, a scroll or a tap elsewhere takes it away. On the
 // glossary's own page a filter: words whose name or meaning has what was typed.
 "use strict";
-const filter = document.querySelector(".word-filter");
-if (filter) {
+const form = document.querySelector(".word-filter");
+if (form) {
   const entries = [...document.querySelectorAll("dl.words > div")];
-  const output = filter.querySelector("output");
-  filter.addEventListener("submit", (event) => event.preventDefault());
-  filter.addEventListener("input", ({ target }) => {
-    const wanted = target.value.trim().toLowerCase();
-    for (const entry of entries) entry.hidden = !entry.textContent.toLowerCase().includes(wanted);
-    output.textContent = wanted ? `${entries.filter((entry) => !entry.hidden).length} of ${entries.length} words` : "";
+  const output = form.querySelector("output");
+  const filter = filtered(entries.map((entry) => entry.textContent), (ids, meant) => {
+    for (const [id, entry] of entries.entries()) entry.hidden = !ids.has(id);
+    output.textContent = ids.size < entries.length || meant.length ? `${ids.size} of ${entries.length} words${taken(meant)}` : "";
   });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", ({ target }) => filter(target.value));
 }
 for (const link of document.querySelectorAll('a[aria-describedby^="word-"]')) {
   const note = document.getElementById(link.getAttribute("aria-describedby"));

@@ -1,13 +1,13 @@
-// The search dialog's answers: the best pages, each with its best sections and how they
-// begin. Arrows go through them, Enter takes the first. No question leaves it empty.
+// The search dialog's answers: the best pages, each with its best sections and what of
+// them was found. Arrows go through them, Enter takes the first; the way back from an
+// answer leads to the question. No question leaves it empty.
 "use strict";
 {
-  const PAGES = 6;
-  const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed
   const dialog = document.querySelector("#search-dialog");
   const field = dialog.querySelector("input");
   const panel = dialog.lastElementChild;
-  const index = Find.load(INDEX);
+  const book = Find.make();
+  let known = 0; // of the sections: they come a few at a time, and letters between them
 
   const made = (name, ...inside) => {
     const element = document.createElement(name);
@@ -19,12 +19,12 @@
     link.href = document.documentElement.dataset.content_root + path;
     return link;
   };
-  const section = ({ heading, path, excerpt }) => linked(path, made("b", heading), made("span", excerpt));
+  const excerpt = (pieces) => made("span", ...pieces.flatMap(([word, found]) => [found ? made("mark", word) : word, " "]));
+  const section = ({ heading, path, excerpt: pieces }) => linked(path, made("b", heading), excerpt(pieces));
   const entry = (sections) => {
-    const [best, second] = sections;
-    const listed = second?.score > CLOSE * best.score ? [best, second] : [best];
+    const [best] = sections;
     const page = best.path.includes("#") ? [linked(best.path.replace(/#.*/, ""), best.page)] : [];
-    return made("li", ...page, ...listed.map(section));
+    return made("li", ...page, ...sections.map(section));
   };
   const about = ([word, near]) =>
     near ? made("p", `No page has “${word}”. Did you mean `, made("i", near), "?") : made("p", `No page has “${word}”.`);
@@ -34,16 +34,33 @@
 
   const answer = () => {
     if (!field.value.trim()) return panel.replaceChildren();
-    const { meant, pages } = Find.ask(index, field.value);
-    const list = made("ol", ...pages.slice(0, PAGES).map(entry));
+    if (known < SECTIONS.length) return panel.replaceChildren(made("p", "Reading the book …"));
+    const { meant, pages } = book.ask(field.value);
+    const list = made("ol", ...pages.map(entry));
     panel.replaceChildren(...meant.map(about), pages.length ? list : elsewhere());
     panel.scrollTop = 0;
   };
+  const learn = () => {
+    book.add(SECTIONS.slice(known, (known += 25)));
+    if (known < SECTIONS.length) setTimeout(learn);
+    else answer();
+  };
+  learn();
   dialog.addEventListener("ask", answer);
 
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     panel.querySelector("ol b")?.closest("a").click();
+  });
+  dialog.querySelector(".to-list").addEventListener("click", () => (panel.querySelector("a") ?? field).focus());
+  panel.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    dialog.close(); // an answer may be on this page
+    if (link.href === location.href.replace(/#.*/, "")) {
+      event.preventDefault(); // it is this page
+      scrollTo(0, 0);
+    } else history.replaceState({ ...history.state, question: field.value }, "");
   });
   dialog.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

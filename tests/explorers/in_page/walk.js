@@ -7,6 +7,7 @@
   };
   add(start, "");
   handles(start).forEach((handle, i) => {
+    if (handle.hidden) return;
     if (handle.press) return add({ ...start, ...handle.press() }, handle.label);
     for (const axis of [handle, handle.up].filter(Boolean)) {
       for (const value of [axis.low, 0.63 * axis.low + 0.37 * axis.high, axis.high]) {

@@ -1,19 +1,19 @@
-"""Ten drawings: what their page says of them, and what surrounds them (quarter.js)."""
+"""Ten drawings: what their page says of them, and what surrounds them."""
 
 import re
 from math import pi
 
 from pe_lib.explorers.drawing import view
 from tests.website.site_checks import PHONE, ROOT, resize
-from website import quarter
+from website import ten_drawings
 
-PAGE = "book/quarter"
+PAGE = "book/ten_drawings"
 
 
 def test_what_the_page_says():
     """The sentences of the page that hold a number."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
-    assert re.findall(r"{panel} (\w+)", text) == [*quarter.DRAWINGS]
+    assert re.findall(r"{panel} (\w+)", text) == [*ten_drawings.DRAWINGS]
     galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
     assert "encoding 5 equals encoding 0" in galaxy["sentence"]
     assert view("galaxy", {"size": 1, "turn": 1})["reached"]
@@ -37,17 +37,30 @@ def test_a_law_that_is_found_fills_its_dot(at):
     """Beside the page; on a phone it is counted in a bar."""
     page = at(PAGE).page
     assert page.locator(".laws a").count() == 10
-    page.locator('[data-panel="heap"] button', has_text="Add the positions").click()
-    page.locator('[data-panel="heap"] .take').first.press("ArrowRight")
+    page.locator('[data-panel="shuffle"] button', has_text="Add the positions").click()
+    page.locator('[data-panel="shuffle"] .take').first.press("ArrowRight")
     assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
-    assert page.locator(".laws p").text_content() == "1 / 10"
+    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
+    page.reload()
+    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
     resize(page, PHONE)
-    assert page.locator(".laws").bounding_box()["height"] <= 34
+    bar = page.locator(".laws").bounding_box()
+    assert bar["height"] == 44 and bar["width"] == PHONE
+    assert page.locator(".laws a").last.is_visible()
+
+
+def test_each_fits_a_phone(alone):
+    """Its instruction, itself and its answer, above the bar, on 390 by 664 px."""
+    page = alone(PAGE, viewport={"width": PHONE, "height": 664})
+    for panel in page.locator("section:has(> .law) > .panel").all():
+        top = panel.locator(".goal").bounding_box()["y"]
+        answer = panel.locator("output").bounding_box()
+        assert answer["y"] + answer["height"] - top <= 664 - 44
 
 
 def test_without_a_script_and_on_paper(at, alone):
     """Ten stills; on paper as they were before anyone moved them."""
-    stills = [str(quarter.DRAWINGS[name]()) for name in quarter.DRAWINGS]
+    stills = [str(ten_drawings.DRAWINGS[name]()) for name in ten_drawings.DRAWINGS]
     page = alone(PAGE, java_script_enabled=False)
     shown = page.locator(".panel .line").all_text_contents()
     assert [text.replace("\xa0", " ") for text in shown] == stills

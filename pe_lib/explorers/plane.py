@@ -12,15 +12,15 @@ class Galaxy(Drawing):
     Examples
     --------
     >>> print(Galaxy())
-    The norms differ: that of encoding 100 is 22 % of the norm of encoding 0.
+    The norms differ: that of encoding 100 is 0.59 % of the norm of encoding 0.
     """
 
     _name = "galaxy"
-    _scripts = ("coats.js",)
+    _scripts = ("plane.js",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coats(Drawing):
+class Plane(Drawing):
     """Five encodings to drag: are their norms equal, and does one matrix take each on?
 
     Equal norms: the smallest is at most 10 % below the largest. One matrix: the 2 by 2
@@ -32,9 +32,9 @@ class Coats(Drawing):
 
     Examples
     --------
-    >>> str(Coats()).partition(",")[0]
+    >>> str(Plane()).partition(",")[0]
     'The smallest norm is 63 % below the largest'
     """
 
-    _name = "coats"
-    _scripts = ("coats.js",)
+    _name = "plane"
+    _scripts = ("plane.js",)

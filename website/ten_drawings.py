@@ -3,7 +3,7 @@
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
 printed, and one script for all makes it live; ``{still} spike`` puts one that never
 moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
-``quarter.js`` counts the laws that were found.
+``ten_drawings.js`` counts the laws that were found.
 """
 
 import json
@@ -18,17 +18,20 @@ from pe_lib import explorers
 from pe_lib.explorers.drawing import Drawing, program, read
 
 DRAWINGS: dict[str, type[Drawing]] = {
-    "heap": explorers.Shuffle,
-    "level": explorers.StraightLine,
-    "digits": explorers.Switches,
-    "wheel": explorers.Wheel,
-    "galaxy": explorers.Galaxy,
-    "field": explorers.Field,
-    "turn": explorers.Turn,
-    "spike": explorers.Spike,
-    "rotary": explorers.Rotary,
-    "king": explorers.Skip,
-    "hero": explorers.Hero,
+    kind._name: kind
+    for kind in (
+        explorers.Shuffle,
+        explorers.StraightLine,
+        explorers.Switches,
+        explorers.Wheel,
+        explorers.Galaxy,
+        explorers.Field,
+        explorers.Turn,
+        explorers.Spike,
+        explorers.Rotary,
+        explorers.Skip,
+        explorers.Hero,
+    )
 }
 
 
@@ -71,9 +74,12 @@ def add_files(
     context["drawn"] = 'class="panel"' in context.get("body", "")
     if context["drawn"]:
         app.add_js_file("drawings.js", loading_method="defer")
-        app.add_js_file("quarter.js", loading_method="defer")
+        app.add_js_file("ten_drawings.js", loading_method="defer")
         app.add_css_file("drawing.css")
-        app.add_css_file("quarter.css")
+        app.add_css_file("ten_drawings.css")
+    if 'data-drawing="bench"' in context.get("body", ""):
+        app.add_js_file("bench.js", loading_method="defer")
+        app.add_css_file("bench.css")
 
 
 def write_files(app: Sphinx) -> None:

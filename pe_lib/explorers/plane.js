@@ -3,7 +3,7 @@
   // The matrix of a turn and a stretch. It catches on the ring, and there on equal parts of it.
   const caught = ({ size, turn: wound }) => {
     const turn = wrap(wound);
-    if (Math.abs(size - 1) >= 0.012) return [size, turn];
+    if (Math.abs(size - 1) >= 0.04) return [size, turn];
     const n = Math.round(TURN / Math.abs(turn)), part = (Math.sign(turn) * TURN) / n;
     return [1, n > 2 && n < 13 && Math.abs(turn - part) < 0.015 ? part : turn];
   };
@@ -16,7 +16,7 @@
     alt: "Dots 0 to 4 and 295 smaller ones on a spiral that winds into the middle of a circle: each dot is the one before it, turned and drawn in by the same rule.",
     goal: "Drag dot 1: all encodings of equal norm, and no two equal.",
     reward: "<b>Equal norms and one matrix: a rotation.</b> The encodings are the places of a clock hand.",
-    start: { size: 0.985, turn: 1.13 },
+    start: { size: 0.95, turn: 1.13 },
     view(state) {
       const [size, turn] = caught(state);
       const code = (t) => [size ** t * Math.sin(turn * t), size ** t * Math.cos(turn * t)];
@@ -56,7 +56,7 @@
   };
   const SCALE = 170, place = ([x, y]) => [300 + SCALE * x, 225 - SCALE * y];
 
-  drawings.coats = {
+  drawings.plane = {
     size: [600, 590],
     alt: "The plane with the encodings of five positions as numbered dots, a line from each to the next, a dotted ring where the matrix that fits best puts each next one, and a circle through the encoding of largest norm. Below is a line with the number of positions.",
     goal: "Drag the five encodings, without letting them meet, until their norms are equal and one matrix takes each to the next. What shape do you get?",

@@ -1,0 +1,75 @@
+"""The bench of the path: beside the text, or a strip; what was found stays found."""
+
+import pytest
+
+from pe_lib.explorers import Bench
+from tests.website.site_checks import PHONE, WIDE, resize
+
+PATH = {
+    "book/problem/order_blindness": "none",
+    "book/failures/counting": "counting",
+    "book/failures/normalised": "normalised",
+    "book/failures/binary": "binary",
+    "book/failures/criteria": "dials",
+    "book/sinusoidal/formula": "formula",
+    "book/sinusoidal/rotation": "rotation",
+    "book/pytorch/module": "module",
+}
+BENCH = '.bench > [data-drawing="bench"]'
+
+
+def box(page, what):
+    return page.locator(what).first.bounding_box()
+
+
+@pytest.mark.parametrize("name", PATH)
+def test_beside_the_text_or_a_strip(at, name):
+    """On the first screen and on the last, right of all text; on a phone below it."""
+    page = at(name).page
+    text = box(page, "main h1")
+    for scrolled in (0, 1500, 10**6):
+        page.evaluate(f"scrollTo(0, {scrolled})")
+        bench = box(page, BENCH)
+        assert bench["x"] >= text["x"] + 600 and bench["x"] + bench["width"] <= WIDE
+        assert 0 <= bench["y"] < bench["y"] + bench["height"] <= 800
+    resize(page, PHONE)
+    page.evaluate("scrollTo(0, 0)")
+    strip, summary = box(page, ".bench"), box(page, ".bench > summary")
+    assert summary["height"] <= 74 and summary["y"] > text["y"]
+    assert strip["x"] >= 0 and strip["x"] + strip["width"] <= PHONE
+    assert page.locator(BENCH).is_visible()
+
+
+def test_goal_drawing_and_answer_fit_a_phone(at):
+    page = at("book/failures/normalised", width=PHONE).page
+    top, answer = box(page, f"{BENCH} .goal"), box(page, f"{BENCH} output")
+    assert answer["y"] + answer["height"] - top["y"] <= 664 - 44
+
+
+def test_closed_stays_closed_and_found_stays_found(at):
+    """Both are kept on the next page; the strip says what the bench shows."""
+    page = at("book/failures/normalised", width=PHONE).page
+    words = page.get_by_role("slider", name="Words in the text")
+    words.press("PageUp")
+    assert not page.locator(".bench .check").first.is_visible()
+    words.press("Home")
+    for _ in range(7):
+        words.press("ArrowRight")
+    assert page.locator(f"{BENCH} .normalised > .check").is_visible()
+    page.locator(".bench > summary").click()
+    said = page.locator(".bench > summary small").text_content()
+    assert said == str(Bench(page="normalised", words=9))
+    page.goto(page.url.replace("normalised", "binary"))
+    assert not page.locator(BENCH).is_visible()
+    page.locator(".bench > summary").click()
+    assert page.locator(f"{BENCH} .normalised > .check").is_visible()
+    assert not page.locator(f"{BENCH} .binary > .check").is_visible()
+
+
+def test_without_a_script_and_on_paper(alone):
+    page = alone("book/sinusoidal/formula", java_script_enabled=False)
+    still = page.locator('[data-drawing="bench"]')
+    assert still.locator(".line").text_content() == str(Bench(page="formula"))
+    assert still.locator("svg").is_visible()
+    page.emulate_media(media="print")
+    assert still.locator("svg").is_visible()

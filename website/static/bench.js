@@ -1,0 +1,33 @@
+// The bench of a page: where there is no room beside the text, a strip with the same arrows
+// lying down, open until a reader closes it. What was found on a page has its tick on all.
+"use strict";
+{
+  const root = document.querySelector('[data-drawing="bench"]'), fold = document.createElement("details");
+  fold.className = "bench";
+  fold.innerHTML = '<summary><span class="pe-explorer" data-drawing="bench"><svg viewBox="0 0 140 52" aria-hidden="true"></svg></span><span><b></b><small></small></span></summary>';
+  root.before(fold);
+  fold.append(root);
+  const show = () => {
+    const { strip, title, sentence } = root.seen;
+    fold.querySelector("svg").innerHTML = strip;
+    fold.querySelector("b").textContent = title;
+    fold.querySelector("small").textContent = sentence;
+  };
+  root.addEventListener("seen", show);
+  show();
+
+  const found = new Set(localStorage.getItem("bench-found")?.split(" "));
+  const tick = () => (root.dataset.found = [...found].join(" "));
+  root.addEventListener("reached", () => {
+    found.add(root.seen.page);
+    localStorage.setItem("bench-found", tick());
+  });
+  tick();
+
+  const wide = matchMedia("(min-width: 80rem)"), CLOSED = "bench-closed";
+  const open = () => (fold.open = wide.matches || !localStorage.getItem(CLOSED));
+  wide.addEventListener("change", open);
+  addEventListener("beforeprint", () => (fold.open = true));
+  open();
+  fold.firstChild.addEventListener("click", () => localStorage.setItem(CLOSED, fold.open ? "closed" : ""));
+}
