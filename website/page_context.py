@@ -5,8 +5,10 @@ themes. Scripts run after the first paint.
 """
 
 import re
+from functools import cache
 from typing import Any
 
+import yaml
 from sphinx.application import Sphinx
 
 import manuscript
@@ -40,9 +42,19 @@ def tell_the_page(
     context["part"] = contents.get(pagename, "")
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
+    context["story_ends"] = pagename == book.model_pages[-1].name
+    context["edition"] = edition()
+    context["author"] = app.config.author
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
     styled = CODE.sub(as_styled, context.get("body", ""))
     context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
+
+
+@cache
+def edition() -> dict[str, Any]:
+    """Version and year, as the file has them that says how to cite the book."""
+    cited = yaml.safe_load((manuscript.ROOT / "CITATION.cff").read_text("utf-8"))
+    return {"version": cited["version"], "year": cited["date-released"].year}
 
 
 def as_styled(code: re.Match[str]) -> str:
