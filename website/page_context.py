@@ -21,7 +21,8 @@ PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # What no rule names: half of all elements, if they stayed.
 PLAIN = re.compile(r'<span class="(?:[nopw]|m[if]|pre|sig-paren)">([^<]*)</span>')
 ENDED = re.compile(
-    r'^(<pre><span></span>)?([ ]*)(\S.*?)(<span class="c1">#.*</span>)$', re.MULTILINE
+    r'^(<pre><span></span>)?([ ]*)((?!<pre)\S.*?)(<span class="c1">#.*</span>)$',
+    re.MULTILINE,
 )
 # In a bibliography, deprecated the one, without list items the other.
 REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
