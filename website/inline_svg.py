@@ -95,6 +95,11 @@ def inline_svg(source: str, *, prefix: str, label: str, maps: bool = True) -> st
     if maps:
         svg = re.sub(r"<image\b[^>]*>", masked, svg)
     svg = re.sub(r" font-family: [^;\"]*;", "", svg)
+    # The style sheet keeps letters at one size however wide the drawing is.
+    svg = re.sub(
+        r"(<text[^>]*font-size: )([\d.]+px)", r"\1calc(\2 * var(--letters, 1))", svg
+    )
+    wide = re.search(r'width="([\d.]+)pt"', svg)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
@@ -108,6 +113,7 @@ def inline_svg(source: str, *, prefix: str, label: str, maps: bool = True) -> st
         svg = svg.replace(stored, shown)
     attributes = (
         f'<svg role="img" aria-label="{html.escape(label)}" class="figure" '
-        'style="stroke-linejoin: round; stroke-linecap: butt"'
+        'style="stroke-linejoin: round; stroke-linecap: butt'
+        f'{f"; --wide: {wide[1]}px" if wide else ""}"'
     )
     return svg.replace("<svg", attributes, 1).strip()

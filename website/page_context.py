@@ -5,8 +5,10 @@ themes. Scripts run after the first paint.
 """
 
 import re
+from functools import cache
 from typing import Any
 
+import yaml
 from sphinx.application import Sphinx
 
 import manuscript
@@ -19,7 +21,8 @@ PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # What no rule names: half of all elements, if they stayed.
 PLAIN = re.compile(r'<span class="(?:[nopw]|m[if]|pre|sig-paren)">([^<]*)</span>')
 ENDED = re.compile(
-    r'^(<pre><span></span>)?([ ]*)(\S.*?)(<span class="c1">#.*</span>)$', re.MULTILINE
+    r'^(<pre><span></span>)?([ ]*)((?!<pre)\S.*?)(<span class="c1">#.*</span>)$',
+    re.MULTILINE,
 )
 # In a bibliography, deprecated the one, without list items the other.
 REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
@@ -40,9 +43,19 @@ def tell_the_page(
     context["part"] = contents.get(pagename, "")
     context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
+    context["story_ends"] = pagename == book.model_pages[-1].name
+    context["edition"] = edition()
+    context["author"] = app.config.author
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
     styled = CODE.sub(as_styled, context.get("body", ""))
     context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
+
+
+@cache
+def edition() -> dict[str, Any]:
+    """Version and year, as the file has them that says how to cite the book."""
+    cited = yaml.safe_load((manuscript.ROOT / "CITATION.cff").read_text("utf-8"))
+    return {"version": cited["version"], "year": cited["date-released"].year}
 
 
 def as_styled(code: re.Match[str]) -> str:

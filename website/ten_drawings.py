@@ -1,12 +1,10 @@
 """The page of ten drawings, and the field of the first page.
 
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
-printed, and one script for all makes it live; ``{still} spike`` puts one that never
-moves. They are drawings of ``pe_lib.explorers``, which chapters use, too.
+printed, and one script for all makes it live. They are drawings that chapters use, too.
 ``ten_drawings.js`` counts the laws that were found.
 """
 
-import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,18 +41,6 @@ def panel(name: str) -> str:
 def still(name: str, **state: Any) -> str:
     """A drawing in some state beside words that say the same."""
     return f'<div class="still">{DRAWINGS[name](**state).picture()}</div>'
-
-
-class Still(SphinxDirective):
-    """``{still} name`` and a state in JSON: a drawing that does not move."""
-
-    required_arguments: ClassVar[int] = 1
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        """The drawing."""
-        state = json.loads("".join(self.content) or "{}")
-        return [nodes.raw("", still(self.arguments[0], **state), format="html")]
 
 
 class Panel(SphinxDirective):
@@ -95,5 +81,4 @@ def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("builder-inited", write_files)
     app.add_directive("panel", Panel)
-    app.add_directive("still", Still)
     app.connect("html-page-context", add_files)

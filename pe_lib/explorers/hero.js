@@ -44,7 +44,7 @@
     },
     handles: ({ moved_by }) => [
       {
-        label: "The field of hands", text: `moved by ${fixed(moved_by, 1)} positions`, x: 594, y: 378, hit: [-594, -378, 1188, 402], pans: true,
+        label: "The field of hands", text: `moved by ${fixed(moved_by, 1)} positions`, x: 165, y: 378, hit: [-165, -378, 1188, 402], pans: true,
         value: moved_by, low: -99, high: 99, step: 1, along: [-66, 0], set: (to) => ({ moved_by: to, time: PLAYED }), rest: (now) => ({ moved_by: Math.round(now.moved_by) }),
       },
       { label: "Shuffle", press: () => ({ time: 0 }) },

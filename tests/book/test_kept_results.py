@@ -1,7 +1,5 @@
 """Kept results and the settings of the programs that make them belong together."""
 
-import importlib.util
-import sys
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -12,29 +10,16 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from evidence import (
+    BEYOND,
+    opened,
+    opened_controls,
+    opened_gap,
+    opened_long,
+    runs,
+    whole,
+)
 from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
-
-
-BEYOND = DATA.parents[1] / "beyond/data"
-
-
-def load_maker(name: str, path: Path) -> ModuleType:
-    """The module that makes kept files."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-runs = load_maker("kept_runs", DATA / "runs.py")
-opened = load_maker("opened", BEYOND / "opened.py")
-opened_controls = load_maker("opened_controls", BEYOND / "opened_controls.py")
-opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
-opened_gap = load_maker("opened_gap", BEYOND / "opened_gap.py")
-whole = load_maker("whole", BEYOND / "whole.py")
 
 
 def stale(name: str) -> str:
@@ -142,7 +127,7 @@ def test_a_stopped_run_goes_on(
     """What lies in `parts` is not made again, unless its settings are others now."""
     small = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
     todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "EXPERIMENTS", tmp_path)
     monkeypatch.setitem(runs.TOLERANCES, "small", (0.1, 0.1, 0.1))
     monkeypatch.setitem(runs.RUNS, "small", todo)
     made = []
@@ -172,7 +157,7 @@ def test_a_model_is_kept_in_one_piece(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As its page loads it."""
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "EXPERIMENTS", tmp_path)
     few = runs.WEIGHTS["one_back_weights"] | {"steps": 1}
     monkeypatch.setitem(runs.WEIGHTS, "one_back_weights", few)
     runs.make("one_back_weights")
@@ -194,7 +179,7 @@ def test_results_of_published_models_have_the_settings_of_now(
 ) -> None:
     """The models and the texts are those that made them."""
     path = BEYOND / f"{name}.csv"
-    command = f"python book/beyond/data/{maker.__name__}.py {name}"
+    command = f"{maker.COMMAND} {name}"
     assert not kept.contradictions(path, command, maker.SETTINGS), f"Again: {command}"
     assert kept.load_header(path)["tolerance"] == maker.TOLERANCES[name]
     assert kept.load_rows(path)
@@ -203,7 +188,7 @@ def test_results_of_published_models_have_the_settings_of_now(
 def test_results_of_long_texts_have_the_settings_of_now() -> None:
     """The same, for each text, rule and set of pairs that are held."""
     path = BEYOND / f"{opened_long.NAME}.csv"
-    command = "python book/beyond/data/opened_long.py cuda"
+    command = "python -m evidence.opened_long cuda"
     again = kept.contradictions(path, command, opened_long.SETTINGS)
     assert not again, f"Again: {command}"
     assert kept.load_header(path)["tolerance"] == opened_long.TOLERANCE

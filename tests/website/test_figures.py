@@ -97,7 +97,9 @@ def test_letters_are_the_pages_and_standing_alone_have_a_face(axes):
     assert "font-family: 'DejaVu Sans', 'Verdana', sans-serif" in stored(axes)
     svg = inline(axes)
     assert "font-family" not in svg and "font:" not in svg
-    assert "font-size: 12px" in svg and ">a title</text>" in svg
+    assert (
+        "font-size: calc(12px * var(--letters, 1))" in svg and ">a title</text>" in svg
+    )
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

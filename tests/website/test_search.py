@@ -339,12 +339,15 @@ def test_the_way_back_leads_to_the_question(at: Opener, folder: bool) -> None:
     page = at(CHAPTER, folder=folder).page
     dialog = page.locator("#search-dialog")
     here = f"a[href*='{CHAPTER}.html#']"
+    start = page.url
     for question, answer in (("bag of words", "a"), ("sinusoidal formula", here)):
         page.keyboard.press("/")
         dialog.locator("input").fill(question)
         dialog.locator(f"li {answer}").first.click()
+        page.wait_for_url(lambda url: url != start)
         assert dialog.is_hidden()
         page.go_back()
         dialog.locator("li a").first.wait_for()
         assert dialog.locator("input").input_value() == question
         page.keyboard.press("Escape")
+        dialog.wait_for(state="hidden")

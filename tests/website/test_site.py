@@ -308,15 +308,21 @@ def test_code_is_not_cut(at: Opener, name: str, width: int) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 650), (checks.PHONE, 844)])
 def test_the_first_screen(at: Opener, width: int, height: int) -> None:
-    """It says for whom the book is and what to press; the picture begins there."""
+    """It says for whom the book is, what to press, and what can be dragged."""
     page = at(LANDING, width=width).page
     page.evaluate(checks.script("book_fonts"))
-    named = ("h1", "a.start", ".panel", ".doors")
-    boxes = [page.locator(css).bounding_box() for css in named]
-    assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
-    _, button, picture, *_ = boxes
-    assert button["y"] + button["height"] < height
-    assert picture["y"] < height - 100
+    named = ("h1", "a.start", ".panel svg", ".doors")
+    title, button, picture, doors = (page.locator(css).bounding_box() for css in named)
+    assert title["y"] < button["y"] < button["y"] + button["height"] < height
+    assert picture["y"] + picture["height"] < doors["y"]
+    goal = page.locator(".panel .goal").bounding_box()
+    field = page.locator(".panel .pe-explorer").bounding_box()["width"]
+    assert field % 66 < 1  # whole words, from the first
+    if width == checks.WIDE:
+        assert field >= 10 * 66
+        assert goal["y"] < picture["y"] + picture["height"] < height
+    else:
+        assert picture["y"] < height - 100
     if width == checks.PHONE:
         assert page.evaluate("document.documentElement.scrollHeight") <= 3500
 

@@ -206,7 +206,8 @@ def test_sine_and_cosine_have_their_colours_in_code():
 def test_a_comment_may_stand_above_its_line():
     """Both are boxes behind the indentation; the text is the same."""
     lines = (
-        '<pre><span></span><span class="k">for</span> a in b:  '
+        '<pre><span></span><span class="c1"># first</span>\n'
+        '<span class="k">for</span> a in b:  '
         '<span class="c1"># each</span>\n'
         '    <span class="n">c</span>(a)  <span class="c1"># twice</span>\n'
         '    <span class="c1"># alone</span>\n'

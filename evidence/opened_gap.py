@@ -1,8 +1,8 @@
-"""A published model whose earlier tokens are moved away, kept here.
+"""A published model whose earlier tokens are moved away.
 
     make models                                        fetches the model, once
-    python book/beyond/data/opened_gap.py               everything, minutes
-    python book/beyond/data/opened_gap.py smollm_means  some of it
+    python -m evidence.opened_gap               everything, minutes
+    python -m evidence.opened_gap smollm_means  some of it
 
 SmolLM2-135M-Instruct, a copy in 4 bits, was trained with a context of 8,192 tokens. It
 reads 1,536 tokens of a text, and the next 768 as if so many positions lay between the
@@ -19,24 +19,24 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import opened
-import opened_long
 import torch
 from numpy.typing import NDArray
-from opened_long import CONTEXT, HERE, OLD, PAIRS, numbers
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from evidence import BEYOND, opened, opened_long
+from evidence.opened_long import CONTEXT, OLD, PAIRS, numbers
 from pe_lib.experiments import smollm
 from pe_lib.nn import rotate
 
+COMMAND = "python -m evidence.opened_gap"
 TOLERANCES = {
     "smollm_gap": "0.02 of a loss, 0.02 of a share",
     "smollm_means": "0.02 of a score",
     "smollm_gap_heads": "0.02 of a share",
 }
 """How far a rerun elsewhere may be off; the head of each file says it."""
-TEXTS = opened_long.TEXTS | {"licences": HERE / "LICENSE-models.txt"}
+TEXTS = opened_long.TEXTS | {"licences": BEYOND / "LICENSE-models.txt"}
 FIRST, SECOND, SINKS, BLOCK = 1536, 768, 4, 128
 """Tokens of the two parts, of the first part left out, and of a block of losses."""
 INSIDE, FAR = 5888, 9984
@@ -79,7 +79,7 @@ FURTHER = (
     *(Condition(28_672, held) for held in ("none", ALL, "23", "23 24", "24 25")),
     *(Condition(40_960, held) for held in ("none", ALL, "23", "24 25", "23 25")),
 )
-GAPS = (0, 2048, 4096, 6912, 7936, 8960, 11_264, 13_312, 16_384)
+GAPS: tuple[int, ...] = (0, 2048, 4096, 6912, 7936, 8960, 11_264, 13_312, 16_384)
 GAPS += (20_480, 24_576, 28_672, 32_768, 40_960)
 SWEEP = tuple(Condition(gap) for gap in GAPS)
 
