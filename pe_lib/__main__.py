@@ -1,22 +1,27 @@
 """The command line: ``python -m pe_lib check package.module:Class``, or a file.
 
 Prints a report about a positional encoding module. The exit status is 0 if there is no
-error, 1 if there is one (or, with ``--strict``, a warning), 2 if nothing was checked.
+error, 1 if there is one (or, with ``--strict``, a warning), 2 if there is no verdict.
+The module runs in a process of its own: what it prints goes to stderr, and after
+``--timeout`` seconds it is ended.
 """
 
 import argparse
-import ast
-import functools
-import importlib.util
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pe_lib import __version__
 
-NOT_RUN = 2
+NO_VERDICT = 2
+SCHEMA = 1  # as in pe_lib.check.report, which loads torch
+ROOT = str(Path(__file__).resolve().parents[1])
+CHILD = f"import sys; sys.path.append({ROOT!r}); import pe_lib.check.child as child; "
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,94 +32,119 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Instead of those of the process.
     """
-    given = _parser().parse_args(arguments)
-    from pe_lib.check import check
-    from pe_lib.check.call import ExitCalledError, ForeignError, foreign
-
-    theirs, sys.argv = sys.argv, [given.target]  # a file may read them
+    words = sys.argv[1:] if arguments is None else [*arguments]
+    options = vars(parser(as_json="--json" in words).parse_args(words))
+    del options["command"]
+    as_json, strict, limit = (options.pop(n) for n in ("json", "strict", "timeout"))
     try:
-        with foreign():
-            make = _load(given.target)
-        report = check(
-            _with_arguments(make, given.arg),
-            d_model=given.d_model,
-            kind=given.kind,
-            axes=given.axes,
-            positions=given.positions,
-            ignore=given.ignore,
-        )
-    except (ForeignError, ExitCalledError, ValueError, TypeError) as error:
-        print(f"could not run: {error}", file=sys.stderr)
-        return NOT_RUN
-    finally:
-        sys.argv = theirs
-    if given.json:
-        print(json.dumps(report.as_dict(), indent=2))
+        document = asked(options, limit)
+    except KeyboardInterrupt:
+        document = none("it was interrupted")
+    report = document["report"]
+    if as_json:
+        tell(json.dumps(report, indent=2))
+    elif "error" in report:
+        print(f"could not run: {report['error']}", file=sys.stderr)
     else:
-        print(report.as_text(verbose=given.verbose))
-    wrong = report.errors or (given.strict and report.warnings)
-    return int(bool(wrong)) if report.ran else NOT_RUN
+        tell(document["text"])
+    warned = any(f["level"] == "warning" for f in report.get("findings", ()))
+    return 1 if report["status"] == 0 and strict and warned else int(report["status"])
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def asked(options: dict[str, Any], limit: float) -> dict[str, Any]:
+    """The document that a process of its own leaves, within a time in seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, left = Path(folder, "options.json"), Path(folder, "document.json")
+        given.write_text(json.dumps(options), encoding="utf-8")
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            f"{CHILD}child.main()",
+            str(given),
+            str(left),
+        ]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=2,  # of the parent: its stderr
+                timeout=limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return none(f"it took longer than {limit:g} seconds (--timeout)")
+        if not left.exists():
+            return none(f"its process ended with status {done.returncode}")
+        document: dict[str, Any] = json.loads(left.read_text(encoding="utf-8"))
+        return document
+
+
+def none(words: str) -> dict[str, Any]:
+    """The document where there is no verdict."""
+    told = {"schema": SCHEMA, "status": NO_VERDICT, "ok": False, "ran": False}
+    return {"report": told | {"error": words}}
+
+
+def tell(text: str) -> None:
+    """Print it, though nobody may be reading any more."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Parser(argparse.ArgumentParser):
+    """One whose complaints are JSON as well, where that is asked for."""
+
+    as_json = False
+
+    def error(self, message: str) -> NoReturn:
+        if Parser.as_json:
+            tell(json.dumps(none(message)["report"], indent=2))
+        super().error(message)
+
+
+def parser(*, as_json: bool) -> argparse.ArgumentParser:
+    """Of the whole command line."""
+    Parser.as_json = as_json
+    root = Parser(
         prog="python -m pe_lib",
         description="Check a positional encoding written for PyTorch.",
-        epilog="Exit status: 0 no error, 1 an error, 2 nothing was checked.",
+        epilog="Exit status: 0 no error, 1 an error, 2 no verdict.",
     )
-    parser.add_argument("--version", action="version", version=f"pe_lib {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="run a module through the checks")
-    add = check.add_argument
+    root.add_argument("--version", action="version", version=f"pe_lib {__version__}")
+    commands = root.add_subparsers(dest="command", required=True)
+    add = commands.add_parser(
+        "check", help="run a module through the checks"
+    ).add_argument
     add("target", metavar="MODULE_OR_FILE:CLASS", help="what makes it from its width")
     add(
         "--d-model", type=int, default=64, metavar="D", help="width, or heads of a bias"
     )
-    add("--kind", choices=("added", "table", "rotary", "bias"), default="added")
+    kinds = "added", "table", "rotary", "bias"
+    add("--kind", choices=kinds, default="added", help="what forward does")
     add("--axes", help='the axes of x, "batch length dim" for instance')
     add("--positions", metavar="NAME", help="forward's argument for positions")
-    add(
-        "--arg", metavar="NAME=VALUE", action="append", default=[], help="for the class"
-    )
-    add("--ignore", metavar="CHECK", action="append", default=[], help="leave it out")
+    repeated: Any = {"action": "append", "default": []}
+    add("--arg", metavar="NAME=VALUE", help="for the class", **repeated)
+    add("--ignore", metavar="CHECK", help="leave it out", **repeated)
     add("--strict", action="store_true", help="a warning is status 1 too")
+    add(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="S",
+        help="seconds at most (120)",
+    )
     add("--json", action="store_true", help="print JSON")
-    add("-v", "--verbose", action="store_true", help="print notes too")
-    return parser
-
-
-def _load(target: str) -> Any:
-    """The object that ``package.module:name`` or ``path/to/file.py:name`` names."""
-    module, _, name = target.rpartition(":")
-    if not module or not name:
-        raise ValueError(f"target must be MODULE_OR_FILE:CLASS, got {target!r}")
-    if module.endswith(".py"):
-        path = Path(module).resolve()
-        sys.path.insert(0, str(path.parent))  # its siblings, as when Python runs it
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None  # of any name in .py
-        found: Any = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = found
-        spec.loader.exec_module(found)
-    else:
-        found = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def _with_arguments(make: Any, given: Sequence[str]) -> Any:
-    """The object, called with these arguments besides the width."""
-    arguments = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not (equals and name.isidentifier()):
-            raise ValueError(f"--arg must be NAME=VALUE, got {text!r}")
-        try:
-            arguments[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):  # a word
-            arguments[name] = value
-    return functools.partial(make, **arguments) if arguments else make
+    add(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print notes, and what was not asked",
+    )
+    return root
 
 
 if __name__ == "__main__":

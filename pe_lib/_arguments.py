@@ -217,13 +217,20 @@ def via_float32(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
     return values.astype(np.float32) if dtype.itemsize < 4 else values
 
 
-def as_array(name: str, value: ArrayLike) -> NDArray[Any]:
-    """Return `value` as an array, if its rows have one length and none is masked."""
+def as_array(name: str, value: Any) -> NDArray[Any]:
+    """Return `value` as an array, if its rows have one length and none is masked.
+
+    A tensor is detached; NumPy has no bfloat16, so its numbers come as float32.
+    """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} must have no masked entries, got {short_repr(value)}")
     try:
-        return np.asarray(value)
-    except ValueError:
+        given: Any = value
+        if hasattr(given, "detach"):  # a tensor, of torch or like it
+            given = given.detach().cpu()
+            given = given.float() if str(given.dtype) == "torch.bfloat16" else given
+        return np.asarray(given)
+    except (RuntimeError, TypeError, ValueError):  # of torch: sparse, meta, a list
         raise TypeError(
             f"{name} must be an array of real numbers, with rows of equal length, "
             f"got {short_repr(value)}"
@@ -247,6 +254,12 @@ def as_reals(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 
 def _reals_within_limit(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    dtype = str(getattr(value, "dtype", ""))
+    if dtype.endswith("float16"):
+        raise TypeError(
+            f"{name} must be integers, float32 or float64, got {dtype}, in which "
+            "neighbours are equal: pass them as they were before they were cast"
+        )
     numbers = as_reals(name, value)
     bad = numbers[~np.isfinite(numbers)]
     if bad.size:

@@ -200,8 +200,8 @@ def head_weights(table: ArrayLike, matrix: ArrayLike) -> NDArray[np.float64]:
     if not len(table):
         raise ValueError(f"table must have at least one row, got shape {table.shape}")
     codes = with_constant(table)
-    matrix = as_table("matrix", matrix, codes.shape[1])
-    if matrix.shape[1] != codes.shape[1]:
+    matrix = as_table("matrix", matrix)
+    if matrix.shape != (codes.shape[1], codes.shape[1]):
         raise ValueError(
             f"matrix must have shape [{codes.shape[1]}, {codes.shape[1]}] for "
             f"encodings of {table.shape[1]} numbers, got {matrix.shape}"

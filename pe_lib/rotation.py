@@ -200,7 +200,7 @@ def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float
     """
     table = as_float_array("table", table).astype(np.float64)
     offset = as_integer("offset", offset)
-    if table.ndim != 2:
+    if table.ndim != 2 or not table.shape[1]:
         raise ValueError(f"table must have shape [length, d_model], got {table.shape}")
     if not np.isfinite(table).all():
         raise ValueError("table must be finite, got NaN or infinity in it")

@@ -15,7 +15,7 @@ class Scorecard(dict[str, dict[str, Verdict]]):
     """``card[encoding][criterion]`` is a :class:`Verdict`.
 
     Prints as text; shows as an HTML table in a notebook. ``notes`` holds, for some
-    rows, the constant on which they depend.
+    rows, the constant on which they depend, or why nothing could be measured.
     """
 
     def __init__(self, rows: Rows, notes: Mapping[str, str] | None = None) -> None:
@@ -122,12 +122,15 @@ def scorecard(encodings: Mapping[str, Encode], *, length: int = 512) -> Scorecar
                 f"the names in encodings must be strings, got {short_repr(name)}"
             )
         as_callable(f"encodings[{name!r}]", encode)
-    return Scorecard(
-        {
-            name: _row(_of_one_width(encode), length)
-            for name, encode in encodings.items()
-        }
-    )
+    rows = {
+        name: _row(_of_one_width(encode), length) for name, encode in encodings.items()
+    }
+    unknown = {
+        name: next(iter(row.values())).evidence
+        for name, row in rows.items()
+        if all(verdict.holds is None for verdict in row.values())
+    }
+    return Scorecard(rows, unknown)
 
 
 def _row(encode: Encode, length: int) -> dict[str, Verdict]:

@@ -90,7 +90,7 @@ class Parent:
     def __init__(self) -> None:
         self.env = lasting(os.environ)
         self._server = subprocess.Popen(
-            [sys.executable, "-P", __file__],
+            [sys.executable, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -135,6 +135,7 @@ def bury(*_: Any) -> None:
 
 def serve() -> None:
     """In the process that forks: for each line a kernel, and its number."""
+    del sys.path[0]  # where this file is; a kernel puts its own folder there
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     import matplotlib.pyplot  # noqa: F401

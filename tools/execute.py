@@ -26,7 +26,7 @@ from tools import arithmetic
 from tools.changes import ROOT, git, touched_notebooks
 
 COVER = ROOT / "website/static/cover.svg"
-SECONDS = 300
+SECONDS = 1200
 CELL_METADATA = {"tags", "mystnb", "checked"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 PAGE_METADATA = {"description"}  # one sentence: what one finds on the page

@@ -191,7 +191,7 @@ def fourier_features(points: ArrayLike, directions: ArrayLike) -> NDArray[np.flo
         )
     if not np.isfinite(rows).all():
         raise ValueError("directions must be finite, got NaN or infinity in them")
-    angles = 2 * np.pi * (points @ rows.T)
+    angles = 2 * np.pi * ((points @ rows.T) % 1)  # complete turns are lost exactly
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pe_lib._arguments import as_choice, as_integer, as_number, as_reals, short_repr
 
-RAMPS = ("turns", "index")
+RAMPS = ("turns", "index", "unrounded")
 
 
 def interpolate(frequencies: ArrayLike, factor: float) -> NDArray[np.float64]:
@@ -138,7 +138,8 @@ def by_parts(
     r = `fast` on and interpolated (gamma = 0) up to r = `slow`. Between the two
     "turns" is linear in r, as in Peng et al. (2023), section 3.2. "index" is what
     the authors' program and transformers compute: linear in the number of the pair,
-    from that of `fast` turns rounded down to that of `slow` turns rounded up.
+    from that of `fast` turns rounded down to that of `slow` turns rounded up; in
+    "unrounded" they are not rounded, as with ``truncate: false`` in gpt-oss.
 
     YaRN is this and :func:`attention_factor`. With ``fast=4`` and "turns", and without
     a factor, it is the rule of Llama 3.1.
@@ -157,7 +158,7 @@ def by_parts(
         L, at least 1.
     slow, fast : float
         Turns within the trained length, 0 < slow < fast.
-    ramp : "turns" or "index"
+    ramp : "turns", "index" or "unrounded"
 
     Examples
     --------
@@ -183,7 +184,7 @@ def by_parts(
     if as_choice("ramp", ramp, RAMPS) == "turns":
         kept = (old * length / (2 * np.pi) - low) / (high - low)
     else:
-        first, last = _ramp_of_programs(old, length, low, high)
+        first, last = _ramp_of_programs(old, length, low, high, ramp == "index")
         kept = (last - np.arange(len(old), dtype=np.float64)) / (last - first)
     kept = kept.clip(0, 1)
     return np.asarray((kept + (1 - kept) / s) * old, dtype=np.float64)
@@ -303,9 +304,9 @@ def unseen_angles(
 
 
 def _ramp_of_programs(
-    old: NDArray[np.float64], length: int, slow: float, fast: float
+    old: NDArray[np.float64], length: int, slow: float, fast: float, rounded: bool
 ) -> tuple[float, float]:
-    """The numbers of the pairs between which programs blend, whole ones."""
+    """The numbers of the pairs between which programs blend."""
     if len(old) < 2 or old[0] != 1 or not 0 < old[1] < 1:
         raise ValueError(f"frequencies must fall from 1 for ramp 'index', got {old}")
     ratio = old[1]
@@ -317,9 +318,11 @@ def _ramp_of_programs(
     def pair_of(turns: float) -> float:
         return math.log(2 * math.pi * turns / length) / math.log(ratio)
 
-    first = max(math.floor(pair_of(fast)), 0)
+    first, last = pair_of(fast), pair_of(slow)
+    if rounded:
+        first, last = math.floor(first), math.ceil(last)
     # Twice as many as there are pairs, as in the programs: dimensions, not pairs.
-    last = min(math.ceil(pair_of(slow)), 2 * len(old) - 1)
+    first, last = max(first, 0), min(last, 2 * len(old) - 1)
     return first, last if last != first else last + 0.001
 
 

@@ -1,4 +1,4 @@
-"""Somebody's code, run: what it raises, and how it leaves everything as it was."""
+"""One way to ask a module, and somebody's code, run: it leaves all as it was."""
 
 import contextlib
 import random
@@ -7,71 +7,98 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from pe_lib.check.recognise import Array
-from pe_lib.check.ways import Way
-
+Array = NDArray[Any]
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
-CLOSE = 1e-4  # of the largest number: more than float32 rounds
+MAY_MIX = "copy_", "_to_copy", "index", "index_put_"  # take tensors of two devices
+FEW = 11  # positions of the usual call: unlike any batch, and odd
 
 
-class CannotCallError(Exception):
-    """No usual way to call it fits; the message says what would help."""
+@dataclass(frozen=True)
+class Call:
+    """One way to ask a module; equal calls have one answer."""
 
+    length: int = FEW  # positions; of a bias, queries
+    batch: int = 3
+    heads: int = 2
+    columns: int = 0  # of a grid of positions
+    positions: tuple[Any, ...] | None = None  # of all sequences, or of each
+    offset: int = 0  # the position of the first
+    keys: int | None = None  # the queries are then the last of so many
+    said: bool = False  # an optional length is given
+    content: int = 0  # the seed of x; 0: the same at every position
+    dtype: torch.dtype = torch.float32
+    cast: torch.dtype | None = None  # of the module
+    autocast: bool = False
+    device: str = "cpu"
+    via: str = "as built"  # or "a checkpoint", or "meta"
+    mode: str = "eval"
+    seed: int = 0
+    history: tuple["Call", ...] = ()  # the calls before this one
 
-class ExitCalledError(Exception):
-    """The module called sys.exit, or one of its kind."""
+    def but(self, **changes: Any) -> "Call":
+        """The same call in all else."""
+        return replace(self, **changes)
+
+    @property
+    def asks(self) -> set[str]:
+        """The fields that are not as usual."""
+        own = fields(self)[1:]
+        return {f.name for f in own if getattr(self, f.name) != f.default}
 
 
 class ForeignError(Exception):
     """The module raised; the message says what, and in which file and line."""
 
-    what = "The module"  # that raised: a call of a certain kind
-
     def __init__(self, error: BaseException) -> None:
-        text = next(iter(str(error).strip().splitlines()), "").strip()
+        lines = [line.strip() for line in str(error).strip().splitlines()] or [""]
+        text = " ".join(lines[: 2 if lines[0].endswith(":") else 1])
         text = text if len(text) < 160 else f"{text[:150]} ..."
+        frames = [
+            (f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)
+        ]
+        if isinstance(error, SyntaxError) and error.filename:
+            frames, text = [(error.filename, error.lineno)], str(error.msg)
         place = ""
-        for frame in traceback.extract_tb(error.__traceback__):
-            file, line = Path(frame.filename), frame.lineno
-            if not any(file.is_relative_to(at) for at in OURS):
+        for name, line in frames:
+            file = Path(name)
+            if not any(file.is_relative_to(at) for at in OURS) and name[:1] != "<":
                 # The file of a notebook's cell is gone, and its name a number.
                 place = f" ({file.name}:{line})" if file.exists() else f" (line {line})"
         super().__init__(f"{type(error).__name__}: {text}{place}")
 
 
-class WrongShapeError(ForeignError):
-    """What came back can be read, but not as it should be: no other check can run."""
+class UnaskedError(Exception):
+    """The call has a field that this module cannot be asked about."""
 
-    def __init__(self, way: Way, flaw: str, fix: str) -> None:
-        super().__init__(ValueError(flaw.rstrip(".")))
-        self.called, self.flaw, self.fix = str(way), flaw, fix
+
+class RefusedError(Exception):
+    """There is no way to call it; the message says what would help."""
+
+
+class MisreadError(Exception):
+    """What came back can be read, but not as it should be: (flaw, fix)."""
 
 
 @contextmanager
 def foreign() -> Iterator[None]:
-    """Around somebody's code: whatever it raises becomes a ForeignError."""
+    """Around somebody's code: whatever it raises is a ForeignError."""
     try:
         yield
-    except SystemExit as error:
-        raise ExitCalledError(f"it called sys.exit({error.code!r})") from error
-    except Exception as error:
-        raise ForeignError(error) from error
-
-
-@contextmanager
-def during(what: str) -> Iterator[None]:
-    """Say in which call a ForeignError was raised."""
-    try:
-        yield
-    except ForeignError as error:
-        error.what = what
+    except (ForeignError, MisreadError, UnaskedError):
         raise
+    except (Exception, SystemExit) as error:
+        raise ForeignError(error) from error
 
 
 @contextmanager
@@ -84,7 +111,7 @@ def isolated() -> Iterator[None]:
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
             contextlib.redirect_stdout(sys.stderr),
-            torch.random.fork_rng(),
+            torch.random.fork_rng(devices=[]),
             torch.inference_mode(mode=False),
         ):
             warnings.simplefilter("ignore")
@@ -100,15 +127,28 @@ def noise(*shape: int, seed: int = 1) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def close(left: Array, right: Array) -> bool:
-    """Equal but for the last digits of float32."""
-    size = max(1e-3, np.abs(right[np.isfinite(right)]).max(initial=0))
-    same = left.shape == right.shape
-    return same and np.allclose(left, right, rtol=0, atol=CLOSE * size, equal_nan=True)
-
-
 def seed_all(number: int) -> None:
     """Seed every generator that a module may draw from."""
-    torch.manual_seed(number)
+    torch.default_generator.manual_seed(number)  # manual_seed would load a compiler
     random.seed(number)
     np.random.seed(number)  # noqa: NPY002
+
+
+def some(items: Any, most: int = 4) -> str:
+    """The first few, and how many more there are."""
+    items = [f"{n:,}" if isinstance(n, int) else f"{n}" for n in items]
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
+class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses tensors of two devices in one operation, as a GPU does."""
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        name = function.overloadpacket.__name__
+        given = [x for x in tree_leaves((arguments, named)) if isinstance(x, Tensor)]
+        if len({x.device.type for x in given if x.ndim}) > 1 and name not in MAY_MIX:
+            raise RuntimeError(f"tensors on two devices in {name}")
+        return function(*arguments, **(named or {}))

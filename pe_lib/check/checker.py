@@ -1,34 +1,58 @@
 """One call: build a module, say how it was called, run the checks of its kind."""
 
-import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
 from torch import nn
 
 from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
-from pe_lib.check import added, bias, rotary, shared
+from pe_lib.check import properties
+from pe_lib.check.biases import told_bias
 from pe_lib.check.call import (
-    CannotCallError,
-    ExitCalledError,
     ForeignError,
-    WrongShapeError,
+    MisreadError,
+    RefusedError,
+    UnaskedError,
     isolated,
 )
-from pe_lib.check.registry import CHECKS, KINDS
-from pe_lib.check.report import ERROR, Finding, Report
-from pe_lib.check.rows import Rows
-from pe_lib.check.scores import Bias
-from pe_lib.check.subject import Make, Subject
-from pe_lib.check.turns import Turns
-from pe_lib.check.ways import Layout
+from pe_lib.check.kinds import READERS, Added, Bias, Rotary
+from pe_lib.check.properties import Found
+from pe_lib.check.reader import Reader
+from pe_lib.check.relations import RELATIONS, Relation, hold
+from pe_lib.check.report import ERROR, FAILED, PASSED, UNCHECKED, Finding, Report
+from pe_lib.check.rotations import told_turns
+from pe_lib.check.signature import Maker, axes_of
+from pe_lib.check.tables import told_rows
 
-FAMILIES = added, rotary, bias, shared  # importing them registers their checks
-SUBJECTS: dict[str, type[Subject]] = {
-    "added": Rows,
-    "table": Rows,
-    "rotary": Turns,
-    "bias": Bias,
-}
+Make = Callable[[int], nn.Module]
+
+
+def formula(r: Reader) -> Found:
+    """Which formula is it, and is every number accounted for?"""
+    if isinstance(r, Bias):
+        return told_bias(r)
+    if isinstance(r, Added) and any(hold(row, r).level == ERROR for row in PREFIX):
+        return iter([(UNCHECKED, "its rows depend on the length of the input.", "")])
+    return told_turns(r) if isinstance(r, Rotary) else told_rows(r)
+
+
+PREFIX = [row for row in RELATIONS if row.name == "prefix" and row.level == ERROR]
+ROWS = (
+    RELATIONS[0],
+    properties.x,
+    properties.axes,
+    *RELATIONS[1:],
+    properties.finite,
+    formula,
+    properties.distinct,
+    properties.limit,
+    properties.gradient,
+    properties.dtype,
+    properties.device,
+    properties.widths,
+    properties.writes,
+    properties.dropout,
+)
 
 
 def check(
@@ -47,9 +71,10 @@ def check(
     Parameters
     ----------
     make : callable, or torch.nn.Module
-        From a width to a new module. What functools.partial(Class, base=1000) says is
-        meant, and no warning. A module that is there already is copied, and checked at
-        its one width.
+        From a width to a new module; the width goes to the argument that is called
+        d_model, dim or the like, or to the first. What functools.partial(Class,
+        base=1000) says is meant, and no warning. A module that is there already is
+        copied, and checked at its one width.
     d_model : int
         The width; of one head for "rotary", the number of heads for "bias".
     kind : "added", "table", "rotary" or "bias"
@@ -69,9 +94,10 @@ def check(
     Returns
     -------
     Report
-        ``report.ok``, ``report.errors``, ``report.warnings``, ``report.recognised``;
-        ``print(report)`` prints it. A module that cannot be built or called has
-        ``report.ran`` False, and one finding, ``call``, says what would help.
+        ``report.ok``, ``report.errors``, ``report.warnings``, ``report.unchecked``,
+        ``report.recognised``; ``print(report)`` prints it. A module that cannot be
+        built or called has ``report.ran`` False, and one finding, ``call``, says what
+        would help.
 
     Raises
     ------
@@ -91,63 +117,93 @@ def check(
     """
     as_callable("make", make)
     d_model = as_integer("d_model", d_model, at_least=1)
-    as_choice("kind", kind, KINDS)
-    if axes is not None and "dim" not in Layout.of(axes).axes and kind != "table":
+    as_choice("kind", kind, tuple(READERS))
+    if axes is not None and "dim" not in axes_of(axes) and kind != "table":
         raise ValueError(f"axes must name dim for kind {kind!r}, got {axes!r}")
     chosen = names_of_checks(kind, ignore)
-    maker = _copies(make, d_model) if isinstance(make, nn.Module) else make
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
-            subject = SUBJECTS[kind](maker, d_model, kind, axes, positions)
-            found = _run_all(chosen, subject)
-            told = subject.called, subject.recognised
-            return Report(subject.name, kind, d_model, *told, found)
-        except WrongShapeError as error:
-            found = (Finding("shape", ERROR, error.flaw, error.fix),)
-            return Report(name, kind, d_model, error.called, None, found)
-        except (ForeignError, CannotCallError, ExitCalledError) as error:
-            return Report(name, kind, d_model, "", None, (_not_called(error, d_model),))
+            maker = Maker.of(make, kind, d_model)
+            r = READERS[kind](maker, d_model, axes, positions)
+            if isinstance(r, Added) and kind != "table" and r.nature == "other":
+                raise RefusedError(
+                    f"What comes back is no sum of {r.thing} and its {r.more}. Check "
+                    f"the {r.more} without what follows it."
+                )
+            found = run_all(chosen, r)
+            called, name = r.called, type(r.first).__name__
+            return Report(name, kind, d_model, called, r.recognised, found)
+        except MisreadError as flaw:
+            found = (Finding("shape", FAILED, ERROR, *flaw.args),)
+            return Report(name, kind, d_model, "as it was read", None, found)
+        except (ForeignError, RefusedError, UnaskedError) as error:
+            return Report(name, kind, d_model, "", None, (not_called(error, d_model),))
+
+
+def name_of(row: Any) -> str:
+    """The name of a check."""
+    name: str = row.name if isinstance(row, Relation) else row.__name__
+    return name
 
 
 def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
     """The names of the checks of a kind, but for those in `ignore`."""
     if isinstance(ignore, str):
-        raise TypeError(
-            f"ignore must be a collection of names, got {short_repr(ignore)}"
-        )
-    known = sorted({name for checks in CHECKS.values() for name in checks})
+        said = short_repr(ignore)
+        raise TypeError(f"ignore must be a collection of names, got {said}")
     for name in ignore:
-        as_choice("ignore", name, known)
-    return [name for name in CHECKS[kind] if name not in ignore]
+        as_choice("ignore", name, sorted({name_of(row) for row in ROWS}))
+    of_kind = [
+        row for row in ROWS if not isinstance(row, Relation) or kind in row.kinds
+    ]
+    names = dict.fromkeys(name_of(row) for row in of_kind)
+    return [name for name in names if name not in ignore]
 
 
-def _run_all(names: list[str], subject: Subject) -> tuple[Finding, ...]:
+def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
     """What the checks find; of what is random, that alone: all else would follow."""
     found: list[Finding] = []
-    for name in sorted(names, key=lambda name: name != "random"):
-        try:
-            run = CHECKS[subject.kind][name]
-            found.extend(Finding(name, *parts) for parts in run(subject))
-        except ForeignError as error:
-            found.append(Finding(name, ERROR, f"{error.what} raises {error}."))
-        if name == "random" and found:
+    for row in ROWS:
+        if name_of(row) not in names:
+            continue
+        if not isinstance(row, Relation):
+            found += held(row, r)
+        elif r.kind in row.kinds:
+            found.append(hold(row, r))
+        if name_of(row) == "random" and found and found[-1].state == FAILED:
             break
-    return tuple(found)
+    return tuple(settled(found))
 
 
-def _copies(module: nn.Module, d_model: int) -> Make:
-    """What "makes" a module that is there already, of its one width."""
+def held(row: Callable[[Reader], Found], r: Reader) -> list[Finding]:
+    """What a property of one answer comes to."""
+    name, found = row.__name__, []
+    try:
+        for level, what, fix in row(r):
+            if level == UNCHECKED:
+                found.append(Finding(name, UNCHECKED, "", what, fix))
+            else:
+                found.append(Finding(name, FAILED, level, what, fix))
+    except (ForeignError, UnaskedError) as error:
+        found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
+    return found or [Finding(name, PASSED)]
 
-    def copy_of(width: int) -> nn.Module:
-        if width != d_model:
-            raise ValueError(f"d_model must be {d_model}: there is one module")
-        return copy.deepcopy(module)
 
-    return copy_of
+def settled(found: list[Finding]) -> list[Finding]:
+    """Of rows of one name what failed, or passed, before what was not asked."""
+    told = {f.check for f in found if f.state != UNCHECKED}
+    failed = {f.check for f in found if f.state == FAILED}
+    kept: list[Finding] = []
+    for f in found:
+        idle = f.state == UNCHECKED and f.check in told
+        if not idle and not (f.state == PASSED and f.check in failed) and f not in kept:
+            kept.append(f)
+    return kept
 
 
-def _not_called(error: Exception, d_model: int) -> Finding:
+def not_called(error: Exception, d_model: int) -> Finding:
+    """Why there is nothing to check, and what would help."""
     text, fix = str(error), ""
     if isinstance(error, ForeignError):
         text = f"make({d_model}) raised {error}."
@@ -155,7 +211,7 @@ def _not_called(error: Exception, d_model: int) -> Finding:
         if len(missing) > 1:
             name = missing[1]
             fix = f"Say --arg {name}=VALUE, or make=lambda d: Class(d, {name}=VALUE)."
-    return Finding("call", ERROR, text, fix)
+    return Finding("call", UNCHECKED, "", text, fix)
 
 
 __all__ = ["check", "names_of_checks"]

@@ -7,7 +7,8 @@ In a file that pytest collects::
 
     test_positions = encoding_tests(PositionalEncoding, d_model=64)
 
-gives ``test_positions[axes]``, ``test_positions[prefix]`` and so on. This needs pytest.
+gives ``test_positions[axes]``, ``test_positions[prefix]`` and so on; in a class it does
+the same. This needs pytest.
 """
 
 import functools
@@ -15,9 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pe_lib._extras import require_package
-from pe_lib.check.checker import check, names_of_checks
-from pe_lib.check.report import ERROR, WARNING, Report
-from pe_lib.check.subject import Make
+from pe_lib.check.checker import Make, check, names_of_checks
+from pe_lib.check.report import ERROR, UNCHECKED, WARNING, Report
 
 with require_package("pytest", by="pe_lib.check.pytest"):
     import pytest
@@ -31,7 +31,8 @@ def encoding_tests(
     """A test for pytest, parametrised over the checks of a kind of module.
 
     The module is checked once, when the first of the tests runs. A test fails with the
-    errors of its check; all fail where the module cannot be called.
+    errors of its check, and is skipped where it could not be asked. ``test[call]``
+    fails where the module cannot be built, called or read; all others are skipped.
 
     Parameters
     ----------
@@ -43,9 +44,12 @@ def encoding_tests(
     Returns
     -------
     function
-        To be bound to a name that begins with ``test``.
+        To be bound to a name that begins with ``test``, in a module or a class.
     """
-    names = names_of_checks(options.get("kind", "added"), options.get("ignore", ()))
+    names = [
+        "call",
+        *names_of_checks(options.get("kind", "added"), options.get("ignore", ())),
+    ]
     levels = (ERROR, WARNING) if strict else (ERROR,)
 
     @functools.cache
@@ -55,9 +59,14 @@ def encoding_tests(
     @pytest.mark.parametrize("name", names)
     def test(name: str) -> None:
         found = report()
-        wrong = [f for f in found.findings if f.check in (name, "call", "shape")]
-        wrong = [f for f in wrong if f.level in levels]
-        if wrong:
+        unread = [f for f in found.findings if f.check in ("call", "shape")]
+        if name == "call" and unread:
+            pytest.fail("\n".join(f.as_text(72) for f in unread), pytrace=False)
+        own = [f for f in found.findings if f.check == name]
+        if wrong := [f for f in own if f.level in levels]:
             pytest.fail("\n".join(f.as_text(72) for f in wrong), pytrace=False)
+        if unread or any(f.state == UNCHECKED for f in own):
+            why = [*unread, *own][0].what
+            pytest.skip(f"not checked: {why}")
 
-    return test
+    return staticmethod(test)

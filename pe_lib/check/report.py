@@ -1,100 +1,78 @@
-"""What the checker answers: findings at three levels, and a report."""
+"""What the checker answers: findings in three states, and a report."""
 
 import textwrap
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+SCHEMA = 1  # of as_dict; another number where a key changes its meaning
 ERROR, WARNING, NOTE = "error", "warning", "note"
-PLAIN = 256  # positions: where these end plain use ends
+PASSED, FAILED, UNCHECKED = "passed", "failed", "not checked"
+DECISIVE = "axes", "prefix", "formula"  # without these there is no verdict
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that one check found.
+    """What one check came to.
 
     Attributes
     ----------
     check : str
         The name of the check, which ``ignore`` takes.
-    level : "error", "warning" or "note"
-        Wrong in plain use; wrong once moved, cast, saved, built on meta, of another
-        width or far out; a fact.
+    state : "passed", "failed" or "not checked"
+    level : "error", "warning", "note" or ""
+        Of what failed: wrong in plain use; wrong once moved, cast, saved or far out; a
+        fact.
     what, fix : str
-        What happened, in a sentence; what mends it, where the cause is known.
+        What happened, or why it was not checked; what mends it.
     """
 
     check: str
-    level: str
-    what: str
+    state: str
+    level: str = ""
+    what: str = ""
     fix: str = ""
 
-    def as_text(self, width: int = 88, *, verbose: bool = True) -> str:
-        """In lines of at most `width` characters; the fix of a warning if `verbose`."""
-        fix = self.fix if verbose or self.level == ERROR else ""
-        text = f"{self.level} {self.check}: {self.what} {fix}".rstrip()
-        return textwrap.fill(text, width, subsequent_indent="  ")
+    def as_text(self, width: int = 88) -> str:
+        """In lines of at most `width` characters."""
+        text = f"{self.level or self.state} {self.check}: {self.what} {self.fix}"
+        return textwrap.fill(text.rstrip(), width, subsequent_indent="  ")
 
     __str__ = as_text
 
 
-Found = tuple[str, str, str]
-Findings = Iterator[Found]
-"""What a check yields; whoever runs it adds its name."""
-
-
-def error(what: str, fix: str = "") -> Found:
-    """Wrong in plain use."""
-    return ERROR, what, fix
-
-
-def warning(what: str, fix: str = "") -> Found:
-    """Wrong once moved, cast, saved, built on meta, of another width or far out."""
-    return WARNING, what, fix
-
-
-def note(what: str) -> Found:
-    """A fact."""
-    return NOTE, what, ""
-
-
 @dataclass(frozen=True)
 class Recognised:
-    """A formula that a table follows.
+    """A formula that the numbers follow.
 
     Attributes
     ----------
-    formula : str
-        "sinusoid" if it is right; else the name of the fault, "degrees" for instance;
-        "waves" for pairs with frequencies of their own; "trained" for what is learned.
     words : str
-        The same in words.
+        Its name, or in what it differs from those that have one.
     base : float or None
+        Of a sinusoid or a rotation.
     spacing, layout, first : str
         "paper" or "endpoint"; "interleaved" or "half_split"; "sine" or "cosine".
-    start : int
-        The position of the first row.
-    scale, gap : float
-        By what the formula is multiplied, and the largest difference from it.
-    level, hint : str
-        "error", "warning" or "note": what following it amounts to; what was meant.
+    start, scale : float
+        The position of the first row; by what all is multiplied.
+    gap : float
+        The largest difference, where it agrees.
+    share : float
+        Of the numbers, how many agree; if not all, a finding says which do not.
     """
 
-    formula: str
     words: str
     base: float | None = None
     spacing: str = ""
     layout: str = ""
     first: str = ""
-    start: int = 0
+    start: float = 0.0
     scale: float = 1.0
     gap: float = 0.0
-    level: str = NOTE
-    hint: str = ""
+    share: float = 1.0
 
     def __str__(self) -> str:
         near = f", to {self.gap:.0e}".replace("e-0", "e-") if self.base else ""
-        return self.words + near
+        return self.words + near + f", in {self.share:.1%}" * (self.share < 1)
 
 
 @dataclass(frozen=True)
@@ -125,20 +103,22 @@ class Report:
     @property
     def errors(self) -> tuple[Finding, ...]:
         """What is wrong in plain use."""
-        return self._at(ERROR)
+        return tuple(f for f in self.findings if f.level == ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is wrong once moved, cast, saved, of another width or far out."""
-        return self._at(WARNING)
+        """What is wrong once moved, cast, saved or far out."""
+        return tuple(f for f in self.findings if f.level == WARNING)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
         """Facts."""
-        return self._at(NOTE)
+        return tuple(f for f in self.findings if f.level == NOTE)
 
-    def _at(self, level: str) -> tuple[Finding, ...]:
-        return tuple(found for found in self.findings if found.level == level)
+    @property
+    def unchecked(self) -> tuple[Finding, ...]:
+        """What could not be asked, and why."""
+        return tuple(f for f in self.findings if f.state == UNCHECKED)
 
     @property
     def ran(self) -> bool:
@@ -146,34 +126,44 @@ class Report:
         return bool(self.called)
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """Of axes, prefix and formula those that were not checked."""
+        return tuple(f.check for f in self.unchecked if f.check in DECISIVE)
+
+    @property
+    def status(self) -> int:
+        """0: no errors. 1: an error. 2: no verdict."""
+        return 1 if self.errors else 0 if self.ran and not self.undecided else 2
+
+    @property
     def ok(self) -> bool:
-        """Whether it ran, and has no error."""
-        return self.ran and not self.errors
+        """Whether there is a verdict, and it is: no errors."""
+        return self.status == 0
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
-        return asdict(self) | {"ok": self.ok, "ran": self.ran}
+        told = {"schema": SCHEMA, "status": self.status, "ok": self.ok}
+        return told | {"ran": self.ran} | asdict(self)
 
     @property
     def verdict(self) -> str:
         """The first line of the text."""
-        if not self.ran:
-            return f"{self.name}: nothing was checked"
-        counted = {ERROR: len(self.errors), WARNING: len(self.warnings)}
-        counts = [f"{n} {level}{'s' * (n > 1)}" for level, n in counted.items() if n]
-        counts = counts if self.errors else ["no errors", *counts]
+        counted = ((ERROR, self.errors), (WARNING, self.warnings))
+        counts = [f"{len(f)} {word}{'s' * (len(f) > 1)}" for word, f in counted if f]
+        if self.status == 2:
+            left = f" ({' and '.join(self.undecided)} not checked)" * self.ran
+            counts = [f"no verdict{left}", *counts]
+        counts = ["no errors", *counts] if self.ok else counts
         told = f"; {self.recognised}" if self.recognised else ""
         return f"{self.name}: {', '.join(counts)}{told}"
 
     def as_text(self, width: int = 88, *, verbose: bool = False) -> str:
-        """The verdict, what is wrong, and with `verbose` the notes."""
-        shown = (*self.errors, *self.warnings, *(self.notes if verbose else ()))
-        called = [f"  {self.called}"] if self.called else []
-        lines = [
-            textwrap.fill(line, width, subsequent_indent="  ")
-            for line in (self.verdict, *called)
-        ]
-        lines += [found.as_text(width, verbose=verbose) for found in shown]
-        return "\n".join(lines)
+        """The verdict and what is wrong; if `verbose`, notes and what was not asked."""
+        undecided = [f for f in self.unchecked if f.check in (*DECISIVE, "call")]
+        more = (*self.notes, *self.unchecked) if verbose else undecided
+        heads = [self.verdict, f"  {self.called}"] if self.ran else [self.verdict]
+        lines = [textwrap.fill(h, width, subsequent_indent="  ") for h in heads]
+        shown = (*self.errors, *self.warnings, *more)
+        return "\n".join([*lines, *(f.as_text(width) for f in shown)])
 
     __str__ = as_text

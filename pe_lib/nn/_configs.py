@@ -1,114 +1,201 @@
-"""What a transformers configuration says of rotary positions."""
+"""What a transformers configuration says of rotary positions: all, or an error."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from pe_lib.beyond.rotary import BASE
-from pe_lib.beyond.scaling import attention_factor, by_parts, interpolate
-from pe_lib.frequencies import angular_frequencies
+from pe_lib.beyond.rotary import rotary_frequencies
+from pe_lib.beyond.scaling import (
+    attention_factor,
+    by_parts,
+    dynamic_factor,
+    interpolate,
+    longrope,
+    ntk,
+)
+from pe_lib.nn._layouts import LAYOUT_OF
 
-# Read in the models of transformers 5.23.0: what each calls to swap the two of a pair.
-MODELS = {
-    "half_split": "gemma gemma2 gpt_neox granite llama mistral mixtral olmo olmo2 phi "
-    "phi3 qwen2 qwen2_moe qwen3 qwen3_moe smollm3 stablelm starcoder2",
-    "interleaved": "codegen cohere cohere2 ernie4_5 glm glm4 gptj helium llama4_text",
+NAMES = {  # what is read, by the name of newer configurations and of older ones
+    "head_dim": ("qk_rope_head_dim", "head_dim"),
+    "heads": ("num_attention_heads", "n_head"),
+    "width": ("hidden_size", "n_embd"),
+    "rotary_dim": ("rotary_dim",),
+    "share": ("partial_rotary_factor", "rotary_pct"),
+    "base": ("rope_theta", "global_rope_theta", "rotary_emb_base"),
+    "local_base": ("rope_local_base_freq", "local_rope_theta"),
+    "longest": ("max_position_embeddings", "n_positions"),
+    "trained": ("original_max_position_embeddings",),
+    "rope": ("rope_parameters", "rope_scaling"),
+    "neighbours": ("rope_interleave",),
+    "model_type": ("model_type",),
 }
-RULES = ("default", "linear", "llama3", "yarn")
+WHICH_LAYERS = {"no_rope_layers", "no_rope_layer_interval"}  # turn, not how
+EVERY_RULE = (
+    "rope_type type rope_theta partial_rotary_factor original_max_position_embeddings"
+)
+RULES = {  # and what each reads besides
+    "default": "",
+    "linear": "factor",
+    "proportional": "factor",
+    "dynamic": "factor",
+    "llama3": "factor low_freq_factor high_freq_factor",
+    "yarn": "factor beta_fast beta_slow truncate "
+    "attention_factor mscale mscale_all_dim",
+    "longrope": "factor short_factor long_factor attention_factor",
+}
+OF_PROGRAMS = {"codegen": 10_000.0, "gptj": 10_000.0}  # bases that no file has
 
 
-def rotary_arguments(config: Any, layout: str | None) -> dict[str, Any]:
+def rotary_arguments(
+    config: Any, layout: str | None, layer_type: str | None, length: int | None
+) -> dict[str, Any]:
     """The arguments of RotaryEmbedding that turn as the model of `config` does."""
-    # `rope_parameters` of transformers 5, or `rope_scaling` of its older versions
-    rope = _first(config, "rope_parameters", "rope_scaling") or {}
-    if any(isinstance(value, Mapping) for value in rope.values()):
-        raise ValueError(
-            "config must have one set of rope_parameters, got one for each kind of "
-            f"layer, {sorted(rope)}: make a RotaryEmbedding of each"
+    read, rope = _read(config, layer_type)
+    rule = _rule_of(rope)
+    kind, heads, width = read["model_type"], read["heads"], read["width"]
+    head_dim = read["head_dim"] or (width and heads and width // heads)
+    base: Any = rope.get("rope_theta") or read["base"] or OF_PROGRAMS.get(kind)
+    share = rope.get("partial_rotary_factor", read["share"])
+    if not layout and read["neighbours"] is not None:
+        layout = "interleaved" if read["neighbours"] else "half_split"
+    layout = layout or LAYOUT_OF.get(kind)
+    for given, message in (
+        (layout, f"layout must be given for model_type {kind!r}, 'half_split' or "
+         "'interleaved': a wrong one gives wrong scores, and nothing else shows it"),
+        (head_dim, "config must have head_dim, or hidden_size and "
+         f"num_attention_heads, got {sorted(read)}"),
+        (base, "config must have rope_theta, the base of its angles, got none: a "
+         "model of before it was written down had 10000.0"),
+        (share != 0, "partial_rotary_factor must be above 0, got 0: nothing turns"),
+    ):  # fmt: skip
+        if not given:
+            raise ValueError(message)
+    turning = read["rotary_dim"] or int(head_dim * (1 if share is None else share))
+    made = {"head_dim": head_dim, "layout": layout}
+    if rule == "default":
+        return made | {"base": float(base), "rotary_dim": turning}
+    if rule == "proportional":
+        plain = rotary_frequencies(
+            head_dim, base=base, rotary_dim=turning, exponent="head_dim"
         )
+    else:
+        plain = rotary_frequencies(head_dim, base=base, rotary_dim=turning)
+    if length is None and rule in ("dynamic", "longrope"):
+        raise ValueError(
+            f"length must be given for {rule!r}, whose angles depend on how long the "
+            "text will be: from_config(config, length=...)"
+        )
+    longest = read["longest"]
+    trained = rope.get("original_max_position_embeddings") or read["trained"] or longest
+    factor = rope.get("factor", 1.0 if rule == "proportional" else None)
+    factor = factor or (longest and trained and longest / trained)
+    if rule == "longrope" and "attention_factor" in rope:
+        factor = factor or 1.0  # says no more than that one
+    if not factor or not (trained or rule in ("linear", "proportional")):
+        raise ValueError(
+            f"rope_parameters of {rule!r} must have factor and "
+            f"original_max_position_embeddings, got {dict(rope)}"
+        )
+    if rule == "dynamic":
+        grown = dynamic_factor(length or 1, longest or trained, factor=factor)
+        return made | {"frequencies": ntk(plain, grown)}
+    if rule == "longrope":
+        far = length is not None and length > trained
+        factors: Any = rope.get("long_factor" if far else "short_factor")
+        more = rope.get("attention_factor")
+        if more is None:
+            more = math.sqrt(1 + max(0.0, math.log(factor)) / math.log(trained))
+        made["attention_factor"] = float(more)
+        return made | {"frequencies": longrope(plain, factors)}
+    if rule == "llama3":
+        slow, fast = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
+        parts = by_parts(plain, factor, trained, slow=slow, fast=fast)
+        return made | {"frequencies": parts}
+    if rule == "yarn":
+        slow, fast = rope.get("beta_slow") or 1, rope.get("beta_fast") or 32
+        ramp = "index" if rope.get("truncate", True) else "unrounded"
+        parts = by_parts(plain, factor, trained, slow=slow, fast=fast, ramp=ramp)
+        made["attention_factor"] = _grown(rope, factor)
+        return made | {"frequencies": parts}
+    return made | {"frequencies": interpolate(plain, factor)}
+
+
+def _grown(rope: Mapping[str, Any], factor: float) -> float:
+    """YaRN's factor on queries and keys."""
+    more, one, every = (
+        rope.get(name) for name in ("attention_factor", "mscale", "mscale_all_dim")
+    )
+    if more is not None:
+        return float(more)
+    if not (one and every):
+        return attention_factor(factor)
+    grown = 0.1 * math.log(factor)
+    return float((one * grown + 1) / (every * grown + 1))
+
+
+def _read(
+    config: Any, layer_type: str | None
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Everything of a configuration that turns, and the rule of these layers."""
+    if not isinstance(config, Mapping):
+        config = config.to_dict() if hasattr(config, "to_dict") else vars(config)
+    if config.get("text_config"):
+        return _read(config["text_config"], layer_type)
+    found = {name: value for name, value in config.items() if value is not None}
+    known = WHICH_LAYERS.union(*NAMES.values())
+    for name, value in found.items():
+        if value and name not in known and ("rope" in name or "rotary" in name):
+            raise ValueError(
+                f"config must have no {name}, which is not understood, got {value!r}: "
+                "make RotaryEmbedding(..., frequencies=...), or leave it out if angles "
+                "do not depend on it"
+            )
+    read = {
+        what: next((found[name] for name in names if name in found), None)
+        for what, names in NAMES.items()
+    }
+    rope = {k: v for k, v in (read["rope"] or {}).items() if v is not None}
+    layers = {name: dict(v) for name, v in rope.items() if isinstance(v, Mapping)}
+    if not layers and read["local_base"]:
+        layers = {
+            "full_attention": {"rope_theta": read["base"], **rope},
+            "sliding_attention": {"rope_theta": read["local_base"]},
+        }
+    if layers and layer_type not in layers:
+        raise ValueError(
+            f"layer_type must be one of {sorted(layers)}, which turn in ways of their "
+            f"own, got {layer_type!r}"
+        )
+    if not layers and layer_type is not None:
+        raise ValueError(
+            "layer_type must be left out where all layers turn alike, got "
+            f"{layer_type!r}"
+        )
+    return read, layers[layer_type] if layer_type is not None else rope
+
+
+def _rule_of(rope: Mapping[str, Any]) -> str:
+    """The name of the rule, of whose parameters none is unknown."""
     if "mrope_section" in rope:
         raise ValueError(
             "rope_parameters must have no mrope_section, got "
             f"{rope['mrope_section']}: its positions have three axes, make "
             "GridRotaryEmbedding(head_dim, sections=...)"
         )
-    heads = _first(config, "num_attention_heads", "n_head")
-    width = _first(config, "hidden_size", "n_embd")
-    head_dim = _first(config, "head_dim") or (width and heads and width // heads)
-    if not head_dim:
-        raise ValueError(
-            "config must have head_dim, or hidden_size and num_attention_heads, got "
-            f"{type(config).__name__}"
-        )
-    share = _first(rope, "partial_rotary_factor") or _first(
-        config, "partial_rotary_factor", "rotary_pct"
-    )
-    turning = _first(config, "rotary_dim") or int(head_dim * (share or 1))
-    base = _first(rope, "rope_theta") or _first(config, "rope_theta", "rotary_emb_base")
-    kind = _first(config, "model_type")
-    known = [way for way, models in MODELS.items() if kind in models.split()]
-    if not layout and not known:
-        raise ValueError(
-            f"layout must be given for model_type {kind!r}, 'half_split' or "
-            "'interleaved': a wrong one gives wrong scores, and nothing else shows it"
-        )
-    given = {
-        "head_dim": head_dim,
-        "rotary_dim": turning,
-        "layout": layout or known[0],
-    }
-    longest = _first(config, "max_position_embeddings", "n_positions")
-    return given | _stretched(rope, turning, float(base or BASE), longest)
-
-
-def _stretched(
-    rope: Mapping[str, Any], turning: int, base: float, longest: Any
-) -> dict[str, Any]:
-    """Base or frequencies and attention factor, by the rule of `rope`."""
-    rule = _first(rope, "rope_type", "type")
+    rule = rope.get("rope_type", rope.get("type"))
     if rule is None and "factor" in rope:
         raise ValueError(f"rope_type must be given with a factor, got {dict(rope)}")
-    if rule in (None, "default"):
-        return {"base": base}
+    rule = rule or "default"
     if rule not in RULES:
         raise ValueError(
-            f"rope_type must be one of {RULES}, got {rule!r}: where angles depend on "
-            "the length of the text, as for 'dynamic' and 'longrope', compute them by "
-            "pe_lib.beyond.scaling and make RotaryEmbedding(..., frequencies=...)"
-        )
-    frequencies = angular_frequencies(turning, base=base)
-    trained = rope.get("original_max_position_embeddings") or longest
-    factor = rope.get("factor") or (longest and trained and longest / trained)
-    if not factor or (not trained and rule != "linear"):
-        raise ValueError(
-            f"rope_parameters of {rule!r} must have factor and "
-            f"original_max_position_embeddings, got {dict(rope)}"
-        )
-    if rule == "linear":
-        return {"frequencies": interpolate(frequencies, factor)}
-    if rule == "llama3":
-        slow, fast = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
-        parts = by_parts(frequencies, factor, trained, slow=slow, fast=fast)
-        return {"frequencies": parts}
-    if not rope.get("truncate", True):
-        raise ValueError(
-            "rope_parameters must have truncate = true for 'yarn', got false: make "
+            f"rope_type must be one of {tuple(RULES)}, got {rule!r}: make "
             "RotaryEmbedding(..., frequencies=...)"
         )
-    slow, fast = rope.get("beta_slow") or 1, rope.get("beta_fast") or 32
-    parts = by_parts(frequencies, factor, trained, slow=slow, fast=fast, ramp="index")
-    more, one, every = (
-        rope.get(name) for name in ("attention_factor", "mscale", "mscale_all_dim")
-    )
-    if more is None and one and every:
-        grown = 0.1 * math.log(factor)
-        more = (one * grown + 1) / (every * grown + 1)
-    more = attention_factor(factor) if more is None else float(more)
-    return {"frequencies": parts, "attention_factor": more}
-
-
-def _first(config: Any, *names: str) -> Any:
-    """The first of the values that is there, of an object or of a loaded JSON."""
-    if not isinstance(config, Mapping):
-        config = {name: getattr(config, name, None) for name in names}
-    return next((config[n] for n in names if config.get(n) is not None), None)
+    unread = set(rope) - {*EVERY_RULE.split(), *RULES[rule].split()}
+    if unread:
+        raise ValueError(
+            f"rope_parameters of {rule!r} must have no {sorted(unread)}, which "
+            "RotaryEmbedding does not do: leave them out, and do in the model what "
+            "they say"
+        )
+    return str(rule)

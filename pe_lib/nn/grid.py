@@ -29,9 +29,10 @@ class GridRotaryEmbedding(nn.Module):
     `sections`, `interleave` and `base` are those of
     :func:`pe_lib.beyond.grid.section_frequencies`, in Qwen2-VL (16, 24, 24) with base
     10**6. In their place may come `frequencies` [axes, head_dim / 2] from -pi to pi, of
-    :func:`pe_lib.beyond.grid.axial_frequencies` or mixed. Layout and seq_dim are those
-    of :class:`RotaryEmbedding`; Qwen's weights have "half_split". Raises TypeError or
-    ValueError if :func:`pe_lib.beyond.grid.rotate_grid` would.
+    :func:`pe_lib.beyond.grid.axial_frequencies` or mixed. Layout,
+    attention_factor and seq_dim are those of :class:`RotaryEmbedding`; Qwen's weights
+    have "half_split". Raises TypeError or ValueError if
+    :func:`pe_lib.beyond.grid.rotate_grid` would.
 
     >>> rotary = GridRotaryEmbedding(12, sections=(2, 2, 2), layout="half_split")
     >>> queries, keys = torch.randn(1, 8, 5, 12), torch.randn(1, 2, 5, 12)
@@ -51,13 +52,20 @@ class GridRotaryEmbedding(nn.Module):
         base: float = BASE,
         frequencies: ArrayLike | None = None,
         layout: str = "interleaved",
+        attention_factor: float = 1.0,
         seq_dim: int = -2,
         device: torch.device | str | int | None = None,
     ) -> None:
         super().__init__()
         self.rotary = RotaryEmbedding(
-            head_dim, max_length=0, layout=layout, seq_dim=seq_dim, device=device
+            head_dim,
+            max_length=0,
+            layout=layout,
+            attention_factor=attention_factor,
+            seq_dim=seq_dim,
+            device=device,
         )
+        self._rule = "frequencies given" if sections is None else f"base={base:g}"
         turning = _axis_frequencies(head_dim, sections, interleave, base, frequencies)
         self.frequencies = tuple(map(tuple, turning.tolist()))
         units = [as_fixed_point(tuple(row)) for row in np.abs(turning).tolist()]
@@ -99,4 +107,13 @@ class GridRotaryEmbedding(nn.Module):
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
-        return f"{len(self.frequencies)} axes"
+        factor = self.rotary.attention_factor
+        more = "" if factor == 1 else f", attention_factor={factor:.4g}"
+        return (
+            f"{self.rotary.head_dim}, {len(self.frequencies)} axes, {self._rule}, "
+            f"layout={self.rotary.layout!r}{more}"
+        )
+
+    def __repr__(self) -> str:
+        """Its own line alone: the module within has no base that turns anything."""
+        return f"{type(self).__name__}({self.extra_repr()})"

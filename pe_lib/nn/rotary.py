@@ -48,13 +48,16 @@ class RotaryEmbedding(Tabled):
     max_length : int
         How many positions are kept ready, at least 0. No limit, but for a program
         that torch.export wrote down from an example within them. 0 computes all.
+        131,072 of 128 numbers are 64 MiB, or 128 in "half_split". It is a buffer, which
+        DistributedDataParallel broadcasts: ``broadcast_buffers=False`` spares that.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`. The layout must be that of
         the weights: "half_split" for Llama, Mistral, Qwen, Gemma, Phi and GPT-NeoX as
         transformers has them, "interleaved" for GPT-J, Cohere, GLM and Meta's own
         Llama files. :meth:`from_config` knows it.
     attention_factor : float above 0
-        Multiplies what is rotated, and so scores by its square. The word is that of
+        Multiplies what is rotated, and so scores by its square. A key from a cache
+        that is rotated once more has it twice: divide by it. The word is that of
         transformers; YaRN's paper divides scores by a temperature t instead, and the
         factor is its 1 / sqrt(t).
     seq_dim : int
@@ -132,18 +135,30 @@ class RotaryEmbedding(Tabled):
 
     @classmethod
     def from_config(
-        cls, config: Any, *, layout: str | None = None, **options: Any
+        cls,
+        config: Any,
+        *,
+        layout: str | None = None,
+        layer_type: str | None = None,
+        length: int | None = None,
+        **options: Any,
     ) -> Self:
         """The rotary module of a model that transformers describes.
 
-        From its configuration or the dict of its config.json: `rope_parameters`, or
-        `rope_theta` and `rope_scaling` of older files, with the rules "default",
-        "linear", "llama3" and "yarn"; the width of a head and the share that turns.
-        The layout must be given where it is not known from `model_type`; options are
-        `max_length`, `seq_dim`, `device` and `dtype` of the module.
+        From its configuration or the dict of its config.json, also the text's part of
+        one: `rope_parameters`, or `rope_theta` and `rope_scaling` of older files, with
+        the rules "default", "linear", "llama3", "yarn", "proportional", "dynamic" and
+        "longrope"; the width of a head and the share that turns. What is not
+        understood is an error. Options are `max_length`, `seq_dim`, `device` and
+        `dtype` of the module.
 
-        Raises ValueError if the layout is not known, angles depend on the length of
-        the text ("dynamic", "longrope"), or layers differ in their parameters.
+        `layout` must be given where it is not known from `model_type`; `layer_type`
+        where kinds of layers turn in ways of their own, as in Gemma 3; `length`, that
+        of the longest text, where angles depend on it ("dynamic", "longrope"). Keys
+        in a cache keep the angles of the module that turned them.
+
+        Raises ValueError if one of these is missing, or the base, or a parameter is
+        not understood.
 
         Position interpolation by a factor of 8:
 
@@ -153,7 +168,8 @@ class RotaryEmbedding(Tabled):
         >>> RotaryEmbedding.from_config(config).frequencies
         (0.125, 0.00125)
         """
-        return cls(**rotary_arguments(config, layout), **options)
+        found = rotary_arguments(config, layout, layer_type, length)
+        return cls(**found, **options)
 
     @property
     def frequencies(self) -> tuple[float, ...]:

@@ -1,7 +1,5 @@
 """Kept results and the settings of the programs that make them belong together."""
 
-import importlib.util
-import sys
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -12,28 +10,16 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from evidence import (
+    BEYOND,
+    opened,
+    opened_controls,
+    opened_gap,
+    opened_long,
+    runs,
+    whole,
+)
 from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
-
-DATA = Path(__file__).parents[2] / "book/experiments/data"
-
-
-BEYOND = DATA.parents[1] / "beyond/data"
-
-
-def load_maker(name: str, path: Path) -> ModuleType:
-    """The module that makes kept files."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-runs = load_maker("kept_runs", DATA / "runs.py")
-opened = load_maker("opened", BEYOND / "opened.py")
-opened_controls = load_maker("opened_controls", BEYOND / "opened_controls.py")
-opened_long = load_maker("opened_long", BEYOND / "opened_long.py")
-whole = load_maker("whole", BEYOND / "whole.py")
 
 
 def stale(name: str) -> str:
@@ -141,7 +127,7 @@ def test_a_stopped_run_goes_on(
     """What lies in `parts` is not made again, unless its settings are others now."""
     small = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
     todo = {f"run {i}": small | {"first_seed": i} for i in range(3)}
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "EXPERIMENTS", tmp_path)
     monkeypatch.setitem(runs.TOLERANCES, "small", (0.1, 0.1, 0.1))
     monkeypatch.setitem(runs.RUNS, "small", todo)
     made = []
@@ -171,7 +157,7 @@ def test_a_model_is_kept_in_one_piece(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As its page loads it."""
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "EXPERIMENTS", tmp_path)
     few = runs.WEIGHTS["one_back_weights"] | {"steps": 1}
     monkeypatch.setitem(runs.WEIGHTS, "one_back_weights", few)
     runs.make("one_back_weights")
@@ -182,14 +168,18 @@ def test_a_model_is_kept_in_one_piece(
 
 @pytest.mark.parametrize(
     ("maker", "name"),
-    [(maker, name) for maker in (opened, opened_controls) for name in maker.TOLERANCES],
+    [
+        (maker, name)
+        for maker in (opened, opened_controls, opened_gap)
+        for name in maker.TOLERANCES
+    ],
 )
 def test_results_of_published_models_have_the_settings_of_now(
     maker: ModuleType, name: str
 ) -> None:
     """The models and the texts are those that made them."""
     path = BEYOND / f"{name}.csv"
-    command = f"python book/beyond/data/{maker.__name__}.py {name}"
+    command = f"{maker.COMMAND} {name}"
     assert not kept.contradictions(path, command, maker.SETTINGS), f"Again: {command}"
     assert kept.load_header(path)["tolerance"] == maker.TOLERANCES[name]
     assert kept.load_rows(path)
@@ -198,7 +188,7 @@ def test_results_of_published_models_have_the_settings_of_now(
 def test_results_of_long_texts_have_the_settings_of_now() -> None:
     """The same, for each text, rule and set of pairs that are held."""
     path = BEYOND / f"{opened_long.NAME}.csv"
-    command = "python book/beyond/data/opened_long.py cuda"
+    command = "python -m evidence.opened_long cuda"
     again = kept.contradictions(path, command, opened_long.SETTINGS)
     assert not again, f"Again: {command}"
     assert kept.load_header(path)["tolerance"] == opened_long.TOLERANCE
@@ -214,6 +204,66 @@ def test_results_of_long_texts_have_the_settings_of_now() -> None:
             *(("as trained", pair, within) for pair in opened_long.ALONE),
         )
     }
+
+
+def test_each_window_has_what_was_planned() -> None:
+    """A row for every condition; and within the context there is no harm."""
+    rows = kept.load_rows(BEYOND / "smollm_gap.csv")
+    keys = ("gap", "held", "at", "keys")
+    found = [(row["text"], *(row[key] for key in keys)) for row in rows]
+    assert found == [
+        (name, *map(str, condition))
+        for (name, _), tried in opened_gap.PLAN.items()
+        for condition in tried
+    ]
+    assert all(0 <= float(row["attention"]) <= 1 for row in rows)
+
+
+def test_a_mean_score_is_a_sum_of_cosines() -> None:
+    """Of one pair it falls for half a turn, and held it is what it is there."""
+    means = np.zeros(32, complex)
+    means[23] = 2j
+    omega = opened_gap.OLD[23]
+    offsets = np.array([0, 1000, 8192, 20_000])
+    expected = -2 * np.sin(omega * offsets)
+    assert np.allclose(opened_gap.curve(means, offsets), expected)
+    held = opened_gap.curve(means, offsets, held="22 23")
+    assert np.allclose(held, expected[2])
+    same = opened_gap.Condition(opened_gap.INSIDE)
+    share = np.array(0.3)
+    assert np.isclose(opened_gap.predicted(means, share, same), share)
+
+
+@pytest.mark.weekly
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+def test_a_window_is_read_again() -> None:
+    """Inside and moved away, within the tolerance that the file says."""
+    rows = kept.load_rows(BEYOND / "smollm_gap.csv")[:2]
+    (name, number), tried = next(iter(opened_gap.PLAN.items()))
+    window = opened_gap.Window(name, opened_gap.starts(name)[number])
+    for row, condition in zip(rows, tried, strict=False):
+        each, shares = window.read(condition)
+        assert abs(each.mean() - float(row["loss"])) < 0.02
+        assert abs(shares.mean() - float(row["attention"])) < 0.02
+
+
+@pytest.mark.weekly
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+@pytest.mark.parametrize("held", ["none", "3 8 22"])
+def test_without_a_gap_a_window_is_read_as_a_text(
+    held: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In two parts it has the losses of a pass over all scores."""
+    for name, value in (("FIRST", 40), ("SECOND", 24)):
+        monkeypatch.setattr(opened_gap, name, value)
+    window = opened_gap.Window("later", 700)
+    each, _ = window.read(opened_gap.Condition(0))
+    logits = smollm.forward(smollm.load(), window.text[None, :-1])
+    expected = cross_entropy(logits[0], window.text[1:], reduction="none")[40:]
+    assert np.abs(each - expected.numpy()).max() < 1e-3
+    if held != "none":
+        same = window.read(opened_gap.Condition(0, held, 0))[0]
+        assert np.abs(same - each).max() > 1e-3
 
 
 def test_losses_of_the_whole_transformer_have_the_settings_of_now() -> None:

@@ -1,176 +1,216 @@
-"""The report, the command line with its exit status, and the tests for pytest."""
+"""The command, its process and its document; the tests for pytest; what is refused."""
 
 import json
-import re
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 from pe_lib.__main__ import main
 from pe_lib.check import check
-from pe_lib.check.registry import CHECKS
-from tests.check.modules import Added
+from pe_lib.check.child import answer
+from tests.check.modules import Added, make_class
 
-SOUND = "pe_lib.nn:SinusoidalPositionalEncoding"
-WRONG = "torch.nn:Identity"
 FILE = """
+    import os
     import sys
+    import time
     import torch
 
     class Mine(torch.nn.Module):
-        def __init__(self, d_model, rows=9):
+        def __init__(self, d_model, rows=300, pause=0):
             super().__init__()
             self.rows = torch.nn.Embedding(rows, d_model, padding_idx=0)
             print("made")
+            os.write(1, b"written")
+            time.sleep(pause)
 
         def forward(self, x):
             return x + self.rows(torch.arange(x.shape[1], device=x.device))
 """
 
 
-def run(capsys, *arguments):
-    """Exit status, stdout and stderr."""
-    status = main(["check", *arguments])
-    printed = capsys.readouterr()
-    return status, printed.out, printed.err
-
-
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(textwrap.dedent(FILE))
+    path = tmp_path / "random.py"  # as a module of Python is called
+    path.write_text(textwrap.dedent(FILE), encoding="utf-8")
     return path
 
 
-def test_no_error_is_status_0_and_notes_are_printed_if_asked_for(capsys):
-    status, out, err = run(capsys, SOUND)
-    assert (status, err) == (0, "")
-    assert out.startswith("SinusoidalPositionalEncoding: no errors; the encoding of ")
-    assert "note" not in out and "note formula: " in run(capsys, SOUND, "-v")[1]
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "pe_lib", "check", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, **options)
 
 
-def test_an_error_is_status_1(capsys):
-    status, out, _ = run(capsys, WRONG)
-    assert status == 1 and "error axes: " in out
+def test_a_process_of_its_own_and_json_on_stdout_alone(file):
+    done = run(f"{file}:Mine", "--d-model", "16", "--json", "--strict", text=True)
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["status"], found["ok"]) == (1, 0, True)
+    assert done.returncode == 1  # there is a warning
+    assert "written" in done.stderr and "made" in done.stderr
+    assert {*found["findings"][0]} == {"check", "state", "level", "what", "fix"}
+    warned = [f["what"] for f in found["findings"] if f["level"] == "warning"]
+    assert any("read, and never trained" in what for what in warned)
 
 
-def test_a_warning_is_status_1_if_strict(capsys, file):
-    mine = f"{file}:Mine", "--arg", "rows=300"
-    status, out, err = run(capsys, *mine)
-    assert (status, err) == (0, "made\n" * err.count("made\n"))
-    assert "warning gradient: Row 0" in out
-    assert run(capsys, *mine, "--strict")[0] == 1
-    assert run(capsys, *mine, "--strict", "--ignore", "gradient")[0] == 0
+def test_after_the_time_it_is_ended(file, capsys):
+    slow = ["check", f"{file}:Mine", "--arg", "pause=60", "--timeout", "0.5", "--json"]
+    assert main(slow) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == 1 and "0.5 seconds" in found["error"]
 
 
-def test_json_says_the_same(capsys, file):
-    status, out, _ = run(capsys, f"{file}:Mine", "--d-model", "16", "--json")
-    found = json.loads(out)
-    assert (found["ok"], found["ran"], found["kind"]) == (status == 0, True, "added")
-    assert set(found["findings"][0]) == {"check", "level", "what", "fix"}
-    assert found["recognised"]["formula"] == "trained"
+def test_nobody_reads(file):
+    command = [sys.executable, "-m", "pe_lib", "check", f"{file}:Mine", "-v"]
+    with subprocess.Popen(command, stdout=-1, stderr=-3) as process:
+        process.stdout.close()
+        assert process.wait() == 0
 
 
-def test_the_kind_is_told(capsys):
-    more = "--kind", "bias", "--d-model", "8", "--json"
-    out = run(capsys, "pe_lib.nn:AlibiBias", *more)[1]
-    assert json.loads(out)["kind"] == "bias"
+@pytest.mark.parametrize("more", [["--d-model", "x"], ["--nothing"]])
+def test_bad_usage_is_json_too(more, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["check", "torch.nn:Identity", "--json", *more])
+    assert left.value.code == 2
+    assert json.loads(capsys.readouterr().out)["status"] == 2
 
 
 @pytest.mark.parametrize(
-    ("target", "words"),
+    ("target", "options", "words"),
     [
-        ("torch.nn", "got 'torch.nn'"),
-        (":Identity", "got ':Identity'"),
-        ("no_such_package:Class", "ModuleNotFoundError"),
-        ("torch.nn:NoSuchClass", "AttributeError"),
+        ("torch.nn", {}, "got 'torch.nn'"),
+        ("no_such_package:Class", {}, "ModuleNotFoundError"),
+        ("torch.nn:NoSuchClass", {}, "AttributeError"),
+        ("torch.nn:Identity", {"d_model": 0}, "d_model must be at least 1"),
+        ("torch.nn:Identity", {"ignore": ["metal"]}, "metal"),
+        ("torch.nn:Identity", {"arg": ["rows"]}, "NAME=VALUE"),
     ],
 )
-def test_what_cannot_be_found_is_status_2(capsys, target, words):
-    status, out, err = run(capsys, target)
-    assert (status, out) == (2, "")
-    assert err.startswith("could not run: ") and words in err
+def test_what_is_no_verdict_says_why(target, options, words):
+    document = answer(target, **{"d_model": 16, **options})
+    assert document["report"]["status"] == 2
+    assert words in document["report"]["error"]
 
 
-@pytest.mark.parametrize("ending", ["sys.exit(0)", "1 / 0"])
-def test_a_file_that_leaves_or_fails_is_status_2(capsys, file, ending):
-    file.write_text(f"{file.read_text()}\n{ending}\n")
-    assert run(capsys, f"{file}:Mine")[0] == 2
+@pytest.mark.parametrize("ending", ["sys.exit(0)", "1 / 0", "def f(:"])
+def test_a_file_that_leaves_or_fails_is_named_with_its_line(file, ending):
+    text = f"{file.read_text(encoding='utf-8')}\n{ending}\n"
+    file.write_text(text, encoding="utf-8")
+    error = answer(f"{file}:Mine", d_model=16)["report"]["error"]
+    assert f"random.py:{len(text.splitlines())}" in error
+    assert "random" in sys.modules and "Mine" not in vars(sys.modules["random"])
 
 
-def test_a_file_sees_none_of_our_arguments(capsys, file):
-    file.write_text(f"{file.read_text()}\nassert len(sys.argv) == 1, sys.argv\n")
-    assert run(capsys, f"{file}:Mine", "--d-model", "16")[0] == 0
-
-
-@pytest.mark.parametrize(
-    "more", [["--arg", "rows"], ["--d-model", "0"], ["--ignore", "metal"]]
-)
-def test_bad_values_are_status_2(capsys, file, more):
-    assert run(capsys, f"{file}:Mine", *more)[0] == 2
-
-
-@pytest.mark.parametrize("arguments", [[], ["check"], ["bake"]])
-def test_bad_usage_is_status_2(arguments, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 2 and "usage: python -m pe_lib" in capsys.readouterr().err
-
-
-def test_as_a_process_it_imports_from_the_current_folder(file):
-    done = subprocess.run(
-        [sys.executable, "-m", "pe_lib", "check", "mine:Mine"],
-        cwd=file.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0 and done.stdout.startswith("Mine: no errors"), done
+def test_the_report_is_in_the_document_and_arguments_reach_the_class(file):
+    document = answer(f"{file}:Mine", d_model=16, arg=["rows=99"], verbose=True)
+    assert "at most 99 positions" in document["text"]
+    assert document["report"]["status"] == 0
+    assert "not checked offset: " in document["text"]
 
 
 @pytest.mark.parametrize("width", [40, 72])
 def test_the_text_keeps_its_width(width):
-    for make in (Added, lambda d: Added(d - 1)):
-        report = check(make, d_model=8)
-        lines = report.as_text(width, verbose=True).splitlines()
-        assert max(map(len, lines)) <= width
+    lines = check(Added, d_model=8).as_text(width, verbose=True).splitlines()
+    assert max(map(len, lines)) <= width
 
 
 PLUGIN = """
     from pe_lib.check.pytest import encoding_tests
     from torch.nn import Identity
-    from pe_lib.nn import RotaryEmbedding, SinusoidalPositionalEncoding
+    from pe_lib.nn import SinusoidalPositionalEncoding
 
     test_ours = encoding_tests(SinusoidalPositionalEncoding, d_model=16)
-    test_turns = encoding_tests(RotaryEmbedding, d_model=16, kind="rotary")
-    test_none = encoding_tests(Identity, d_model=16, ignore=["meta"])
     test_refused = encoding_tests(lambda: None, d_model=16)
+
+    class TestThem:
+        test_none = encoding_tests(Identity, d_model=16, ignore=["meta"])
 """
 
 
 def test_one_line_gives_a_test_for_each_check(tmp_path, monkeypatch, capsys):
-    (tmp_path / "test_mine.py").write_text(textwrap.dedent(PLUGIN))
+    (tmp_path / "test_mine.py").write_text(textwrap.dedent(PLUGIN), encoding="utf-8")
     options = ["-p", "no:cacheprovider", "--import-mode=importlib", "-q", "-rA"]
     monkeypatch.chdir(tmp_path)
     pytest.main([*options, "."])
     out = capsys.readouterr().out
     assert "PASSED test_mine.py::test_ours[prefix]" in out, out
-    assert "PASSED test_mine.py::test_turns[relative]" in out
-    assert "FAILED test_mine.py::test_none[axes]" in out
-    assert "FAILED test_mine.py::test_refused[prefix]" in out
-    assert "test_none[meta]" not in out and "test_turns[widths]" not in out
+    assert "FAILED test_mine.py::TestThem::test_none[axes]" in out
+    assert "FAILED test_mine.py::test_refused[call]" in out
+    assert out.count("FAILED test_mine.py::test_refused") == 1
+    assert "test_none[meta]" not in out and "SKIPPED" in out
 
 
-def test_every_check_is_met_by_name_in_a_test():
-    """A new one needs a module in which it finds something."""
-    tests = Path(__file__).parent.glob("test_*.py")
-    text = "".join(path.read_text(encoding="utf-8") for path in tests)
-    said = {*re.findall(r'"(?:error |warning )?(\w+)"', text)}
-    names = {name for checks in CHECKS.values() for name in checks}
-    unmet = names - said
-    assert len(names) > 20 and not unmet, (
-        f"{unmet}: name it in a test, with a module where it finds a fault"
-    )
+class NeedsRows(Added):
+    def __init__(self, width, rows):
+        super().__init__(width)
+        self.many = rows
+
+
+def broken(self, x):  # noqa: ARG001
+    raise KeyError(f"no {x.ndim}")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (NeedsRows, "--arg rows=VALUE"),
+        (make_class(Added, forward=broken), "test_command.py:"),
+        (make_class(Added, forward=lambda *_: None), "returned no tensor"),
+        (make_class(Added, forward=lambda *_: torch.zeros(2)), "it returned [2]"),
+        (lambda _: 3, "must return a torch.nn.Module, got int"),
+    ],
+)
+def test_what_cannot_be_called_says_what_would_help(make, words):
+    report = check(make, d_model=16)
+    assert (report.status, report.ran) == (2, False)
+    assert words in report.as_text(999)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"d_model": 2.0}, TypeError, "d_model must be an integer"),
+        ({"kind": "learned"}, ValueError, "kind must be"),
+        ({"axes": "batch rows dim"}, ValueError, "axes must be"),
+        ({"axes": "batch length"}, ValueError, "name dim for kind 'added'"),
+        ({"ignore": "meta"}, TypeError, "ignore must be"),
+    ],
+)
+def test_bad_arguments(options, error, words):
+    with pytest.raises(error, match=words):
+        check(Added, **{"d_model": 16, **options})
+
+
+def test_an_argument_may_be_named_and_must_be_there():
+    def forward(self, x, whence=0):
+        return x + self.pe[whence : whence + x.shape[1]].to(x.dtype)
+
+    named = make_class(Added, forward=forward)
+    asked = check(named, d_model=16, positions="whence")
+    assert asked.ok and "offset" not in {f.check for f in asked.unchecked}
+    assert "no argument is 'begin'" in str(check(named, d_model=16, positions="begin"))
+
+
+def test_a_module_that_is_there_is_checked_at_its_width():
+    there = Added(16)
+    assert check(there, d_model=16).ok
+    assert torch.equal(there.pe, Added(16).pe) and there.training
+
+
+def test_a_big_table_is_shared_by_all_copies():
+    class Big(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.register_buffer("pe", torch.zeros(2**18, width))
+
+        def forward(self, x):
+            return x + self.pe[: x.shape[1]]
+
+    from pe_lib.check.kinds import Added as Reader
+    from pe_lib.check.signature import Maker
+
+    r = Reader(Maker.of(Big, "added", 32), 32, None, None)
+    assert r.is_big and r.copy(r.begun).pe is r.begun.pe

@@ -64,7 +64,7 @@ def cells(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def answered(notebook: dict[str, Any], page: manuscript.Page) -> dict[str, Any]:
     """With the book's solutions in the answers' cells."""
     filled = copy.deepcopy(notebook)
-    for label, solution in graders.Exercises(page).solutions.items():
+    for label, solution in page.solutions.items():
         cells(filled)[f"answer-{label}"]["source"] = solution
     return filled
 
@@ -138,13 +138,13 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
     told = {path.parts[-3]: path.read_text(encoding="utf-8") for path in pages}
     assert len(told) == 6
     plain = {n: html.unescape(re.sub(r"<[^>]*>", "", t)) for n, t in told.items()}
-    exercises, hidden = graders.Exercises(PAGE), 0
-    shown = "\n".join(exercises.checks.values())
+    hidden = 0
+    shown = "\n".join(PAGE.checks.values())
     for label in LABELS:
-        assert exercises.solutions[label] not in given
+        assert PAGE.solutions[label] not in given
         for what in wrong_answers.collected()[label].rubric:
             assert what not in given
-        lines = map(str.strip, exercises.hidden(label).splitlines())
+        lines = map(str.strip, graders.hidden(PAGE, label).splitlines())
         for line in (line for line in lines if line not in shown):
             hidden += 1
             assert line not in given

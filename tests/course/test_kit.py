@@ -108,7 +108,7 @@ def test_links_and_sources_are_whole(course: Path) -> None:
             titles = re.findall(r"^#+ (.+)$", marked_down(to), re.MULTILINE)
             assert not anchor or anchor in map(sources.fragment, titles), address
             seen += 1
-    assert seen > 15
+    assert seen >= 10
     student = marked_down(course / "student/sinusoidal/rotation.ipynb")
     assert "#No-position-in-the-matrix)" in student
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
@@ -187,9 +187,7 @@ def test_hidden_checks_differ() -> None:
     """At least half of the exercises have one; the others have one answer only."""
     hidden = 0
     for page in BOOK.notebooks:
-        exercises = graders.Exercises(page)
-        for label in exercises.points:
-            hidden += bool(exercises.hidden(label))
+        hidden += sum(bool(graders.hidden(page, label)) for label in page.checks)
     assert 2 * hidden >= len(wrong_answers.collected()), hidden
 
 
@@ -198,9 +196,8 @@ def test_no_check_prints_for_otter() -> None:
     check = "for n in 1, 2:\n    print(n,\n          n)\nassert n == 2"
     assert graders.silent(check) == "for n in 1, 2:\n    pass\n\nassert n == 2"
     for page in BOOK.notebooks:
-        exercises = graders.Exercises(page)
-        for label, text in exercises.checks.items():
-            for each in (text, exercises.hidden(label)):
+        for label, text in page.checks.items():
+            for each in (text, graders.hidden(page, label)):
                 calls = re.findall(r"^\s*print\(", graders.silent(each), re.MULTILINE)
                 assert not calls, label
 

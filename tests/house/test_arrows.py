@@ -17,6 +17,7 @@ MAY_USE = {
     "experiments": LIBRARY - {"check"},
     "explorers": {"core", "beyond"},
     "manuscript": {"core"},
+    "evidence": {*LIBRARY - {"check"}, "experiments", "manuscript"},
     "website": {*LIBRARY, "explorers", "manuscript"},
     "course": {"manuscript", "website"},
     "tools": {*LIBRARY, "experiments", "explorers", "manuscript", "website", "course"},
@@ -37,7 +38,7 @@ def files() -> dict[Path, set[Path]]:
     """What each file imports; it takes seconds, which no collection waits for."""
     return {
         path: imports(path) - {path}
-        for folder in ("pe_lib", "manuscript", "website", "course", "tools")
+        for folder in ("pe_lib", "evidence", "manuscript", "website", "course", "tools")
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
 

@@ -16,14 +16,27 @@ from pe_lib.nn import (
     RotaryEmbedding,
     T5Bias,
 )
+from pe_lib.nn._layouts import LAYOUT_OF
 
-CONFIG = {"model_type": "llama", "hidden_size": 128, "num_attention_heads": 2}
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 128,
+    "num_attention_heads": 2,
+    "rope_theta": 1e4,
+}
 SCALED = {"factor": 8.0, "original_max_position_embeddings": 8192}
 LAYOUTS = ("interleaved", "half_split")
+LONG = {
+    "rope_type": "longrope",
+    "original_max_position_embeddings": 4096,
+    "short_factor": [1.0] * 32,
+    "long_factor": [4.0] * 32,
+}
 
 
-def from_config(**more):
-    return RotaryEmbedding.from_config({**CONFIG, **more})
+def from_config(layer_type=None, length=None, **more):
+    config = {**CONFIG, **more}
+    return RotaryEmbedding.from_config(config, layer_type=layer_type, length=length)
 
 
 # from_config
@@ -81,14 +94,26 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
     [
         ({"model_type": "new"}, "layout must be given for model_type 'new'"),
         ({"hidden_size": None}, "config must have head_dim"),
-        ({"rope_scaling": {"rope_type": "dynamic", "factor": 2}}, "got 'dynamic'"),
-        ({"rope_scaling": {"type": "longrope"}}, "got 'longrope'"),
+        ({"rope_theta": None}, "config must have rope_theta"),
+        ({"rope_scaling": {"type": "new"}}, "rope_type must be one of .* got 'new'"),
+        (
+            {"rope_scaling": {"rope_type": "dynamic", **SCALED}},
+            "length must be given for 'dynamic'",
+        ),
+        ({"rope_scaling": LONG}, "length must be given for 'longrope'"),
+        ({"partial_rotary_factor": 0.0}, "partial_rotary_factor must be above 0, got"),
+        ({"rope_ratio": 500}, "config must have no rope_ratio, .* got 500"),
+        (
+            {"rope_parameters": {"llama_4_scaling_beta": 0.1}},
+            r"must have no \['llama_4_scaling_beta'\]",
+        ),
+        ({"rope_local_base_freq": 1e4}, "layer_type must be one of .* got None"),
+        ({"layer_type": "full_attention"}, "layer_type must be left out"),
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
         ({"rope_scaling": {"type": "linear"}}, "must have factor"),
         ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
         ({"model_type": 0, "rope_scaling": {"mrope_section": [8]}}, "GridRotary"),
-        ({"rope_parameters": {"full_attention": {}}}, "one for each kind of layer"),
-        ({"rope_scaling": {"type": "yarn", **SCALED, "truncate": False}}, "truncate"),
+        ({"rope_parameters": {"full": {}}}, r"layer_type must be one of \['full'\]"),
     ],
 )
 def test_what_a_configuration_cannot_say(more, message):
@@ -96,8 +121,99 @@ def test_what_a_configuration_cannot_say(more, message):
         from_config(**more)
 
 
+PLAIN = 1e4 ** (-np.arange(0, 64, 2) / 64)
+
+
+def test_kinds_of_layers_turn_in_ways_of_their_own():
+    """As Gemma 3's files of before and after transformers 5, and ModernBERT's, say."""
+    linear = {"rope_type": "linear", "factor": 8.0}
+    for config in (
+        {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": linear},
+        {
+            "rope_parameters": {
+                "full_attention": {"rope_theta": 1e6, **linear},
+                "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"},
+            }
+        },
+    ):
+        full = from_config("full_attention", **config)
+        near = from_config("sliding_attention", **config)
+        fast = 1e6 ** (-np.arange(0, 64, 2) / 64)
+        np.testing.assert_allclose(full.frequencies, fast / 8)
+        np.testing.assert_allclose(near.frequencies, PLAIN)
+    both = {"rope_theta": None, "global_rope_theta": 160_000, "local_rope_theta": 1e4}
+    assert from_config("full_attention", **both).base == 160_000
+    assert from_config("sliding_attention", **both).base == 10_000
+
+
+def test_the_text_within_a_configuration():
+    inner = {**CONFIG, "rope_theta": 5e5}
+    outer = {"model_type": "mllama", "rope_theta": 7.0, "text_config": inner}
+    assert RotaryEmbedding.from_config(outer).base == 500_000
+
+
+def test_angles_that_depend_on_the_length_of_the_text():
+    more = {"max_position_embeddings": 131_072, "rope_parameters": LONG}
+    for length, slower in ((4096, 1), (4097, 4)):
+        made = from_config(length=length, **more)
+        np.testing.assert_allclose(made.frequencies, PLAIN / slower)
+        assert made.attention_factor == pytest.approx(math.sqrt(1 + 5 / 12))  # 1.190
+    told = {**LONG, "attention_factor": 2.0}
+    assert from_config(length=1, rope_parameters=told).attention_factor == 2
+    dynamic = {"rope_type": "dynamic", "factor": 2.0}
+    given = {"max_position_embeddings": 100, "rope_parameters": dynamic}
+    np.testing.assert_allclose(from_config(length=100, **given).frequencies, PLAIN)
+    slow = PLAIN * 3.0 ** -(np.arange(32) / 31)
+    np.testing.assert_allclose(from_config(length=200, **given).frequencies, slow)
+
+
+def test_a_share_of_the_pairs_and_ramps_that_are_not_rounded():
+    rope = {"rope_type": "proportional", "partial_rotary_factor": 0.25}
+    made = from_config(rope_parameters=rope | {"factor": 2.0})
+    wanted = np.where(np.arange(32) < 8, PLAIN / 2, 0)
+    np.testing.assert_allclose(made.frequencies, wanted)
+    yarn = {"rope_type": "yarn", **SCALED, "truncate": False}
+    made = from_config(rope_parameters=yarn)
+    along = np.log(8192 / (2 * np.pi * np.array([32, 1]))) / np.log(1e4) * 32
+    kept = np.clip((along[1] - np.arange(32)) / (along[1] - along[0]), 0, 1)
+    np.testing.assert_allclose(made.frequencies, PLAIN * (kept + (1 - kept) / 8))
+
+
+def test_heads_and_pairs_of_deepseek():
+    wide = {"hidden_size": 7168, "num_attention_heads": 128, "qk_rope_head_dim": 64}
+    made = from_config(model_type="deepseek_v3", **wide)
+    assert (made.head_dim, made.layout) == (64, "interleaved")
+    made = from_config(model_type="deepseek_v3", rope_interleave=False, **wide)
+    assert made.layout == "half_split"
+
+
+NEIGHBOURS = ["cohere", "deepseek_v3", "glm", "glm4", "gptj"]
+USED = [
+    *NEIGHBOURS, "gemma", "gemma2", "gemma3_text", "gpt_neox", "gpt_oss", "granite",
+    "llama", "ministral", "mistral", "mixtral", "olmo2", "olmo3", "phi", "phi3",
+    "qwen2", "qwen3", "qwen3_moe", "smollm3", "starcoder2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", USED)
+def test_the_layouts_that_are_used_most_are_known(kind):
+    layout = "interleaved" if kind in NEIGHBOURS else "half_split"
+    assert from_config(model_type=kind).layout == layout
+
+
+@pytest.mark.weekly
+@pytest.mark.usefixtures("transformers")
+def test_every_layout_that_is_kept_is_that_of_the_model(monkeypatch):
+    """By the scores of its own function and the frequencies of its own module."""
+    monkeypatch.syspath_prepend("benchmarks")
+    layouts = importlib.import_module("layouts")
+    kept = {kind: its for kind, its in LAYOUT_OF.items() if kind in USED}
+    assert {kind: layouts.known_layout(kind) for kind in kept} == kept
+
+
 def test_the_older_names_of_a_configuration():
-    neox = from_config(model_type="gpt_neox", rotary_emb_base=500_000, rotary_pct=0.25)
+    names = {"rope_theta": None, "rotary_emb_base": 500_000, "rotary_pct": 0.25}
+    neox = from_config(model_type="gpt_neox", **names)
     assert (neox.base, neox.rotary_dim) == (500_000, 16)
     made = from_config(rope_scaling={"type": "linear", "factor": 2.0})
     np.testing.assert_array_equal(

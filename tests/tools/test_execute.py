@@ -140,7 +140,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         ("pe_lib/frequencies.py", "tests/house/test_import.py"),
         ("pe_lib/frequencies.py", "tests/house/test_wheel.py"),
         ("book/problem/adding.ipynb", "tests/house/test_arrows.py"),
-        ("pe_lib/explorers/__init__.py", "book/failures/binary.ipynb"),
+        ("pe_lib/explorers/__init__.py", "book/beyond/images.ipynb"),
         ("pe_lib/explorers/dial.py", "tests/explorers/test_drawings.py"),
         ("pe_lib/explorers/dial.js", "tests/explorers/test_numbers.py"),
         ("README.md", "tests/book/test_numbers.py"),
@@ -175,14 +175,14 @@ def test_a_changed_page_runs_what_reads_every_page(
 
 def test_a_script_touches_only_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """And each of its words stands in that page's outputs, which are compared."""
-    script = "pe_lib/explorers/switches.js"
+    script = "pe_lib/explorers/patches.js"
     assert "tests/explorers/test_drawings.py" in runs(monkeypatch, script)[0]
     (page,) = touched_notebooks()
-    assert page == ROOT / "book/failures/binary.ipynb"
+    assert page == ROOT / "book/beyond/images.ipynb"
     cells = nbformat.read(page, 4).cells
     outputs = [out for cell in cells for out in cell.get("outputs", [])]
     html = "".join(out.get("data", {}).get("text/html", "") for out in outputs)
-    assert drawing.read("switches.js") in html
+    assert drawing.read("patches.js") in html
 
 
 def test_a_docstring_touches_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:

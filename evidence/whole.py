@@ -1,34 +1,34 @@
-"""The losses that *A transformer, whole* shows, kept beside this file.
+"""The losses that *A transformer, whole* shows, kept.
 
-    python book/beyond/data/whole.py
+    python -m evidence.whole
 
 It runs the page's own cells, trains each encoding once, and keeps the loss by position,
 eight positions a number. The page trains again, and asserts that it comes near.
 """
 
 import contextlib
-import json
 import time
-from pathlib import Path
 from typing import Any
 
+from evidence import ROOT
+from manuscript import read_page
 from pe_lib.experiments import matrices
 
-PAGE = Path(__file__).parents[1] / "transformer.ipynb"
+PAGE = ROOT / "book/beyond/transformer.ipynb"
 KEPT = "data/transformer.csv"
-COMMAND = "python book/beyond/data/whole.py"
+COMMAND = "python -m evidence.whole"
 TOLERANCE = "0.15 bits within the trained length"
 SETTINGS = {"run": {"STEPS": 1000, "SEED": 0, "LENGTH": 32, "FAR": 128}}
 
 
 def cells_before_the_run() -> dict[str, Any]:
     """The names that the page has when it begins to train."""
-    cells = json.loads(PAGE.read_text(encoding="utf-8"))["cells"]
+    cells = read_page(PAGE.stem, PAGE).cells
     names: dict[str, Any] = {}
     with contextlib.chdir(PAGE.parent):
-        for cell in cells[: [cell["id"] for cell in cells].index("run")]:
-            if cell["cell_type"] == "code" and cell["id"] != "flow":  # a drawing
-                exec("".join(cell["source"]), names)
+        for cell in cells[: [cell.id for cell in cells].index("run")]:
+            if cell.kind == "code" and cell.id != "flow":  # a drawing
+                exec(cell.source, names)
     return names
 
 

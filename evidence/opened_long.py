@@ -1,8 +1,8 @@
-"""A published model on two texts that are longer than its own context, kept here.
+"""A published model on two texts that are longer than its own context.
 
     make models                                        fetches the model, once
-    python book/beyond/data/opened_long.py cuda        minutes; hours with cpu
-    python book/beyond/data/opened_long.py cpu "22 23" 0-31     prints these two
+    python -m evidence.opened_long cuda        minutes; hours with cpu
+    python -m evidence.opened_long cpu "22 23" 0-31     prints these two
 
 SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,288: as
 trained, with rules for its frequencies, and with some of its 32 pairs *held*, which
@@ -15,23 +15,21 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-import opened
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from evidence import BEYOND, opened
 from pe_lib.beyond import scaling
 from pe_lib.experiments import kept, smollm
 from pe_lib.nn import rotate
 
-HERE = Path(__file__).parent
 TEXTS = {
     "older": opened.TEXT,
-    "later": HERE / "chapters.txt",
+    "later": BEYOND / "chapters.txt",
 }
 NAME = "smollm_long"
 TOLERANCE = "0.02 of a loss"
@@ -157,8 +155,9 @@ def _scores(q: Tensor, k: Tensor, turns: Sequence[Tensor], longest: int) -> Tens
     first, end = k.shape[-2] - q.shape[-2], k.shape[-2]
 
     def products(of_query: Tensor, of_key: Tensor, keys: int) -> Tensor:
-        rotated = rotate(q, *of_query[:, first:end], "interleaved")
-        return rotated @ rotate(k[..., :keys, :], *of_key[:, :keys], "interleaved").mT
+        (cos, sin), (of_k, and_k) = of_query[:, first:end], of_key[:, :keys]
+        rotated = rotate(q, cos, sin, "interleaved")
+        return rotated @ rotate(k[..., :keys, :], of_k, and_k, "interleaved").mT
 
     near, *far = turns
     scores = products(near, near, end)
@@ -166,7 +165,7 @@ def _scores(q: Tensor, k: Tensor, turns: Sequence[Tensor], longest: int) -> Tens
     offsets = positions[first:, None] - positions
     if (gone := end - 1 - longest) > 0:
         is_far = offsets[:, :gone] > longest
-        held = products(*far, gone)
+        held = products(far[0], far[1], gone)
         scores[..., :gone] = torch.where(is_far, held, scores[..., :gone])
     return (scores / q.shape[-1] ** 0.5).masked_fill(offsets < 0, -torch.inf)
 
@@ -242,8 +241,8 @@ if __name__ == "__main__":
     else:
         kept.save_rows(
             made,
-            HERE / f"{NAME}.csv",
-            command=f"python book/beyond/data/{Path(__file__).name} {device}",
+            BEYOND / f"{NAME}.csv",
+            command=f"python -m evidence.opened_long {device}",
             settings=SETTINGS,
             seconds=time.perf_counter() - begin,
             tolerance=TOLERANCE,

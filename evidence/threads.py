@@ -1,8 +1,8 @@
 """Make the kept files again on another number of threads, and compare.
 
-    python book/experiments/data/threads.py                  all, on two threads
-    python book/experiments/data/threads.py masked dial      some of them
-    python book/experiments/data/threads.py --threads 4      on four
+    python -m evidence.threads                  all, on two threads
+    python -m evidence.threads masked dial      some of them
+    python -m evidence.threads --threads 4      on four
 
 The order in which numbers are added depends on how many threads add them, and some
 hundred steps of training make another model of a last digit. So a rerun gives other
@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import runs
 import torch
 from numpy.typing import NDArray
 
+from evidence import EXPERIMENTS, runs
 from pe_lib.experiments import (
     induction,
     kept,
@@ -40,7 +40,7 @@ from pe_lib.experiments import (
 )
 from pe_lib.experiments.training import Score
 
-KEPT = runs.FOLDER / "threads.csv"
+KEPT = EXPERIMENTS / "threads.csv"
 SAMPLED = {"changed": 3, "varied": 2}
 """Of these files so many seeds of each run are made again; they need many minutes."""
 TRAINED_TO = {
@@ -130,7 +130,7 @@ def make(name: str, run: str, settings: Mapping[str, Any], path: Path) -> None:
     else:
         sample = {"seeds": SAMPLED[name]} if name in SAMPLED else {}
         run_of, _ = runs.maker(name)
-        kept.save({run: run_of(**settings | sample)}, path, **origin)
+        kept.save({run: run_of(**{**settings, **sample})}, path, **origin)
 
 
 # What is compared
@@ -241,7 +241,7 @@ def keep(found: Iterable[Gap]) -> None:
     kept.save_rows(
         [(*Gap._fields, "rows of"), *(r for of in rows.values() for r in of)],
         KEPT,
-        command=f"python book/experiments/data/{Path(__file__).name}",
+        command="python -m evidence.threads",
         settings={"threads": {"threads": torch.get_num_threads(), "seeds": SAMPLED}},
         seconds=seconds + time.process_time(),
     )
@@ -253,7 +253,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[[], *names()])
     parser.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()
-    folder = runs.FOLDER / "parts" / f"threads-{asked.threads}"
+    folder = EXPERIMENTS / "parts" / f"threads-{asked.threads}"
     folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(asked.threads)
     for name in asked.names or names():

@@ -1,8 +1,8 @@
-"""What two published models do, kept beside this file.
+"""What two published models do, kept.
 
     make models                                        fetches them, once
-    python book/beyond/data/opened.py                  everything
-    python book/beyond/data/opened.py smollm_dial      some of it
+    python -m evidence.opened                  everything
+    python -m evidence.opened smollm_dial      some of it
 
 Each function named in TOLERANCES writes one file. The texts are drawn here: the heads
 are chosen on some texts of random words, and measured on others.
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from evidence import BEYOND, EXPERIMENTS
 from pe_lib.experiments import kept, minilm, smollm
 from pe_lib.experiments.attention import (
     Angles,
@@ -32,8 +33,8 @@ from pe_lib.experiments.attention import (
 )
 from pe_lib.nn import rotate
 
-HERE = Path(__file__).parent
-TEXT = HERE.parents[1] / "experiments/data/text.txt"
+TEXT = EXPERIMENTS / "text.txt"
+COMMAND = "python -m evidence.opened"
 EXTRACT = "minilm"
 WORDS = 40
 """Words of a random text before it is said again."""
@@ -371,8 +372,8 @@ def smollm_dial() -> Iterator[list[str]]:
             for back in (1, 2):
                 yield from turned("twenty", back, hands)
         for quarter in range(-4, 9):
-            for _, *row in turned("twenty", quarter / 4, afters=(0, 1, 2, 3)):
-                yield "dial", *row
+            for row in turned("twenty", quarter / 4, afters=(0, 1, 2, 3)):
+                yield ("dial", *row[1:])
         for others in (with_patterns, in_copies, own_weights, in_sentences):
             yield from others()
 
@@ -409,7 +410,7 @@ def smollm_angles() -> Iterator[list[str]]:
     texts, prose = tested()[::4], natural_texts(6, 2 * WORDS, 700)
     exact = smollm.forward(model, texts), smollm.forward(model, prose)
 
-    def row(name: str, first: int, left: str, **more: object) -> list[str]:
+    def row(name: str, first: int, left: str, **more: Any) -> list[str]:
         logits = smollm.forward(model, texts, first_position=first, **more)
         told = smollm.forward(model, prose, first_position=first, **more)
         copied, _ = of_logits(logits[:, WORDS:], texts, 1)
@@ -470,8 +471,8 @@ def make(maker: ModuleType, name: str) -> None:
     rows = list(getattr(maker, name)())
     kept.save_rows(
         rows,
-        HERE / f"{name}.csv",
-        command=f"python book/beyond/data/{Path(maker.__file__).name} {name}",
+        BEYOND / f"{name}.csv",
+        command=f"{maker.COMMAND} {name}",
         settings=maker.SETTINGS,
         seconds=time.process_time() - begin,
         tolerance=maker.TOLERANCES[name],
@@ -482,6 +483,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     for name in sys.argv[1:] or (EXTRACT, *TOLERANCES):
         if name == EXTRACT:
-            np.savez(HERE / f"{name}.npz", **minilm_extract())
+            np.savez(BEYOND / f"{name}.npz", allow_pickle=True, **minilm_extract())
         else:
             make(sys.modules[__name__], name)

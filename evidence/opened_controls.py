@@ -1,8 +1,8 @@
-"""Controls of what two published models do, kept beside this file.
+"""Controls of what two published models do, kept.
 
     make models                                             fetches them, once
-    python book/beyond/data/opened_controls.py              everything, four minutes
-    python book/beyond/data/opened_controls.py minilm_heads some of it
+    python -m evidence.opened_controls              everything, four minutes
+    python -m evidence.opened_controls minilm_heads some of it
 
 Each function named in TOLERANCES writes one file. The texts and heads are those of
 `opened.py`.
@@ -11,20 +11,19 @@ Each function named in TOLERANCES writes one file. The texts and heads are those
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-import opened
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from evidence import opened
 from pe_lib.experiments import minilm
 from pe_lib.experiments.rotations import sizes_and_angles
 
-HERE = Path(__file__).parent
+COMMAND = "python -m evidence.opened_controls"
 TOLERANCES = {
     "smollm_hands": "0.01 of a share",
     "smollm_prose": "0.01 of a loss",
@@ -76,7 +75,11 @@ def smollm_prose() -> Iterator[list[str]]:
     """The loss on running text with heads turned by one or without rotation."""
     yield ["heads", "how", "loss", "above", "error"]
     prose, trained = opened.natural_texts(6, 2 * opened.WORDS, 700), torch.zeros(0)
-    hows = {"none": ("as trained",), "four": ("by one",), "twenty": ("by one",)}
+    hows: dict[str, tuple[str, ...]] = {
+        "none": ("as trained",),
+        "four": ("by one",),
+        "twenty": ("by one",),
+    }
     hows |= {"all others": ("by one", "by four"), "all": ("by one",)}
     every = [(name, how) for name, of_set in hows.items() for how in of_set]
     every += [(name, "still") for name in ("four", "twenty", "all others", "all")]
@@ -273,8 +276,8 @@ def minilm_tables() -> Iterator[list[str]]:
         order = 1 - (now["ids"] * now["other"]).sum(1)
         both = torch.corrcoef(torch.stack([order, felt]))[0, 1]
         long = [float((now[n] * own[n]).sum(1).mean()) for n in ("240", "500")]
-        numbers = [near.mean(), near.min(), order.mean(), both, *long]
-        yield [name, *(f"{float(x):.4f}" for x in numbers)]
+        numbers = [*map(float, (near.mean(), near.min(), order.mean(), both)), *long]
+        yield [name, *(f"{x:.4f}" for x in numbers)]
 
 
 if __name__ == "__main__":

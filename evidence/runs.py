@@ -1,7 +1,7 @@
-"""The runs behind the chapters of experiments, kept beside this file as CSV.
+"""The runs behind the chapters of experiments, kept as CSV.
 
-    python book/experiments/data/runs.py                     all of them
-    python book/experiments/data/runs.py masked freedom      some of them
+    python -m evidence.runs                     all of them
+    python -m evidence.runs masked freedom      some of them
 
 Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
 how far it is, and goes on where it was stopped: what is done lies in the folder
@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from evidence import EXPERIMENTS
 from pe_lib.experiments import (
     ensemble,
     held,
@@ -48,13 +49,12 @@ from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, Task, after_a_start
 from pe_lib.experiments.training import Score, train
 
-Settings = Mapping[str, Any]
+Settings = dict[str, Any]
 """The arguments of what makes one run."""
-FOLDER = Path(__file__).parent
 
 RATES = (0.01, 0.03, 0.003)
-CHOOSING = {"seeds": 2, "first_seed": 100}
-REPORTED = {"seeds": 10}
+CHOOSING: Settings = {"seeds": 2, "first_seed": 100}
+REPORTED: Settings = {"seeds": 10}
 
 ALL = ["none", "counting", "normalized", "binary", "sinusoid", "learned", "rotary"]
 ALL += ["t5_fast", "alibi_steep"]
@@ -215,7 +215,7 @@ def rate_runs(name: str) -> dict[str, Settings]:
 
 def reported_runs(name: str) -> dict[str, Settings]:
     """The runs that are reported, at the rates that are best in `rates/`."""
-    path = FOLDER / "rates" / f"{name}.csv"
+    path = EXPERIMENTS / "rates" / f"{name}.csv"
     best = best_rates(kept.load(path)) if path.exists() else {}
     return {
         group: settings | REPORTED | ({"rate": best[group]} if group in best else {})
@@ -318,8 +318,8 @@ DOUBTED = {
 }
 
 
-FOUR_TIMES = ("masked", "learned_or_fixed", "loudness", "extrapolation", "freedom")
-FOUR_TIMES += ("start_token",)
+FOUR_TIMES = ["masked", "learned_or_fixed", "loudness", "extrapolation"]
+FOUR_TIMES += ["freedom", "start_token"]
 """Names whose runs are trained four times as long at the same rates."""
 OPENED_MODELS: dict[str, Settings] = {
     "one_back": {
@@ -518,13 +518,13 @@ estimate."""
 
 def path(name: str) -> Path:
     """Where the results of one name are kept; of `rates/name` the rates'."""
-    return FOLDER / f"{name}.csv"
+    return EXPERIMENTS / f"{name}.csv"
 
 
 def command(name: str) -> str:
     """What makes them again."""
     name = name.removeprefix("rates/")
-    return f"python book/experiments/data/{Path(__file__).name} {name}"
+    return f"python -m evidence.runs {name}"
 
 
 def runs_of(name: str) -> Mapping[str, Settings]:
@@ -586,8 +586,8 @@ def make(name: str) -> None:
         make_file(name, RUNS[name])
         return
     begin = time.process_time()
-    made = text_rows(name) if name in TEXTS else weights_of(name)
-    write = kept.save_rows if name in TEXTS else matrices.save
+    made: Any = text_rows(name) if name in TEXTS else weights_of(name)
+    write: Any = kept.save_rows if name in TEXTS else matrices.save
     write(made, path(name), **origin(name, runs_of(name), time.process_time() - begin))
 
 
@@ -611,7 +611,7 @@ def weights_of(name: str) -> Mapping[str, torch.Tensor]:
 
 def words() -> str:
     """The text that the book carries: its own pages, when this file was made."""
-    return " ".join((FOLDER / "text.txt").read_text(encoding="utf-8").split())
+    return " ".join((EXPERIMENTS / "text.txt").read_text(encoding="utf-8").split())
 
 
 def origin(name: str, runs: Mapping[str, Settings], seconds: float) -> dict[str, Any]:
@@ -649,12 +649,12 @@ def maker(name: str) -> tuple[Callable[..., Any], tuple[ModuleType, ...]]:
 
 def make_file(name: str, runs: Mapping[str, Settings]) -> None:
     """Make the runs of one file that are not there yet, and join them."""
-    (FOLDER / "parts").mkdir(exist_ok=True)
+    (EXPERIMENTS / "parts").mkdir(exist_ok=True)
     run_of, _ = maker(name)
     found: dict[str, list[Score]] = {}
     begin, seconds = time.monotonic(), 0.0
     for number, (run, settings) in enumerate(runs.items(), 1):
-        part = part_of(FOLDER / "parts", name, run)
+        part = part_of(EXPERIMENTS / "parts", name, run)
         if not is_made(part, name, {run: settings}):
             began = time.process_time()
             rows = {run: run_of(**settings)}

@@ -1,0 +1,307 @@
+"""A published model whose earlier tokens are moved away.
+
+    make models                                        fetches the model, once
+    python -m evidence.opened_gap               everything, minutes
+    python -m evidence.opened_gap smollm_means  some of it
+
+SmolLM2-135M-Instruct, a copy in 4 bits, was trained with a context of 8,192 tokens. It
+reads 1,536 tokens of a text, and the next 768 as if so many positions lay between the
+two parts, the *gap*. For keys of the first part, pairs can be *held* at the angle of an
+offset. Each function named in TOLERANCES writes one file.
+
+The windows are drawn here, with a seed that nothing else uses; the texts are this
+book's older pages, later ones, and the models' licences.
+"""
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from evidence import BEYOND, opened, opened_long
+from evidence.opened_long import CONTEXT, OLD, PAIRS, numbers
+from pe_lib.experiments import smollm
+from pe_lib.nn import rotate
+
+COMMAND = "python -m evidence.opened_gap"
+TOLERANCES = {
+    "smollm_gap": "0.02 of a loss, 0.02 of a share",
+    "smollm_means": "0.02 of a score",
+    "smollm_gap_heads": "0.02 of a share",
+}
+"""How far a rerun elsewhere may be off; the head of each file says it."""
+TEXTS = opened_long.TEXTS | {"licences": BEYOND / "LICENSE-models.txt"}
+FIRST, SECOND, SINKS, BLOCK = 1536, 768, 4, 128
+"""Tokens of the two parts, of the first part left out, and of a block of losses."""
+INSIDE, FAR = 5888, 9984
+"""Gaps with which all keys are within the context, or all beyond it."""
+SEED = 20261129
+WINDOWS = {"older": 2, "later": 2, "licences": 1}
+"""How many windows are drawn in each text; those in PLAN are read."""
+SHAPE = smollm.Shape()
+GROUP = SHAPE.heads // SHAPE.key_heads
+ALL = f"0-{PAIRS - 1}"
+SETTINGS = {
+    "read": {"model": smollm.WHEEL.name, "first": FIRST, "second": SECOND}
+    | {"inside": INSIDE, "far": FAR, "seed": SEED, "windows": WINDOWS},
+}
+Array = NDArray[np.float64]
+
+
+class Condition(NamedTuple):
+    """How far the parts are apart, which pairs are held where, and for which keys."""
+
+    gap: int = FAR
+    held: str = "none"
+    at: int = CONTEXT
+    keys: str = "all"
+
+
+BASE = (
+    Condition(),
+    Condition(INSIDE),
+    Condition(held=ALL),
+    Condition(held="22 23"),
+    Condition(held="22 23", at=12_288),
+    Condition(keys="masked"),
+    Condition(held="0-19"),
+    Condition(held="24-31"),
+    Condition(held=ALL, keys="first"),
+)
+FURTHER = (
+    *(Condition(20_480, held) for held in ("none", ALL, "22 23", "23 24")),
+    *(Condition(28_672, held) for held in ("none", ALL, "23", "23 24", "24 25")),
+    *(Condition(40_960, held) for held in ("none", ALL, "23", "24 25", "23 25")),
+)
+GAPS: tuple[int, ...] = (0, 2048, 4096, 6912, 7936, 8960, 11_264, 13_312, 16_384)
+GAPS += (20_480, 24_576, 28_672, 32_768, 40_960)
+SWEEP = tuple(Condition(gap) for gap in GAPS)
+
+
+@cache
+def tokens(name: str) -> Tensor:
+    """Of a whole text."""
+    return torch.tensor(smollm.encode(smollm.load(), " " + opened.words(TEXTS[name])))
+
+
+@cache
+def starts(name: str) -> list[int]:
+    """Where the windows begin: drawn once, and never looked at before."""
+    rng = np.random.default_rng([SEED, list(WINDOWS).index(name)])
+    last = len(tokens(name)) - FIRST - SECOND - 1
+    low = min(500, last - 1)
+    return sorted(rng.choice(np.arange(low, last), WINDOWS[name], False).tolist())
+
+
+def rotated(x: Tensor, positions: Tensor) -> Tensor:
+    """Queries or keys, each pair at a position of its own."""
+    angles = positions.double() * torch.from_numpy(OLD)
+    return rotate(x, angles.cos().float(), angles.sin().float(), "interleaved")
+
+
+class Window:
+    """Its first part is read once, the second as often as one likes."""
+
+    @torch.no_grad()
+    def __init__(self, name: str, start: int) -> None:
+        self.text = tokens(name)[start : start + FIRST + SECOND + 1]
+        sizes = SHAPE.layers, SHAPE.key_heads, FIRST, SHAPE.size
+        self.keys, self.values = torch.zeros(sizes), torch.zeros(sizes)
+        own = torch.arange(FIRST)[:, None].repeat(1, PAIRS)
+        later = torch.full((FIRST, FIRST), -torch.inf).triu(1)
+
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            self.keys[layer], self.values[layer] = k, v
+            q, k = rotated(q, own), rotated(k, own)
+            return torch.stack(
+                [
+                    (q[h] @ k[h // GROUP].T / SHAPE.size**0.5 + later).softmax(-1)
+                    @ v[h // GROUP]
+                    for h in range(SHAPE.heads)
+                ]
+            )
+
+        smollm.through_layers(smollm.load(), self.text[:FIRST], attend, last=1)
+
+    @torch.no_grad()
+    def read(self, condition: Condition) -> tuple[Array, Array]:
+        """Losses of the second part, and each head's attention [30, 9] on the first.
+
+        Without its first four keys. Mean queries and keys are kept in `means`.
+        """
+        gap, held, at, which = condition
+        own = torch.arange(FIRST, FIRST + SECOND)[:, None].repeat(1, PAIRS)
+        of_query, of_key = own + gap, torch.arange(FIRST)[:, None].repeat(1, PAIRS)
+        pairs = [] if held == "none" else numbers(held)
+        query_held, key_held = of_query.clone(), of_key.clone()
+        query_held[:, pairs], key_held[:, pairs] = at, 0
+        later = torch.full((SECOND, SECOND), -torch.inf).triu(1)
+        shares = torch.empty(SHAPE.layers, SHAPE.heads)
+        self.means = np.empty((SHAPE.layers, SHAPE.heads, PAIRS), complex)
+        self.sizes = np.empty((SHAPE.layers, SHAPE.heads, PAIRS))
+
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            first = self.keys[layer]
+            self._note(layer, q, first[:, SINKS:])
+            moved, near = rotated(q, of_query), rotated(k, of_query)
+            if pairs:
+                held_query, held_keys = rotated(q, query_held), rotated(first, key_held)
+            free_keys = rotated(first, of_key)
+            found = torch.empty(SHAPE.heads, SECOND, SHAPE.size)
+            for h in range(SHAPE.heads):
+                g = h // GROUP
+                far = moved[h] @ free_keys[g].T
+                if pairs:
+                    n = SINKS if which == "first" else FIRST
+                    far[:, :n] = held_query[h] @ held_keys[g, :n].T
+                if which == "masked":
+                    far.fill_(-torch.inf)
+                scores = torch.cat([far, moved[h] @ near[g].T], 1) / SHAPE.size**0.5
+                scores[:, FIRST:] += later
+                weights = scores.softmax(-1)
+                shares[layer, h] = weights[:, SINKS:FIRST].sum(1).mean()
+                found[h] = weights[:, :FIRST] @ self.values[layer, g]
+                found[h] += weights[:, FIRST:] @ v[g]
+            return found
+
+        logits = smollm.through_layers(smollm.load(), self.text[FIRST:-1], attend)
+        each = cross_entropy(logits, self.text[FIRST + 1 :], reduction="none")
+        return each.double().numpy(), shares.double().numpy()
+
+    def _note(self, layer: int, q: Tensor, k: Tensor) -> None:
+        """What the pairs of a mean query and a mean key add, and their sizes."""
+
+        def pairs(x: Tensor) -> Tensor:
+            return torch.view_as_complex(x.unflatten(-1, (PAIRS, 2)).contiguous())
+
+        k = k.repeat_interleave(GROUP, 0)
+        mean = pairs(q).mean(1) * pairs(k).mean(1).conj()
+        size = pairs(q).abs().square().mean(1) * pairs(k).abs().square().mean(1)
+        self.means[layer] = mean.numpy() / SHAPE.size**0.5
+        self.sizes[layer] = size.sqrt().numpy() / SHAPE.size**0.5
+
+
+def curve(
+    means: NDArray[np.complex128],
+    offsets: NDArray[np.int64],
+    held: str = "none",
+    at: int = CONTEXT,
+) -> Array:
+    """Mean scores [..., offsets] of keys so far back: a sum of one cosine a pair."""
+    pairs = [] if held == "none" else numbers(held)
+    angles = offsets[:, None] * OLD
+    angles[:, pairs] = at * OLD[pairs]
+    return (means[..., None, :] * np.exp(1j * angles)).real.sum(-1)
+
+
+def predicted(
+    means: NDArray[np.complex128], inside: Array, condition: Condition
+) -> Array:
+    """Each head's attention on the first part, from what it is within the context.
+
+    Its odds there, times the ratio of the means of exp(mean score).
+    """
+    offsets = np.arange(1, FIRST + SECOND, 32)
+    many = np.minimum(np.minimum(offsets, FIRST + SECOND - offsets), SECOND)
+    was = curve(means, offsets + INSIDE)
+    now = curve(means, offsets + condition.gap, condition.held, condition.at)
+    top = was.max(-1, keepdims=True)
+    share = inside.clip(1e-6, 1 - 1e-6)
+    ratio = (np.exp(now - top) @ many) / (np.exp(was - top) @ many)
+    odds = share / (1 - share) * ratio
+    return odds / (1 + odds)
+
+
+PLAN: dict[tuple[str, int], tuple[Condition, ...]] = {
+    ("older", 0): BASE,
+    ("later", 0): BASE[:6] + FURTHER,
+}
+"""What is read in a window. For the gaps beyond the first it was predicted before."""
+
+
+def smollm_gap() -> Iterator[list[str]]:
+    """Loss, its change against the same gap with nothing held, and attention."""
+    yield ["text", "start", "gap", "held", "at", "keys", "loss", "change", "error",
+           "attention", "predicted"]  # fmt: skip
+    for (name, number), tried in PLAN.items():
+        start = starts(name)[number]
+        window = Window(name, start)
+        read = {Condition(INSIDE): window.read(Condition(INSIDE))}
+        means, inside = window.means, read[Condition(INSIDE)][1]
+        as_trained: dict[int, Array] = {}
+        for condition in tried:
+            each, shares = read.get(condition) or window.read(condition)
+            if condition.held == "none" and condition.keys == "all":
+                as_trained[condition.gap] = each
+            base = as_trained.get(condition.gap, each)
+            if condition.gap == INSIDE:
+                base = as_trained[FAR]
+            change = (each - base).reshape(-1, BLOCK).mean(1)
+            error = change.std(ddof=1) / len(change) ** 0.5
+            expected = predicted(means, inside, condition).mean()
+            found = each.mean(), change.mean(), error, shares.mean(), expected
+            row = [name, start, *condition, *(f"{x:.4f}" for x in found)]
+            print(*row, flush=True)
+            yield [str(x) for x in row]
+
+
+@cache
+def chosen() -> tuple[tuple[int, int], NDArray[np.complex128], Array, Array, Window]:
+    """The head that moving a window of one text away changes most; means there."""
+    window = Window("older", starts("older")[0])
+    inside = window.read(Condition(INSIDE))[1]
+    means, sizes = window.means, window.sizes
+    rise = window.read(Condition())[1] - inside
+    layer, head = np.unravel_index(rise.argmax(), rise.shape)
+    return (int(layer), int(head)), means, sizes, inside, window
+
+
+def smollm_means() -> Iterator[list[str]]:
+    """Of each pair the mean score's parts: over all heads, and in the chosen head."""
+    yield ["pair", "mean", "size", "phase", "agreement", "real", "imaginary"]
+    (layer, head), means, sizes, *_ = chosen()
+    print("chosen", layer, head, flush=True)
+    for j in range(PAIRS):
+        total, own = means[..., j].sum() / abs(means[..., j]).sum(), means[layer, head]
+        found = (
+            abs(means[..., j]).mean(),
+            sizes[..., j].mean(),
+            np.angle(total) / 2 / np.pi % 1,
+            abs(total),
+            own[j].real,
+            own[j].imag,
+        )
+        yield [str(j), *(f"{x:.4f}" for x in found)]
+
+
+def smollm_gap_heads() -> Iterator[list[str]]:
+    """Attention by gap on another text, predicted from the means of the first.
+
+    Of the chosen head at each gap, and of every head at one.
+    """
+    yield ["layer", "head", "gap", "inside", "predicted", "measured"]
+    own, means, *_ = chosen()
+    window = Window("later", starts("later")[0])
+    inside = window.read(Condition(INSIDE))[1]
+    for condition in (Condition(INSIDE), Condition(), *SWEEP):
+        shares = window.read(condition)[1]
+        expected = predicted(means, inside, condition)
+        print(condition.gap, shares[own], expected[own], flush=True)
+        for layer, head in opened.EVERY:
+            if condition.gap == FAR or (layer, head) == own:
+                at = layer, head
+                found = inside[at], expected[at], shares[at]
+                row = [layer, head, condition.gap, *(f"{x:.4f}" for x in found)]
+                yield [str(x) for x in row]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name in sys.argv[1:] or TOLERANCES:
+        opened.make(sys.modules[__name__], name)

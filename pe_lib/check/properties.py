@@ -1,0 +1,294 @@
+"""What is asked of one answer: its axes, its ends, its gradient, its dtype, ..."""
+
+import contextlib
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pe_lib.check.call import (
+    ForeignError,
+    MisreadError,
+    OneDevice,
+    RefusedError,
+    UnaskedError,
+    foreign,
+    noise,
+    some,
+)
+from pe_lib.check.kinds import Added, Bias, Rotary
+from pe_lib.check.reader import HIDDEN, NEAR, Reader, repeated, same_row
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING
+from pe_lib.check.rotations import grid_of
+
+Found = Iterator[tuple[str, str, str]]  # level (or UNCHECKED), what, fix
+PLAIN = 256  # positions: where these end plain use ends
+
+
+def axes(r: Reader) -> Found:
+    """Does each position get numbers of its own, along the right axis?"""
+    answer, told = r.answer(r.call()), f"x [{', '.join(r.way.axes)}]"
+    fix = "Count along the length: pe[:, :length], not pe[:, length]."
+    product = isinstance(r, Added) and r.kind != "table" and r.nature == "product"
+    if r.tells(answer) and r.doubtful:
+        what = f"Right for {told} alone: with the batch first all positions are alike."
+        yield (
+            WARNING,
+            what,
+            "Say axes; where the batch is first, the length is x.shape[1].",
+        )
+    elif not r.tells(answer) and not product:
+        if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
+            what = f"It counts along the batch: with {told} all positions are alike."
+            yield ERROR, what, "The length is another axis of x."
+        elif not answer.any():
+            what = "Nothing is added: all numbers are 0, and no training changes them."
+            yield ERROR, what, "Fill the table."
+        else:
+            yield (
+                ERROR,
+                f"With {told} all positions are alike.".replace("x [] ", ""),
+                fix,
+            )
+    if isinstance(r, Rotary) and len(r.parts) > 1:
+        for name, m in zip(r.parts[:2], r.matrices, strict=False):
+            if np.abs(m - m[:1]).max() < 1e-5:
+                yield ERROR, f"The {name} are not rotated.", "Rotate queries and keys."
+
+
+def x(r: Reader) -> Found:
+    """What becomes of what it is given?"""
+    content = "content" in r.honours
+    nature = r.nature if isinstance(r, Added) and content else "sum"
+    fix = f"Return {r.thing} + {r.more}."
+    if nature == "nothing":
+        what = f"The {r.more} alone comes back, without {r.thing}."
+        yield WARNING if isinstance(r, Bias) else ERROR, what, fix
+    elif nature == "product":
+        yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
+    elif nature == "norm":
+        yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
+    elif isinstance(r, Bias) and content and abs(r.gain - 1) > NEAR:
+        yield WARNING, f"The scores are multiplied by {r.gain:.3g} as well.", ""
+    given = content and r.kind == "table"
+    if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
+        yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
+    values = r.matrices[2:3] if isinstance(r, Rotary) else ()
+    if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in values):
+        yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
+
+
+def finite(r: Reader) -> Found:
+    """Are there NaN or infinite numbers?"""
+    rows = r.answer(r.alone(r.limit))
+    bad = np.isnan(rows) if isinstance(r, Bias) else ~np.isfinite(rows)
+    if bad.any():
+        first = int(bad.any(axis=(0, 1, 3)).argmax())
+        what = f"NaN or infinity, first at position {first:,}."
+        yield ERROR, what, "0 * inf? A division by 0? Memory that nobody filled?"
+
+
+def distinct(r: Reader) -> Found:
+    """Do two positions get one row?"""
+    if isinstance(r, Bias) or not r.tells(r.answer(r.call())):
+        return
+    if isinstance(r, Rotary) and grid_of(r):
+        return
+    rows = r.answer(r.alone(r.limit))[0, 0]
+    if again := repeated(rows):
+        later, earlier = again
+        rest = bool((rows[later:] == rows[later]).all()) and later < len(rows) - 1
+        more = " So do all that follow." * rest
+        what = f"Position {later:,} gets the row of position {earlier:,}.{more}"
+        level = ERROR if later < PLAIN else WARNING
+        yield level, what, "Where a table ends, raise an error."
+
+
+def limit(r: Reader) -> Found:
+    """One position past the last: an error, or a row of its own."""
+    if "offset" not in r.honours or r.way.fixed or isinstance(r, Bias):
+        return (yield UNCHECKED, "it takes no offset.", "")
+    if r.limit >= r.longest:
+        return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
+    whole = r.answer(r.alone(r.limit))[0, 0]
+    calls = {WARNING: r.call(1, offset=r.limit), NOTE: r.call(2, offset=r.limit - 1)}
+    for level, call in calls.items():
+        with contextlib.suppress(ForeignError):
+            same = same_row(r.answer(call)[0, 0, -1], whole)
+            if same is not None:
+                what = f"position {r.limit:,} gets the row of {same:,}."
+                yield level, f"It ends after {r.limit:,}, and {what}", "Raise an error."
+                return
+
+
+def writes(r: Reader) -> Found:
+    """Does it write into what it is given?"""
+    if r.wrote:
+        yield (
+            ERROR,
+            "It writes into the tensor that it is given.",
+            "x = x + ..., no +=.",
+        )
+
+
+def dropout(r: Reader) -> Found:
+    """Does dropout keep most of the sum?"""
+    r.answer(r.call(mode="train"))
+    if rates := [p for p in r.rates if p > 0.5]:
+        what = f"Dropout sets {max(rates):.0%} of the sum to 0."
+        yield WARNING, what, "nn.Dropout(p) takes the share to drop."
+
+
+def dtype(r: Reader) -> Found:
+    """Has what comes back the dtype of x?"""
+    if "dtype" not in r.honours or (isinstance(r, Rotary) and r.lie):
+        return
+    for kind in (torch.float64, torch.bfloat16):
+        call = r.call(dtype=kind, cast=kind)
+        with contextlib.suppress(ForeignError), torch.no_grad():
+            found = r.tensor(r.module(call), call).dtype
+            if found != kind:
+                name, other = (f"{k}".removeprefix("torch.") for k in (kind, found))
+                what = f"After .to({name}) x of {name} comes back as {other}."
+                yield WARNING, what, "encoding.to(x.dtype), last."
+                return
+
+
+def device(r: Reader) -> Found:
+    """Does all of it move with .to(device)?"""
+    call = r.call(device="meta")
+    try:
+        module = r.module(call)
+        with OneDevice(), torch.no_grad():  # type: ignore[no-untyped-call]
+            found = r.tensor(module, call)
+        if not found.is_meta and r.held():
+            raise ForeignError(RuntimeError("what comes back is on another device"))
+    except ForeignError as error:
+        if "device" in str(error) or "meta" in str(error):
+            moved = {id(t) for t in (*r.first.parameters(), *r.first.buffers())}
+            parts = r.first.named_modules()
+            plain = [
+                f"{prefix}.{name}".lstrip(".")
+                for prefix, part in parts
+                for name, value in vars(part).items()
+                if isinstance(value, Tensor) and id(value) not in moved
+            ]
+            names = f" ({some(plain)})" if plain else ""
+            what = f"After .to(device) something stays behind{names}: {error}."
+            yield WARNING, what, "register_buffer; device=x.device."
+
+
+def gradient(r: Reader) -> Found:
+    """Does the gradient reach x, and all that is trained?"""
+    content = 3 * ("content" in r.honours and r.kind != "table")
+    rotated = isinstance(r, Rotary) and not r.lie
+    linear = isinstance(r, Added) and r.nature in ("sum", "product", "norm")
+    if content and (rotated or linear):
+        yield from _of_x(r)
+    own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
+    if own and r.trained and not isinstance(r.first, torch.jit.ScriptModule):
+        yield from _of_trained(r)
+
+
+def _shown(y: Tensor) -> Tensor:
+    """Without what a mask hides."""
+    return y.where(y > HIDDEN, torch.zeros(()))
+
+
+def _of_x(r: Reader) -> Found:
+    """Along a small step of x the output changes as its gradient says."""
+    call = r.call(content=3)
+    x = r.x(call).requires_grad_()
+    step = 1e-2 * noise(*x.shape, seed=9)
+    here = _shown(r.tensor(r.module(call), call, x))
+    with torch.no_grad():
+        there = _shown(r.tensor(r.module(call), call, x + step))
+    parts = here.chunk(len(r.parts), -1), there.chunk(len(r.parts), -1)
+    for name, one, two in zip(r.parts, *parts, strict=True):
+        weights, got = noise(*one.shape), torch.zeros(())
+        if one.requires_grad:
+            (slope,) = torch.autograd.grad(
+                (one * weights).sum(), x, retain_graph=True, materialize_grads=True
+            )
+            got = (slope * step).sum()
+        want = (weights * (two - one)).sum().detach()
+        if abs(got - want) > 0.02 * (abs(want) + 0.01):
+            what = f"The gradient of the {name} does not reach what it is given."
+            yield ERROR, what, "Keep detach and no_grad away."
+            return
+
+
+def _of_trained(r: Reader) -> Found:
+    """After two backward passes: which rows have no gradient, though they are read?"""
+    call = r.upto(r.longest if r.width < 200 else 512)
+    module = r.copy(r.first)
+    for _ in range(2):
+        out = _shown(r.tensor(module, call))
+        try:
+            with foreign():
+                if out.requires_grad:
+                    torch.autograd.backward((out * noise(*out.shape)).sum())
+        except ForeignError as error:
+            what = f"A second backward pass raises {error}."
+            yield ERROR, what, "Keep no graph from call to call."
+            return
+    own = {n: p for n, p in module.named_parameters() if p.requires_grad}
+    if not any(p.grad is not None and p.grad.any() for p in own.values()):
+        what = f"No gradient reaches {some(own)}."
+        yield ERROR, what, "Keep .data, detach and torch.no_grad from what is trained."
+        return
+    parts = module.named_modules()
+    linear = {f"{n}.weight" for n, part in parts if isinstance(part, nn.Linear)}
+    for name, p in own.items():
+        if p.grad is None or not p.grad.any():
+            yield WARNING, f"No gradient reaches {name}.", "Is it used?"
+        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
+            yield from _of_rows(r, name, p)
+
+
+def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
+    """Rows of one table that have no gradient."""
+    assert p.grad is not None
+    idle = (~p.grad.any(1)).nonzero().flatten().tolist()
+    if not idle:
+        return
+    module = r.copy(r.first)
+    with torch.no_grad():
+        dict(module.named_parameters())[name][idle] += 1
+        other = r.tensor(module, r.upto(r.longest)).double().numpy()
+    told = f"Rows {some(idle)} of the {len(p):,} of {name}"
+    if r.differ(other, r.answer(r.upto(r.longest))):
+        yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
+    elif len(idle) > 0.1 * len(p) and (
+        r.way.fixed or (isinstance(r, Bias) and r.limit < r.longest)
+    ):
+        yield WARNING, f"{told} are never read.", "An index that skips rows?"
+    elif idle[0] < 2 and not isinstance(r, Bias):
+        yield NOTE, f"{told} are never read, as if for padding.", ""
+
+
+def widths(r: Reader) -> Found:
+    """At other widths: right, or an error that says so?"""
+    usual = r.answer(r.call())[0, 0, :, -1]
+    for width in {"bias": (1, 3), "rotary": (2,)}.get(r.kind, (2, 3)):
+        try:
+            other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
+            rows = other.answer(other.call())
+        except (RefusedError, MisreadError, UnaskedError):
+            continue
+        except ForeignError as refusal:
+            meant = "ValueError", "AssertionError", "NotImplementedError"
+            if not str(refusal).startswith(meant):
+                yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
+            continue
+        heads = rows.shape[1]
+        if isinstance(r, Bias) and heads not in (1, width):
+            what = f"Built for {width} heads it returns {heads}."
+            yield ERROR, what, "One slope, or one column, for each head."
+        infinite = np.isinf(rows).any() and not isinstance(r, Bias)
+        if np.isnan(rows).any() or infinite:
+            what = f"NaN or infinity at width {width}."
+            yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."
+        elif not isinstance(r, Bias) and usual.any() and not rows[0, 0, :, -1].any():
+            yield WARNING, f"At width {width} the last column is never filled.", ""

@@ -1,0 +1,550 @@
+"""A module under test, asked by calls: built, run, and read as one array."""
+
+import contextlib
+import copy
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils._pytree import tree_leaves
+
+from pe_lib.check.call import (
+    FEW,
+    Array,
+    Call,
+    ForeignError,
+    MisreadError,
+    RefusedError,
+    UnaskedError,
+    foreign,
+    noise,
+    seed_all,
+)
+from pe_lib.check.report import Recognised
+from pe_lib.check.signature import Maker, Signature, Way, axes_of
+
+CLOSE = 1e-4  # of the largest number: float32 rounds less
+NEAR = 1e-3  # the same, of sums and scores
+HIDDEN = -1e4  # of a score, and below: a mask
+BIG = 2**22  # numbers in a tensor that is shared by all copies
+READ = 1024  # positions that are compared with formulas
+ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
+HONOURS = {  # the fields that an argument of forward can say, by its role
+    "x": {"batch", "heads", "dtype", "content"},
+    "qkv": {"batch", "heads", "dtype", "content"},
+    "scores": {"batch", "keys", "dtype", "content"},
+    "k": {"keys"},
+    "k_len": {"keys"},
+    "k_positions": {"keys"},
+    "mask": {"batch"},
+    "ids": {"batch"},
+    "positions": {"positions", "offset"},
+    "offset": {"offset"},
+}
+Cut = Callable[[Array], Array]
+
+
+class Reader:
+    """Whatever comes back, as [batch, heads, position, numbers], in float64.
+
+    Of a bias it is [batch, heads, query, key]. A call with a field that no argument of
+    forward can say raises UnaskedError.
+    """
+
+    kind: ClassVar[str]
+    orders: tuple[str, ...]  # of axes, that are usual
+    thing, more = "x", "encoding"
+    parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
+    longest = 4096  # input that is tried
+    rank = 3  # axes of x at least
+    settled = doubtful = False
+    lie = ""  # how cosines that come back lie
+    own = 0  # tokens that it puts before x
+    gain = 1.0  # of x
+
+    def __init__(
+        self, maker: Maker, width: int, axes: str | None, named: str | None
+    ) -> None:
+        self.maker, self.width, self.named = maker, width, named
+        self.axes = axes_of(axes) if axes else ()
+        self.kept: dict[Call, Array | ForeignError] = {}
+        self.wrote = False  # into what it was given
+        self.rates: set[float] = set()  # of dropout
+        self.recognised: Recognised | None = None
+        self.first = self.begun = self.build()
+        self.signature = Signature.of(self.first, self.kind, named)
+        given = {**self.signature.required, **self.signature.optional}
+        if named and named not in given:
+            there = ", ".join(given) or "nothing"
+            raise RefusedError(f"forward takes {there}: no argument is {named!r}.")
+        self.find()
+        self.place()
+
+    # Built
+
+    def build(self, seed: int = 0) -> nn.Module:
+        """A module from the caller's own hands, in evaluation mode."""
+        seed_all(seed)
+        with foreign():
+            module = self.maker(self.width)
+            if not isinstance(module, nn.Module):
+                kind = type(module).__name__
+                raise TypeError(f"make must return a torch.nn.Module, got {kind}")
+            return module.eval()
+
+    def copy(self, module: nn.Module) -> nn.Module:
+        """An unused one; what is big is shared."""
+        held = [*module.parameters(), *module.buffers()]
+        memo = {id(t): t for t in held if t.numel() >= BIG}
+        with contextlib.suppress(Exception):  # not everything can be copied
+            return copy.deepcopy(module, memo)
+        new = self.build()
+        new.load_state_dict(module.state_dict())
+        return new
+
+    @property
+    def is_big(self) -> bool:
+        """Whether it is too big to be built twice."""
+        return sum(t.numel() for t in self.held()) >= BIG
+
+    def fill(self) -> bool:
+        """Add a little to what is trained and begins all alike; whether there is any.
+
+        Relations alone read it; formulas read what it begins as.
+        """
+        self.first = self.copy(self.first)
+        own = [p for p in self.first.parameters() if p.requires_grad and p.numel()]
+        alike = [p for p in own if bool((p == p.flatten()[0]).all())]
+        with torch.no_grad():
+            for seed, p in enumerate(alike):
+                p.add_(0.02 * noise(*p.shape, seed=seed + 1))
+        return bool(alike)
+
+    def module(self, call: Call) -> nn.Module:
+        """The one that a call is put to: with its history, dtype and device."""
+        module = self.copy(self.first)
+        for earlier in call.history:
+            with contextlib.suppress(ForeignError), torch.no_grad():
+                self.tensor(module.train(earlier.mode == "train"), earlier)
+        if self.is_big and (call.via != "as built" or call.cast):
+            raise UnaskedError(f"it holds more than {BIG:,} numbers: no second one")
+        with foreign():
+            module = self.loaded(module, call) if call.via != "as built" else module
+            module = module.to(call.cast) if call.cast else module
+            module = module.to(call.device) if call.device != "cpu" else module
+            return module.train(call.mode == "train")
+
+    def loaded(self, module: nn.Module, call: Call) -> nn.Module:
+        """A new one that is filled from the checkpoint of this."""
+        saved = copy.deepcopy(module.state_dict())
+        if call.via != "meta":
+            new = self.build(seed=5)
+        else:
+            with patch.object(torch, "empty_like", unfilled):
+                new = self.build().to("meta").to_empty(device="cpu")
+        new.load_state_dict(saved)
+        return new
+
+    def held(self) -> list[Tensor]:
+        """All tensors that it keeps, in buffers or not."""
+        found = [x for part in self.first.modules() for x in tree_leaves(vars(part))]
+        return [x for x in found if isinstance(x, Tensor)]
+
+    # Asked
+
+    @property
+    def honours(self) -> set[str]:
+        """The fields of a call that this module can be asked about."""
+        optional = self.signature.optional.values()
+        roles = [*self.way.given, *optional]
+        able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
+        able |= {"columns"} if self.way.columns else set()
+        able |= {"said"} if "length" in optional or "k_len" in optional else set()
+        absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
+        return able - absent
+
+    def tensor(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Tensor:
+        """What the module says to a call, [batch, heads, length, numbers]."""
+        if unasked := call.asks - self.honours:
+            names = " or ".join(sorted(unasked))
+            raise UnaskedError(f"forward takes nothing that says {names}")
+        x = self.x(call) if x is None else x
+        given = self.values(call, x)
+        by_name = self.signature.by_name
+        args = [given[role] for name, role in self.way.roles if name not in by_name]
+        named = {n: given[role] for n, role in self.way.roles if n in by_name}
+        asked = self.options(call)
+        optional = self.signature.optional.items()
+        named |= {name: given[role] for name, role in optional if asked.get(role)}
+        tensors = [t for t in tree_leaves((args, named)) if isinstance(t, Tensor)]
+        before = [t._version for t in tensors]
+        output = self.run(module, call, args, named)
+        self.wrote |= before != [t._version for t in tensors]
+        output = [*output.values()] if isinstance(output, dict) else output
+        output = [*output] if isinstance(output, tuple | list) else [output]
+        if not output or not isinstance(output[0], Tensor) or output[0].is_nested:
+            raise ForeignError(TypeError("it returned no tensor"))
+        with foreign():
+            return self.read(output, call, x)
+
+    def options(self, call: Call) -> dict[str, Any]:
+        """Which of the arguments that may be left out a call says, by role."""
+        has_offset = "offset" in self.signature.optional.values()
+        by_position = bool(call.offset) and not has_offset
+        return {
+            "offset": call.offset or (self.kind == "bias" and call.keys),
+            "positions": call.positions is not None or by_position,
+            "k_len": call.keys is not None or call.said,
+            "length": call.said,
+            "device": call.device != "cpu",
+        }
+
+    def run(self, module: nn.Module, call: Call, args: Any, named: Any) -> Any:
+        """Forward's answer; dropout in training lets all through, its rate is kept."""
+        seed_all(call.seed)
+        drop = functional.dropout
+
+        def through(
+            x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+        ) -> Tensor:
+            self.rates |= {p} if training else set()
+            evaluated = training and call.mode == "eval"
+            return drop(x, p, training, inplace) if evaluated else x
+
+        through_all = patch.object(functional, "dropout", through)
+        with foreign(), through_all, torch.autocast("cpu", enabled=call.autocast):
+            return module(*args, **named)
+
+    def answer(self, call: Call) -> Array:
+        """The same in float64, and asked once."""
+        if call not in self.kept:
+            try:
+                with torch.no_grad():
+                    found = self.tensor(self.module(call), call)
+                    with foreign():
+                        self.kept[call] = found.double().numpy()
+            except MisreadError as flaw:
+                if not self.settled:
+                    raise
+                self.kept[call] = ForeignError(ValueError(flaw.args[0]))
+            except ForeignError as error:
+                self.kept[call] = error
+        found_before = self.kept[call]
+        if isinstance(found_before, ForeignError):
+            raise found_before
+        return found_before
+
+    def refuses(self, call: Call) -> bool:
+        """Whether it raises."""
+        try:
+            self.answer(call)
+        except ForeignError:
+            return True
+        return False
+
+    def values(self, call: Call, x: Tensor) -> dict[str, Any]:
+        """What each role is given."""
+        n, device, keys = call.length, call.device, call.keys or call.length
+        at = call.positions or range(call.offset, call.offset + n)
+        where = torch.tensor(at, device=device)
+        if self.way.batched or where.ndim > 1:
+            where = where.expand(call.batch, -1)
+        k = x if keys == n else self.x(call.but(length=keys, keys=None))
+        laid = {"x": x, "k": 2 * k, "v": 4 * x}
+        roles, columns = self.way.given, call.columns
+        given: dict[str, Any] = {
+            r: self.way.lay(y, columns) for r, y in laid.items() if r in roles
+        }
+        if "qkv" in roles:
+            packed = [x.transpose(1, 2) * 2**i for i in range(3)]
+            given["qkv"] = torch.stack(packed, 2)
+        given |= {"positions": where, "k_positions": torch.arange(keys, device=device)}
+        given |= {"length": n, "k_len": keys, "scores": x, "dtype": call.dtype}
+        given["offset"] = keys - n if self.kind == "bias" and call.keys else call.offset
+        given["mask"] = torch.ones(call.batch, keys, device=device)
+        given["ids"] = torch.full((call.batch, n), 5, device=device)
+        return given | {"device": torch.device(device)}
+
+    def x(self, call: Call) -> Tensor:
+        """The content, [batch, heads, length, dim]."""
+        shape = call.batch, call.heads, call.length, self.width
+        drawn = call.content and noise(*shape, seed=call.content)
+        x = drawn if isinstance(drawn, Tensor) else self.plain(shape)
+        return x.to(call.device, call.dtype)
+
+    def plain(self, shape: tuple[int, ...]) -> Tensor:
+        """The usual content: the same at every position."""
+        return torch.zeros(shape)
+
+    def read(self, output: list[Tensor], call: Call, given: Tensor) -> Tensor:
+        """What came back for x, given, as [batch, heads, length, numbers]."""
+        raise NotImplementedError
+
+    # How it is called
+
+    def alternatives(self, roles: list[str]) -> Iterable[Any]:
+        """The roles that required arguments may have, the likeliest first."""
+        return [("x", *roles[1:])]
+
+    def ways(self) -> Iterator[Way]:
+        """All that are tried, the usual ones first."""
+        required = self.signature.required
+        lengths = [FEW + 2 * (self.width == FEW), *self.lengths()]
+        options = self.alternatives([*required.values()])
+        for length, roles in product(lengths, options):
+            if "" in roles:
+                continue
+            laid = {"x", "k"} & {*roles}
+            orders = [axes_of(text) for text in self.orders] if laid else [()]
+            for axes in [self.axes] if self.axes else orders:
+                way = Way((*zip(required, roles, strict=False),), axes, length)
+                way = replace(way, fixed=length != lengths[0])
+                if "rows" in axes:
+                    few = length if length < 65 else math.isqrt(length)
+                    side, rows = (few, few) if way.fixed else (5, 7)
+                    way = replace(way, columns=side, length=side * rows, fixed=True)
+                yield way
+                if "positions" in roles:
+                    yield replace(way, batched=True)
+
+    def lengths(self) -> list[int]:
+        """Lengths that its tensors suggest, where it takes one length alone."""
+        sizes = {s - less for t in self.held() for s in t.shape for less in (0, 1)}
+        fitting = [n for n in sizes if 1 < n <= 4096]
+        return sorted(fitting, key=lambda n: (n == self.width, n))[:12]
+
+    def find(self) -> None:
+        """Take the first way under which positions differ, as built or filled."""
+        tried: list[Way] = []
+        refusals: list[Exception] = []
+        wrong: list[tuple[MisreadError, Way]] = []
+        for filled in (False, True):
+            if filled and (wrong or not tried or not self.fill()):
+                break
+            for way in [*tried] if filled else self.ways():
+                self.way = way
+                self.kept.clear()
+                other = way.length != FEW and not way.columns and bool(tried)
+                again = any(way.roles == earlier.roles for _, earlier in wrong)
+                late = other or (way.fixed and again)
+                if (late and not filled) or self.swapped(bool(tried)):
+                    continue
+                try:
+                    if self.tells(self.answer(Call(self.way.length))):
+                        first = tried and tried[0].axes[:1] == ("batch",)
+                        by_length = self.way.axes[:1] == ("length",)
+                        self.doubtful = bool(first and by_length and not self.axes)
+                        return
+                    tried += [] if filled else [self.way]
+                except MisreadError as flaw:
+                    wrong.append((flaw, self.way))
+                except (ForeignError, UnaskedError) as refusal:
+                    refusals.append(refusal)
+        if wrong:
+            self.way = wrong[0][1]
+            raise wrong[0][0]
+        if not tried:
+            raise self.refused(refusals)
+        self.way = tried[0]
+        self.kept.clear()
+
+    def refused(self, refusals: list[Exception]) -> RefusedError:
+        """What was tried, what it raised, and what would help."""
+        given = ", ".join(self.signature.required) or "nothing"
+        raised = f"; the first raised {refusals[0]}" if refusals else ""
+        hint = "" if self.axes else "Say axes or kind, or "
+        return RefusedError(
+            f"No usual way to call forward({given}) fits width {self.width}{raised}. "
+            f"{hint}check an adapter: def forward(self, x): ..."
+        )
+
+    def swapped(self, tried: bool) -> bool:
+        """Whether the axis taken for the width may be of any size: then it is none."""
+        way = self.way
+        doubt = way.fixed and way.axes and way.axes[-1] != "dim"
+        doubt = doubt and (tried or not way.columns)
+        if doubt and not self.axes:
+            with torch.no_grad(), contextlib.suppress(Exception):
+                x = torch.zeros(3, 2, way.length, self.width - 1)
+                self.copy(self.first)(way.lay(x))
+                return True
+        return False
+
+    def place(self) -> None:
+        """Whether an argument for positions that may be left out is [batch, length]."""
+        self.settled = True
+        if "positions" not in self.signature.optional.values():
+            return
+        way, usual = self.way, self.call()
+        for batched in (False, True):
+            self.way = replace(way, batched=batched)
+            self.kept.clear()
+            with contextlib.suppress(ForeignError, UnaskedError):
+                said = self.answer(usual.but(positions=(*range(usual.length),)))
+                if not self.differ(said, self.answer(usual)):
+                    return
+
+    @property
+    def called(self) -> str:
+        """How it was called, in words."""
+        limited = self.limit < self.longest or self.way.fixed
+        only = "only" if self.way.fixed else "at most"
+        ends = [f"{only} {self.limit:,} positions"] * limited
+        guessed = bool(self.way.axes) and not self.axes and len(self.orders) > 1
+        return "; ".join([self.way.text(guessed), *self.maker.told(), *ends])
+
+    # What relations compare
+
+    def call(self, length: int | None = None, **asked: Any) -> Call:
+        """The usual call, or one of so many positions."""
+        return Call(length or self.way.length, **asked)
+
+    @cached_property
+    def limit(self) -> int:
+        """The length of the longest input that it takes, of those that are tried."""
+        low, high = self.way.length, self.longest + 1
+        if self.way.fixed or not self.refuses(self.alone(self.longest)):
+            return low if self.way.fixed else self.longest
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.refuses(self.alone(middle)):
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def alone(self, length: int) -> Call:
+        """One sequence of so many positions: a long one."""
+        return self.call(length, **({"batch": 1} if "batch" in self.honours else {}))
+
+    def upto(self, most: int) -> Call:
+        """The call for so many positions, or for as many as it takes."""
+        return self.alone(self.way.length if self.way.fixed else min(self.limit, most))
+
+    def seen(self, answer: Array) -> Array:
+        """What of an answer matters."""
+        return answer
+
+    def tells(self, answer: Array) -> bool:
+        """Whether two positions differ."""
+        rows = answer[0, 0]
+        return not bool((abs(rows - rows[:1]) <= 1e-6).all())  # NaN is not near
+
+    def cut(self, n: int, start: int = 0) -> Cut:
+        """What picks the answer for n positions from one on."""
+        return lambda answer: answer[:, :, start : start + n]
+
+    def size(self, want: Array) -> Any:
+        """Of what differences are a share."""
+        return max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
+
+    def differ(self, got: Array, want: Array, loose: float = CLOSE) -> bool:
+        """By more than float32 rounds."""
+        if got.shape[2:] != want.shape[2:]:
+            return True
+        got, want = np.broadcast_arrays(self.seen(got), self.seen(want))
+        apart = np.abs(np.nan_to_num(got, nan=0.0) - np.nan_to_num(want, nan=0.0))
+        lost = bool((np.isnan(got) != np.isnan(want)).any())
+        return lost or bool((apart / self.size(want)).max(initial=0) > loose)
+
+    def lines(self, answer: Array) -> Array:
+        """[position, numbers] of one sequence."""
+        lines: Array = answer[0, 0]
+        return lines
+
+    def looks_like(self, got: Array, want: Array) -> str:
+        """How what came differs from what was wanted, in words."""
+        if got.shape[2:] != want.shape[2:]:
+            return f"the shape is {[*got.shape]}, not {[*want.shape]}"
+        if np.isnan(got).any() and not np.isnan(want).any():
+            return "NaN"
+        got, want = np.broadcast_arrays(got, want)
+        each = range(len(got))
+        bad = next((i for i in each if self.differ(got[[i]], want[[i]])), 0)
+        rows, wanted = self.lines(got[[bad]]), self.lines(want[[bad]])
+        where = f" in sequence {bad}" * (bad > 0)
+        longer = got.shape[-1] if self.kind == "bias" else min(self.limit, 128)
+        with contextlib.suppress(ForeignError, UnaskedError):
+            whole = self.lines(self.answer(self.call(longer)))
+            which = [same_row(row, whole) for row in rows]
+            if None not in which and which != [same_row(row, whole) for row in wanted]:
+                if len({*which}) == 1 < len(which):
+                    return f"all rows are that of position {which[0]}{where}"
+                shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
+                return f"the rows are those of positions {shown}{where}"
+        off = np.nan_to_num(np.abs(rows - wanted))
+        bad_rows = int((off.max(1) > CLOSE * np.abs(wanted).max(initial=1e-3)).sum())
+        share = f"{bad_rows} of {len(rows)} rows differ"
+        return f"{share}, by up to {off.max(initial=0):.2g}{where}"
+
+    @cached_property
+    def trained(self) -> bool:
+        """Whether training changes the answer."""
+        own = [p for p in self.first.parameters() if p.requires_grad]
+        if not own:
+            return False
+        big = self.is_big
+        module = self.build() if big else self.copy(self.first)
+        with torch.no_grad():
+            for p in (p for p in module.parameters() if p.requires_grad):
+                size = max(float(p.abs().max()), 0.1)
+                p.add_(size / 10 * (1 if big else noise(*p.shape)))
+            other = self.tensor(module, self.call()).double().numpy()
+        return self.differ(other, self.answer(self.call()))
+
+    def begins(self, call: Call) -> Array:
+        """The answer of the module as it begins, unfilled."""
+        with torch.no_grad():
+            found = self.tensor(self.copy(self.begun), call)
+        rows: Array = found.double().numpy()
+        return rows
+
+    @cached_property
+    def table(self) -> Array:
+        """The rows that are compared with formulas."""
+        rows: Array = self.begins(self.upto(READ))[0, 0]
+        return rows
+
+    @cached_property
+    def drawn(self) -> bool:
+        """Whether a module from another seed gives something else."""
+        if self.is_big:
+            return False
+        with torch.no_grad():
+            other = self.tensor(self.build(seed=5), self.call()).double().numpy()
+        return self.differ(other, self.begins(self.call()))
+
+
+def unfilled(like: Tensor, device: str) -> Tensor:
+    """New memory, of which whatever is not filled is seen."""
+    hole = math.nan if like.is_floating_point() else 0
+    return torch.full_like(like, hole, device=device)
+
+
+def same_row(row: Array, whole: Array, loose: float = CLOSE) -> int | None:
+    """The number of the row that this is."""
+    if whole.shape[1:] != row.shape:
+        return None
+    whole, row = np.nan_to_num(whole), np.nan_to_num(row)
+    off = np.abs(whole - row).max(1)
+    close = off.min() < loose * max(1e-3, np.abs(whole).max())
+    return int(off.argmin()) if close else None
+
+
+def repeated(rows: Array) -> tuple[int, int] | None:
+    """The first row that equals an earlier one, and that one."""
+    unit = 1e-6 * max(float(np.abs(rows).max(initial=0)), 1e-9)
+    seen: dict[bytes, int] = {}
+    for later, row in enumerate(np.round(rows / unit) + 0.0):
+        earlier = seen.setdefault(row.tobytes(), later)
+        if earlier < later:
+            return later, earlier
+    return None

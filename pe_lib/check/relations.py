@@ -1,0 +1,334 @@
+"""A table of relations: the answer to one call is a part of the answer to another."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from pe_lib.check.biases import slopes_of
+from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
+from pe_lib.check.kinds import READERS, Bias, Rotary
+from pe_lib.check.reader import CLOSE, HIDDEN, Cut, Reader
+from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
+
+VECTORS = "added", "table", "rotary"
+KINDS = tuple(READERS)
+SIXTEEN = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
+Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A row of the table: each pair's first answer is what is cut from the second."""
+
+    name: str
+    level: str | Callable[[Reader], str]
+    pairs: Callable[[Reader], Iterable[Pair]]
+    fix: str = ""
+    kinds: tuple[str, ...] = KINDS
+    raises: str = FAILED  # what it comes to if the first call raises
+    loose: float = CLOSE  # of the largest number
+
+
+def whole(answer: Array) -> Array:
+    """All of it."""
+    return answer
+
+
+def other_seed(r: Reader) -> Iterator[Pair]:
+    """Random numbers in evaluation mode."""
+    words = "With other random numbers, in evaluation mode,"
+    yield words, r.call(seed=7), r.call(), whole
+
+
+def prefix(r: Reader) -> Iterator[Pair]:
+    """A short input gets the first rows of a long one."""
+    n = min(r.limit, 64)
+    if r.way.fixed:
+        return
+    for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
+        yield (
+            f"In an input of length {k}, beside one of {n},",
+            r.call(k),
+            r.call(n),
+            r.cut(k),
+        )
+    if r.limit > n:
+        more = f"In an input of length {n}, beside one of {r.limit:,},"
+        yield more, r.call(n), r.alone(r.limit), r.cut(n)
+
+
+def said(r: Reader) -> Iterator[Pair]:
+    """Lengths that may be left out, given as they are."""
+    yield "With its optional length given", r.call(said=True), r.call(), whole
+
+
+def wider(r: Reader) -> Iterator[Pair]:
+    """A grid of one more column."""
+    n = r.way.columns
+    if n:
+        length = r.way.length // n * (n + 1)
+
+        def inside(a: Array) -> Array:
+            grid = a.reshape(*a.shape[:2], -1, n + 1, a.shape[-1])
+            rows: Array = grid[:, :, :, :n].reshape(*a.shape[:2], -1, a.shape[-1])
+            return rows
+
+        more = r.call(length, columns=n + 1)
+        yield "In a grid of one more column,", r.call(), more, inside
+
+
+def batch(r: Reader) -> Iterator[Pair]:
+    """Other numbers of sequences and heads; and each sequence as the first."""
+    asked = {"1 sequence": {"batch": 1}, "5 sequences": {"batch": 5}}
+    for words, given in {**asked, "1 head": {"heads": 1}}.items():
+        every = r.kind == "bias"
+
+        def first(a: Array, every: bool = every) -> Array:
+            return a[:1] if every else a[:1, :1]
+
+        yield f"With {words}", r.call(**given), r.call(), first
+    if "batch" in r.honours:
+        yield "Beside the first of 3 sequences", r.call(), r.call(), lambda a: a[:1]
+
+
+def first_of(r: Reader) -> int:
+    """What it calls the first position."""
+    for start in (0, 1, 2):
+        with contextlib.suppress(ForeignError):
+            at = range(start, r.way.length + start)
+            if not r.differ(r.answer(r.call(positions=(*at,))), r.answer(r.call())):
+                return start
+    return 0
+
+
+def positions(r: Reader) -> Iterator[Pair]:
+    """Positions in another order, and some of them."""
+    n, last, s = r.way.length, min(r.limit, 200) - 1, first_of(r)
+    back = r.call(positions=(*range(n + s - 1, s - 1, -1),))
+    words = f"Where positions are {n - 1}, ..., 1, 0"
+    yield words, back, r.call(), lambda a: a[:, :, ::-1]
+    few = r.call(3, positions=(s, s + 5, last + s))
+    long = r.call(last + 1)
+    yield (
+        f"Where positions are 0, 5, {last}",
+        few,
+        long,
+        lambda a: a[:, :, [0, 5, last]],
+    )
+
+
+def each_sequence(r: Reader) -> Iterator[Pair]:
+    """Positions of each sequence of its own."""
+    n, s = r.way.length, first_of(r)
+    there, back = (*range(s, n + s),), (*range(n + s - 1, s - 1, -1),)
+    if "batch" in r.honours or r.way.batched:
+        rest = r.call().batch - 2
+        call = r.call(positions=(there, back, *[there] * rest))
+
+        def second(a: Array) -> Array:
+            return np.concatenate([a[:1], a[:1, :, ::-1], *[a[:1]] * rest])
+
+        yield "Where the second sequence has them in reverse", call, r.call(), second
+
+
+def of_pairs(r: Reader) -> Iterator[Pair]:
+    """Of a bias: positions further apart."""
+    at = tuple(range(0, 2 * FEW, 2))
+    if "k_positions" not in r.way.given and not r.way.fixed:
+        call, long = r.call(FEW, positions=at), r.call(2 * FEW)
+        words = "Where positions are 0, 2, 4, ..."
+        yield words, call, long, lambda a: a[:, :, ::2, ::2]
+
+
+def offsets(r: Reader) -> Iterator[Pair]:
+    """From other positions on, to the end of the range; and after one another."""
+    if r.way.fixed or "offset" not in r.honours:
+        return
+    some = (0, 2), (1, 1), (3, 2), (4, 3), (5, 1), (r.limit // 2, 2), (r.limit - 2, 2)
+    for start, n in some:
+        long = r.alone(r.limit) if start > 5 else r.call(8)
+        words = f"From offset {start:,}"
+        yield words, r.call(n, offset=start), long, r.cut(n, start)
+    for now, then in ((3, 0), (0, 3), (3, 1)):
+        used = r.call(2, offset=now, history=(r.call(2, offset=then),))
+        words = f"From offset {now}, after offset {then},"
+        yield words, used, r.call(8), r.cut(2, now)
+
+
+def decoding(r: Reader) -> Iterator[Pair]:
+    """The last queries of many keys, alone."""
+    n = FEW + 1
+    rotary = isinstance(r, Rotary)
+    if r.way.fixed or (rotary and ("offset" in r.honours or len(r.parts) < 2)):
+        return
+    if rotary and r.way.columns:
+        return
+    for q in (3,) if rotary else (1, 3):
+
+        def last(a: Array, q: int = q) -> Array:
+            return a[:, :, -q:, : r.width] if rotary else a[:, :, -q:]
+
+        words = f"Of {q} quer{'ies' if q > 1 else 'y'}, the last of {n} keys,"
+        call = r.call(q, keys=n)
+        yield words, call, r.call(n), last
+        after = f"After a call for all {n}, {q} of them:"
+        yield after, call.but(history=(r.call(n),)), r.call(n), last
+
+
+def both_ways(r: Reader) -> str:
+    """Decoding is no use of a trained bias for whole texts, nor of all rotations."""
+    if not isinstance(r, Bias):
+        return WARNING
+    ahead = np.where(r.table[:, 0] > HIDDEN, r.table[:, 0], np.nan)
+    both = np.ptp(ahead, axis=1).max() > 0
+    return NOTE if r.trained and slopes_of(r) is None and both else ERROR
+
+
+def histories(r: Reader) -> Iterator[Pair]:
+    """The usual call, after others."""
+    free = not r.way.fixed
+    earlier = {
+        "the same one": r.call(),
+        "a longer one": r.alone(r.limit),
+        "one of 5 sequences": r.call(batch=5),
+        "one in training": r.call(mode="train"),
+        "one from offset 5": r.call(offset=5),
+    }
+    if free:
+        earlier["a shorter one"] = r.call(2)
+        earlier["one of 3 queries"] = r.call(3, keys=FEW)
+    for words, call in earlier.items():
+        known = not call.asks - r.honours
+        if known:
+            yield (
+                f"After {words} the usual call:",
+                r.call(history=(call,)),
+                r.call(),
+                whole,
+            )
+    if free:
+        more = r.call(min(r.limit, 2 * FEW + 5))
+        words = "After the usual call a longer one:"
+        yield words, more.but(history=(r.call(),)), more, whole
+
+
+def after_half(r: Reader) -> Iterator[Pair]:
+    """The usual call after one in 16 bits."""
+    words = "After one in bfloat16 the usual call:"
+    used = r.call(history=(r.call(dtype=torch.bfloat16),))
+    if "dtype" in r.honours:
+        yield words, used, r.call(), whole
+
+
+def rounded(r: Reader) -> Iterator[Pair]:
+    """In 16 bits, and under autocast: the same, rounded."""
+    usual = r.upto(1500)
+    if any(isinstance(part, nn.Linear) for part in r.first.modules()):
+        return  # its layers round on their own
+    for kind, name in SIXTEEN.items():
+        given = {"dtype": kind} if "dtype" in r.honours else {}
+        yield f"After .to({name})", usual.but(cast=kind, **given), usual, whole
+        if given:
+            yield f"In {name}", usual.but(**given), usual, whole
+    yield "Under autocast", usual.but(autocast=True), usual, whole
+
+
+def in_training(r: Reader) -> Iterator[Pair]:
+    """In training mode, but for dropout."""
+    yield "In training mode", r.call(mode="train"), r.call(), whole
+
+
+def shifted(r: Reader) -> str:
+    """In training a random shift may be meant."""
+    one, two = (r.answer(r.call(mode="train", seed=s)) for s in (1, 2))
+    return NOTE if r.differ(one, two) and r.trained else ERROR
+
+
+def from_meta(r: Reader) -> Iterator[Pair]:
+    """Built on meta, given memory, filled from a checkpoint."""
+    words = "Built on meta, then filled from a checkpoint,"
+    yield words, r.call(via="meta"), r.call(), whole
+
+
+def from_checkpoint(r: Reader) -> Iterator[Pair]:
+    """Loaded from the checkpoint of one that has seen a long input."""
+    used = r.call(via="a checkpoint", history=(r.alone(r.limit),))
+    yield "Loaded from the checkpoint of a used one:", used, r.call(), whole
+
+
+RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
+PREFIX = "Compute from positions 0, 1, 2, ... alone."
+GRID = "Lay it out as [rows, columns]; or are rows and columns scaled?"
+KEEP = "Keep nothing from call to call, or under a key of all that counts."
+OFFSET = "Add the offset to the positions, and to the key of any cache."
+HALF = "Angles in float32, from numbers that no cast rounds; convert last."
+META = "Compute it again after to_empty, or in forward."
+SAVED = "persistent=False for a table that grows; a buffer for what is drawn."
+LENGTH = "Take the length from the axis of the length."
+ROW = "Take the row of each sequence."
+LAST = "The last query is at position keys - 1."
+ORDER = "Compute from the positions, in whatever order they come."
+SOME = UNCHECKED, 2.0**-6
+RELATIONS = (
+    Relation("random", ERROR, other_seed, RANDOM),
+    Relation("prefix", ERROR, prefix, PREFIX),
+    Relation(
+        "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
+    ),
+    Relation("prefix", WARNING, wider, GRID, raises=UNCHECKED),
+    Relation("batch", ERROR, batch, LENGTH),
+    Relation("positions", ERROR, positions, ORDER, VECTORS),
+    Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),
+    Relation("positions", ERROR, of_pairs, ORDER, ("bias",), UNCHECKED),
+    Relation("offset", ERROR, offsets, OFFSET, VECTORS),
+    Relation("decoding", both_ways, decoding, LAST, ("rotary", "bias"), UNCHECKED),
+    Relation("state", ERROR, histories, KEEP),
+    Relation("state", WARNING, after_half, KEEP),
+    Relation("training", shifted, in_training, "Leave the encodings alone."),
+    Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
+    Relation("meta", NOTE, from_meta, META, raises=UNCHECKED),
+    Relation("state_dict", WARNING, from_checkpoint, SAVED),
+)
+
+
+def hold(relation: Relation, r: Reader) -> Finding:
+    """What one row of the table comes to."""
+    name, asked = relation.name, 0
+    why = "it takes one length alone" * r.way.fixed or "nothing to ask"
+    try:
+        for case, call, other, cut in relation.pairs(r):
+            try:
+                want = cut(r.answer(other))
+                got = r.answer(call)
+            except UnaskedError as error:
+                why = f"{error}"
+                continue
+            except ForeignError as error:
+                why = f"{case.rstrip(',:')} it raises {error}"
+                if relation.raises == FAILED or "overflow" in why:
+                    fix = relation.fix
+                    return Finding(
+                        name, FAILED, level_of(relation, r, True), f"{why}.", fix
+                    )
+                continue
+            asked += 1
+            got = got if name == "batch" else got[: len(want), : want.shape[1]]
+            if r.differ(got, want, relation.loose):
+                what = f"{case.rstrip(',:')}: {r.looks_like(got, want)}."
+                return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
+    except (UnaskedError, ForeignError) as error:
+        why = f"{error}"
+    if name == "prefix" and r.way.fixed and not asked:
+        return Finding(name, PASSED, "", "It takes one length alone.")
+    return Finding(name, PASSED) if asked else Finding(name, UNCHECKED, "", f"{why}.")
+
+
+def level_of(relation: Relation, r: Reader, raised: bool = False) -> str:
+    """As the table says, or for this module."""
+    if isinstance(relation.level, str):
+        return relation.level
+    return ERROR if raised else relation.level(r)

@@ -1,0 +1,178 @@
+"""Rotations of pairs of columns, named; and what is no rotation."""
+
+from itertools import product
+
+import numpy as np
+
+from pe_lib.check.call import Array
+from pe_lib.check.kinds import Rotary
+from pe_lib.check.reader import NEAR
+from pe_lib.check.report import ERROR, UNCHECKED, Recognised
+from pe_lib.check.tables import Found, told_table
+from pe_lib.check.waves import identify
+
+BASES = 1e4, 5e5, 1e6  # that published models have
+
+
+def pairs_of(m: Array) -> Array | None:
+    """[2, pairs] columns that are rotated together; None if others are mixed."""
+    reach = np.abs(m).max(axis=0) > 1e-6
+    np.fill_diagonal(reach, False)
+    reach |= reach.T
+    if (reach.sum(axis=1) > 1).any() or not reach.any():
+        return None
+    pairs: Array = np.argwhere(np.triu(reach)).T
+    return pairs
+
+
+def hands_of(m: Array, pairs: Array) -> Array:
+    """cos + i sin of each pair, [length, pairs]."""
+    a, b = pairs
+    hands: Array = m[:, a, a] + 1j * m[:, b, a]
+    return hands
+
+
+def grid_of(r: Rotary) -> int:
+    """The columns of a grid on which the angles depend evenly; 0 if there is none."""
+    if r.way.columns:
+        return r.way.columns
+    m = r.matrices[0]
+    pairs = pairs_of(m)
+    if pairs is None:
+        return 0
+    hands = hands_of(m, pairs)
+    for before, width in product((0, 1, 4, 5), range(2, min(len(hands) // 2, 64))):
+        h = hands[before:]
+        fits = len(h) >= 2 * width and not (len(h) % width and r.way.fixed)
+        if fits and on_grid(h, width):
+            return width
+    return 0
+
+
+def on_grid(h: Array, width: int) -> bool:
+    """Whether steps down are alike, and steps right within a row, and others not."""
+    down, right = h[width:] * h[:-width].conj(), h[1:] * h[:-1].conj()
+    inside = right[np.arange(len(right)) % width < width - 1]
+    turns = min(np.abs(down[0] - 1).max(), np.abs(right[0] - 1).max()) > NEAR
+    even = max(np.abs(down - down[0]).max(), np.abs(inside - inside[0]).max()) < NEAR
+    return bool(turns and even and np.abs(right - right[0]).max() > NEAR)
+
+
+def no_rotation(m: Array, pairs: Array) -> str:
+    """Why pairs of columns are not rotated, in words; empty if they are."""
+    a, b = pairs
+    cos, sin, sin2, cos2 = m[:, a, a], m[:, b, a], -m[:, a, b], m[:, b, b]
+    turned = np.abs(sin).max() > NEAR
+    in_place = max(np.abs(sin - cos * sin2).max(), np.abs(cos2 - cos + sin2**2).max())
+    if turned and in_place < NEAR:
+        return "The second of a pair is computed from the first after its rotation."
+    if turned and np.abs(sin + sin2).max() < NEAR:
+        return "The minus sign of one sine is missing."
+    apart = max(np.abs(cos - cos2).max(), np.abs(np.abs(sin) - np.abs(sin2)).max())
+    if apart > NEAR:
+        return (
+            "The two columns of a pair take different angles: laid out for halves and "
+            "paired as neighbours, or the other way round."
+        )
+    return ""
+
+
+def apart_by(queries: Array, keys: Array) -> str:
+    """How the angles of the keys differ from those of the queries; empty if not."""
+    one, two = (h / np.maximum(np.abs(h), 1e-9) for h in (queries, keys))
+
+    def near(a: Array, b: Array) -> bool:
+        return bool(np.abs(a - b).max() < NEAR)
+
+    if near(one, two):
+        return ""
+    if near(one, two.conj()):
+        return "the keys are rotated the other way"
+    if near(one, two[::-1]):
+        return "the keys are counted from the end"
+    for s in range(1, len(one) // 2):
+        if near(two[:-s], one[s:]):
+            return f"the keys are ahead by {s} position{'s' * (s > 1)}"
+        if near(one[:-s], two[s:]):
+            return f"the queries are ahead by {s} position{'s' * (s > 1)}"
+    t = np.abs(one - two).max(1).argmax()
+    return f"at position {t} by {np.abs(np.angle(one[t] / two[t])).max():.2g} radians"
+
+
+def told_turns(r: Rotary) -> Found:
+    """Pairs of columns, each rotated by one angle; then its cosines and sines."""
+    m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
+    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
+        return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
+    pairs = pairs_of(m)
+    if pairs is None:
+        what = (
+            "Columns are mixed by more than two, or not at all: no rotations of pairs."
+        )
+        return (yield ERROR, what, fix)
+    if flaw := no_rotation(m, pairs):
+        return (yield ERROR, flaw, fix)
+    hands = hands_of(m, pairs)
+    if len(r.parts) > 1:
+        keys = hands_of(r.matrices[1], pairs)
+        swapped = np.allclose(keys, hands / 2, atol=NEAR)
+        if swapped or np.allclose(hands, keys * 4, atol=NEAR):
+            what = "Queries and keys come back swapped, or as one and the same."
+            return (yield ERROR, what, "Return queries, then keys.")
+        if apart := apart_by(hands, keys):
+            what = f"Queries and keys get different angles: {apart}."
+            return (yield ERROR, what, "Rotate both by position times frequency.")
+        if np.allclose(np.abs(hands * keys), 1, atol=NEAR):
+            hands = hands / np.abs(hands)  # as in xPos
+    yield from told_hands(r, hands, layout_of(r, pairs))
+
+
+def layout_of(r: Rotary, pairs: Array) -> str:
+    """How pairs lie, in a word."""
+    if r.lie and r.lie != "one a pair":
+        return r.lie
+    a, b = pairs
+    if r.lie:
+        return ""
+    beside = (a % 2 == 0).all() and (b == a + 1).all()
+    return "interleaved" if beside else "half-split" if {*(b - a)} == {len(a)} else ""
+
+
+def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
+    """Even steps of whole rotations, with named frequencies."""
+    of_all = f", {2 * hands.shape[1]} of {r.width} columns"
+    more = f", {layout}" * bool(layout) + of_all * (2 * hands.shape[1] < r.width)
+    if grid := grid_of(r):
+        r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
+        return
+    codes = np.concatenate([hands.imag, hands.real], 1)
+    sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
+    grows = np.ptp(sizes, axis=0).max() > 2e-4
+    uneven = np.abs(step - step[0]).max(1)
+    if grows or uneven.max() > 0.02:
+        g = identify(codes)
+        like = g.looks_like() if g and g.own is None and g.kinds == (0, 1) else ""
+        what = "The norm of a vector changes" if grows else "The angle grows unevenly"
+        changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
+        first = int((changes > 2e-4).argmax())
+        words = f"{what} with the position, first at {first:,}{like}."
+        return (yield ERROR, words, "position times frequency, in float32.")
+    yield from told_table(r, codes, "Su et al. (2021)", BASES)
+    if r.recognised and r.recognised.base:
+        r.recognised = renamed(r.recognised, layout, more)
+    elif r.recognised:
+        r.recognised = Recognised(f"rotary, frequencies of its own{more}")
+
+
+def renamed(found: Recognised, layout: str, more: str) -> Recognised:
+    """The sinusoid of cosines and sines, as a rotation."""
+    endpoint = ", exponent j/(d/2-1)" * (found.spacing == "endpoint")
+    return Recognised(
+        f"rotary, base {found.base:.6g}{endpoint}{more}",
+        found.base,
+        found.spacing,
+        layout.replace("-", "_"),
+        gap=found.gap,
+        share=found.share,
+        start=found.start,
+    )

@@ -1,0 +1,204 @@
+"""Foreign signatures: what each argument is by its name, and the order of axes."""
+
+import copy
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from pe_lib.check.call import FEW
+
+REQUIRED = (
+    512  # what an argument of the class gets that is a length, and has no default
+)
+ROLES = {  # of forward's arguments, by name; the first that fits
+    "device": "device",
+    "dtype": "dtype",
+    "qkv": r"qkv\w*",
+    "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
+    r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
+    "k_positions": r"(k|key|memory|context)_?pos\w*",
+    "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
+    "k_len": r"(k|key|kv|memory|tgt|target|src|total)_?"
+    r"(len|length|size|seq_?len|sequence_length)|(num|n)_k(eys)?",
+    "length": r"n|\w*(len|length|size|num_positions|num_queries)",
+    "scores": r"\w*(score|logit|weight|sim|dot|attn|attention)(?!\w*mask)\w*",
+    "mask": r"\w*mask",
+}
+X_NAMES = (
+    r"x|inputs?|input_ids|tensor|emb\w*|hidden\w*|tokens?|features?|seq|sequence|z|h"
+)
+CLASS = {  # arguments of the class
+    "heads": r"(n|num)_?(attention_|attn_)?heads?|heads?|h",
+    "width": r"d|(\w+_)?(dim|d_model|channels|features|width|n_embd)|(dim|d)_\w+|"
+    r"num_hiddens|hidden_size|emb\w*",
+    "length": r"max_?\w*(len|length|positions|pos)|(block|context)_?(size|length)?|"
+    r"\w*(seq_?len|num_positions|n_positions)",
+}
+SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
+SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
+AXES = "batch", "heads", "rows", "columns", "length", "dim"
+WORDS = {"length": "a length", "k_len": "the number of keys", "offset": "an offset"}
+WORDS |= {"ids": "token ids", "k_positions": "positions of keys", "mask": "a mask"}
+
+
+def axes_of(text: str) -> tuple[str, ...]:
+    """The axes that a text such as "batch length dim" or "[batch, ...]" names."""
+    words = tuple(SAME.get(word, word) for word in re.findall(r"\w+", text))
+    along = {*words} - {"batch", "heads", "dim"}
+    once = len({*words}) == len(words)
+    if not once or along not in ({"length"}, {"rows", "columns"}):
+        raise ValueError(
+            f"axes must be names from {', '.join(AXES)}, each once, with length or "
+            f"rows and columns, got {text!r}"
+        )
+    return words
+
+
+@dataclass(frozen=True)
+class Way:
+    """What forward's arguments are, and in which order the axes of x."""
+
+    roles: tuple[tuple[str, str], ...]
+    axes: tuple[str, ...] = ()
+    length: int = FEW
+    fixed: bool = False  # it takes this length alone
+    batched: bool = False  # positions are [batch, length]
+    columns: int = 0  # of a grid
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The roles of what is given."""
+        return tuple(role for _, role in self.roles)
+
+    @property
+    def names(self) -> list[str]:
+        """The axes of x before they are laid."""
+        grid = ["rows", "columns"] if "rows" in self.axes else ["length"]
+        return ["batch", "heads", *grid, "dim"]
+
+    def lay(self, x: Tensor, columns: int = 0) -> Tensor:
+        """[batch, heads, length, dim] in the order that the module takes."""
+        names = self.names
+        n, wide = x.shape[2], columns or self.columns
+        if "rows" in names:
+            x = x.reshape(*x.shape[:2], n // wide, wide, x.shape[3])
+        for name in [n for n in names if n not in self.axes]:
+            x = x.select(names.index(name), 0)
+            names.remove(name)
+        return x.permute([names.index(n) for n in self.axes]).clone()
+
+    def back(self, y: Tensor) -> Tensor:
+        """The other way round."""
+        y = y.permute([self.axes.index(n) for n in self.names if n in self.axes])
+        for i, name in enumerate(self.names):
+            y = y if name in self.axes else y.unsqueeze(i)
+        return y.flatten(2, 3) if "rows" in self.axes else y
+
+    def text(self, guessed: bool) -> str:
+        """In words."""
+        layout = (
+            f"[{', '.join(self.axes)}]" + ", guessed (axes says otherwise)" * guessed
+        )
+        told = []
+        for name, role in self.roles:
+            laid = self.axes and role in ("x", "k", "v")
+            what = (
+                (layout if role == "x" else "the same")
+                if laid
+                else WORDS.get(role, role)
+            )
+            told.append(
+                f"{name} is {what}" if name != role or laid else f"it takes {role}"
+            )
+        return "; ".join(told) or "it takes nothing"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Forward's arguments and what each is, by its name."""
+
+    required: dict[str, str]
+    optional: dict[str, str]
+    by_name: frozenset[str]
+
+    @classmethod
+    def of(cls, module: nn.Module, kind: str, positions: str | None) -> "Signature":
+        """Of a module; of one that is compiled x alone is known."""
+        alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
+        try:
+            given = [*inspect.signature(module.forward).parameters.values()]
+        except (ValueError, TypeError):
+            given = [alone]
+        given = (
+            [alone] if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL] else given
+        )
+        given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        roles = {p.name: role_of(p, kind, p.name == positions) for p in given}
+        needed = {p.name for p in given if p.default is p.empty}
+        return cls(
+            {n: role for n, role in roles.items() if n in needed},
+            {n: role for n, role in roles.items() if n not in needed},
+            frozenset(p.name for p in given if p.kind == p.KEYWORD_ONLY),
+        )
+
+
+def role_of(parameter: inspect.Parameter, kind: str, named: bool) -> str:
+    """What an argument of forward is, by its name, or as the caller says."""
+    whole = type(parameter.default) is int
+    if named:
+        return "offset" if whole or kind == "bias" else "positions"
+    names = (r for r, names in ROLES.items() if re.fullmatch(names, parameter.name))
+    found = next(names, "")
+    found = "offset" if found == "positions" and whole else found
+    return "" if parameter.default == 1 and whole else found  # a stride
+
+
+@dataclass(frozen=True)
+class Maker:
+    """From a width to a module: the width goes to the argument that is called so."""
+
+    make: Any
+    d_model: int
+    width: str = ""  # the argument's name, where it is not the first
+    lengths: tuple[str, ...] = ()  # what must be given besides
+
+    @classmethod
+    def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
+        """Read off the signature of a class or function."""
+        try:
+            given = inspect.signature(make).parameters
+        except (ValueError, TypeError):
+            return cls(make, d_model)
+        if isinstance(make, nn.Module) or not given:
+            return cls(make, d_model)
+        names = CLASS["heads" if kind == "bias" else "width"]
+        width = next((n for n in given if re.fullmatch(names, n)), "")
+        needed = [n for n, p in given.items() if p.default is p.empty and n != width]
+        lengths = [n for n in needed if re.fullmatch(CLASS["length"], n)]
+        first = next(iter(given)) == width
+        lengths = lengths if width else []
+        return cls(make, d_model, width * (not first or bool(lengths)), (*lengths,))
+
+    def __call__(self, width: int) -> Any:
+        if isinstance(self.make, nn.Module):
+            if width != self.d_model:
+                raise ValueError(f"d_model must be {self.d_model}: there is one module")
+            return copy.deepcopy(self.make)
+        if not self.width:
+            return self.make(width)
+        return self.make(**{self.width: width}, **dict.fromkeys(self.lengths, REQUIRED))
+
+    @property
+    def said(self) -> list[Any]:
+        """The values that functools.partial gives: they are meant."""
+        return [*getattr(self.make, "keywords", {}).values()]
+
+    def told(self) -> Iterator[str]:
+        """What it is given, where that is not the width alone."""
+        if self.width:
+            yield f"{self.width} is {self.d_model}"
+        yield from (f"{name} is {REQUIRED}" for name in self.lengths)

@@ -1,0 +1,264 @@
+"""Rows of numbers, named: which formula, and where they do not follow it."""
+
+import math
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from pe_lib.check.call import Array, some
+from pe_lib.check.kinds import Added, Rotary
+from pe_lib.check.reader import NEAR, Reader, repeated, same_row
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Recognised
+from pe_lib.check.waves import BASES, UNITS, Series, Sinusoid, identify
+
+Found = Iterator[tuple[str, str, str]]
+PLAIN = 256  # positions: where these end plain use ends
+OTHER = "checkpoints trained with one do not fit the other"
+
+
+def told_rows(r: Reader) -> Found:
+    """Of a module that adds rows, or gives them."""
+    codes = r.table
+    if r.trained:
+        yield from told_trained(r, codes)
+    elif not np.isfinite(codes).all() or not np.ptp(codes, axis=0).any():
+        yield UNCHECKED, "the rows are all alike, or not finite.", ""
+    elif isinstance(r, Added) and r.nature == "norm":
+        yield from told_normalised(r, codes)
+    elif grid := grid_of_rows(r, codes):
+        yield from told_grid(r, codes, grid)
+    elif len(codes) < 6:
+        yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
+    else:
+        yield from told_table(r, codes)
+
+
+def told_trained(r: Reader, codes: Array) -> Found:
+    """What is trained follows no formula, but may begin as one."""
+    begins = ""
+    if len(codes) > 5 and codes.shape[1] > 3 and np.isfinite(codes).all():
+        g = identify(codes) if np.ptp(codes, axis=0).any() else None
+        begins = f"begins as {g.words}" if g and not g.own and g.agrees.all() else ""
+    r.recognised = Recognised(
+        ", ".join(["trained encodings", *[begins] * bool(begins)])
+    )
+    own = [p for p in r.first.parameters() if p.requires_grad]
+    whole = any(p.ndim and p.numel() > p.shape[-1] == r.width for p in own)
+    if begins and whole:
+        fix = "If that is not meant: a buffer, or requires_grad=False."
+        yield NOTE, f"It {begins}, and is trained.", fix
+
+
+def told_normalised(r: Reader, codes: Array) -> Found:
+    """LayerNorm of the sum: compared with formulas that are normalised as well."""
+
+    def normed(rows: Array) -> Array:
+        level = rows - rows.mean(1, keepdims=True)
+        scaled: Array = level / np.sqrt((level**2).mean(1, keepdims=True) + 1e-5)
+        return scaled
+
+    ways = product((False, True), (False, True), ("paper", "endpoint"))
+    for halves, cosine, spacing in ways:
+        g = Sinusoid(codes, Series(spacing=spacing), halves, cosine)
+        if np.abs(normed(g.waves(g.angles)) - normed(codes)).max() < 0.01:
+            r.recognised = Recognised(f"{g.words}, normalised")
+            return
+    yield WARNING, "Normalised, it follows no formula that is known here.", ""
+
+
+def grid_of_rows(r: Reader, codes: Array) -> int:
+    """The columns of a grid: half of the numbers depend on the row alone; or 0."""
+    n = len(codes)
+    sides = [r.way.columns] if r.way.columns else []
+    if r.way.fixed and not sides:
+        sides = [w for w in range(2, n // 2 + 1) if n % w == 0]
+    for w in sides:
+        grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
+        by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
+        by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
+        if (by_row | by_column).all() and min(by_row.sum(), by_column.sum()) > 1:
+            return w
+    return 0
+
+
+def told_grid(r: Reader, codes: Array, width: int) -> Found:
+    """Numbers that depend on the row alone, or on the column alone: each a table."""
+    grid = codes[: len(codes) - len(codes) % width].reshape(-1, width, codes.shape[1])
+    by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
+    named = []
+    for what, part in (("rows", grid[:, 0, by_row]), ("columns", grid[0][:, ~by_row])):
+        fits = len(part) > 3 and part.shape[1] > 3
+        g = identify(part) if fits else None
+        if g is None or not g.agrees.all():
+            r.recognised = Recognised(
+                f"a function of two positions, in rows of {width}"
+            )
+            yield WARNING, f"By {what} it follows no formula that is known here.", ""
+            return
+        named.append(g.words)
+    told = named[0] if named[0] == named[1] else f"{named[0]} by rows, {named[1]}"
+    r.recognised = Recognised(f"{told}, on a grid of {width} columns")
+
+
+def told_table(
+    r: Reader,
+    codes: Array,
+    paper: str = "Vaswani et al. (2017)",
+    bases: tuple[float, ...] = (1e4,),
+) -> Found:
+    """Sines and cosines in columns: named, and each number accounted for."""
+    g = identify(codes) if codes.shape[1] > 1 else None
+    if g is None:
+        yield from told_unknown(r, codes)
+        return
+    r.recognised = g.recognised()
+    followed = [*told_formula(r, g, paper, bases)]
+    yield from followed
+    alike = g.kinds[0] % 2 == g.kinds[1] % 2 and g.own is None
+    if not g.agrees.all() and not g.other and not alike:
+        yield from told_spoilt(r, g)
+
+
+def told_unknown(r: Reader, codes: Array) -> Found:
+    """No formula fits half of the numbers."""
+    ideal = Sinusoid(codes, Series())
+    everywhere = np.sort(ideal.waves(ideal.angles).ravel())
+    constant = np.flatnonzero(np.ptp(codes, axis=0) < 1e-6 * np.abs(codes).max())
+    if codes.shape[1] % 2 == 0 and np.allclose(
+        np.sort(codes.ravel()), everywhere, atol=NEAR
+    ):
+        what = "The numbers of Vaswani et al. in other places: rows mix positions."
+        yield ERROR, what, "transpose, not view."
+    elif len(constant):
+        what = "the same at every position" if codes[:, constant].any() else "0"
+        yield (
+            ERROR,
+            f"Columns {some(constant.tolist())} are {what}.",
+            "Fill all of them.",
+        )
+    elif again := repeated(codes.T):
+        yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
+    elif r.drawn:
+        yield NOTE, "It is drawn at random, and not trained.", ""
+    else:
+        yield WARNING, "It follows no formula that is known here.", ""
+
+
+def near(a: float, table: dict[float, str]) -> str:
+    """What was meant, where a number is one of a table of slips."""
+    meant = (why for b, why in table.items() if abs(math.log(a / b)) < 0.01)
+    return next((f" ({why})" for why in meant), "")
+
+
+def differences(r: Reader, g: Sinusoid, bases: tuple[float, ...]) -> list[str]:
+    """In what it is not the printed formula, but for what the caller said."""
+    series, said = g.series, {*bases}
+    said |= {v for v in r.maker.said if isinstance(v, int | float)}
+    words = {v for v in r.maker.said if isinstance(v, str)}
+    base_said = any(math.isclose(series.base, b, rel_tol=NEAR) for b in said)
+    slip = near(series.base, BASES)
+    unit_said = {series.unit, 1 / series.unit} & said
+    told = {
+        f"base {series.base:.6g} instead of 10000{slip}": not base_said,
+        "exponent j/(d/2-1) instead of 2j/d": series.spacing == "endpoint",
+        f"pairs counted from {series.first}": series.first,
+        f"all angles times {series.unit:.4g}{near(series.unit, UNITS)}": (
+            series.unit != 1 and not unit_said
+        ),
+    }
+    if not isinstance(r, Rotary):
+        told |= {
+            f"positions from {g.start:g} instead of 0": g.start not in (0, *said),
+            "sine and cosine swapped": g.cosine_first and not g.halves,
+            f"all times {g.scale:.4g}": g.scale != 1 and g.scale not in said,
+        }
+    return [w for w, so in told.items() if so and not ("exponent" in w and words)]
+
+
+def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -> Found:
+    """What the formula itself comes to, right or wrong."""
+    rotary, d = isinstance(r, Rotary), g.codes.shape[1]
+    speeds = g.frequencies[g.columns[1] == 0]
+    sines, cosines = np.array(g.kinds) % 2
+    other = differences(r, g, bases) if g.own is None else []
+    mend = "10000**(-2j/d) is the frequency of pair j."
+    if sines == cosines and g.own is None:
+        what = f"All columns are {('sines', 'cosines')[sines]}."
+        yield ERROR, what, "Sine and cosine of one angle make a pair."
+    elif g.other:
+        yield ERROR, told_apart(g, d), mend
+    elif len(speeds) > 1 and np.ptp(speeds) < 1e-4 * speeds.max():
+        yield ERROR, "All pairs have one frequency.", mend
+    elif g.own is not None:
+        evenly = bool(np.ptp(np.diff(speeds)) < NEAR * speeds.max()) and len(speeds) > 2
+        own = "Sines and cosines in pairs, with frequencies of their own."
+        what = "The frequencies are evenly spaced." if evenly else own
+        yield NOTE if (rotary and not evenly) or r.drawn else WARNING, what, ""
+    elif speeds.max() > 3.2 and not (rotary and g.series.base > 1):
+        what = f"The fastest pair turns by {speeds.max():.3g} radians a position"
+        yield ERROR, f"{what}: {', '.join(other)}.", mend
+    elif rotary and g.cosine_first:
+        swapped = "Sines stand where cosines should, and cosines where sines should"
+        yield WARNING if r.lie else ERROR, f"{swapped}: {OTHER}.", "(cos, sin)."
+    elif max(g.kinds) > 1:
+        named = zip(("sines", "cosines"), g.kinds, strict=True)
+        names = " and ".join(n for n, k in named if k > 1)
+        level = WARNING if rotary or " and " in names else ERROR
+        yield level, f"The {names} have the wrong sign: {OTHER}.", ""
+    elif other and not g.name:
+        slip = near(g.series.unit, UNITS)
+        stretched = (g.series.unit < 1 or g.series.base > 1e4) and "?" not in other[0]
+        level = NOTE if rotary and len(other) == 1 and stretched else WARNING
+        what = f"Not the formula of {paper}: {', '.join(other)}; {OTHER}."
+        yield ERROR if slip else level, what, ""
+    if rotary and g.start:
+        yield NOTE, f"Positions count from {g.start:g}, which no score shows.", ""
+
+
+def told_apart(g: Sinusoid, d: int) -> str:
+    """Sines and cosines of a pair that have two series of frequencies."""
+    assert g.other is not None
+    one, two = (s.frequencies(d / 2) for s in (g.series, g.other))
+    j = min(1, len(one) - 1)
+    powers = [-np.log(f[[0, j]]) / math.log(1e4) * d for f in (one, two)]
+    exponents = [f"10000**(-({p[1] - p[0]:.3g}j + {abs(p[0]):.2g})/d)" for p in powers]
+    return f"Sine and cosine of a pair have two frequencies: {' and '.join(exponents)}."
+
+
+def told_spoilt(r: Reader, g: Sinusoid) -> Found:
+    """The numbers that do not agree: rows, columns, single ones; what they are."""
+    rows, columns = (np.flatnonzero(~g.agrees.all(axis)) for axis in (1, 0))
+    worst, like = g.off[~g.agrees].max(initial=0), g.looks_like()
+    count, d = g.codes.shape
+    part = 100 * (1 - g.agrees.mean())
+    share = f"{part:.2g} % of the numbers differ, by up to {worst:.2g}"
+    few_rows = len(rows) <= count // 4
+    if not like and few_rows:
+        ideal = g.waves(g.angles)
+        again = [same_row(g.codes[t] / g.scale, ideal, NEAR) for t in rows[:4]]
+        if None not in again:
+            like = f": they are those of positions {some(again)}"
+    if [*rows] == [0] and not g.codes[0].any():
+        yield WARNING, "Position 0 gets zeros, as if it were padding.", ""
+    elif few_rows:
+        level = ERROR if rows[0] < PLAIN else WARNING
+        what = f"{share}, in positions {some(rows.tolist())} alone{like}."
+        yield level, what, "Compute each position alike."
+    elif len(columns) <= d // 2:
+        like = like or told_column(g, int(columns[0]))
+        what = f"{share}, in columns {some(columns.tolist())} alone{like}."
+        yield ERROR, what, "Compute each column from its own angle."
+    else:
+        t, i = np.argwhere(~g.agrees)[0]
+        what = f"{share}, first at position {t}, column {i}{like}."
+        slight = worst < 0.01 and not isinstance(r, Rotary)
+        yield WARNING if slight else ERROR, what, ""
+
+
+def told_column(g: Sinusoid, i: int) -> str:
+    """Of a column that does not agree, the one whose numbers it has."""
+    ideal = g.waves(g.angles)
+    gaps = np.abs(ideal - g.codes[:, [i]] / g.scale).max(0)
+    j = int(gaps.argmin())
+    return f": column {i} has the numbers of column {j}" if gaps[j] < NEAR else ""

@@ -1,0 +1,225 @@
+"""Faults of one module: which check, at which level, and in which words."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from tests.check.helpers import assert_found, report_of
+from tests.check.modules import (
+    T5,
+    Added,
+    Alibi,
+    Rotary,
+    combining,
+    in_neighbours,
+    kept,
+    make_class,
+    of_table,
+    picking,
+    placed,
+    sloped,
+    table,
+    turning,
+)
+
+
+def spoilt(change):
+    """The class whose table is changed in place."""
+
+    def rows(length, width):
+        found = table(length, width)
+        change(found)
+        return found
+
+    return of_table(rows)
+
+
+def pairs(sine, cosine):
+    """The class of these frequencies of pair j, of so many columns."""
+
+    def rows(length, width):
+        t, j = torch.arange(length)[:, None], torch.arange(width // 2).double()
+        both = (t * sine(j, width)).sin(), (t * cosine(j, width)).cos()
+        return torch.stack(both, 2).flatten(1)
+
+    return of_table(rows)
+
+
+def alike(frequency):
+    return pairs(frequency, frequency)
+
+
+def power(factor, of=0):
+    return lambda j, d: 1e-4 ** ((factor * j + of) / d)
+
+
+def from_offset(change):
+    """The class that counts on from change(offset)."""
+
+    def forward(self, x, offset=0):
+        begin = change(offset)
+        return x + self.pe[begin : begin + x.shape[1]].to(x.dtype)
+
+    return make_class(Added, forward=forward)
+
+
+def of_positions(self, x, position_ids=None):
+    ids = torch.arange(x.shape[1]) if position_ids is None else position_ids
+    return x + self.pe[ids.sort(-1).values].to(x.dtype)
+
+
+def by_the_batch(self, x):
+    return x + self.pe[: x.shape[0], None].to(x.dtype)
+
+
+def overwritten(x, cos, sin):
+    one, two = x.chunk(2, -1)
+    c, s = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
+    one = one * c - two * s
+    return torch.cat([one, one * s + two * c], -1)
+
+
+def in_sixteen(self, positions):
+    return Rotary.angles(self, positions).bfloat16().float()
+
+
+def shifted_keys(self, q, k):
+    t = torch.arange(q.shape[-2])
+    return self.turn(q, self.angles(t)), self.turn(k, self.angles(t + 1))
+
+
+def decodes_from_zero(_, queries, keys):
+    return torch.arange(keys) - torch.arange(queries)[:, None]
+
+
+def grown(self, length):
+    if length > len(self.pe):
+        self.pe = table(length, self.width).to(self.pe)
+    return self.pe[:length]
+
+
+def in_float32(self, x):
+    return x + table(x.shape[1], self.width).to(x.device)
+
+
+def drops(p):
+    return lambda s, x: nn.functional.dropout(Added.forward(s, x), p, s.training)
+
+
+GROWS = make_class(Added, rows=lambda _, width: table(20, width), at=grown)
+FAULTS = [
+    ("added", "warning axes", "Right for x [length,",
+     make_class(Added, forward=by_the_batch)),
+    ("added", "error axes", "Nothing is added",
+     of_table(lambda n, d: torch.zeros(n, d))),
+    ("added", "error x", "multiplied", combining(lambda x, rows: x * rows)),
+    ("added", "error x", "comes back, without x",
+     combining(lambda x, rows: rows + 0 * x)),
+    ("added", "error shape", "side by side", combining(
+        lambda x, rows: torch.cat([x, rows.expand_as(x)], -1))),
+    ("added", "error prefix", "rows are those of positions",
+     picking(lambda t: len(t) - t)),
+    ("added", "error distinct", "gets the row of", picking(lambda t: t.clamp(max=99))),
+    ("added", "error positions", "1, 0", make_class(Added, forward=of_positions)),
+    ("added", "error offset", "rows are those of positions 4",
+     from_offset(lambda offset: min(offset, 4))),
+    ("added", "warning limit", "gets the row of", from_offset(lambda o: min(o, 590))),
+    ("added", "error formula", "29 % of the", spoilt(lambda y: y.clamp_(min=0))),
+    ("added", "error formula", "clipped at 0", spoilt(lambda y: y.clamp_(min=0))),
+    ("added", "error formula", "cos(sin t), not cos t",
+     spoilt(lambda y: y[:, 1::2].copy_(y[:, ::2].cos()))),
+    ("added", "error formula", "positions 5 alone", spoilt(lambda y: y[5].copy_(y[9]))),
+    ("added", "error formula", "has the numbers of column 4",
+     spoilt(lambda y: y[:, 5].copy_(y[:, 4]))),
+    ("added", "error formula", "Columns 0 and 32", of_table(
+        lambda n, d: table(n, d // 2).repeat(1, 2) ** 3)),
+    ("added", "error formula", "the wrong sign", spoilt(lambda y: y[:, ::2].neg_())),
+    ("added", "error formula", "two frequencies", pairs(power(4), power(4, 2))),
+    ("added", "error formula", "two frequencies", pairs(power(2), power(2, 2))),
+    ("added", "error formula", "turns by 7.5e+03",
+     alike(lambda j, d: 1e4 ** (2 * j / d))),
+    ("added", "error formula", "degrees?",
+     alike(lambda j, d: math.pi / 180 * power(2)(j, d))),
+    ("added", "error formula", "one frequency", alike(lambda j, _: 0.1 + 0 * j)),
+    ("added", "error formula", "rows mix positions",
+     of_table(lambda n, d: table(n, d).T.reshape(n, d))),
+    ("added", "error formula", "frequencies are rounded to bfloat16",
+     alike(lambda j, d: power(2)(j, d).bfloat16().double())),
+    ("added", "warning formula", "base 500",
+     of_table(lambda n, d: table(n, d, 500.0))),
+    ("added", "warning half", "rows differ", make_class(
+        Added, at=lambda s, n: (torch.arange(n)[:, None].to(s.pe) * s.pe[1]).sin())),
+    ("added", "warning dtype", "as float32", make_class(Added, forward=in_float32)),
+    ("added", "warning dropout", "90%", make_class(Added, forward=drops(0.9))),
+    ("added", "warning state_dict", "size mismatch", GROWS),
+    ("added", "error gradient", "No gradient reaches pe", make_class(
+        kept(lambda s, rows: setattr(s, "pe", nn.Parameter(rows))),
+        at=lambda s, n: s.pe.data[:n])),
+    ("table", "error shape", "600 rows", make_class(
+        Added, forward=lambda s, length: s.pe + 0 * length)),
+    ("table", "error shape", "[64, 11]", make_class(
+        Added, forward=lambda s, length: s.pe[:length].T)),
+    ("table", "error x", "x is in it", Added),
+    ("rotary", "error formula", "after its rotation", turning(overwritten)),
+    ("rotary", "error formula", "different angles: laid out", turning(
+        lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
+    ("rotary", "error formula", "angles are rounded to bfloat16",
+     make_class(Rotary, angles=in_sixteen)),
+    ("rotary", "error formula", "ahead by 1 position", make_class(
+        Rotary, forward=shifted_keys)),
+    ("rotary", "error formula", "the other way", make_class(Rotary, keys=-1.0)),
+    ("rotary", "error formula", "degrees?", placed(lambda t: t * math.pi / 180)),
+    ("bias", "error decoding", "positions 0",
+     make_class(Alibi, offsets=decodes_from_zero)),
+    ("bias", "error formula", "grows with the distance", sloped(lambda o: o.abs())),
+    ("bias", "error formula", "hides the position itself", sloped(
+        lambda o: -o.abs().float().masked_fill(o >= 0, torch.inf))),
+    ("bias", "error formula", "of 0 and 1 was added", make_class(
+        Alibi,
+        forward=lambda s, q, k: Alibi.forward(s, q, k) - 1.0 * (s.offsets(q, k) > 0))),
+    ("bias", "error formula", "queries and keys swapped", make_class(
+        T5, offsets=lambda _, q, k: T5.offsets(_, q, k).neg())),
+]  # fmt: skip
+
+
+def name_of(fault):
+    return "-".join(" ".join(fault[:3]).split())
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=name_of)
+def test_a_fault_is_found_and_its_cause_named(fault):
+    kind, where, words, make = fault
+    assert_found(report_of(make, kind), where, words)
+
+
+def test_where_the_axes_are_said_another_order_is_an_error():
+    by_batch = make_class(Added, forward=by_the_batch)
+    report = report_of(by_batch, axes="batch length dim")
+    assert_found(report, "error axes", "along the batch")
+
+
+def test_after_no_sum_the_rest_does_not_run():
+    layer = combining(lambda x, rows: (x + rows).softmax(-1) * x)
+    report = report_of(layer)
+    assert report.status == 2 and "no sum of x" in str(report)
+
+
+def test_an_undecided_formula_is_no_verdict():
+    few = of_table(lambda n, d: table(n, d)[:4])
+    report = report_of(few, axes="batch length dim")
+    assert (report.status, report.undecided) == (2, ("formula",))
+    assert "no verdict (formula not checked)" in report.verdict
+    assert report_of(few, axes="batch length dim", ignore=("formula",)).ok
+
+
+def test_the_same_module_has_the_same_report_and_nothing_is_changed():
+    before, dtype = torch.get_rng_state(), torch.get_default_dtype()
+    make = spoilt(lambda y: y.clamp_(min=0))
+    report = str(report_of(make))
+    report_of.cache_clear()
+    assert str(report_of(make)) == report
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.get_default_dtype() == dtype
+    assert not torch.are_deterministic_algorithms_enabled()

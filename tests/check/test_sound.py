@@ -1,0 +1,212 @@
+"""Sound modules of many styles have a verdict and no error; ours at real sizes."""
+
+import functools
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from pe_lib.check.call import isolated
+from pe_lib.check.kinds import READERS
+from pe_lib.check.relations import RELATIONS, hold
+from pe_lib.check.report import FAILED, PASSED
+from pe_lib.check.signature import Maker
+from pe_lib.nn import (
+    AlibiBias,
+    LearnedPositionalEmbedding,
+    RotaryEmbedding,
+    SinusoidalPositionalEncoding,
+    T5Bias,
+)
+from tests.check.helpers import assert_sound, report_of
+from tests.check.modules import (
+    T5,
+    Added,
+    Alibi,
+    BufferedRotary,
+    Embedded,
+    Looked,
+    Rotary,
+    hiding,
+    in_neighbours,
+    kept,
+    make_class,
+    placed,
+)
+
+
+class Zeros(nn.Module):
+    """Rows that are trained, and begin at zero."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.rows = nn.Parameter(torch.zeros(300, width))
+
+    def forward(self, x):
+        return x + self.rows[: x.shape[1]]
+
+
+class LengthFirst(Added):
+    def __init__(self, max_len=100, d_model=64):
+        super().__init__(d_model)
+        self.pe = self.pe[:max_len]
+
+
+class Normed(Embedded):
+    def forward(self, x):
+        return functional.layer_norm(super().forward(x), x.shape[-1:])
+
+
+class Positions(Added):
+    def forward(self, x, position_ids=None):
+        ids = torch.arange(x.shape[1]) if position_ids is None else position_ids
+        return x + self.pe[ids].to(x.dtype)
+
+
+class Offset(Added):
+    def forward(self, x, offset=0):
+        return x + self.pe[offset : offset + x.shape[1]].to(x.dtype)
+
+
+class Grid(Added):
+    """x [batch, rows, columns, dim]."""
+
+    def forward(self, x):
+        half, (rows, columns) = self.pe[:, ::2].to(x.dtype), x.shape[1:3]
+        down = half[:rows, None].expand(-1, columns, -1)
+        return x + torch.cat([down, half[None, :columns].expand_as(down)], -1)
+
+
+class Tables(Rotary):
+    """Cosines and sines of ids, as Llama in transformers."""
+
+    def forward(self, x, position_ids):
+        angles = self.angles(position_ids).repeat(1, 1, 2)
+        return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+
+
+class Packed(Rotary):
+    def forward(self, qkv):
+        q, k, v = (x.transpose(1, 2) for x in qkv.unbind(2))
+        turned = (*super().forward(q, k), v)
+        return torch.stack([x.transpose(1, 2) for x in turned], 2)
+
+
+def neighbours(_, x, angles):
+    angles = angles.repeat_interleave(2, -1)
+    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
+
+
+def of_scores(self, scores):
+    return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
+
+
+class Kerple(nn.Module):
+    """A logarithm of the distance, with two trained numbers for each head."""
+
+    def __init__(self, heads):
+        super().__init__()
+        self.r = nn.Parameter(torch.rand(2, heads, 1, 1) + 0.1)
+
+    def forward(self, q_len, k_len=None):
+        k = torch.arange(k_len or q_len)
+        distance = (k[-q_len:, None] - k).abs()
+        return -self.r[0] * torch.log1p(self.r[1] * distance)
+
+
+def trained(self, rows):
+    self.pe = nn.Parameter(rows)
+
+
+SOUND = [
+    ("added", Added),
+    ("added", Zeros),
+    ("added", Embedded),
+    ("added", LengthFirst),
+    ("added", Normed),
+    ("added", Positions),
+    ("added", Offset),
+    ("added", kept(trained)),
+    ("added", make_class(Added, forward=lambda s, x: x + s.pe[: len(x), None].to(x))),
+    ("added", make_class(Added, forward=lambda s, x: x + s.pe[: x.shape[2]].T.to(x))),
+    ("table", make_class(Added, forward=lambda s, positions: s.pe[positions])),
+    ("table", make_class(Added, forward=lambda s, x: s.pe[None, : x.shape[1]])),
+    ("table", make_class(Added, forward=lambda s, x: s.pe)),  # noqa: ARG005
+    ("table", Looked),
+    ("rotary", Rotary),
+    ("rotary", BufferedRotary),
+    ("rotary", Tables),
+    ("rotary", Packed),
+    ("rotary", make_class(Rotary, turn=neighbours)),
+    ("rotary", make_class(Rotary, base=500_000.0)),
+    ("rotary", placed(lambda t: t / 8)),
+    ("bias", Alibi),
+    ("bias", hiding(lambda offset: offset > 0)),
+    ("bias", make_class(Alibi, forward=of_scores)),
+    ("bias", T5),
+    ("bias", Kerple),
+]
+OURS = [
+    ("added", SinusoidalPositionalEncoding),
+    ("added", functools.partial(LearnedPositionalEmbedding, max_length=300)),
+    ("rotary", RotaryEmbedding),
+    ("rotary", functools.partial(RotaryEmbedding, layout="half_split")),
+    ("bias", AlibiBias),
+    ("bias", T5Bias),
+]
+
+
+@pytest.mark.parametrize(("kind", "make"), SOUND)
+def test_sound_ones_have_a_verdict_and_no_error(kind, make):
+    assert_sound(report_of(make, kind))
+
+
+@pytest.mark.parametrize(("kind", "make"), OURS)
+def test_ours_have_no_warning_either(kind, make):
+    report = report_of(make, kind)
+    assert_sound(report)
+    assert not report.warnings and report.recognised, str(report)
+
+
+def test_a_grid_is_told_by_its_axes():
+    report = report_of(Grid, axes="batch rows columns dim")
+    assert_sound(report)
+    assert "on a grid of 5 columns" in report.recognised.words
+
+
+def test_what_is_said_is_meant():
+    assert report_of(functools.partial(RotaryEmbedding, base=77.0), "rotary").ok
+    assert "guessed" in report_of(Added).called
+    assert "guessed" not in report_of(Added, axes="batch length dim").called
+    assert "d_model is 64" in report_of(LengthFirst).called
+
+
+SIZES = {  # one axis at a time, of models that people train
+    "width": ({}, 4096, {"length": 7}),
+    "batch": ({}, 64, {"length": 7, "batch": 64}),
+    "heads": ({}, 64, {"length": 7, "heads": 128}),
+    "length": ({"longest": 131_072}, 16, {}),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("kind", "make"), OURS)
+def test_ours_hold_the_same_relations_at_real_sizes(kind, make, size):
+    given, width, asked = SIZES[size]
+    if size == "length" and (kind == "bias" or "Learned" in str(make)):
+        given = {"longest": 1024}  # a square of scores, and as many rows as are trained
+    width = {"bias": 128 if size in ("width", "heads") else 8}.get(kind, width)
+    reader = type("Real", (READERS[kind],), given)
+    with isolated():
+        r = reader(Maker.of(make, kind, width), width, None, None)
+        usual = r.call
+        r.call = lambda length=None, **more: usual(
+            length,
+            **{k: v for k, v in (asked | more).items() if k in {*r.honours, *more}},
+        )
+        names = ("prefix", "batch", "positions", "offset", "decoding", "state")
+        rows = [row for row in RELATIONS if row.name in names and kind in row.kinds]
+        found = [hold(row, r) for row in rows]
+    assert not [f for f in found if f.state == FAILED], found
+    assert [f for f in found if f.state == PASSED]

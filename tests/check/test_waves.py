@@ -1,0 +1,64 @@
+"""The estimator is asked for what a table was drawn from, over its whole range."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pe_lib.check.waves import Series, Sinusoid, identify
+
+DRAWN = {
+    "halves": st.booleans(),
+    "cosine_first": st.booleans(),
+    "spacing": st.sampled_from(["paper", "endpoint"]),
+    "base": st.sampled_from([20.0, 500.0, 1e3, 1e4, 5e5, 1e6]),
+    "start": st.sampled_from([0, 1, 2]),
+    "scale": st.sampled_from([1.0, 0.5, 0.02, 8.0]),
+    "width": st.sampled_from([16, 32, 64, 128]),
+}
+
+
+def drawn(halves, cosine_first, spacing, base, start, scale, width, rows=256):
+    blank = np.zeros((rows, width))
+    series = Series(base, spacing)
+    found = Sinusoid(blank, series, halves, cosine_first, float(start), scale)
+    return found, scale * found.waves(found.angles).astype(np.float32)
+
+
+def assert_same(got, want):
+    assert got is not None and got.own is None and got.other is None
+    said = got.halves, got.cosine_first, got.kinds
+    assert said == (want.halves, want.cosine_first, (0, 1))
+    assert got.start == want.start
+    assert np.isclose(got.scale, want.scale, rtol=2e-3)
+    speeds = got.frequencies, want.frequencies
+    assert np.allclose(*speeds, rtol=5e-3), (got.series, want.series)
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(**DRAWN)
+def test_layout_base_spacing_start_and_scale_come_back(**options):
+    want, codes = drawn(**options)
+    got = identify(codes.astype(float))
+    assert_same(got, want)
+    assert got.agrees.mean() > 0.999
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(**DRAWN, row=st.integers(0, 255), column=st.integers(0, 1000))
+def test_the_spoilt_numbers_are_found_and_no_others(row, column, **options):
+    want, codes = drawn(**options)
+    codes = codes.astype(float)
+    column %= codes.shape[1]
+    codes[row] += want.scale / 2
+    codes[:, column] += want.scale / 3
+    got = identify(codes)
+    assert_same(got, want)
+    wrong = np.zeros(codes.shape, bool)
+    wrong[row], wrong[:, column] = True, True
+    assert (got.agrees == ~wrong).mean() > 0.999
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_no_sinusoid_is_none(seed):
+    assert identify(np.random.default_rng(seed).normal(size=(300, 32))) is None

@@ -1,0 +1,176 @@
+"""Each way to spoil a class, times each kind: what fires is what is registered.
+
+A row says how a sound class is spoilt, and what that is called. Whatever else fires
+with it is an exemption, and stands beside it with a reason.
+"""
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import torch
+
+from pe_lib.check.relations import KINDS, RELATIONS
+from tests.check.helpers import fired, report_of
+from tests.check.modules import Added, Alibi, BufferedRotary, make_class
+
+
+def over(forward):
+    """What makes of a class the one with forward(self, its own forward, *inputs)."""
+
+    def spoil(base):
+        @functools.wraps(base.forward)
+        def spoilt(self, *inputs):
+            return forward(self, functools.partial(base.forward, self), *inputs)
+
+        return make_class(base, forward=spoilt)
+
+    return spoil
+
+
+def each(change):
+    """The same, changing each tensor that comes back."""
+
+    def forward(self, base, *inputs):
+        out = base(*inputs)
+        if isinstance(out, tuple):
+            return tuple(change(self, y) for y in out)
+        return change(self, out)
+
+    return over(forward)
+
+
+def counted(self, y):
+    self.__dict__["n"] = self.__dict__.get("n", 0) + 1
+    return y * (1 + 0.1 * (self.n > 1))
+
+
+def written(_, base, *inputs):
+    out = base(*inputs)
+    for x in inputs:
+        x.add_(1)
+    return out
+
+
+def kept_aside(keep):
+    """Its buffers as `keep` keeps them."""
+
+    def spoil(base):
+        def made(self, width):
+            base.__init__(self, width)
+            for name, buffer in [*self.named_buffers()]:
+                delattr(self, name)
+                keep(self, name, buffer)
+
+        return make_class(base, __init__=made)
+
+    return spoil
+
+
+def not_saved(self, name, buffer):
+    self.register_buffer(name, buffer, persistent=False)
+
+
+def drawn(base):
+    def made(self, width):
+        base.__init__(self, width)
+        self.__dict__["by"] = 1 + 0.1 * torch.rand(())
+
+    return each(lambda self, y: y * self.by)(make_class(base, __init__=made))
+
+
+def at_third(y, value):
+    """One at each position but the third."""
+    return torch.where(torch.arange(y.shape[-2]) == 3, value, 1.0)[:, None]
+
+
+TAKES = "added", "rotary"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A way to spoil, and what must be said of it."""
+
+    level: str
+    check: str
+    spoil: object
+    kinds: tuple = KINDS
+    beside: dict = field(default_factory=dict)  # check: why it fires as well
+
+
+SECOND = {"state": "after any call, one in bfloat16 too", "decoding": "a second call"}
+LONGER = {
+    "formula": "numbers grow with the length of what is read",
+    "decoding": "a call for the last queries is shorter",
+    "prefix": "the longest input has one sequence, the usual one three",
+}
+DRAWN = {"formula": "drawn once, it scales what is read"}
+HOLE = {
+    "distinct": "one row is lost as well: NaN equals NaN",
+    "formula": "it cannot be read",
+    "widths": "at other widths too",
+    "device": "the mask of the test itself stays on the processor",
+    "dtype": "the mask of the test itself is float32",
+}
+FAULTS = {
+    "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),
+    "counter": Fault("error", "state", each(counted), KINDS, SECOND),
+    "in place": Fault("error", "writes", over(written), TAKES),
+    "detached": Fault("error", "gradient", each(lambda _, y: y.detach()), TAKES),
+    "in training": Fault(
+        "error", "training", each(lambda self, y: y * (1 + 0.1 * self.training))
+    ),
+    "by the length": Fault(
+        "error", "prefix", each(lambda _, y: y * (1 + y.shape[-2] / 99)), KINDS, LONGER
+    ),
+    "by the batch": Fault(
+        "error", "batch", each(lambda _, y: y * (1 + len(y) / 9)), TAKES, LONGER
+    ),
+    "no buffer": Fault("warning", "device", kept_aside(setattr)),
+    "not saved": Fault("note", "meta", kept_aside(not_saved)),
+    "drawn": Fault("warning", "state_dict", drawn, KINDS, DRAWN),
+    "NaN": Fault(
+        "error", "finite", each(lambda _, y: y * at_third(y, torch.nan)), KINDS, HOLE
+    ),
+    "all alike": Fault(
+        "error",
+        "axes",
+        each(lambda _, y: y[..., :1, :].expand_as(y).clone()),
+        ("table", "rotary"),  # of added ones x is made alike as well
+        {"widths": "at other widths too"},
+    ),
+}
+SOUND = {
+    "added": Added,
+    "table": make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len]),
+    "rotary": BufferedRotary,
+    "bias": Alibi,
+}
+PAIRS = [(name, kind) for name, fault in FAULTS.items() for kind in fault.kinds]
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_what_fires_is_what_is_registered(name, kind):
+    fault = FAULTS[name]
+    report = report_of(fault.spoil(SOUND[kind]), kind)
+    found = {(f.level, f.check) for f in report.findings}
+    assert (fault.level, fault.check) in found, str(report)
+    beside = fired(report) - fired(report_of(SOUND[kind], kind))
+    beside = {check for _, check in beside - {(fault.level, fault.check)}}
+    assert beside <= {*fault.beside}, str(report)
+
+
+def test_every_exemption_is_needed():
+    for name, fault in FAULTS.items():
+        reports = [report_of(fault.spoil(SOUND[kind]), kind) for kind in fault.kinds]
+        seen = {check for report in reports for _, check in fired(report)}
+        assert {*fault.beside} <= seen, name
+
+
+def test_every_row_of_the_table_has_a_fault():
+    """Of relations that no wrapper breaks there is one in test_faults."""
+    wrapped = {fault.check for fault in FAULTS.values()}
+    named = {row.name for row in RELATIONS} - wrapped
+    words = (Path(__file__).parent / "test_faults.py").read_text(encoding="utf-8")
+    assert all(f" {name}" in words for name in named), named
