@@ -109,8 +109,8 @@ def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
 def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
     """And said so; of one that has none no claim is hidden."""
     output = page.locator(".claim-filter output")
-    page.fill(".claim-filter input", "rotary embeding")
-    output.filter(has_text="“embeding” taken for “embedding”").wait_for()
+    page.fill(".claim-filter input", "positonal")
+    output.filter(has_text="“positonal” taken for “position").wait_for()
     assert 0 < page.locator(".claim-entry:visible").count() < len(BOOK.claims)
     page.fill(".claim-filter input", "xyzzy")
     output.filter(has_text="none has “xyzzy”").wait_for()
