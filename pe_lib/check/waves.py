@@ -196,21 +196,25 @@ def waves_of(codes: Array) -> tuple[Array, Array, Array, Array]:
     y = codes[:256]
     n, t = len(y), np.arange(len(y), dtype=float)[:, None]
     f = strongest(y, t)
-    for _ in range(9):  # Gauss and Newton
+    for turn in range(14):  # Gauss and Newton; at last without the rows that are spoilt
         s, c = np.sin(t * f), np.cos(t * f)
         a, b = fitted(y, s, c)
+        if turn > 7:
+            fit, gap = a * s + b * c, np.abs(codes[:n] - a * s - b * c)
+            y = np.where(gap > 10 * np.median(gap, axis=0) + 1e-4, fit, codes[:n])
         step = fitted(y, s, c, t * (a * c - b * s) / n)[2] / n
         f = np.clip(np.abs(f + np.clip(step, -1 / n, 1 / n)), 1e-9, np.pi)
     a, b = fitted(y, np.sin(t * f), np.cos(t * f))
     size, phase, slow = np.hypot(a, b), np.arctan2(b, a), f * n < 1.4
-    apart = np.abs(y - size * np.sin(t * f + phase)).max(0)
+    apart = np.quantile(np.abs(y - size * np.sin(t * f + phase)), 0.9, axis=0)
     good = ~slow & (apart < 0.01 * np.maximum(size, 1e-9))
     usual = float(np.median(size[good])) if good.any() else float(np.abs(y).max())
     usual = max(usual, 1e-9)
     for i in np.flatnonzero(slow & (np.ptp(y, axis=0) > 0)):
         f[i], phase[i] = by_arc(y[:, i] / usual, t[:, 0])
         size[i] = usual
-    return f, phase, size, np.abs(y - size * np.sin(t * f + phase)).max(0) / usual
+    off = np.quantile(np.abs(y - size * np.sin(t * f + phase)), 0.9, axis=0)
+    return f, phase, size, off / usual
 
 
 def strongest(y: Array, t: Array) -> Array:

@@ -25,6 +25,11 @@ def drawn(halves, cosine_first, spacing, base, start, scale, width, rows=256):
     return found, scale * found.waves(found.angles).astype(np.float32)
 
 
+def named(codes):
+    with np.errstate(all="ignore"):  # 16 bits overflow where they are tried
+        return identify(codes)
+
+
 def assert_same(got, want):
     assert got is not None and got.own is None and got.other is None
     said = got.halves, got.cosine_first, got.kinds
@@ -35,16 +40,16 @@ def assert_same(got, want):
     assert np.allclose(*speeds, rtol=5e-3), (got.series, want.series)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(**DRAWN)
 def test_layout_base_spacing_start_and_scale_come_back(**options):
     want, codes = drawn(**options)
-    got = identify(codes.astype(float))
+    got = named(codes.astype(float))
     assert_same(got, want)
     assert got.agrees.mean() > 0.999
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(**DRAWN, row=st.integers(0, 255), column=st.integers(0, 1000))
 def test_the_spoilt_numbers_are_found_and_no_others(row, column, **options):
     want, codes = drawn(**options)
@@ -52,13 +57,13 @@ def test_the_spoilt_numbers_are_found_and_no_others(row, column, **options):
     column %= codes.shape[1]
     codes[row] += want.scale / 2
     codes[:, column] += want.scale / 3
-    got = identify(codes)
+    got = named(codes)
     assert_same(got, want)
     wrong = np.zeros(codes.shape, bool)
     wrong[row], wrong[:, column] = True, True
     assert (got.agrees == ~wrong).mean() > 0.999
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_no_sinusoid_is_none(seed):
-    assert identify(np.random.default_rng(seed).normal(size=(300, 32))) is None
+    assert named(np.random.default_rng(seed).normal(size=(300, 32))) is None

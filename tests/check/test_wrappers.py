@@ -103,8 +103,8 @@ SECOND = {"state": "after any call, one in bfloat16 too", "decoding": "a second 
 LONGER = {
     "formula": "numbers grow with the length of what is read",
     "decoding": "a call for the last queries is shorter",
-    "prefix": "the longest input has one sequence, the usual one three",
 }
+ALONE = {"prefix": "the longest input has one sequence, the usual one three"}
 DRAWN = {"formula": "drawn once, it scales what is read"}
 HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
@@ -125,7 +125,7 @@ FAULTS = {
         "error", "prefix", each(lambda _, y: y * (1 + y.shape[-2] / 99)), KINDS, LONGER
     ),
     "by the batch": Fault(
-        "error", "batch", each(lambda _, y: y * (1 + len(y) / 9)), TAKES, LONGER
+        "error", "batch", each(lambda _, y: y * (1 + len(y) / 9)), TAKES, ALONE
     ),
     "no buffer": Fault("warning", "device", kept_aside(setattr)),
     "not saved": Fault("note", "meta", kept_aside(not_saved)),
