@@ -19,10 +19,12 @@ import pytest
 import manuscript
 from manuscript import Page, edition, wrong_answers
 from manuscript.dependencies import cell_dependencies
-from manuscript.stubs import REPORTER
+from manuscript.stubs import REPORTER, checked_names
 
 BOOK = manuscript.read()
 COLLECTED = wrong_answers.collected()
+A_RANGE_IS_RIGHT = {"ex-time-stretch", "ex-even-share", "ex-periodic-code"}
+"""Where numbers a tenth off are right too, or come of a training."""
 SWALLOWED = {"ex-table-that-grows"}  # the checker that it calls turns errors into words
 
 
@@ -132,6 +134,20 @@ def test_checks_tell_right_from_wrong(
             assert run(right[label], names) is None
             for source in {check, COLLECTED[label].hidden_check(check)}:
                 assert run(source, names) is None, label
+            for name in checked_names(right[label], check):
+                for off in a_tenth_off(names.get(name)):
+                    refused = run(check, names | {name: off}) is not None
+                    assert refused or label in A_RANGE_IS_RIGHT, (label, name, off)
+
+
+def a_tenth_off(value: Any) -> list[Any]:
+    """Two numbers beside an answer that is a number; of whole ones the nearest such."""
+    if isinstance(value, bool | np.bool_) or not np.isscalar(value):
+        return []
+    if isinstance(value, int | np.integer):
+        step = max(1, round(abs(int(value)) / 10))
+        return [value - step, value + step]
+    return [0.9 * value, 1.1 * value] if isinstance(value, float) and value else []
 
 
 def assert_fails_with(
