@@ -63,7 +63,7 @@ def add_files(
         app.add_js_file("ten_drawings.js", loading_method="defer")
         app.add_css_file("drawing.css")
         app.add_css_file("ten_drawings.css")
-    if 'data-drawing="bench"' in context.get("body", ""):
+    if ' data-drawing="bench"' in context.get("body", ""):  # an element, not its style
         app.add_js_file("bench.js", loading_method="defer")
         app.add_css_file("bench.css")
 
