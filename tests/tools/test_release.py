@@ -151,6 +151,7 @@ def links(repository):
         theme_repository_url=repository,
         theme_repository_branch="main",
         theme_launch_buttons={"binderhub_url": "https://mybinder.org"},
+        edition={"version": "3.0.0", "year": 2026},
     )
     return re.findall(r'href="(https:[^"?]*)', html)
 
