@@ -249,7 +249,7 @@ class Rotary(Reader):
                 for x in basis[:, None].expand(-1, 3, -1, -1, -1):
                     each.append(self.tensor(self.module(call), call, x)[:1, 0])
             rows = torch.cat(each)
-        found: Array = rows.double().numpy().reshape(d, n, len(self.parts), d)
+        found: Array = rows.detach().double().numpy().reshape(d, n, len(self.parts), d)
         return found.transpose(2, 1, 3, 0)
 
 

@@ -256,7 +256,7 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     module = r.copy(r.first)
     with torch.no_grad():
         dict(module.named_parameters())[name][idle] += 1
-        other = r.tensor(module, r.upto(r.longest)).double().numpy()
+        other = r.tensor(module, r.upto(r.longest)).detach().double().numpy()
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
         yield WARNING, f"{told} are read, and never trained.", "padding_idx?"

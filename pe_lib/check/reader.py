@@ -497,14 +497,14 @@ class Reader:
             for p in (p for p in module.parameters() if p.requires_grad):
                 size = max(float(p.abs().max()), 0.1)
                 p.add_(size / 10 * (1 if big else noise(*p.shape)))
-            other = self.tensor(module, self.call()).double().numpy()
+            other = self.tensor(module, self.call()).detach().double().numpy()
         return self.differ(other, self.answer(self.call()))
 
     def begins(self, call: Call) -> Array:
         """The answer of the module as it begins, unfilled."""
         with torch.no_grad():
             found = self.tensor(self.copy(self.begun), call)
-        rows: Array = found.double().numpy()
+        rows: Array = found.detach().double().numpy()
         return rows
 
     @cached_property
@@ -519,7 +519,9 @@ class Reader:
         if self.is_big:
             return False
         with torch.no_grad():
-            other = self.tensor(self.build(seed=5), self.call()).double().numpy()
+            other = (
+                self.tensor(self.build(seed=5), self.call()).detach().double().numpy()
+            )
         return self.differ(other, self.begins(self.call()))
 
 

@@ -53,6 +53,17 @@ class LengthFirst(Added):
         self.pe = self.pe[:max_len]
 
 
+class Trained(nn.Module):
+    """Rows that are trained, asked for by their number."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.rows = nn.Parameter(torch.randn(300, d_model) / 50)
+
+    def forward(self, length):
+        return self.rows[:length]
+
+
 class Normed(Embedded):
     def forward(self, x):
         return functional.layer_norm(super().forward(x), x.shape[-1:])
@@ -134,6 +145,7 @@ SOUND = [
     ("table", make_class(Added, forward=lambda s, x: s.pe[None, : x.shape[1]])),
     ("table", make_class(Added, forward=lambda s, x: s.pe)),  # noqa: ARG005
     ("table", Looked),
+    ("table", Trained),
     ("rotary", Rotary),
     ("rotary", BufferedRotary),
     ("rotary", Tables),
