@@ -46,11 +46,8 @@ def axes(r: Reader) -> Found:
             what = "Nothing is added: all numbers are 0, and no training changes them."
             yield ERROR, what, "Fill the table."
         else:
-            yield (
-                ERROR,
-                f"With {told} all positions are alike.".replace("x [] ", ""),
-                fix,
-            )
+            all_are = f"With {told} all" if r.way.axes else "All"
+            yield ERROR, f"{all_are} positions are alike.", fix
     if isinstance(r, Rotary) and len(r.parts) > 1:
         for name, m in zip(r.parts[:2], r.matrices, strict=False):
             if np.abs(m - m[:1]).max() < 1e-5:
