@@ -1,16 +1,14 @@
-"""Which number a token has: in packs, next to padding, on several machines.
+"""Which number a token has: in packs, and next to padding.
 
 A *token* is named here by its place in the whole text, 0 to n - 1. Its *position* is
-the number that an encoding is given for it. The two agree in one text on one machine,
+the number that an encoding is given for it. The two agree in one text without padding,
 and in few other places.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import as_array, as_choice, as_integer, as_integers
-
-ORDERS = ("contiguous", "zigzag")
+from pe_lib._arguments import as_array, as_integers
 
 
 def packed(lengths: ArrayLike) -> NDArray[np.int64]:
@@ -90,62 +88,6 @@ def from_mask(mask: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"mask must be 0 or 1 everywhere, got {np.unique(array)}")
     counted: NDArray[np.int64] = array.cumsum(axis=-1, dtype=np.int64)
     return np.maximum(counted - 1, 0)
-
-
-def sharded(
-    length: int, ranks: int, rank: int, *, order: str = "contiguous"
-) -> NDArray[np.int64]:
-    """The tokens of one rank, if a text is cut for several.
-
-    Cut into one stretch a rank, the ranks of the first stretches have little to do
-    under a causal mask. Zigzag cuts into two a rank: rank r has stretch r from the
-    front and stretch r from the back, and all ranks have as many pairs of tokens.
-
-    These are the tokens. Of one text they are also the positions; of documents
-    in a pack the positions are ``packed(lengths)[sharded(...)]``.
-
-    Parameters
-    ----------
-    length : int
-        Of the whole text, a multiple of `ranks`, for zigzag of ``2 * ranks``.
-    ranks : int
-        How many there are, at least 1.
-    rank : int
-        Which of them, from 0 to ``ranks - 1``.
-    order : {"contiguous", "zigzag"}
-        How it is cut.
-
-    Returns
-    -------
-    array [length / ranks], int64
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument has a wrong type or is out of range, or the text cannot be
-        cut evenly.
-
-    Examples
-    --------
-    >>> sharded(8, 2, 1)
-    array([4, 5, 6, 7])
-    >>> sharded(8, 2, 0, order="zigzag"), sharded(8, 2, 1, order="zigzag")
-    (array([0, 1, 6, 7]), array([2, 3, 4, 5]))
-    """
-    length = as_integer("length", length, at_least=1)
-    ranks = as_integer("ranks", ranks, at_least=1)
-    rank = as_integer("rank", rank, at_least=0)
-    if rank >= ranks:
-        raise ValueError(f"rank must be below ranks = {ranks}, got {rank}")
-    zigzag = as_choice("order", order, ORDERS) == "zigzag"
-    parts, name = (2 * ranks, "2 * ranks") if zigzag else (ranks, "ranks")
-    if length % parts:
-        raise ValueError(
-            f"length must be a multiple of {name} = {parts}, got {length}; "
-            f"pad it to {length + parts - length % parts}"
-        )
-    stretches = np.arange(length, dtype=np.int64).reshape(parts, -1)
-    return stretches[[rank, -1 - rank] if zigzag else [rank]].reshape(-1)
 
 
 def _as_lengths(lengths: ArrayLike) -> NDArray[np.int64]:
