@@ -63,7 +63,7 @@ def rotary_arguments(
         (layout, f"layout must be given for model_type {kind!r}, 'half_split' or "
          "'interleaved': a wrong one gives wrong scores, and nothing else shows it"),
         (head_dim, "config must have head_dim, or hidden_size and "
-         f"num_attention_heads, got {sorted(read)}"),
+         f"num_attention_heads, got {read['head_dim']}, or {width} and {heads}"),
         (base, "config must have rope_theta, the base of its angles, got none: a "
          "model of before it was written down had 10000.0"),
         (share != 0, "partial_rotary_factor must be above 0, got 0: nothing turns"),
@@ -101,7 +101,10 @@ def rotary_arguments(
         return made | {"frequencies": ntk(plain, grown)}
     if rule == "longrope":
         far = length is not None and length > trained
-        factors: Any = rope.get("long_factor" if far else "short_factor")
+        name = "long_factor" if far else "short_factor"
+        factors: Any = rope.get(name)
+        if factors is None:
+            raise ValueError(f"rope_parameters must have {name}, got {dict(rope)}")
         more = rope.get("attention_factor")
         if more is None:
             more = math.sqrt(1 + max(0.0, math.log(factor)) / math.log(trained))

@@ -266,9 +266,8 @@ class RotaryEmbedding(Tabled):
         cos, sin = codes_at(axes, offset, self._exact, dtype).chunk(2, -1)
         if self.attention_factor != 1:
             cos, sin = cos * self.attention_factor, sin * self.attention_factor
-        if (
-            is_traced()
-        ):  # inductor keeps what is joined, and computes it once for all heads
+        if is_traced():
+            # The compiler keeps what is joined, and computes it once for all heads.
             cos, sin = torch.cat((cos, sin), -1).chunk(2, -1)
         return cos, sin
 

@@ -93,7 +93,7 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
     ("more", "message"),
     [
         ({"model_type": "new"}, "layout must be given for model_type 'new'"),
-        ({"hidden_size": None}, "config must have head_dim"),
+        ({"hidden_size": None}, "config must have head_dim.* got None, or None and"),
         ({"rope_theta": None}, "config must have rope_theta"),
         ({"rope_scaling": {"type": "new"}}, "rope_type must be one of .* got 'new'"),
         (
@@ -112,6 +112,10 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
         ({"rope_scaling": {"type": "linear"}}, "must have factor"),
         ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
+        (
+            {"length": 9, "rope_scaling": {"rope_type": "longrope", **SCALED}},
+            "rope_parameters must have short_factor",
+        ),
         ({"model_type": 0, "rope_scaling": {"mrope_section": [8]}}, "GridRotary"),
         ({"rope_parameters": {"full": {}}}, r"layer_type must be one of \['full'\]"),
     ],
