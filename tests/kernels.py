@@ -22,13 +22,16 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 NAME = "forked-provisioner"
 CAN_FORK = hasattr(os, "fork") and hasattr(os, "pidfd_open")
-CHANGES = {"PYTEST_CURRENT_TEST", "JPY_SESSION_NAME"}
-"""Variables that no import looks at."""
+CHANGES = {"PYTEST_CURRENT_TEST", "JPY_SESSION_NAME", "TORCHINDUCTOR_CACHE_DIR"}
+"""Variables that no import looks at; PyTorch sets the last where it compiles."""
+usual: dict[str, str] = {}
+"""The environment in which the tests began."""
 
 
 def fork_kernels() -> None:
     """From now on, whoever starts kernels in this process."""
     if CAN_FORK:
+        usual.update(lasting(os.environ))
         factory = KernelProvisionerFactory.instance()
         entry = EntryPoint(NAME, f"{__name__}:Forked", factory.GROUP_NAME)
         factory.provisioners[NAME] = entry
@@ -42,7 +45,7 @@ class Forked(LocalProvisioner):
         """Launch a kernel with a command, of which its file is looked at."""
         env, cwd = kwargs["env"], kwargs.get("cwd") or Path.cwd()
         parent = ready()
-        if lasting(env) != parent.env or "ipykernel_launcher" not in cmd:
+        if lasting(env) != usual or "ipykernel_launcher" not in cmd:
             return await super().launch_kernel(cmd, **kwargs)
         told = {"argv": cmd[cmd.index("ipykernel_launcher") + 1 :], "cwd": str(cwd)}
         self.process = Process(parent.fork(told | {"env": env}))
@@ -88,9 +91,9 @@ class Parent:
     """The process that has imported; it ends with this one, and its kernels do."""
 
     def __init__(self) -> None:
-        self.env = lasting(os.environ)
         self._server = subprocess.Popen(
             [sys.executable, __file__],
+            env=usual,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -223,13 +223,13 @@
     return share === "all" ? `${place(query)} gives all its weight to ${to}.` : `${place(query)} gives ${share} of its weight to ${to}, more than to any other.`;
   };
   const SENTENCES = {
-    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: " : "Positions say nothing here: "}by place alone, each word attends to all ${state.words} alike.`,
+    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: " : "Positions say nothing here: "}by place alone, each word attends to all ${state.words} alike. No lamp is lit: these three are what an encoding will need.`,
     counting: (state, now) => (state.squared
       ? `With t² beside t, this head is right at every length: ${lower(score(now))} The price: ${state.words - 1} brings ${((state.words - 1) ** 2).toLocaleString("en")}.`
       : `${score(now)} The largest number wins.${state.words > 2 ? " No head on counting gets more than one right (theorem)." : ""}`),
     normalised: ({ words }, now) => {
       const back = (words - 1) * QUARTER, steps = back === 1 ? "one word" : `${Number.isInteger(back) ? number(back) : back} words`;
-      return words === MADE ? `This head, made at five words, looks a quarter of the text back: one word. ${score(now)}`
+      return words === MADE ? `This head, made at five words, looks a quarter of the text back, to the ring: one word. ${score(now)}`
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
@@ -244,7 +244,7 @@
       : `Each hand has its own frequency. ${state.words > MADE ? "The head was made at five words, and still: " : ""}${state.words > MADE ? lower(score(now)) : score(now)}${now.lamps.every(Boolean) ? " All three lamps: so it is at every length (theorem)." : ""}`),
     rotation: ({ k }, now) => (now.of ? `T(${k}) rotates every key by the same angles, ${k === 1 ? "one step" : `${number(k)} steps`}, wherever it is. ${score(now)}` : `T(${k}) looks ${number(k)} back, and no word has so many before it.`),
     module: ({ words, start }, now) => (now.refused ? `IndexError: no rows ${STARTS[start]}:${STARTS[start] + words}. The buffer ends at ${TABLE - 1}, and the module says so.`
-      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1} of the buffer, in float32. ${score(now)}`),
+      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1} of the buffer, in float32: blue columns are sines, orange ones cosines. ${score(now)}`),
   };
   const TITLES = {
     none: () => "No positions", counting: ({ squared }) => (squared ? "Counting: t and t²" : "Counting: t"), normalised: () => "Normalised: t/(n − 1)",
@@ -259,7 +259,7 @@
     dials: ["Stretch the text until a lamp goes out.", (_, { lamps }) => !lamps[0], "<b>Not unique any more:</b> the rest still holds."],
     formula: ["Try to break this head: stretch the text.", ({ words, free }) => words === 64 && !free, "<b>63 of 63.</b> Now fit a head freely."],
     rotation: ["Drag the tip of the last arrow three words back.", ({ k }) => k === 3, "<b>The same three turns for all words.</b>"],
-    module: ["Move the start to the end of the buffer.", (_, { refused }) => refused, "<b>Refused,</b> where a slice would be silently empty."],
+    module: ["Drag the start, at the right, to the end of the buffer.", (_, { refused }) => refused, "<b>Refused,</b> where a slice would be silently empty."],
   };
 
   // The row of all encodings: those of later pages are pale.

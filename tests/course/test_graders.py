@@ -11,6 +11,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,10 @@ pytestmark = pytest.mark.skipif(
 
 def run(tool: str, *arguments: str, cwd: Path) -> str:
     """What a command of theirs says; it must end well."""
-    paths = {"PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    paths = {
+        "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
+    }
     done = subprocess.run(
         [HOME / "bin" / tool, *arguments],
         cwd=cwd,
