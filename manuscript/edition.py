@@ -44,6 +44,8 @@ FENCE = re.compile(
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
+COPY = 'copy "Set-up" first'  # what the button of the site does
+COPIED = re.compile(f"^# {COPY}\n|(?:;|  #) {COPY}|{COPY}; ", re.MULTILINE)
 QUOTED_NAME = re.compile(r"`([A-Za-z_]\w+)")
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
@@ -159,7 +161,7 @@ def _cells(
             caption = f"**Figure {figures}.** {its.figure.caption}"
             yield markdown(f"caption-{its.figure.name}", caption)
         elif solutions or not (answers or checked or inside):
-            yield dict(cell)
+            yield cell | {"source": lines(COPIED.sub("", its.source))}
         for label in () if solutions else answers:
             if points := proof_points(label):
                 name = f"proof-{label}"
@@ -172,7 +174,8 @@ def _cells(
             names = stubs.checked_names(page.solutions[label], its.source)
             text = stubs.reported(label, worth[label], names, its.source)
             name = f"check-{label}"
-            yield noted(code(cell["id"], text, name), name, points=worth[label])
+            check = noted(code(cell["id"], text, name), name, points=worth[label])
+            yield hidden(check, "The check of your answer")
             yield markdown(f"hints-{label}", hints(label))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from manuscript import claims
+from manuscript import claims, stubs
 from manuscript.claims import Claim
 from manuscript.markdown import words
 from manuscript.values import Value, offered
@@ -326,6 +326,14 @@ class Page:
     def minutes(self) -> int:
         """The same, as one says it."""
         return max(1, round(self.seconds / 60))
+
+    @property
+    def times(self) -> str:
+        """How long it takes to read it, and to do its exercises, too."""
+        practice = sum(stubs.points(one.title) for one in self.exercises)
+        both = f", {self.minutes + practice} with the exercises" if practice else ""
+        unit = "minute" if self.minutes == 1 else "minutes"
+        return f"{self.minutes} {unit} to read{both}"
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

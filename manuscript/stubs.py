@@ -32,7 +32,7 @@ def exercise(label, points, *names):
         kind = type(problem).__name__
         hint = (f"not answered yet: {', '.join(unset)}" if unset
                 else problem if kind == "AssertionError"
-                else f"{kind}: {problem}")
+                else f"as the check uses your answer, {kind}: {problem}")
     exercise.scores[label] = got
     print(f"{'✓' if got else '✗'} {label}, {got} of {points} points:",
           hint)

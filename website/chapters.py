@@ -24,6 +24,7 @@ class Stop(NamedTuple):
     title: str
     question: str
     minutes: int
+    times: str
 
 
 def text(markdown: str) -> str:
@@ -46,14 +47,20 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     if name == pages[0]:
         begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
     place = f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}"
-    return f"{place}, about {book.pages[name].minutes} min. {begin}"
+    return f"{place}, about {book.pages[name].times}. {begin}"
 
 
 @cache
 def path_pages() -> list[Stop]:
     """The pages of the path, in order."""
     return [
-        Stop(page.name, text(page.title), text(page.question), page.minutes)
+        Stop(
+            page.name,
+            text(page.title),
+            text(page.question),
+            page.minutes,
+            page.times,
+        )
         for page in manuscript.read().path_pages
     ]
 

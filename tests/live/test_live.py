@@ -292,12 +292,17 @@ def test_an_exercise_is_a_cell_and_is_saved(
     assert "your code here" in stub and "Write your answer" in check(stub) + (
         steps.message(page)
     )
-    assert check("\ndef wrong(n:").startswith("raised SyntaxError in line 2: ")
-    said = check(ANSWER.format("+"))
-    assert said.startswith(
-        "its check: raised AssertionError in line 5: 1 tokens: 0 are"
+    said = check("\ndef wrong(n:")
+    assert said.startswith("Not yet: SyntaxError in line 2 of your answer: ")
+    assert (
+        check(ANSWER.format("+")) == "Not yet: wrong(1): of one token nothing is wrong"
     )
-    assert check(ANSWER.format("-")) == "its check: as stored, below your change"
+    assert check("wrong = 5").startswith(
+        "Not yet: as the check uses your answer, TypeError"
+    )
+    assert check(ANSWER.format("-") + "\nprint('whatever')") == "Right."
+    assert check(ANSWER.format("-")) == "Right."
+    assert page.evaluate("JSON.parse(localStorage.answered)") == [EXERCISE]
     source = steps.editor(page, ABOVE).input_value()
     steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
     with page.expect_download() as saved:
@@ -327,6 +332,31 @@ def test_an_exercise_is_a_cell_and_is_saved(
     assert area.input_value() == stub
 
 
+@needs_engine
+def test_an_exercise_is_answered_where_it_stands(browser: Any, site: Site) -> None:
+    """On a phone: two taps, the cells that it needs and no others; then a solution."""
+    with checks.visit(browser, site, site.url(PAGE), width=390) as visit:
+        place = visit.page.locator(f"#{EXERCISE}")
+        solution = visit.page.locator(f"#{EXERCISE} ~ details.solution").first
+        place.locator("button", has_text="Answer here").click()
+        place.locator("textarea").fill(ANSWER.format("+"))
+        assert not solution.is_visible()
+        place.locator("button", has_text="Check").click()
+        assert steps.rest(visit.page) == ""
+        mark = place.locator(".live-mark")
+        assert mark.inner_text() == "Not yet: wrong(1): of one token nothing is wrong"
+        place.locator("button", has_text="Solution").click()
+        assert solution.is_visible()
+        place.locator("textarea").fill(ANSWER.format("-"))
+        place.locator("button", has_text="Check").click()
+        steps.rest(visit.page)
+        assert mark.inner_text() == "Right."
+        assert steps.marks(visit.page).count("") > 3  # not run
+        visit.page.reload()
+        visit.page.locator(f"#{EXERCISE}[data-answered]").wait_for()
+        assert not visit.console
+
+
 HOSTILE = [
     ("print = lambda *a: None\nprint(1)", "differs"),
     ("import sys\nsys.displayhook = sys.stdout = None\n'x'", "differs"),
@@ -340,10 +370,16 @@ HOSTILE = [
     ("class T:\n  _repr_html_ = lambda s: 'x' * 9_000_000\nT()", "differs"),
     ("class T:\n  _repr_html_ = lambda s: 1 / 0\nT()", "raised ZeroDivisionError"),
     ("class T:\n  __repr__ = lambda s: 1\nT()", "raised TypeError"),
+    ("class T:\n  _repr_html_ = lambda s: 'x\\n'\nprint('x')\nT()", "differs"),
+    ("raise ValueError('x' * 60_000)", "raised ValueError in line 1: xxx"),
     ("def f(): f()\nf()", "raised RecursionError in line 1: maximum recursion"),
     ("input()", "raised EOFError in line 1: input() cannot ask"),
     ("exit()", "raised SystemExit in line 1: exit() ends nothing"),
     ("import torch", "raised ModuleNotFoundError in line 1: PyTorch is not in"),
+    (
+        "from IPython.display import HTML",
+        "raised ImportError in line 1: IPython.display.HTML is not in",
+    ),
     ("1 / 0", "raised ZeroDivisionError in line 1: division by zero"),
     ("from website.live import inside\ninside._say = print\n1 / 0", "differs"),
     ("import json\njson.dumps = lambda o: '{}'\nprint(1)", "differs"),
@@ -361,6 +397,7 @@ def test_no_cell_is_falsely_as_stored(page: Any) -> None:
         assert found.startswith(said) and not found.startswith("as stored"), source
         size = page.locator(f".cell.c{SMALL}").evaluate("e => e.textContent.length")
         assert size < 250_000 and "undefined" not in found, source
+        assert len(found) < 300, source
     steps.press(page, "Put all back")
     assert "as stored" not in steps.marks(page)
     assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")

@@ -91,6 +91,9 @@ def sources(notebook):
     return ["".join(cell["source"]) for cell in notebook["cells"]]
 
 
+TITLED = "#@title The check of your answer\n"
+
+
 def test_answers_are_out_and_all_else_stays(page):
     made = edition.make(page)
     title, set_up, *rest = sources(made)
@@ -106,13 +109,13 @@ def test_answers_are_out_and_all_else_stays(page):
         "# Your answer to a\n\ndef f(x, *, y=2):\n"
         '    raise NotImplementedError("f: your code here")',
         "Not the answer.",
-        'with exercise("a", 5, "f"):\n    assert f(3) == 3',
+        f'{TITLED}with exercise("a", 5, "f"):\n    assert f(3) == 3',
         edition.folded("Stuck? What others got wrong", "- It is 2."),
         "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
         edition.PROOF.format(points=2),
         "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
         "g = ...  # your code here",
-        'with exercise("b", 1, "g", "C"):\n    assert g and C',
+        f'{TITLED}with exercise("b", 1, "g", "C"):\n    assert g and C',
         edition.folded("Stuck? What others got wrong", "- It is 3."),
         'print(sum(exercise.scores.values()), "of 6 points so far")',
     ]

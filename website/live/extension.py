@@ -29,6 +29,7 @@ from sphinx_exercise.nodes import exercise_enumerable_node
 
 import manuscript
 from manuscript import stubs
+from manuscript.dependencies import cell_dependencies
 from manuscript.pages import TORCH
 from manuscript.values import MARK
 from pe_lib import explorers
@@ -141,12 +142,19 @@ def first(page: manuscript.Page) -> manuscript.Cell | None:
 def cells(name: str) -> str:
     """What the script must know of a page: its cells and what they gave."""
     page = manuscript.read().pages[name]
-    listed = []
+    listed: list[dict[str, Any]] = []
     for cell in page.code_cells:
-        known = {"id": cell.id, "source": cell.source, "stored": stored(cell)}
+        known: dict[str, Any] = {
+            "id": cell.id,
+            "source": cell.source,
+            "stored": stored(cell),
+        }
         for label in set(cell.tagged("solution-")) & set(page.checks):
             stub = stubs.stub(label, cell.source, page.checks[label])
-            known |= {"exercise": label, "stub": stub}
+            above = [one["source"] for one in listed]
+            needed = cell_dependencies(above, [cell.source, page.checks[label]])
+            needs = [at for at, text in enumerate(above) if text in needed]
+            known |= {"exercise": label, "stub": stub, "needs": needs}
             if not manuscript.SOLUTIONS:
                 known |= {"source": stub, "stored": []}
         listed.append(known)
@@ -155,6 +163,7 @@ def cells(name: str) -> str:
         "first": page.code_cells.index(first(page)),  # type: ignore[arg-type]
         "files": engine(),
         "packs": PACKS,
+        "reads": bool(page.reads),
         "scripts": scripts(),
         "values": MARK,
     }

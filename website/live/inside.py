@@ -35,7 +35,7 @@ NOT_HERE = "{} is not in the Python of a page; save the page as a notebook to us
 NOT_FETCHED = "{} is fetched when a cell imports it by name, and could not be had now."
 NO_INPUT = "input() cannot ask on a page: write the value into the cell."
 NO_EXIT = "exit() ends nothing on a page: Reset gives a fresh Python."
-NO_FONT = "A font that this cell names is not here; DejaVu Sans takes its place."
+NO_FONT = "A font that matplotlib looks for is not here; DejaVu Sans takes its place."
 BFLOAT16 = object()
 """Stands for ml_dtypes.bfloat16, which NumPy does not know here."""
 PIECE = 60_000
@@ -341,8 +341,12 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         inside = error.name.startswith("pe_lib.")  # of its modules those with PyTorch
         package = "torch" if inside else error.name.partition(".")[0]
+        if package in sys.modules:  # it is here without this part
+            return NOT_HERE.format(error.name)
         words = NOT_FETCHED if package in FETCHED else NOT_HERE
         return words.format(NAMES.get(package, package))
+    if isinstance(error, ImportError) and "(unknown location)" in str(error):
+        return NOT_HERE.format(f"{error.name}.{getattr(error, 'name_from', '')}")
     if isinstance(error, TypeError) and "bfloat16" in str(error):
         return NOT_HERE.format("ml_dtypes")
     if isinstance(error, SyntaxError):

@@ -53,7 +53,7 @@
 
   // An address that leads to a hidden claim shows all of them again.
   const lead = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(new URLSearchParams(`id=${location.hash.slice(1)}`).get("id"));
     if (!target?.closest(".claim-entry[hidden]")) return;
     reset();
     target.scrollIntoView();

@@ -3,7 +3,7 @@
 "use strict";
 {
   const lead = () => {
-    const id = decodeURIComponent(location.hash.slice(1));
+    const id = new URLSearchParams(`id=${location.hash.slice(1)}`).get("id");
     let target = id && document.getElementById(id);
     if (target && target.matches("span:empty")) target = target.parentElement;
     const fold = target && target.querySelector(":scope > :is(details.fold, .claim-entry > details)");

@@ -1,12 +1,13 @@
 // A page whose cells run: each becomes an editor, the engine (worker.js) runs them in order,
-// and each says whether what it gives is as stored. The page alone compares; what Python
-// says is never taken for a verdict.
+// and each says whether what it gives is as stored. The page alone compares. An answer is
+// right if its check raises nothing; for it alone those cells run on which it rests.
 import { edit } from "./editor.js";
 import { frame } from "./frame.js";
 import { save } from "./save.js";
 
 const SHOWN = 200_000; // characters of a text; a page with more can no longer be read
 const GONE = "before this Python";
+const PROVED = "Right. Now compare your proof with the solution: does it use all that is given, does it cover the smallest case, and which of its steps would fail if the claim were false?";
 const ENDED = new Set(["stored", "differs", "raised"]);
 
 const make = (tag, name, text) => {
@@ -22,6 +23,7 @@ const button = (text, press, label) => {
   made.addEventListener("click", press);
   return made;
 };
+const short = (text) => (text.length > 200 ? `${text.slice(0, 200)} …` : text);
 const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
 // An output of a notebook as [type, text]; of a drawing the line that says all.
@@ -35,15 +37,16 @@ const given = ({ output_type: type, name, text, data }) => {
 // As a notebook stores them: what is printed in one go is one text.
 const gathered = (outputs) => {
   const found = [];
-  for (const [kind, text] of outputs.map(given)) {
+  for (const output of outputs) {
+    const [kind, text] = given(output);
     const printed = kind === "stdout" || kind === "stderr";
-    if (printed && found.at(-1)?.[0] === kind) found.at(-1)[1] += text;
-    else found.push([kind, text]);
+    if (printed && found.at(-1)?.kind === kind) found.at(-1).text += text;
+    else found.push({ kind, text, whole: output.data?.[kind] });
   }
   return found;
 };
 
-export const begin = async (box, base) => {
+export const begin = async (box, base, asked) => {
   const { page, version, cache } = box.dataset;
   const byKey = document.activeElement.matches(".live-button:focus-visible");
   const answer = await fetch(new URL(box.dataset.cells, base));
@@ -61,17 +64,18 @@ export const begin = async (box, base) => {
   let ran = []; // the texts that this Python has run, in order
   let running = null; // the cell at work
   let wanted = -1; // run up to here
+  let only = null; // an answer: no cells but those that it needs
 
   // --- what the browser keeps: the changed cells; it may refuse ---
-  const key = ({ id }) => `live:${page}:${id}`;
-  const kept = (cell) => {
+  const key = ({ id }) => `live:${base.pathname}:${page}:${id}`;
+  const keptText = (cell) => {
     try {
       return localStorage.getItem(key(cell));
     } catch {
       return null;
     }
   };
-  const keep = (cell) => {
+  const keepText = (cell) => {
     try {
       if (cell.edited) localStorage.setItem(key(cell), cell.text);
       else localStorage.removeItem(key(cell));
@@ -96,8 +100,9 @@ export const begin = async (box, base) => {
   const reset = button("Reset", () => end("The next run starts a fresh Python."));
   const file = button("Save as a notebook", async () => {
     try {
-      await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited), about.values);
-      say("Saved: the reader’s notebook of this page, with your cells in it.");
+      await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited), about);
+      const there = about.reads ? "; the zip has what it reads: unpack it, and put the notebook in the place of the one in it" : "";
+      say(`Saved: the reader’s notebook of this page, with your cells in it${there}.`);
     } catch (error) {
       say(`Not saved: ${error.message}.`);
     }
@@ -112,7 +117,7 @@ export const begin = async (box, base) => {
 
   // --- cells; that of an exercise is answered where the exercise stands ---
   const cells = about.cells.map((spec, index) => {
-    const text = kept(spec) ?? spec.source;
+    const text = keptText(spec) ?? spec.source;
     const cell = { ...spec, index, text, edited: text !== spec.source, state: "", outputs: [] };
     const pre = make("pre");
     if (spec.exercise) {
@@ -120,6 +125,9 @@ export const begin = async (box, base) => {
       const input = make("div", "highlight live-answer");
       input.append(pre);
       cell.holder?.append(input);
+      cell.solution = cell.holder?.nextElementSibling;
+      if (!cell.solution?.matches("details.solution")) cell.solution = null;
+      else document.querySelector(`.cell.c${index + 1}`)?.after(cell.solution);
     } else cell.holder = document.querySelector(`.cell.c${index}`);
     const place = spec.exercise ? pre : cell.holder?.querySelector(".cell_input pre");
     if (!cell.holder || !place) return cell;
@@ -129,7 +137,17 @@ export const begin = async (box, base) => {
     if (spec.exercise) cell.mark.setAttribute("role", "status");
     cell.undo = button("Put back", () => change(cell, cell.source), `Put back ${name}`);
     cell.line = make("div", "live-line");
-    cell.line.append(button("Run", () => press(cell), `Run ${name}`), cell.mark, cell.undo);
+    cell.line.append(button(spec.exercise ? "Check" : "Run", () => press(cell), `Run ${name}`), cell.mark, cell.undo);
+    if (cell.solution) {
+      cell.solution.hidden = true; // until there was a try
+      cell.offer = button("Solution", () => {
+        cell.solution.hidden = false;
+        cell.solution.open = true;
+        cell.solution.scrollIntoView({ block: "nearest" });
+      });
+      cell.offer.hidden = true;
+      cell.line.append(cell.offer);
+    }
     cell.editor = edit(place, shown(cell), `Code of ${name}`, { changed: (now) => change(cell, now), run: () => press(cell) });
     cell.editor.area.closest(".cell_input, .live-answer").append(cell.line);
     const fold = cell.line.closest("details.fold");
@@ -144,7 +162,7 @@ export const begin = async (box, base) => {
     cell.edited = cell.text !== cell.source;
     if (cell.editor && cell.editor.area.value !== shown(cell)) cell.editor.set(shown(cell));
     if (!cell.edited) clear(cell);
-    keep(cell);
+    keepText(cell);
     const undone = !cell.edited && (ran[cell.index] ?? cell.source) !== cell.source;
     if (undone) end("Put back. The next run starts a fresh Python.");
     else showAll();
@@ -168,24 +186,43 @@ export const begin = async (box, base) => {
     lost: () => "not finished",
     stored: (cell) => `as stored${why(cell)}`,
     differs: (cell) => `differs${why(cell)}`,
-    raised: ({ error: { ename, evalue, line } }) => `raised ${ename}${line ? ` in line ${line}` : ""}${evalue ? `: ${evalue}` : ""}`,
+    raised: ({ error: { ename, evalue, line } }) => `raised ${ename}${line ? ` in line ${line}` : ""}${evalue ? `: ${short(evalue)}` : ""}`,
+  };
+  // Of an answer, [state, text]; one that is not begun is nothing.
+  const verdict = (cell) => {
+    const of = cell.state === "raised" ? cell : cells[cell.index + 1];
+    if (!cell.edited) return ["", ""];
+    if (!ended(of)) return [of.state, words[of.state](of)];
+    if (late(of)) return ["late", of.basis === GONE ? "not checked in this Python" : "not checked since your change"];
+    if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? PROVED : "Right."];
+    const { ename, evalue, line } = of.error;
+    if (["AssertionError", "NotImplementedError"].includes(ename)) return ["raised", `Not yet: ${short(evalue)}`];
+    if (of === cell) return ["raised", `Not yet: ${ename}${line ? ` in line ${line} of your answer` : ""}: ${short(evalue)}`];
+    return ["raised", `Not yet: as the check uses your answer, ${ename}: ${short(evalue)}`];
   };
   const show = (cell) => {
     if (!cell.mark) return;
-    // An answer is what its check says; one that is not begun is nothing.
-    const checked = cell.stub !== undefined && ended(cell) && cell.state !== "raised";
-    const of = checked ? cells[cell.index + 1] : cell;
-    const state = cell.stub !== undefined && !cell.edited ? "" : late(of) ? "late" : of.state;
-    const text = state === "late" ? (of.basis === GONE ? "not run in this Python" : "not run since your change") : words[state](of);
-    cell.mark.textContent = checked && text ? `its check: ${text}` : text;
+    const answer = cell.stub === undefined ? cells[cell.index - 1] : cell; // of a check
+    let state = late(cell) ? "late" : cell.state;
+    let text = state === "late" ? (cell.basis === GONE ? "not run in this Python" : "not run since your change") : words[state](cell);
+    if (answer === cell) [state, text] = verdict(cell);
+    else if (answer?.edited && answer.stub !== undefined) state = text = ""; // the answer says it
+    cell.mark.textContent = text;
     cell.mark.dataset.state = state;
     cell.undo.hidden = !cell.edited;
+    if (cell.offer && (state === "right" || state === "raised")) cell.offer.hidden = false;
+    if (state === "right" && answer === cell) {
+      keep("answered", kept("answered").add(cell.exercise));
+      cell.holder.dataset.answered = "";
+    }
     if (!cell.sign) return;
     cell.sign.textContent = text;
     cell.sign.dataset.state = state;
   };
+  // What is sent in the place of a cell that `only` does not need is nothing.
+  const due = (cell) => (only && !only.needs.includes(cell.index) && cell.index < only.index && !cell.edited ? "" : cell.text);
   const firstStale = () => {
-    const at = cells.findIndex((cell, index) => ran[index] !== cell.text);
+    const at = cells.findIndex((cell, index) => ran[index] !== due(cell));
     return at < 0 ? cells.length : at;
   };
   const showAll = () => {
@@ -231,9 +268,9 @@ export const begin = async (box, base) => {
     clear(cell);
     if (!cell.holder) return;
     const result = (cell.result = make("div", "cell_output live-result"));
-    for (const [kind, text] of gathered(cell.outputs)) {
+    for (const { kind, text, whole } of gathered(cell.outputs)) {
       if (kind === "image/svg+xml") result.append(picture(text));
-      else if (kind === "text/html") result.append(frame(cell.outputs.find((each) => given(each)[1] === text).data[kind], about.scripts, `What cell ${cell.index + 1} shows now`));
+      else if (kind === "text/html") result.append(frame(whole, about.scripts, `What cell ${cell.index + 1} shows now`));
       else if (kind !== "error") result.append(textBox(text, kind === "stderr" ? "stderr" : "stream"));
     }
     if (cell.error) result.append(textBox(String(cell.error.traceback), "stderr"));
@@ -256,13 +293,14 @@ export const begin = async (box, base) => {
   // --- running ---
   const press = (cell) => {
     if (cell.stub === undefined) run(cell.index);
-    else if (cell.edited) run(cell.index + 1, false, cell.index);
+    else if (cell.edited) run(cell.index + 1, false, cell.index, cell);
     else say("Write your answer first; until then the book’s solution runs here.");
   };
   // What a changed cell did to Python's modules stays in that Python. So where it is put
   // back, or a cell above it runs again, a fresh one starts.
   const foreign = (last) => ran.some((text, at) => at > last && text !== cells[at].source);
-  const run = (last, anew = false, from = last) => {
+  const run = (last, anew = false, from = last, answer = null) => {
+    if (!running) only = answer;
     wanted = engine && (running || !ready) ? Math.max(wanted, last) : last;
     if (running) return;
     if (anew || foreign(last)) end("");
@@ -303,16 +341,17 @@ export const begin = async (box, base) => {
     if (index > wanted || index >= cells.length) return rest();
     ran.length = index;
     running = cells[index];
-    Object.assign(running, { state: "runs", outputs: [], error: null, cut: false, basis: basis(running), at: running.text });
+    const source = due(running);
+    Object.assign(running, { state: source ? "runs" : "", outputs: [], error: null, cut: false, basis: basis(running), at: source });
     clear(running);
     showAll();
     say(`Cell ${index + 1} of ${cells.length} runs …`);
-    const needs = Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(running.text));
-    engine.postMessage({ do: "run", index, source: running.text, needs });
+    const needs = Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(source));
+    engine.postMessage({ do: "run", index, source, needs });
   };
   const rest = () => {
     showAll();
-    say(summary());
+    say(only ? "" : summary());
     document.documentElement.dataset.live = "rests";
   };
   const hear = {
@@ -338,10 +377,18 @@ export const begin = async (box, base) => {
       const cell = running;
       running = null;
       ran[cell.index] = cell.at;
-      const same = !cell.cut && JSON.stringify(gathered(cell.outputs)) === JSON.stringify(cell.stored);
-      cell.state = cell.error ? "raised" : same ? "stored" : "differs";
-      if (!same && (cell.stub === undefined || (cell.edited && cell.outputs.length))) draw(cell);
-      next();
+      const shown = gathered(cell.outputs).map(({ kind, text }) => [kind, text]);
+      const same = !cell.cut && JSON.stringify(shown) === JSON.stringify(cell.stored);
+      if (cell.at) cell.state = cell.error ? "raised" : same ? "stored" : "differs";
+      const answer = cells[cell.index - 1]?.stub === undefined ? cell : cells[cell.index - 1];
+      const quiet = !cell.at || same || (answer !== cell && answer.edited);
+      // A name on which the book's solution does not rest may be another cell's.
+      if (only && (cell === only || answer === only) && cell.error?.ename === "NameError") only = null;
+      try {
+        if (!quiet && (cell.stub === undefined || (cell.edited && cell.outputs.length))) draw(cell);
+      } finally {
+        next();
+      }
     },
     broken({ text }) {
       end(`${running ? `Cell ${running.index + 1}: ` : ""}Python broke down (${text}). The next run starts a fresh one.`);
@@ -351,6 +398,9 @@ export const begin = async (box, base) => {
   // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
   box.hidden = true;
   const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility?.() ?? true);
-  if (byKey) areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING)?.focus();
-  run(about.first);
+  const first = cells.find(({ exercise, editor }) => editor && exercise && exercise === asked);
+  if (byKey && !first) areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING)?.focus();
+  if (!first) return run(about.first);
+  first.editor.area.focus();
+  run(first.index - 1, false, 0, first); // Python comes while one writes
 };

@@ -2,17 +2,14 @@
 // finds answers and checks by the names that it knows.
 const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-const download = (name, text) => {
+const download = (name, href) => {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  Object.assign(link, { href, download: name }).click();
 };
 
 // `changed`: cells, each with what it was and its text. What was a set-up cell of its own is
 // part of the notebook's first, and the `values` in it, below their mark, stand in the second.
-export const save = async (address, changed, values) => {
+export const save = async (address, changed, { values, reads }) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`the site has no notebook of this page (${answer.status})`);
   const notebook = await answer.json();
@@ -23,5 +20,10 @@ export const save = async (address, changed, values) => {
     const whole = cell.id === id ? text : cell.source.join("").replace(part, () => text);
     Object.assign(cell, { source: lines(whole), outputs: [], execution_count: null });
   }
-  download(address.pathname.split("/").pop(), `${JSON.stringify(notebook, null, 1)}\n`);
+  const name = address.pathname.split("/").pop();
+  const text = new Blob([`${JSON.stringify(notebook, null, 1)}\n`], { type: "application/x-ipynb+json" });
+  const there = URL.createObjectURL(text);
+  download(name, there);
+  setTimeout(() => URL.revokeObjectURL(there), 10_000);
+  if (reads) download("", address.href.replace(/ipynb$/, "zip"));
 };

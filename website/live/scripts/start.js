@@ -26,8 +26,8 @@
     disable("This browser is too old to run Python; the page as it stands was proved.");
   } else {
     try {
-      const kept = Object.keys(localStorage).some((key) => key.startsWith(`live:${page}:`));
-      if (kept) line.append(" Your changes are still here.");
+      const start = `live:${new URL("./", here).pathname}:${page}:`;
+      if (Object.keys(localStorage).some((key) => key.startsWith(start))) line.append(" Your changes are still here.");
       caches.match(new URL(`engine/${cache.slice(5)}.wasm.gz`, here), { cacheName: cache }).then(
         (there) => there && line.firstChild.replaceWith("Python is already in this browser."),
         () => {}, // it may refuse to keep anything
@@ -35,15 +35,30 @@
     } catch {
       // So may this.
     }
-    button.addEventListener("click", async () => {
+    const answers = [];
+    const begin = async (exercise) => {
       if (button.hasAttribute("aria-disabled")) return;
       button.setAttribute("aria-disabled", "true");
       try {
-        const { begin } = await import(new URL(`${version}/page.js`, here).href);
-        await begin(box, new URL("./", here));
+        const module = await import(new URL(`${version}/page.js`, here).href);
+        await module.begin(box, new URL("./", here), exercise);
+        for (const each of answers) each.remove();
       } catch (error) {
         disable(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
       }
-    });
+    };
+    button.addEventListener("click", () => begin());
+    const done = kept("answered");
+    for (const exercise of document.querySelectorAll(".exercise[id]")) {
+      const here = button.cloneNode();
+      here.textContent = "Answer here";
+      here.addEventListener("click", () => {
+        for (const each of answers) each.textContent = "Python comes …";
+        begin(exercise.id);
+      });
+      answers.push(here);
+      exercise.append(here);
+      if (done.has(exercise.id)) exercise.dataset.answered = "";
+    }
   }
 }
