@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from course import kit
-from manuscript import Page, edition, wrong_answers
+from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
@@ -63,10 +63,8 @@ OTTER_ANSWER = """\
 
 
 def hidden(page: Page, label: str) -> str:
-    """The check with other inputs, or nothing."""
-    check = page.checks[label]
-    found = wrong_answers.collected()[label].hidden_check(check)
-    return "" if found == check else found
+    """The check with other inputs: its lines may answer, so nobody sees them."""
+    return wrong_answers.collected()[label].hidden_check(page.checks[label])
 
 
 def for_nbgrader(page: Page) -> Notebook:
@@ -80,9 +78,8 @@ def for_nbgrader(page: Page) -> Notebook:
         return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        text = page.checks[label]
-        if asked := hidden(page, label):
-            text = NBGRADER_CHECK.format(check=text, hidden=asked)
+        view = stubs.in_view(page.checks[label])
+        text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
         points = worth[label]
         return [_nbgrader(cell, text, f"check-{label}", points=points)]
 
@@ -134,10 +131,12 @@ def for_otter(page: Page) -> Notebook:
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        tests = [edition.code(cell["id"], silent(page.checks[label]))]
-        if asked := hidden(page, label):
-            text = f"# HIDDEN\n{silent(asked)}"
-            tests.append(edition.code(f"hidden-{label}"[:64], text))
+        view = stubs.in_view(page.checks[label])
+        text = f"# HIDDEN\n{silent(hidden(page, label))}"
+        tests = [
+            edition.code(cell["id"], view),
+            edition.code(f"hidden-{label}"[:64], text),
+        ]
         begin, end = _raw(label, "# BEGIN TESTS"), _raw(label, "# END TESTS")
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 

@@ -4,7 +4,8 @@ A page of the path or on real models, the first two parts of _toc.yml, is short,
 somebody reads it who looks at every picture and plays with every explorer
 (``Page.seconds`` says what counts), and as a notebook. It begins with a question and a
 picture, its story ends with the answer and the question that forces the next page, and
-its last section lists what its companion has, with the results.
+its last section lists what its companion has, by title. Any other page answers first,
+and leads on, if it does, in its last words.
 """
 
 import ast
@@ -265,6 +266,20 @@ def exercises(page: Page) -> Iterator[str]:
         )
 
 
+def furniture(page: Page, told: bool) -> Iterator[str]:
+    """One answer and one way on: where a told story ends, else in the first cell and
+    the last."""
+    texts = [cell.source for cell in page.cells if cell.kind == "markdown"]
+    end = page.main[-1].parts[-1].source if told else ""
+    for sign, place in (IN_ONE_LINE, end or texts[0]), (AND_NOW, end or texts[-1]):
+        if (found := sum(text.count(sign) for text in texts)) > 1:
+            yield f"{sign} {found} times"
+        if found and sign not in place:
+            yield f"{sign} is not at its place"
+    for old in re.findall(r"^#+ Summary|\bNext:", "\n".join(texts), re.MULTILINE):
+        yield f"{old!r}: say {IN_ONE_LINE} and {AND_NOW} alone"
+
+
 def norms(page: Page) -> Iterator[str]:
     """Vectors that have a length: that is for texts. In captions too."""
     for cell in page.cells:
@@ -348,21 +363,10 @@ def reserved(page: Page) -> Iterator[str]:
                 yield f"{part.id}: {match[0]!r}, but {meaning}"
 
 
-def answered(page: Page) -> Iterator[str]:
-    """Its one line stands before the question that leads on, and not at the top."""
-    last = page.main[-1].parts[-1:]
-    if IN_ONE_LINE in page.cells[0].source or not any(
-        IN_ONE_LINE in part.source for part in last
-    ):
-        yield f"{IN_ONE_LINE} belongs into the last part of its main text"
-
-
 OF_A_CHAPTER: tuple[Rule, ...] = (
     *(opening, executed, code, values, outputs, figures, checked, exercises, norms),
 )
-OF_THE_PATH: tuple[Rule, ...] = (
-    *(lengths, whole, cells, beginning, order, reserved, answered),
-)
+OF_THE_PATH: tuple[Rule, ...] = (*(lengths, whole, cells, beginning, order, reserved),)
 
 
 # Beside another page
@@ -381,9 +385,10 @@ def ending(page: Page, following: Page) -> Iterator[str]:
 
 
 def deeper(page: Page, companion: Page) -> Iterator[str]:
-    """The list at the end has each section of the companion and its result."""
+    """The list at the end has each section of the companion, which begins with its
+    result, and nothing but linked titles."""
     listed = page.sections[-1].parts[0].source if page.sections[-1].parts else ""
-    entries = [" ".join(entry.split()) for entry in re.split("^- ", listed, flags=re.M)]
+    entries = re.findall("^- (.+)", listed, flags=re.M)
     file = f"{companion.name.rpartition('/')[2]}.ipynb"
     for section in companion.sections:
         if section.level != 2 or section.title == EXERCISES:
@@ -391,17 +396,14 @@ def deeper(page: Page, companion: Page) -> Iterator[str]:
         formula = "$" in section.title  # which no anchor has
         to = f"#{section.labels[-1]}" if formula else f"{file}#{section.anchor}"
         link = f"[{section.title}]({to})"
-        found = next((e for e in entries if e.startswith(link)), None)
-        said = result(section)
-        if not said:
+        if not result(section):
             rule = f"one sentence of {RESULT} words at most, a paragraph by itself"
             yield f"{companion.name}: {section.title!r} begins with its result: {rule}"
-        elif found is None:
+        if link not in entries:
             yield f"its list has no entry {link}"
-        else:
-            line = plain_line(found.removeprefix(link)).lstrip(": ")
-            if line.lower() != said.lower():
-                yield f"{link} says {line!r}, the section {said!r}"
+    for entry in entries:
+        if not re.fullmatch(r"\[.+\]\(\S+\)", entry):
+            yield f"{entry!r} is not a linked title alone"
 
 
 def plain_line(text: str) -> str:

@@ -39,6 +39,7 @@ def test_page(name: str) -> None:
     found = faults(page, rules.in_the_fields_words)
     if page.is_notebook:
         found += faults(page, *rules.OF_A_CHAPTER)
+        found += rules.furniture(page, page in SHORT)
     if page in SHORT:
         found += faults(page, *rules.OF_THE_PATH)
         found += beside(page, FOLLOWING.get(page), BOOK.companion(page))
@@ -87,7 +88,7 @@ GOOD = [
     ("f = 1", "solution-ex-a"),
     ":::{solution-end}\n:::",
     ("assert f == x", "check-ex-a"),
-    "## Deeper\n\n- [More](a_deeper.ipynb#more): the result is $x$.",
+    "## Deeper\n\n- [More](a_deeper.ipynb#more)",
 ]
 COMPANION = [
     "# Deeper in it",
@@ -110,7 +111,9 @@ LESS = [
 BROKEN = [
     "# "
     + "long " * 13
-    + "\n\n**Bold.** No question. *In one line:* no.\n\nMore of it.",
+    + "\n\n**Bold.** "
+    + 2 * "*In one line:* no. "
+    + "**Next:** more.",
     ("import a\n" * 12 + MARK + '\nA = chosen(9, "5 to 4")  # width', "parameters"),
     "The length of a code, $\\omega_k$, " + "word " * 2000,
     *4 * ["b"],
@@ -138,7 +141,7 @@ SEEN = {
     **{"in_the_fields_words": 3, "opening": 2, "executed": 2, "code": 8, "values": 3},
     **{"outputs": 4, "figures": 8, "checked": 6, "exercises": 2, "norms": 1},
     **{"lengths": 3, "cells": 4, "beginning": 3, "order": 1, "reserved": 1},
-    **{"answered": 1, "ending": 1, "deeper": 6},
+    **{"furniture": 3, "ending": 1, "deeper": 11},
 }
 """How often each rule is broken on it."""
 
@@ -166,6 +169,7 @@ def every(page: Page, following: Page, companion: Page) -> list[str]:
     """What any rule finds."""
     found = faults(page, rules.in_the_fields_words, *rules.OF_A_CHAPTER)
     found += faults(page, *rules.OF_THE_PATH)
+    found += [f"furniture: {fault}" for fault in rules.furniture(page, told=True)]
     return found + list(beside(page, following, companion))
 
 
