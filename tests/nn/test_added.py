@@ -123,25 +123,6 @@ def test_length_first(kind):
     assert torch.equal(first(x[:, 0]), usual(x[:, 0]))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("batch_first", [True, False])
-def test_whole_positions_come_from_the_table_and_are_the_same(batch_first, dtype):
-    table, formula = (
-        SinusoidalPositionalEncoding(8, max_length=n, batch_first=batch_first)
-        for n in (16, 0)
-    )
-    x = torch.randn(5, 5, 8).to(dtype)
-    for at in (torch.randint(16, (5, 5)), torch.tensor([3, 0, 15, 15, 1])):
-        found = table(x, positions=at)
-        assert torch.equal(found, formula(x, positions=at))
-    for at, offset in ((torch.arange(12, 17), 0), (torch.arange(5), -1)):
-        found = table(x, positions=at, offset=offset)  # not all are in the table
-        assert torch.equal(found, formula(x, positions=at, offset=offset))
-    assert torch.equal(
-        table(x, positions=torch.arange(5), offset=2), table(x, offset=2)
-    )
-
-
 def test_forward_changes_nothing():
     module = SinusoidalPositionalEncoding(6, max_length=4, dropout=0.5)
     table, version = module.table, module.table._version
@@ -186,16 +167,6 @@ def test_the_dtype_of_x_alone_decides(kind, of_module, dtype, device):
 
 
 # Gradients and dropout
-
-
-def test_gradients_pass_unchanged():
-    module = SinusoidalPositionalEncoding(6, max_length=3)
-    for given in ({}, {"offset": 9}, {"positions": torch.arange(4)}):
-        x = torch.randn(2, 4, 6, requires_grad=True)
-        weights = torch.randn(2, 4, 6)
-        (module(x, **given) * weights).sum().backward()
-        assert torch.equal(x.grad, weights)
-    assert not module.table.requires_grad
 
 
 def test_positions_have_the_gradient_of_the_formula():
@@ -244,13 +215,6 @@ def test_a_device_without_float64_leaves_the_work_to_the_cpu():
     """Apple's; its own part of `forward` is not run here."""
     assert with_float64(torch.device("mps")).type == "cpu"
     assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
-
-
-def test_nothing_is_learned_or_saved():
-    module = SinusoidalPositionalEncoding(6, max_length=9, dropout=0.1)
-    assert list(module.parameters()) == []
-    assert module.state_dict() == {}
-    assert [name for name, _ in module.named_buffers()] == ["table"]
 
 
 # Learned

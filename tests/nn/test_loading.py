@@ -185,6 +185,14 @@ def test_vmap_over_x_and_positions(make):
     close(torch.vmap(partial(on, module), 1, 1)(x), on(module, x))
 
 
+@on_each(*MAKERS)
+def test_what_print_shows_makes_it_again(make):
+    shown = repr(make())
+    assert repr(eval(shown)) == shown
+    chosen = make.keywords.keys() - {"init_std"}  # where it began says little later
+    assert all(f"{name}={make.keywords[name]!r}" in shown for name in chosen)
+
+
 # loaders that know nothing of a table
 
 
