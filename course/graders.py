@@ -11,6 +11,7 @@ person reads a proof: its cell has the points of its rubric, the check has the r
 
 import ast
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,24 +22,9 @@ from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
 
-TRIED = Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
+TRIED = (HERE / "requirements.txt").read_text(encoding="utf-8")
 
-NBGRADER_CONFIG = """\
-# nbgrader reads this file: start it in this folder. One assignment a chapter.
-c = get_config()
-c.CourseDirectory.course_id = "positional-encodings"
-c.CourseDirectory.root = "."
-c.ClearSolutions.code_stub = {"python": ""}  # the stub stands above the solution
-c.ClearSolutions.text_stub = ""              # of a proof: the sentence above stays
-c.Execute.timeout = 60                       # seconds a cell; then the next one runs
-# Feedback prints neither hidden tests nor, in a traceback, the lines of one.
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "nbgrader.preprocessors.ClearHiddenTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-]
-c.Execute.extra_arguments = ["--InteractiveShell.xmode=Minimal"]
-"""
 NBGRADER_ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 NBGRADER_CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
 OTTER_CONFIG = """\
@@ -48,11 +34,18 @@ requirements: requirements.txt
 files:
   - pe_lib
   - requirements.txt
-{data}export_cell: false
+{data}export_cell:
+  filtering: true           # of what a person grades: the proofs
+  require_no_pdf_ack: true  # without LaTeX there is no PDF, and a student is told
+  run_tests: false
 generate:
-  pdf: false
-  show_stdout: true
+  pdf: true
 """
+OTTER_TEST = """\
+\"\"\" # BEGIN TEST CONFIG
+failure_message: The last line below says what is wrong.
+\"\"\" # END TEST CONFIG
+{check}"""
 OTTER_ANSWER = """\
 ''' # BEGIN PROMPT
 {stub}
@@ -134,7 +127,8 @@ def for_otter(page: Page) -> Notebook:
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        tests = [edition.code(cell["id"], silent(page.checks[label]))]
+        text = OTTER_TEST.format(check=silent(page.checks[label]))
+        tests = [edition.code(cell["id"], text)]
         if asked := hidden(page, label):
             text = f"# HIDDEN\n{silent(asked)}"
             tests.append(edition.code(f"hidden-{label}"[:64], text))
@@ -207,14 +201,12 @@ def _with_cells(page: Page, answer: Maker, check: Maker, proof: Maker) -> Notebo
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
     """A course folder of nbgrader: settings, and a folder a chapter with exercises."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "nbgrader_config.py").write_text(NBGRADER_CONFIG, encoding="utf-8")
     exercised = [page for page in pages if page.exercises]
     for page in exercised:
         name = kit.short(page).rpartition("/")[2]
         _write_assignment(for_nbgrader(page), page, folder / "source" / name)
     _write_requirements(exercised, folder, "nbgrader")
-    _write_readme("nbgrader", folder, exercised)
+    _write_steps("nbgrader", folder, exercised)
 
 
 def write_otter(pages: list[Page], folder: Path) -> None:
@@ -224,14 +216,17 @@ def write_otter(pages: list[Page], folder: Path) -> None:
         place = folder / kit.short(page).rpartition("/")[2]
         _write_assignment(for_otter(page), page, place)
         _write_requirements([page], place, "otter-grader")
-    _write_readme("otter", folder, exercised)
+    _write_steps("otter", folder, exercised)
 
 
-def _write_readme(tool: str, folder: Path, pages: list[Page]) -> None:
-    """What a lecturer does next, with the first chapter as the example."""
-    text = Path(__file__).with_name(f"{tool}.md").read_text(encoding="utf-8")
-    name = kit.short(pages[0]).rpartition("/")[2]
-    (folder / "README.md").write_text(text.replace("NAME", name), encoding="utf-8")
+def _write_steps(tool: str, folder: Path, pages: list[Page]) -> None:
+    """What grades, and what a lecturer does next, the first chapter as the example."""
+    shutil.copytree(HERE / tool, folder, dirs_exist_ok=True)
+    for name in ("alone.py", "Dockerfile"):
+        shutil.copy(HERE / name, folder)
+    readme, name = folder / "README.md", kit.short(pages[0]).rpartition("/")[2]
+    text = readme.read_text(encoding="utf-8").replace("NAME", name)
+    readme.write_text(text, encoding="utf-8")
 
 
 def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:

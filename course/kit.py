@@ -49,9 +49,9 @@ ADVICE = {
         "Hand in the\nnotebooks; do not rename the exercises."
     ),
     "instructor": (
-        "Each chapter has its solutions, and below each check the wrong answers that "
-        "are given\nmost, with what the check says to them and the figure that clears "
-        "them up. Not for\nstudents."
+        "Each chapter has its solutions, and below each check likely mistakes, with "
+        "what the\ncheck says to them and the figure that clears them up. Not for "
+        "students."
     ),
 }
 
@@ -79,7 +79,7 @@ def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
 
 
 def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
-    """With solutions, and below each check what is answered wrongly, and why."""
+    """With solutions, and below each check likely mistakes, and why."""
     notebook = edition.make(
         page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
     )

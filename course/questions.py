@@ -2,8 +2,7 @@
 
     gift(page)    the questions of a page, from ``questions.yml``
 
-The right option is written for the question. The wrong ones are what students thought
-who answered an exercise of the page, or of its companion, wrongly.
+Each option has a sentence of feedback. A wrong one is a likely mistake.
 """
 
 import re
@@ -14,7 +13,7 @@ from typing import Any
 import yaml
 
 from course import kit
-from manuscript import Page, wrong_answers
+from manuscript import Page
 from manuscript.markdown import words
 
 MARKS = re.compile(r"[~=#{}:\\]")
@@ -28,12 +27,6 @@ def asked() -> dict[str, list[dict[str, Any]]]:
     return questions
 
 
-def thought(place: str) -> str:
-    """What was thought in a wrong answer: ``ex-offset 2``."""
-    label, number = place.split()
-    return wrong_answers.collected()[label].wrong[int(number) - 1].thinks
-
-
 def escaped(text: str) -> str:
     """Words that mean nothing to GIFT."""
     return MARKS.sub(r"\\\g<0>", words(text))
@@ -44,9 +37,11 @@ def gift(page: Page) -> str:
     name = kit.short(page)
     parts = [f"$CATEGORY: Positional encodings/{words(page.title)}"]
     for number, one in enumerate(asked()[name], 1):
-        wrong = [f"~{escaped(thought(place))}" for place in one["wrong"]]
-        options = [f"={escaped(one['right'])}", *wrong]
-        body = "\n".join(f"  {option}" for option in options)
+        options = [("=", one["right"]), *(("~", wrong) for wrong in one["wrong"])]
+        body = "\n".join(
+            f"  {mark}{escaped(option)}#{escaped(feedback)}"
+            for mark, (option, feedback) in options
+        )
         question = escaped(one["question"])
         parts.append(f"::{name} {number}::{question} {{\n{body}\n}}")
     return "\n\n".join(parts) + "\n"

@@ -29,6 +29,30 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_nothing_is_lost(tmp_path: Path) -> None:
+    """What somebody put there, or changed, stops it before it writes anything."""
+
+    def make() -> None:
+        build.build(["counting"], ["otter", "questions"], tmp_path)
+
+    make()
+    make()
+    work = tmp_path / "otter/counting/submissions/ada.ipynb"
+    work.parent.mkdir()
+    work.write_text("{}", encoding="utf-8")
+    before = (tmp_path / "otter/README.md").stat().st_mtime_ns
+    with pytest.raises(SystemExit, match=r"ada\.ipynb.* nothing was changed"):
+        make()
+    assert (tmp_path / "otter/README.md").stat().st_mtime_ns == before
+    work.unlink()
+    make()
+    (question,) = (tmp_path / "questions").iterdir()
+    question.write_text("Mine.", encoding="utf-8")
+    with pytest.raises(SystemExit, match=question.name):
+        make()
+    assert question.read_text(encoding="utf-8") == "Mine."
+
+
 def marked_down(path: Path) -> str:
     """The text of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
