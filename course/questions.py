@@ -1,6 +1,7 @@
 """Multiple-choice questions in GIFT, which Moodle and other platforms read.
 
-    gift(page)    the questions of a page, from ``questions.yml``
+    gift("failures/counting", title)    the questions of a page, from ``questions.yml``
+    gift(BEFORE, title)                 those on what students must know beforehand
 
 Each option has a sentence of feedback. A wrong one is a likely mistake.
 """
@@ -16,6 +17,7 @@ from course import kit
 from manuscript import Page
 from manuscript.markdown import words
 
+BEFORE = "before"
 MARKS = re.compile(r"[~=#{}:\\]")
 
 
@@ -32,10 +34,9 @@ def escaped(text: str) -> str:
     return MARKS.sub(r"\\\g<0>", words(text))
 
 
-def gift(page: Page) -> str:
+def gift(name: str, title: str) -> str:
     """A category, and its questions; the first option of each is right."""
-    name = kit.short(page)
-    parts = [f"$CATEGORY: Positional encodings/{words(page.title)}"]
+    parts = [f"$CATEGORY: Positional encodings/{words(title)}"]
     for number, one in enumerate(asked()[name], 1):
         options = [("=", one["right"]), *(("~", wrong) for wrong in one["wrong"])]
         body = "\n".join(
@@ -50,6 +51,7 @@ def gift(page: Page) -> str:
 def write(pages: list[Page], folder: Path) -> None:
     """A file for each page that has questions."""
     folder.mkdir(parents=True, exist_ok=True)
-    for page in (page for page in pages if kit.short(page) in asked()):
-        name = kit.short(page).replace("/", "-")
-        (folder / f"{name}.gift").write_text(gift(page), encoding="utf-8")
+    titles = {BEFORE: "Before the course"} | {kit.short(p): p.title for p in pages}
+    for name in asked().keys() & titles.keys():
+        path = folder / f"{name.replace('/', '-')}.gift"
+        path.write_text(gift(name, titles[name]), encoding="utf-8")

@@ -46,7 +46,7 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
     assert (tmp_path / "otter/README.md").stat().st_mtime_ns == before
     work.unlink()
     make()
-    (question,) = (tmp_path / "questions").iterdir()
+    question = tmp_path / "questions/failures-counting.gift"
     question.write_text("Mine.", encoding="utf-8")
     with pytest.raises(SystemExit, match=question.name):
         make()
@@ -234,6 +234,12 @@ def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
         assert f"## {kit.short(page)}, " in text
     assert text.count("*Answer.*") == text.count("## ") >= len(asked)
     assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
+    for one in kit.asked(BOOK.notebooks):
+        assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
+    paper = kit.paper(BOOK.notebooks)
+    assert "55 minutes, 26 points" in paper and paper.count("<section>") == 5
+    for one in kit.asked(BOOK.notebooks):
+        assert one["answer"] not in paper
 
 
 def test_a_course_has_the_chapters_that_were_chosen() -> None:
