@@ -18,7 +18,7 @@ from typing import Any
 
 from course import kit, mine
 from course.mine import Mine, Points
-from manuscript import Page, edition, wrong_answers
+from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
@@ -58,10 +58,8 @@ OTTER_ANSWER = """\
 
 
 def hidden(page: Page, label: str) -> str:
-    """The check with other inputs, or nothing."""
-    check = page.checks[label]
-    found = wrong_answers.collected()[label].hidden_check(check)
-    return "" if found == check else found
+    """The check with other inputs: its lines may answer, so nobody sees them."""
+    return wrong_answers.collected()[label].hidden_check(page.checks[label])
 
 
 def minutes(page: Page) -> Worth:
@@ -120,10 +118,9 @@ def for_nbgrader(page: Page, worth: Worth | None = None) -> Notebook:
         return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        text = page.checks[label]
-        if asked := hidden(page, label):
-            text = NBGRADER_CHECK.format(check=text, hidden=asked)
         points, _ = worth[label]
+        view = stubs.in_view(page.checks[label])
+        text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
         text = f"# {label}, {points} point{'s' * (points != 1)}\n{text}"
         made = _nbgrader(cell, text, f"check-{label}", points=points)
         made["metadata"]["tags"] = ["raises-exception"]
@@ -178,11 +175,12 @@ def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        text = OTTER_TEST.format(check=silent(page.checks[label]))
-        tests = [edition.code(cell["id"], text)]
-        if asked := hidden(page, label):
-            text = f"# HIDDEN\n{silent(asked)}"
-            tests.append(edition.code(f"hidden-{label}"[:64], text))
+        view = OTTER_TEST.format(check=stubs.in_view(page.checks[label]))
+        text = f"# HIDDEN\n{silent(hidden(page, label))}"
+        tests = [
+            edition.code(cell["id"], view),
+            edition.code(f"hidden-{label}"[:64], text),
+        ]
         begin, end = _raw(label, "# BEGIN TESTS"), _raw(label, "# END TESTS")
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 

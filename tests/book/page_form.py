@@ -4,7 +4,8 @@ A page of the path or on real models, the first two parts of _toc.yml, is short,
 somebody reads it who looks at every picture and plays with every explorer
 (``Page.seconds`` says what counts), and as a notebook. It begins with a question and a
 picture, its story ends with the answer and the question that forces the next page, and
-its last section lists what its companion has, with the results.
+its last section lists what its companion has, by title. Any other page answers first,
+and leads on, if it does, in its last words.
 """
 
 import ast
@@ -29,7 +30,7 @@ CELL_LINES = 15
 # The page whose subject is its code: a whole model in view.
 WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
-AND_NOW = "**And now?**"
+AND_NOW, LINE = "**And now?**", "*In one line:*"
 PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([^)#\s]+)\.ipynb\)")
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
 # Letters that mean one thing on the whole path, seen where they are easily misused.
@@ -139,6 +140,20 @@ def beginning(page: Page) -> Iterator[str]:
         yield f"begins with {roles}, not with text, set-up and figure"
 
 
+def furniture(page: Page, told: bool) -> Iterator[str]:
+    """One answer and one way on: where a told story ends, else in the first cell and
+    the last."""
+    texts = [cell.source for cell in page.cells if cell.kind == "markdown"]
+    end = page.main[-1].parts[-1].source if told else ""
+    for sign, place in (LINE, end or texts[0]), (AND_NOW, end or texts[-1]):
+        if (found := sum(text.count(sign) for text in texts)) > 1:
+            yield f"{sign} {found} times"
+        if found and sign not in place:
+            yield f"{sign} is not at its place"
+    for old in re.findall(r"^#+ Summary|\bNext:", "\n".join(texts), re.MULTILINE):
+        yield f"{old!r}: say {LINE} and {AND_NOW} alone"
+
+
 def order(page: Page) -> Iterator[str]:
     """Main text, recall, exercises, and what is deeper."""
     last = [s.title for s in page.sections if s.level <= 2][-3:]
@@ -161,9 +176,10 @@ def ending(page: Page, following: Page | None) -> Iterator[str]:
 
 
 def deeper(page: Page, companion: Page) -> Iterator[str]:
-    """The list at the end has each section of the companion and its result."""
+    """The list at the end has each section of the companion, which begins with its
+    result, and nothing but linked titles."""
     listed = page.sections[-1].parts[0].source if page.sections[-1].parts else ""
-    entries = [" ".join(entry.split()) for entry in re.split("^- ", listed, flags=re.M)]
+    entries = re.findall("^- (.+)", listed, flags=re.M)
     file = f"{companion.name.rpartition('/')[2]}.ipynb"
     for section in companion.sections:
         if section.level != 2 or section.title == EXERCISES:
@@ -171,17 +187,14 @@ def deeper(page: Page, companion: Page) -> Iterator[str]:
         formula = "$" in section.title  # which no anchor has
         to = f"#{section.labels[-1]}" if formula else f"{file}#{section.anchor}"
         link = f"[{section.title}]({to})"
-        found = next((e for e in entries if e.startswith(link)), None)
-        said = result(section)
-        if not said:
+        if not result(section):
             rule = f"one sentence of {RESULT} words at most, a paragraph by itself"
             yield f"{companion.name}: {section.title!r} begins with its result: {rule}"
-        elif found is None:
+        if link not in entries:
             yield f"its list has no entry {link}"
-        else:
-            line = plain_line(found.removeprefix(link)).lstrip(": ")
-            if line.lower() != said.lower():
-                yield f"{link} says {line!r}, the section {said!r}"
+    for entry in entries:
+        if not re.fullmatch(r"\[.+\]\(\S+\)", entry):
+            yield f"{entry!r} is not a linked title alone"
 
 
 def plain_line(text: str) -> str:

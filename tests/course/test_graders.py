@@ -21,7 +21,7 @@ import pytest
 
 import manuscript
 from course import graders, kit
-from manuscript import edition, wrong_answers
+from manuscript import edition, stubs, wrong_answers
 
 BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
@@ -197,7 +197,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
     assert len(told) == 12
     plain = {n: html.unescape(re.sub(r"<[^>]*>", "", t)) for n, t in told.items()}
     hidden = 0
-    shown = "\n".join(PAGE.checks.values())
+    shown = "\n".join(map(stubs.in_view, PAGE.checks.values()))
     for label in LABELS:
         assert PAGE.solutions[label] not in given
         for what in wrong_answers.collected()[label].rubric:
