@@ -103,21 +103,24 @@ def digests(out: Path, part: str) -> dict[str, str]:
     }
 
 
+def written(out: Path) -> dict[str, str]:
+    """What was written into it, as it was then."""
+    kept = out / WRITTEN
+    text = kept.read_text(encoding="utf-8") if kept.exists() else "{}"
+    return dict(json.loads(text))
+
+
 def not_ours(out: Path, parts: list[str]) -> list[str]:
     """What would be lost: students' work, marks, files that somebody changed."""
-    kept = out / WRITTEN
-    known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     found = {name: what for part in parts for name, what in digests(out, part).items()}
-    return [name for name, what in found.items() if known.get(name) != what]
+    return sorted(dict(found.items() - written(out).items()))
 
 
 def remember(out: Path, part: str) -> None:
     """Keep what was written, so that the next time knows it."""
-    kept = out / WRITTEN
-    known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    others = {n: what for n, what in known.items() if Path(n).parts[0] != part}
+    others = {n: what for n, what in written(out).items() if Path(n).parts[0] != part}
     text = json.dumps(others | digests(out, part), indent=0)
-    kept.write_text(text, encoding="utf-8")
+    (out / WRITTEN).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

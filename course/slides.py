@@ -55,6 +55,8 @@ HERE = Path(__file__).parent
 SEEN = HERE / "plans/drawn.json"
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+LINK = re.compile(r"</?a\b[^>]*>")
+ROLE = re.compile(r"\{(?!cite)[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 QUOTED = {
     "formula": re.compile(r"(?P<text>\$\$.*?\$\$)", re.DOTALL),
@@ -399,40 +401,24 @@ def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
 
 
 def own(text: str, folder: Path) -> str:
-    """A lecturer's Markdown: tables, code, links, pictures from beside the plan."""
+    """Markdown as HTML: tables, code, links, pictures that lie in a folder."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(
         dollarmath_plugin,
         renderer=lambda tex, how: _drawn(tex, display=how["display_mode"]),
     )
-    tokens = parser.parse(text)
+    tokens = parser.parse(sources.cited(text))
     for token in (part for line in tokens for part in line.children or ()):
         if token.type == "image" and "//" not in (source := str(token.attrs["src"])):
-            path = folder / source
-            kind = mimetypes.guess_type(path)[0]
-            data = base64.b64encode(path.read_bytes()).decode()
+            data = base64.b64encode((folder / source).read_bytes()).decode()
+            kind = mimetypes.guess_type(source)[0]
             token.attrs["src"] = f"data:{kind};base64,{data}"
     return str(parser.renderer.render(tokens, parser.options, {}))
 
 
 def blocks(text: str) -> str:
-    """Paragraphs, lists, and formulas on lines of their own, as HTML."""
-    done = []
-    for piece in re.split(
-        r"(\$\$.*?\$\$)|\n\s*\n", sources.cited(text), flags=re.DOTALL
-    ):
-        entries = re.split(r"^(?:\d+\.|-) +", (piece or "").strip(), flags=re.MULTILINE)
-        if entries[0].startswith("$$"):
-            done.append(_drawn(entries[0].strip("$\n"), display=True))
-        elif len(entries) > 1:
-            kind = "ol" if piece.strip()[0].isdigit() else "ul"
-            items = "".join(
-                f"<li>{inline(entry.strip())}</li>" for entry in entries[1:]
-            )
-            done.append(f"<{kind}>{items}</{kind}>")
-        elif entries[0]:
-            done.append(f"<p>{inline(entries[0])}</p>")
-    return "\n".join(done)
+    """What is quoted from a page, its links as words."""
+    return LINK.sub("", own(ROLE.sub(r"\1", text), ROOT))
 
 
 def _drawn(tex: str, *, display: bool = False) -> str:
