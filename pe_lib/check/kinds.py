@@ -241,16 +241,12 @@ class Rotary(Reader):
         basis = torch.eye(d)[:, None, None].expand(-1, 2, n, -1)
         if "batch" in self.honours:
             call = self.call(n, batch=d)
-            with torch.no_grad():
-                rows = self.tensor(self.module(call), call, basis)[:, 0]
+            rows = self.rows(self.module(call), call, basis)[:, 0]
         else:
-            each, call = [], self.call(n)
-            with torch.no_grad():
-                for x in basis[:, None].expand(-1, 3, -1, -1, -1):
-                    each.append(self.tensor(self.module(call), call, x)[:1, 0])
-            rows = torch.cat(each)
-        found: Array = rows.detach().double().numpy().reshape(d, n, len(self.parts), d)
-        return found.transpose(2, 1, 3, 0)
+            call, each = self.call(n), basis[:, None].expand(-1, 3, -1, -1, -1)
+            found = [self.rows(self.module(call), call, x)[:1, 0] for x in each]
+            rows = np.concatenate(found)
+        return rows.reshape(d, n, len(self.parts), d).transpose(2, 1, 3, 0)
 
 
 class Bias(Added):
@@ -270,8 +266,14 @@ class Bias(Added):
             return [tuple(roles)]
         pairs = [("length", "k_len"), ("positions", "k_positions")]
         pairs = pairs[::-1] if roles[0] == "positions" else pairs
+        pairs = [("k_len", "length")] if roles[:2] == ["k_len", "length"] else pairs
         scores = [("scores", *roles[1:])] if "" not in roles[1:] else []
         return [*((*pair, *roles[2:]) for pair in pairs), *scores]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether names say that a number of queries comes first, and then of keys."""
+        return [*self.signature.required.values()][:2] == ["length", "k_len"]
 
     @property
     def honours(self) -> set[str]:
@@ -281,12 +283,8 @@ class Bias(Added):
 
     def x(self, call: Call) -> Tensor:
         """Scores, [batch, heads, queries, keys]."""
-        shape = call.batch, self.width, call.length, call.keys or call.length
-        drawn = torch.zeros(shape)
-        if call.content:
-            generator = torch.Generator().manual_seed(call.content)
-            drawn = torch.randn(shape, generator=generator)
-        return drawn.to(call.device, call.dtype)
+        shape = self.width, call.length, call.keys or call.length
+        return self.drawn_of(call, *shape).to(call.device, call.dtype)
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """Of the usual values x is [batch, length, dim]."""
@@ -300,6 +298,9 @@ class Bias(Added):
         if y.shape[-3:] == (n, k, d) and k != d:
             flaw = "It returns [queries, keys, heads]: the heads are the last axis."
             raise MisreadError(flaw, ".permute(2, 0, 1)")
+        if y.shape[-2:] == (k, n) != (n, k) and self.ordered:
+            flaw = "It returns [heads, keys, queries]: the queries are the last axis."
+            raise MisreadError(flaw, ".mT")
         if y.ndim < 2 or y.shape[-1] != k or y.shape[-2] not in (1, n):
             raise ValueError(f"for {n} queries and {k} keys it returned {[*y.shape]}")
         y = (

@@ -1,5 +1,6 @@
 """Foreign signatures: what each argument is by its name, and the order of axes."""
 
+import contextlib
 import copy
 import inspect
 import re
@@ -191,6 +192,13 @@ class Maker:
         if not self.width:
             return self.make(width)
         return self.make(**{self.width: width}, **dict.fromkeys(self.lengths, REQUIRED))
+
+    @property
+    def usual(self) -> list[Any]:
+        """What its arguments are where nothing is said."""
+        with contextlib.suppress(ValueError, TypeError):
+            return [p.default for p in inspect.signature(self.make).parameters.values()]
+        return []
 
     @property
     def said(self) -> list[Any]:
