@@ -49,7 +49,6 @@ class Call:
     length: int = FEW  # positions; of a bias, queries
     batch: int = 3
     heads: int = 2
-    columns: int = 0  # of a grid of positions
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each
     offset: int = 0  # the position of the first
     keys: int | None = None  # the queries are then the last of so many

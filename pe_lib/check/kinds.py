@@ -113,7 +113,7 @@ class Table(Added):
             return y[:, None]
         if "dim" in self.way.axes:
             with contextlib.suppress(RuntimeError):
-                like = y.expand(self.way.lay(self.x(call), call.columns).shape)
+                like = y.expand(self.way.lay(self.x(call)).shape)
                 return self.way.back(like).expand(b, 1, n, d)
         self.judge(y[0] if y.ndim == 3 and len(y) == 1 else y, n)
         raise ValueError(self.misfit(y, call))
@@ -177,7 +177,7 @@ class Rotary(Reader):
     def vectors(self, turned: list[Tensor], call: Call, x: Tensor) -> Tensor:
         """What comes back of queries, keys and values, one beside the other."""
         count = sum(role in "xkv" for role in self.way.given)
-        shape = self.way.lay(x, call.columns).shape
+        shape = self.way.lay(x).shape
         if call.keys and turned[0].shape == shape:  # the queries alone
             return self.way.back(turned[0])
         if {y.shape for y in turned} == {shape} and len(turned) == count:
@@ -271,11 +271,6 @@ class Bias(Added):
         return [*((*pair, *roles[2:]) for pair in pairs), *scores]
 
     @property
-    def ordered(self) -> bool:
-        """Whether names say that a number of queries comes first, and then of keys."""
-        return [*self.signature.required.values()][:2] == ["length", "k_len"]
-
-    @property
     def honours(self) -> set[str]:
         """Of axes those of scores; content where they are given."""
         able = super().honours - {"heads"}
@@ -298,7 +293,8 @@ class Bias(Added):
         if y.shape[-3:] == (n, k, d) and k != d:
             flaw = "It returns [queries, keys, heads]: the heads are the last axis."
             raise MisreadError(flaw, ".permute(2, 0, 1)")
-        if y.shape[-2:] == (k, n) != (n, k) and self.ordered:
+        roles = [*self.signature.required.values()][:2]
+        if y.shape[-2:] == (k, n) != (n, k) and roles == ["length", "k_len"]:
             flaw = "It returns [heads, keys, queries]: the queries are the last axis."
             raise MisreadError(flaw, ".mT")
         if y.ndim < 2 or y.shape[-1] != k or y.shape[-2] not in (1, n):

@@ -119,15 +119,12 @@ def limit(r: Reader) -> Found:
         yield WARNING, what, "Clamp what is looked up."
     if "offset" not in r.honours or isinstance(r, Bias):
         return
-    whole = r.answer(r.alone(end))[0, 0]
-    calls = {WARNING: r.call(1, offset=end), NOTE: r.call(2, offset=end - 1)}
-    for level, call in calls.items():
-        with contextlib.suppress(ForeignError):
-            same = same_row(r.answer(call)[0, 0, -1], whole)
-            if same is not None:
-                what = f"position {end:,} gets the row of {same:,}."
-                yield level, f"It ends after {end:,}, and {what}", "Raise an error."
-                return
+    beyond = r.call(1, offset=end)
+    if not r.refusal(beyond):
+        same = same_row(r.answer(beyond)[0, 0, -1], r.answer(r.alone(end))[0, 0])
+        if same is not None:
+            what = f"position {end:,} gets the row of {same:,}."
+            yield WARNING, f"It ends after {end:,}, and {what}", "Raise an error."
 
 
 def writes(r: Reader) -> Found:
@@ -286,8 +283,6 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
         r.way.fixed or (isinstance(r, Bias) and r.limit < r.longest)
     ):
         yield WARNING, f"{told} are never read.", "An index that skips rows?"
-    elif idle[0] < 2 and not isinstance(r, Bias):
-        yield NOTE, f"{told} are never read, as if for padding.", ""
 
 
 def widths(r: Reader) -> Found:
@@ -311,4 +306,4 @@ def widths(r: Reader) -> Found:
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."
         elif not isinstance(r, Bias) and usual.any() and not rows[0, 0, :, -1].any():
-            yield WARNING, f"At width {width} the last column is never filled.", ""
+            yield NOTE, f"At width {width} the last column is never filled.", ""

@@ -157,7 +157,6 @@ class Reader:
         optional = self.signature.optional.values()
         roles = [*self.way.given, *optional]
         able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        able |= {"columns"} if self.way.columns else set()
         able |= {"said"} if "length" in optional or "k_len" in optional else set()
         absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
         return able - absent
@@ -249,10 +248,10 @@ class Reader:
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
         k = x if keys == n else self.x(call.but(length=keys, keys=None))
-        roles, columns = self.way.given, call.columns
+        roles = self.way.given
         laid = {"x": (x, 1), "k": (k, 2), "v": (x, 4)}
         given: dict[str, Any] = {
-            r: self.way.lay(y if by == 1 else y * by, columns)
+            r: self.way.lay(y if by == 1 else y * by)
             for r, (y, by) in laid.items()
             if r in roles
         }

@@ -67,21 +67,6 @@ def said(r: Reader) -> Iterator[Pair]:
     yield "With its optional length given", r.call(said=True), r.call(), whole
 
 
-def wider(r: Reader) -> Iterator[Pair]:
-    """A grid of one more column."""
-    n = r.way.columns
-    if n:
-        length = r.way.length // n * (n + 1)
-
-        def inside(a: Array) -> Array:
-            grid = a.reshape(*a.shape[:2], -1, n + 1, a.shape[-1])
-            rows: Array = grid[:, :, :, :n].reshape(*a.shape[:2], -1, a.shape[-1])
-            return rows
-
-        more = r.call(length, columns=n + 1)
-        yield "In a grid of one more column,", r.call(), more, inside
-
-
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
     content = 3 * ("content" in r.honours)
@@ -273,7 +258,6 @@ def from_checkpoint(r: Reader) -> Iterator[Pair]:
 
 RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
 PREFIX = "Compute from positions 0, 1, 2, ... alone."
-GRID = "Lay it out as [rows, columns]; or are rows and columns scaled?"
 KEEP = "Keep nothing from call to call, or under a key of all that counts."
 OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
@@ -290,7 +274,6 @@ RELATIONS = (
     Relation(
         "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
     ),
-    Relation("prefix", WARNING, wider, GRID, raises=UNCHECKED),
     Relation("batch", ERROR, batch, LENGTH),
     Relation("positions", ERROR, positions, ORDER, VECTORS),
     Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),

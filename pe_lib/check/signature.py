@@ -81,12 +81,11 @@ class Way:
         grid = ["rows", "columns"] if "rows" in self.axes else ["length"]
         return ["batch", "heads", *grid, "dim"]
 
-    def lay(self, x: Tensor, columns: int = 0) -> Tensor:
+    def lay(self, x: Tensor) -> Tensor:
         """[batch, heads, length, dim] in the order that the module takes."""
         names = self.names
-        n, wide = x.shape[2], columns or self.columns
         if "rows" in names:
-            x = x.reshape(*x.shape[:2], n // wide, wide, x.shape[3])
+            x = x.reshape(*x.shape[:2], -1, self.columns, x.shape[3])
         for name in [n for n in names if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)

@@ -8,7 +8,7 @@ from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Added, Rotary
 from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.rows import repeated, same_row
+from pe_lib.check.rows import repeated
 from pe_lib.check.waves import BASES, UNITS, Series, Sinusoid, identify
 
 OTHER = "checkpoints trained with one do not fit the other"
@@ -18,7 +18,7 @@ def told_rows(r: Reader) -> Found:
     """Of a module that adds rows, or gives them."""
     codes = r.table
     if r.trained:
-        yield from told_trained(r, codes)
+        told_trained(r, codes)
     elif not np.isfinite(codes).all() or not np.ptp(codes, axis=0).any():
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif isinstance(r, Added) and r.nature == "norm":
@@ -31,7 +31,7 @@ def told_rows(r: Reader) -> Found:
         yield from told_table(r, codes)
 
 
-def told_trained(r: Reader, codes: Array) -> Found:
+def told_trained(r: Reader, codes: Array) -> None:
     """What is trained follows no formula, but may begin as one."""
     begins = ""
     if len(codes) > 5 and codes.shape[1] > 3 and np.isfinite(codes).all():
@@ -40,18 +40,14 @@ def told_trained(r: Reader, codes: Array) -> Found:
     r.recognised = Recognised(
         ", ".join(["trained encodings", *[begins] * bool(begins)])
     )
-    own = [p for p in r.first.parameters() if p.requires_grad]
-    whole = any(p.ndim and p.numel() > p.shape[-1] == r.width for p in own)
-    if begins and whole:
-        fix = "If that is not meant: a buffer, or requires_grad=False."
-        yield NOTE, f"It {begins}, and is trained.", fix
 
 
 def grid_of_rows(r: Reader, codes: Array) -> int:
     """The columns of a grid where each number depends on row or column alone, or 0."""
     n = len(codes)
     sides = (w for w in range(2, n // 2 + 1) if n % w == 0)
-    for w in [r.way.columns] if r.way.columns else sides if r.way.fixed else ():
+    ends = r.way.fixed or r.limit == n
+    for w in [r.way.columns] if r.way.columns else sides if ends else ():
         grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
         by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
         by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
@@ -171,8 +167,6 @@ def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -
         level = NOTE if rotary and len(other) == 1 and stretched else WARNING
         what = f"Not the formula of {paper}: {', '.join(other)}; {OTHER}."
         yield ERROR if slip else level, what, ""
-    if rotary and g.start:
-        yield NOTE, f"Positions count from {g.start:g}, which no score shows.", ""
 
 
 def told_apart(g: Sinusoid, d: int) -> str:
@@ -193,11 +187,6 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
     part = 100 * (1 - g.agrees.mean())
     share = f"{part:.2g} % of the numbers differ, by up to {worst:.2g}"
     few_rows = len(rows) <= count // 4
-    if not like and few_rows:
-        ideal = g.waves(g.angles)
-        again = [same_row(g.codes[t] / g.scale, ideal, NEAR) for t in rows[:4]]
-        if None not in again:
-            like = f": they are those of positions {some(again)}"
     if [*rows] == [0] and not g.codes[0].any():
         yield WARNING, "Position 0 gets zeros, as if it were padding.", ""
     elif few_rows:

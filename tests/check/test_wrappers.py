@@ -139,7 +139,6 @@ FAULTS = {
         "axes",
         each(lambda _, y: y[..., :1, :].expand_as(y).clone()),
         ("table", "rotary"),  # of added ones x is made alike as well
-        {"widths": "at other widths too"},
     ),
 }
 SOUND = {
