@@ -1,6 +1,6 @@
 """What two published models do, kept.
 
-    make models                                        fetches them, once
+    make models                                fetches them, once
     python -m evidence.opened                  everything
     python -m evidence.opened smollm_dial      some of it
 

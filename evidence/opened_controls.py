@@ -1,8 +1,8 @@
 """Controls of what two published models do, kept.
 
-    make models                                             fetches them, once
-    python -m evidence.opened_controls              everything, four minutes
-    python -m evidence.opened_controls minilm_heads some of it
+    make models                                      fetches them, once
+    python -m evidence.opened_controls               everything, four minutes
+    python -m evidence.opened_controls minilm_heads  some of it
 
 Each function named in TOLERANCES writes one file. The texts and heads are those of
 `opened.py`.

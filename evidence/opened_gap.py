@@ -1,6 +1,6 @@
 """A published model whose earlier tokens are moved away.
 
-    make models                                        fetches the model, once
+    make models                                 fetches the model, once
     python -m evidence.opened_gap               everything, minutes
     python -m evidence.opened_gap smollm_means  some of it
 
@@ -252,20 +252,20 @@ def smollm_gap() -> Iterator[list[str]]:
 
 
 @cache
-def chosen() -> tuple[tuple[int, int], NDArray[np.complex128], Array, Array, Window]:
-    """The head that moving a window of one text away changes most; means there."""
+def chosen() -> tuple[tuple[int, int], NDArray[np.complex128], Array]:
+    """The head that moving a window of one text away changes most; means, sizes."""
     window = Window("older", starts("older")[0])
     inside = window.read(Condition(INSIDE))[1]
     means, sizes = window.means, window.sizes
     rise = window.read(Condition())[1] - inside
     layer, head = np.unravel_index(rise.argmax(), rise.shape)
-    return (int(layer), int(head)), means, sizes, inside, window
+    return (int(layer), int(head)), means, sizes
 
 
 def smollm_means() -> Iterator[list[str]]:
     """Of each pair the mean score's parts: over all heads, and in the chosen head."""
     yield ["pair", "mean", "size", "phase", "agreement", "real", "imaginary"]
-    (layer, head), means, sizes, *_ = chosen()
+    (layer, head), means, sizes = chosen()
     print("chosen", layer, head, flush=True)
     for j in range(PAIRS):
         total, own = means[..., j].sum() / abs(means[..., j]).sum(), means[layer, head]
@@ -286,7 +286,7 @@ def smollm_gap_heads() -> Iterator[list[str]]:
     Of the chosen head at each gap, and of every head at one.
     """
     yield ["layer", "head", "gap", "inside", "predicted", "measured"]
-    own, means, *_ = chosen()
+    own, means, _ = chosen()
     window = Window("later", starts("later")[0])
     inside = window.read(Condition(INSIDE))[1]
     for condition in (Condition(INSIDE), Condition(), *SWEEP):

@@ -1,8 +1,8 @@
 """A published model on two texts that are longer than its own context.
 
-    make models                                        fetches the model, once
-    python -m evidence.opened_long cuda        minutes; hours with cpu
-    python -m evidence.opened_long cpu "22 23" 0-31     prints these two
+    make models                                       fetches the model, once
+    python -m evidence.opened_long cuda               minutes; hours with cpu
+    python -m evidence.opened_long cpu "22 23" 0-31   prints these two
 
 SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,288: as
 trained, with rules for its frequencies, and with some of its 32 pairs *held*, which

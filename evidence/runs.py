@@ -11,10 +11,10 @@ many there are.
 
 The protocol is a page of the book, protocol.ipynb. First every scheme of a group is
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
-of them and seeds 0 to 9 (kept here). Tables and figures are drawn from the files; in
-each chapter a part of one run is trained again and compared. The runs of "changed"
-and "varied" are the same with other seeds, other rates and a wider model; those of
-"four_times" and "steps" are the same, trained longer.
+of them and seeds 0 to 9 (kept above that). Tables and figures are drawn from the
+files; in each chapter a part of one run is trained again and compared. The runs of
+"changed" and "varied" are the same with other seeds, other rates and a wider model;
+those of "four_times" and "steps" are the same, trained longer.
 """
 
 import hashlib

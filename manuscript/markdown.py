@@ -54,11 +54,11 @@ def as_html(text: str, draw: Callable[[str], str], *, marks: bool = True) -> str
     """A little Markdown as HTML, its links as words; `draw` makes HTML of a formula."""
     done = []
     for piece in pieces(text.replace("\n", " ")):
-        words = html.escape(piece.content)
+        shown = html.escape(piece.content)
         if piece.type.startswith("math"):
             done.append(draw(piece.content))
         elif marks and piece.type == "code_inline":
-            done.append(f"<code>{words}</code>")
+            done.append(f"<code>{shown}</code>")
         else:
-            done.append(TAGS.get(piece.type, words) if marks else words)
+            done.append(TAGS.get(piece.type, shown) if marks else shown)
     return "".join(done)

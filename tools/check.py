@@ -66,8 +66,8 @@ def touched() -> list[list[str]]:
         runs.append([*paths(CALLED), "-k", " or ".join(sorted(called))])
     if in_book:
         runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
-    offering = [page for page in notebooks if "= chosen(" in page.read_text("utf-8")]
-    if offering := [page for page in offering if page in differ]:
+    edited = [page for page in notebooks if page in differ]
+    if offering := [p for p in edited if "= chosen(" in p.read_text("utf-8")]:
         names = " or ".join(map(page_name, offering))
         ends = f"test_no_cell_raises_at_the_ends and ({names})"
         runs.append(["--weekly", *paths([VALUES]), "-k", ends])

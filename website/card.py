@@ -10,8 +10,8 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from manuscript import ROOT
+from pe_lib.explorers import Hero
 from pe_lib.explorers.drawing import read
-from website import ten_drawings
 
 STATIC = ROOT / "website/static"
 BOOK = "Positional encodings, checked"
@@ -24,14 +24,15 @@ h1 {{ margin: 46px 44px 34px; font-size: 76px; letter-spacing: -0.02em; }}
 .still {{ width: 1156px; margin: 0 22px; }}
 .still text {{ font-size: 16.5px !important; }}
 </style>
-<h1>{title}</h1>{drawing}"""
+<h1>{title}</h1><div class="still">{drawing}</div>"""
 
 
 def main() -> None:
     """Show it as a page, and store it in few colours."""
-    drawing = ten_drawings.still("hero")
     style, static = read("drawing.css"), STATIC.as_uri()
-    shown = PAGE.format(static=static, style=style, title=BOOK, drawing=drawing)
+    shown = PAGE.format(
+        static=static, style=style, title=BOOK, drawing=Hero().picture()
+    )
     page_file = STATIC / "card.html"
     page_file.write_text(shown, encoding="utf-8")
     with sync_playwright() as driver:

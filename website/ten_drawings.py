@@ -38,11 +38,6 @@ def panel(name: str) -> str:
     return f'<div class="panel" data-panel="{name}">{DRAWINGS[name]().panel()}</div>'
 
 
-def still(name: str, **state: Any) -> str:
-    """A drawing in some state beside words that say the same."""
-    return f'<div class="still">{DRAWINGS[name](**state).picture()}</div>'
-
-
 class Panel(SphinxDirective):
     """``{panel} name``: the drawing of that name."""
 

@@ -1,20 +1,15 @@
 """The bench of the path: beside the text, or a strip; what was found stays found."""
 
+import re
+
 import pytest
 
+import manuscript
 from pe_lib.explorers import Bench
+from pe_lib.explorers.bench import PAGES
 from tests.website.site_checks import PHONE, WIDE, resize
 
-PATH = {
-    "book/problem/order_blindness": "none",
-    "book/failures/counting": "counting",
-    "book/failures/normalised": "normalised",
-    "book/failures/binary": "binary",
-    "book/failures/criteria": "dials",
-    "book/sinusoidal/formula": "formula",
-    "book/sinusoidal/rotation": "rotation",
-    "book/pytorch/module": "module",
-}
+PATH = manuscript.read().path_pages
 BENCH = '.bench > [data-drawing="bench"]'
 
 
@@ -22,7 +17,16 @@ def box(page, what):
     return page.locator(what).first.bounding_box()
 
 
-@pytest.mark.parametrize("name", PATH)
+def test_each_page_of_the_path_has_its_own():
+    """In the order in which the bench has them."""
+    shown = [
+        re.findall(r'Bench\(page="(\w+)"\)', "".join(c.source for c in page.code_cells))
+        for page in PATH
+    ]
+    assert shown == [[page] for page in PAGES]
+
+
+@pytest.mark.parametrize("name", [page.name for page in PATH])
 def test_beside_the_text_or_a_strip(at, name):
     """On the first screen and on the last, right of all text; on a phone below it."""
     page = at(name).page
@@ -64,6 +68,16 @@ def test_closed_stays_closed_and_found_stays_found(at):
     page.locator(".bench > summary").click()
     assert page.locator(f"{BENCH} .normalised > .check").is_visible()
     assert not page.locator(f"{BENCH} .binary > .check").is_visible()
+
+
+def test_each_encoding_has_its_tick(at):
+    """Where all are shown: only those that were found."""
+    page = at(PATH[-1].name).page
+    for found in ([one] for one in PAGES):
+        page.evaluate("names => keep('bench-found', names)", found)
+        page.reload()
+        ticks = page.locator(f"{BENCH} .tab:has(> .check:visible)")
+        assert [t.get_attribute("class") for t in ticks.all()] == [f"tab {found[0]}"]
 
 
 def test_without_a_script_and_on_paper(alone):

@@ -117,6 +117,12 @@ def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
     assert page.locator(".claim-entry:visible").count() == len(BOOK.claims)
 
 
+def test_an_address_has_its_word(at: Opener) -> None:
+    """Also one that no claim has, as the page writes it there."""
+    page = at(LEDGER, query="?word=positonal").page
+    page.locator("output", has_text="“positonal” taken for “position").wait_for()
+
+
 def test_an_address_shows_its_claim_in_spite_of_the_filter(page: Any) -> None:
     """A link to a claim that the filter hides shows it."""
     page.locator(".claim-filter button[value='no']").click()

@@ -16,7 +16,7 @@ import pytest
 import manuscript
 from tests.website import site_checks as checks
 from tests.website.built_site import serve
-from tests.website.site_checks import Opener, Site, Visit
+from tests.website.site_checks import Alone, Opener, Site, Visit
 
 PAGES = checks.pages()
 WIDTHS = (checks.WIDE, checks.PHONE)
@@ -254,6 +254,19 @@ def test_the_bar_stays_in_reach(at: Opener, name: str) -> None:
     here = page.locator(".menu [aria-current]").bounding_box()
     assert 0 < here["y"] < checks.HEIGHTS[checks.PHONE] - 44
     assert page.locator(".search-button").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [(CHAPTER, '.bench > [data-drawing="bench"]'), (SAMPLE[1], ".laws p")],
+)
+def test_a_browser_that_keeps_nothing(alone: Alone, name: str, what: str) -> None:
+    """What is otherwise found again is there."""
+    page = alone(name)
+    refused = "{ get() { throw Error() } }"
+    page.add_init_script(f"Object.defineProperty(window, 'localStorage', {refused})")
+    page.reload()
+    assert page.locator(what).is_visible()
 
 
 def test_the_hour_leads_on(site: Site) -> None:

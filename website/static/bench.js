@@ -16,18 +16,19 @@
   root.addEventListener("seen", show);
   show();
 
-  const found = new Set(localStorage.getItem("bench-found")?.split(" "));
+  const found = kept("bench-found");
   const tick = () => (root.dataset.found = [...found].join(" "));
   root.addEventListener("reached", () => {
     found.add(root.seen.page);
-    localStorage.setItem("bench-found", tick());
+    keep("bench-found", found);
+    tick();
   });
   tick();
 
-  const wide = matchMedia("(min-width: 80rem)"), CLOSED = "bench-closed";
-  const open = () => (fold.open = wide.matches || !localStorage.getItem(CLOSED));
+  const wide = matchMedia("(min-width: 80rem)");
+  const open = () => (fold.open = wide.matches || !kept("bench-closed").size);
   wide.addEventListener("change", open);
   addEventListener("beforeprint", () => (fold.open = true));
   open();
-  fold.firstChild.addEventListener("click", () => localStorage.setItem(CLOSED, fold.open ? "closed" : ""));
+  fold.firstChild.addEventListener("click", () => keep("bench-closed", fold.open ? ["closed"] : []));
 }

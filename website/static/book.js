@@ -18,6 +18,22 @@ find(".mode-button").addEventListener("click", () => {
   }
 });
 
+// Names that this browser alone keeps under a key.
+const kept = (key) => {
+  try {
+    return new Set(JSON.parse(localStorage.getItem(key)));
+  } catch {
+    return new Set(); // of a browser that keeps nothing, or of what another wrote
+  }
+};
+const keep = (key, names) => {
+  try {
+    localStorage.setItem(key, JSON.stringify([...names]));
+  } catch {
+    // Then nothing is kept.
+  }
+};
+
 // The search comes when it is opened: its program, and all sections of all pages.
 const fetched = (file) => new Promise((done) => {
   const script = document.createElement("script");
@@ -106,15 +122,8 @@ if (now) find(".rail").scrollTop = now.offsetTop - 150;
 // A page is done when its end was on the screen; this browser alone keeps that.
 const { name } = find("main").dataset;
 const ends = find(".onward");
-const read = () => {
-  try {
-    return new Set(JSON.parse(localStorage.getItem("read")));
-  } catch {
-    return new Set(); // of a browser that keeps nothing, or of what another wrote
-  }
-};
 const showRead = () => {
-  const done = read();
+  const done = kept("read");
   for (const place of document.querySelectorAll("[data-page]")) place.classList.toggle("done", done.has(place.dataset.page));
 };
 showRead();
@@ -122,11 +131,7 @@ if (name && ends) {
   new IntersectionObserver(([{ isIntersecting }], observer) => {
     if (!isIntersecting) return;
     observer.disconnect();
-    try {
-      localStorage.setItem("read", JSON.stringify([...read().add(name)]));
-    } catch {
-      // Then nothing is kept.
-    }
+    keep("read", kept("read").add(name));
     showRead();
   }).observe(ends);
 }

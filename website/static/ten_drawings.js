@@ -5,7 +5,7 @@
   if (laws.length > 1) {
     const rail = document.createElement("nav"), dots = rail.appendChild(document.createElement("div"));
     const told = rail.appendChild(document.createElement("p"));
-    const found = new Set(localStorage.getItem("laws-found")?.split(" "));
+    const found = kept("laws-found");
     rail.className = "laws";
     rail.setAttribute("aria-label", "The laws");
     laws.forEach(({ id }) => (dots.appendChild(document.createElement("a")).href = `#${id}`));
@@ -23,7 +23,7 @@
       const law = target.closest("section:has(> .law)");
       if (!law) return;
       found.add(law.id);
-      localStorage.setItem("laws-found", [...found].join(" "));
+      keep("laws-found", found);
       tell();
     });
     const seen = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
