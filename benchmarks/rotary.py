@@ -6,9 +6,9 @@ prints how many times as fast as transformers each form is, and keeps what it pr
 in rotary.txt. Forms run in random order; what is compared is processor time in the same
 round, because the machine may be slow for a while. Beside `rotate_half` each has its
 cosines and sines ready: "rotate" is pe_lib.nn.rotate, "module" is RotaryEmbedding,
-which looks them up and checks shapes. Beside "transformers, given positions", which
-computes them as each of its models does, the module is given positions as well. A
-benchmark is no test: nothing here can fail.
+which looks them up and checks shapes. Beside "transformers, given positions" (Llama's;
+Cohere's pairs are interleaved), which computes them as each of its models does, the
+module is given positions as well. A benchmark is no test: nothing here can fail.
 """
 
 import datetime
@@ -37,9 +37,10 @@ Both = Callable[[Tensor, Tensor], object]
 
 def forms(length: int, dtype: torch.dtype) -> dict[str, dict[str, Both]]:
     """What is compared with what, by name: functions of queries and keys."""
-    llama, gptj, llama4 = (
+    llama, cohere, gptj, llama4 = (
         peer(f"transformers.models.{name}") for name in (
             "llama.modeling_llama.apply_rotary_pos_emb",
+            "cohere.modeling_cohere.apply_rotary_pos_emb",
             "gptj.modeling_gptj.apply_rotary_pos_emb",
             "llama4.modeling_llama4.apply_rotary_emb",
         )
@@ -59,12 +60,17 @@ def forms(length: int, dtype: torch.dtype) -> dict[str, dict[str, Both]]:
     def length_first(q: Tensor, k: Tensor) -> list[Tensor]:
         return [x.transpose(1, 2) for x in (q, k)]
 
-    config, rope = (
-        peer(f"transformers.models.llama.{name}") for name in (
-            "configuration_llama.LlamaConfig", "modeling_llama.LlamaRotaryEmbedding"
+    config, halves, neighbours = (
+        peer(f"transformers.models.{name}") for name in (
+            "llama.configuration_llama.LlamaConfig",
+            "llama.modeling_llama.LlamaRotaryEmbedding",
+            "cohere.modeling_cohere.CohereRotaryEmbedding",
         )
     )  # fmt: skip
-    theirs = rope(config(head_dim=WIDTH, rope_parameters=PLAIN))
+    theirs, cohere_s = (
+        rope(config(head_dim=WIDTH, rope_parameters=PLAIN))
+        for rope in (halves, neighbours)
+    )
     packed = torch.arange(length)[None] % max(1, length // 2)
     own: dict[str, Both] = {
         COMMON: lambda q, k: llama(q, k, *twice),
@@ -81,6 +87,7 @@ def forms(length: int, dtype: torch.dtype) -> dict[str, dict[str, Both]]:
 
     given: dict[str, Both] = {
         WHOLE: lambda q, k: llama(q, k, *theirs(q, packed)),
+        "Cohere's, interleaved": lambda q, k: cohere(q, k, *cohere_s(q, packed)),
         **{f"module, {layout}": placed(layout) for layout in LAYOUTS},
     }
     return {COMMON: own, WHOLE: given}

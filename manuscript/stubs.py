@@ -2,6 +2,7 @@
 
     stub(label, solution, check)      signatures, docstrings, "your code here"
     reported(label, points, ...)      a check that reports, and goes on
+    in_view(check)                    what of a check a grader shows
     REPORTER                          the cell that such a check needs above it
 
 All of it is plain Python, as the student reads it.
@@ -71,6 +72,13 @@ def reported(label: str, worth: int, names: list[str], check: str) -> str:
     if len(head) > 72:
         head = f"with exercise(\n        {arguments}):"
     return f"{head}\n{textwrap.indent(check, '    ')}"
+
+
+def in_view(check: str) -> str:
+    """The assertions with which a check begins: the form of an answer, an example."""
+    body = ast.parse(check).body
+    rest = next(node for node in body if not isinstance(node, ast.Assert))
+    return "\n".join(check.splitlines()[: rest.lineno - 1]).rstrip()
 
 
 def checked_names(solution: str, check: str) -> list[str]:

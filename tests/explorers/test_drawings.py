@@ -306,14 +306,21 @@ def test_buttons(drawn):
 
 
 def test_by_a_finger(drawn):
-    """A handle follows a finger while the page stays; a swipe beside it scrolls."""
+    """A handle follows a finger while the page stays; a swipe beside it scrolls.
+
+    One of each kind in each drawing: all of them were taken by the mouse.
+    """
     finger = drawn.context.new_cdp_session(drawn)
 
     def touch(kind, *at):
         points = [{"x": x, "y": y} for x, y in at]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    for root, element in sliders(drawn):
+    taken = {
+        (id(root), element.get_attribute("data-pans")): (root, element)
+        for root, element in sliders(drawn)
+    }
+    for root, element in taken.values():
         x, y = grasp(element)
         before, top = picture(root), root.locator("svg").bounding_box()["y"]
         seen = set()
