@@ -3,7 +3,8 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 READY := .venv/.ready
-SITE := _build/html
+# A site without solutions has a folder of its own, which no other command writes into.
+SITE = $(if $(filter 0,$(SOLUTIONS)),_build/without_solutions/)_build/html
 
 # Nobody's own matplotlibrc may change a figure.
 export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
@@ -16,7 +17,7 @@ help:  ## list the commands
 
 export SOLUTIONS
 book: $(READY) engine  ## build the site (SOLUTIONS=0: without solutions and recall answers)
-	$(BIN)/jupyter-book build . --all -W -n --keep-going  # all: styles and docstrings are no pages
+	$(BIN)/jupyter-book build . --path-output $(SITE:_build/html=.) --all -W -n --keep-going  # all: styles and docstrings are no pages
 	@echo
 	@echo "The book is in $(SITE). Open $(SITE)/index.html in a browser,"
 	@echo "or type 'make serve' and open http://127.0.0.1:$(PORT)/."
@@ -48,6 +49,7 @@ diffs: $(READY)  ## once: git shows and merges notebooks cell by cell
 hooks:  ## once: git runs make lint before each commit
 	git config core.hooksPath tools/hooks
 
+course: override SOLUTIONS =
 course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)
 

@@ -2,11 +2,13 @@
 
     make bench
 
-prints how many times as fast as `rotate_half` each form is, and keeps what it printed
-in rotary.txt. Forms run in random order, each with its cosines and sines ready; what
-is compared is processor time in the same round, because the machine may be slow for a
-while. "rotate" is pe_lib.nn.rotate; "module" is RotaryEmbedding, which looks them up
-and checks shapes. A benchmark is no test: nothing here can fail.
+prints how many times as fast as transformers each form is, and keeps what it printed
+in rotary.txt. Forms run in random order; what is compared is processor time in the same
+round, because the machine may be slow for a while. Beside `rotate_half` each has its
+cosines and sines ready: "rotate" is pe_lib.nn.rotate, "module" is RotaryEmbedding,
+which looks them up and checks shapes. Beside "transformers, given positions" (Llama's;
+Cohere's pairs are interleaved), which computes them as each of its models does, the
+module is given positions as well. A benchmark is no test: nothing here can fail.
 """
 
 import datetime
@@ -26,16 +28,19 @@ from pe_lib.nn import RotaryEmbedding, rotate
 
 HEADS, WIDTH, LENGTHS, ROUNDS = 8, 128, (1, 1024, 4096), 15
 DTYPES = (torch.float32, torch.bfloat16)
-COMMON = "rotate_half"
+COMMON, WHOLE = "rotate_half", "transformers, given positions"
+
+PLAIN = {"rope_type": "default", "rope_theta": 10_000.0}
 
 Both = Callable[[Tensor, Tensor], object]
 
 
-def forms(length: int, dtype: torch.dtype) -> dict[str, Both]:
-    """What is compared, by name: functions of queries and keys."""
-    llama, gptj, llama4 = (
+def forms(length: int, dtype: torch.dtype) -> dict[str, dict[str, Both]]:
+    """What is compared with what, by name: functions of queries and keys."""
+    llama, cohere, gptj, llama4 = (
         peer(f"transformers.models.{name}") for name in (
             "llama.modeling_llama.apply_rotary_pos_emb",
+            "cohere.modeling_cohere.apply_rotary_pos_emb",
             "gptj.modeling_gptj.apply_rotary_pos_emb",
             "llama4.modeling_llama4.apply_rotary_emb",
         )
@@ -55,7 +60,19 @@ def forms(length: int, dtype: torch.dtype) -> dict[str, Both]:
     def length_first(q: Tensor, k: Tensor) -> list[Tensor]:
         return [x.transpose(1, 2) for x in (q, k)]
 
-    return {
+    config, halves, neighbours = (
+        peer(f"transformers.models.{name}") for name in (
+            "llama.configuration_llama.LlamaConfig",
+            "llama.modeling_llama.LlamaRotaryEmbedding",
+            "cohere.modeling_cohere.CohereRotaryEmbedding",
+        )
+    )  # fmt: skip
+    theirs, cohere_s = (
+        rope(config(head_dim=WIDTH, rope_parameters=PLAIN))
+        for rope in (halves, neighbours)
+    )
+    packed = torch.arange(length)[None] % max(1, length // 2)
+    own: dict[str, Both] = {
         COMMON: lambda q, k: llama(q, k, *twice),
         **{f"rotate, {layout}": rotated(layout) for layout in LAYOUTS},
         **{f"module, {layout}": modules[layout] for layout in LAYOUTS},
@@ -64,6 +81,16 @@ def forms(length: int, dtype: torch.dtype) -> dict[str, Both]:
         ],
         "complex (Llama 4)": lambda q, k: llama4(*length_first(q, k), hands),
     }
+
+    def placed(layout: str) -> Both:
+        return lambda q, k: modules[layout](q, k, positions=packed)
+
+    given: dict[str, Both] = {
+        WHOLE: lambda q, k: llama(q, k, *theirs(q, packed)),
+        "Cohere's, interleaved": lambda q, k: cohere(q, k, *cohere_s(q, packed)),
+        **{f"module, {layout}": placed(layout) for layout in LAYOUTS},
+    }
+    return {COMMON: own, WHOLE: given}
 
 
 def once(form: Both, q: Tensor, k: Tensor) -> float:
@@ -75,9 +102,11 @@ def once(form: Both, q: Tensor, k: Tensor) -> float:
     return (time.process_time() - begin) / calls
 
 
-def compared(length: int, dtype: torch.dtype, compiled: bool) -> Iterator[str]:
+def compared(
+    common: str, length: int, dtype: torch.dtype, compiled: bool
+) -> Iterator[str]:
     """A line for each form: the median ratio, and the middle half of them."""
-    given = forms(length, dtype)
+    given = forms(length, dtype)[common]
     if compiled:
         torch.compiler.reset()
         given = {name: torch.compile(form) for name, form in given.items()}
@@ -89,10 +118,10 @@ def compared(length: int, dtype: torch.dtype, compiled: bool) -> Iterator[str]:
             if turn > 1:
                 times[name].append(seconds)
     for name, mine in times.items():
-        ratios = [a / b for a, b in zip(times[COMMON], mine, strict=True)]
+        ratios = [a / b for a, b in zip(times[common], mine, strict=True)]
         low, middle, high = statistics.quantiles(ratios, n=4)
         ms = 1e3 * statistics.median(mine)
-        yield f"{name:22}{ms:10.3f}{middle:8.2f} ({low:.2f} to {high:.2f})"
+        yield f"{name:30}{ms:10.3f}{middle:8.2f} ({low:.2f} to {high:.2f})"
 
 
 def report() -> list[str]:
@@ -103,8 +132,8 @@ def report() -> list[str]:
         f"transformers {version('transformers')}",
         "",
         f"q and k of [1, {HEADS}, length, {WIDTH}], forward: milliseconds of processor",
-        f"time, and how many times as fast as {COMMON} (median of {ROUNDS} rounds, and",
-        "the middle half of them)",
+        f"time, and how many times as fast as the first (median of {ROUNDS} rounds,",
+        "and the middle half of them)",
     ]
     for compiled in (False, True):
         for dtype in DTYPES:
@@ -113,7 +142,8 @@ def report() -> list[str]:
                 kind = str(dtype).removeprefix("torch.")
                 lines += ["", f"{how}, {kind}, length {length}"]
                 with torch.no_grad():
-                    lines += compared(length, dtype, compiled)
+                    for common in (COMMON, WHOLE):
+                        lines += compared(common, length, dtype, compiled)
     return lines
 
 

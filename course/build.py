@@ -8,6 +8,8 @@ handouts, questions; slides, figures and handouts need Chromium, handouts also t
 """
 
 import argparse
+import hashlib
+import json
 import math
 import shutil
 from collections.abc import Callable
@@ -29,6 +31,8 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "questions": questions.write,
 }
 
+WRITTEN = ".written.json"
+MADE_BY_JUPYTER = {"__pycache__", ".ipynb_checkpoints"}
 
 SECONDS = {"slides": 0.5, "figures": 1}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
@@ -69,19 +73,54 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         raise SystemExit(
             f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
         )
+    if yours := not_ours(out, parts):
+        raise SystemExit(
+            f"In {out} there is what this did not write: {', '.join(yours[:5])}"
+            f"{' ...' * (len(yours) > 5)}. Move it away first: nothing was changed."
+        )
     for part in parts:
-        folder = out / part
-        if any((folder / work).exists() for work in ("submitted", "gradebook.db")):
-            raise SystemExit(f"{folder} holds students' work: move it away first")
-        shutil.rmtree(folder, ignore_errors=True)
         seconds = math.ceil(len(pages) * SECONDS.get(part, 0.1))
         chapters = f"{len(pages)} chapter{'s' * (len(pages) != 1)}"
         about = f"about {seconds} second{'s' * (seconds != 1)}"
         print(f"{part}: {chapters}, {about}", flush=True)
-        PARTS[part](pages, folder)
+        making, folder = out / ".making", out / part
+        shutil.rmtree(making, ignore_errors=True)
+        PARTS[part](pages, making)
+        shutil.rmtree(folder, ignore_errors=True)
+        making.rename(folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
+        remember(out, part)
     (out / "README.md").write_text(readme(out), encoding="utf-8")
+
+
+def digests(out: Path, part: str) -> dict[str, str]:
+    """The files of a part, each with the digest of what is in it."""
+    return {
+        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((out / part).rglob("*"))
+        if path.is_file() and not {*path.parts} & MADE_BY_JUPYTER
+    }
+
+
+def written(out: Path) -> dict[str, str]:
+    """What was written into it, as it was then."""
+    kept = out / WRITTEN
+    text = kept.read_text(encoding="utf-8") if kept.exists() else "{}"
+    return dict(json.loads(text))
+
+
+def not_ours(out: Path, parts: list[str]) -> list[str]:
+    """What would be lost: students' work, marks, files that somebody changed."""
+    found = {name: what for part in parts for name, what in digests(out, part).items()}
+    return sorted(dict(found.items() - written(out).items()))
+
+
+def remember(out: Path, part: str) -> None:
+    """Keep what was written, so that the next time knows it."""
+    others = {n: what for n, what in written(out).items() if Path(n).parts[0] != part}
+    text = json.dumps(others | digests(out, part), indent=0)
+    (out / WRITTEN).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

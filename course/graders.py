@@ -11,34 +11,22 @@ person reads a proof: its cell has the points of its rubric, the check has the r
 
 import ast
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from course import kit
+from course import kit, mine
+from course.mine import Mine, Points
 from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
+Worth = Mapping[str, tuple[int, int]]  # of an exercise: its check, its proof
 
-TRIED = Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
+TRIED = (HERE / "requirements.txt").read_text(encoding="utf-8")
 
-NBGRADER_CONFIG = """\
-# nbgrader reads this file: start it in this folder. One assignment a chapter.
-c = get_config()
-c.CourseDirectory.course_id = "positional-encodings"
-c.CourseDirectory.root = "."
-c.ClearSolutions.code_stub = {"python": ""}  # the stub stands above the solution
-c.ClearSolutions.text_stub = ""              # of a proof: the sentence above stays
-c.Execute.timeout = 60                       # seconds a cell; then the next one runs
-# Feedback prints neither hidden tests nor, in a traceback, the lines of one.
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "nbgrader.preprocessors.ClearHiddenTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-]
-c.Execute.extra_arguments = ["--InteractiveShell.xmode=Minimal"]
-"""
 NBGRADER_ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 NBGRADER_CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
 OTTER_CONFIG = """\
@@ -48,11 +36,18 @@ requirements: requirements.txt
 files:
   - pe_lib
   - requirements.txt
-{data}export_cell: false
+{data}export_cell:
+  filtering: true           # of what a person grades: the proofs
+  require_no_pdf_ack: true  # without LaTeX there is no PDF, and a student is told
+  run_tests: false
 generate:
-  pdf: false
-  show_stdout: true
+  pdf: true
 """
+OTTER_TEST = """\
+\"\"\" # BEGIN TEST CONFIG
+failure_message: The last line below says what is wrong.
+\"\"\" # END TEST CONFIG
+{check}"""
 OTTER_ANSWER = """\
 ''' # BEGIN PROMPT
 {stub}
@@ -67,9 +62,54 @@ def hidden(page: Page, label: str) -> str:
     return wrong_answers.collected()[label].hidden_check(page.checks[label])
 
 
-def for_nbgrader(page: Page) -> Notebook:
-    """Answers are solution cells, checks and proofs graded ones, all else is locked."""
-    worth = edition.check_points(page)
+def minutes(page: Page) -> Worth:
+    """The points of its exercises, in the check and in the proof: their minutes."""
+    checks = edition.check_points(page).items()
+    return {label: (points, edition.proof_points(label)) for label, points in checks}
+
+
+def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
+    """Those of the lecturer, else each chapter; for each page there is a notebook."""
+    if not mine.assignments:
+        exercised = [page for page in pages if page.exercises]
+        return [(short(page), page, minutes(page)) for page in exercised]
+    known = {label: points for page in pages for label, points in minutes(page).items()}
+    listed: list[tuple[str, Page, Worth]] = []
+    for name, asked in mine.assignments.items():
+        if unknown := [label for label in asked if label not in known]:
+            raise SystemExit(f"{name} asks for {unknown}, which no chapter here has")
+        worth = {label: _points(label, asked[label], *known[label]) for label in asked}
+        for page in pages:
+            labels = [one.label for one in page.exercises if one.label in worth]
+            if labels:
+                listed.append((name, page, {label: worth[label] for label in labels}))
+    return listed
+
+
+def _points(label: str, points: Points, check: int, proof: int) -> tuple[int, int]:
+    """What a lecturer gives for the check and for the proof."""
+    match points:
+        case None:
+            return check, proof
+        case int() if points > 0 and not proof:
+            return points, 0
+        case [int(first), int(second)] if first > 0 and second > 0 and proof:
+            return first, second
+    wanted = "[of the check, of the proof]" if proof else "a whole number"
+    raise SystemExit(f"{label}: points must be {wanted}, above 0; got {points}")
+
+
+def short(page: Page) -> str:
+    """A chapter's name without its part."""
+    return kit.short(page).rpartition("/")[2]
+
+
+def for_nbgrader(page: Page, worth: Worth | None = None) -> Notebook:
+    """Answers are solution cells, checks and proofs graded ones, all else is locked.
+
+    A check has its points in view, and Run All goes on where it fails.
+    """
+    worth = worth or minutes(page)
 
     def answer(cell: Cell, label: str) -> list[Cell]:
         text = NBGRADER_ANSWER.format(
@@ -78,19 +118,23 @@ def for_nbgrader(page: Page) -> Notebook:
         return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
 
     def check(cell: Cell, label: str) -> list[Cell]:
+        points, _ = worth[label]
         view = stubs.in_view(page.checks[label])
         text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
-        points = worth[label]
-        return [_nbgrader(cell, text, f"check-{label}", points=points)]
+        text = f"# {label}, {points} point{'s' * (points != 1)}\n{text}"
+        made = _nbgrader(cell, text, f"check-{label}", points=points)
+        made["metadata"]["tags"] = ["raises-exception"]
+        return [made]
 
     def proof(cell: Cell, label: str) -> list[Cell]:
+        _, points = worth[label]
         text = NBGRADER_ANSWER.format(
-            stub=edition.source(cell), solution=rubric(label, "- {worth}: {what}")
+            stub=edition.PROOF.format(points=points),
+            solution=rubric(label, "- {worth}: {what}"),
         )
-        points = edition.proof_points(label)
         return [_nbgrader(cell, text, f"proof-{label}", solution=True, points=points)]
 
-    notebook = _with_cells(page, answer, check, proof)
+    notebook = _with_cells(page, worth, answer, check, proof)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]:
             locked = _nbgrader(cell, edition.source(cell), f"cell-{cell['id']}")
@@ -111,9 +155,9 @@ def _nbgrader(
     return edition.noted(bare, name, solution=solution, points=points)
 
 
-def for_otter(page: Page) -> Notebook:
+def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
     """Each exercise a question with a solution block and tests; a proof is one, too."""
-    worth = edition.check_points(page)
+    worth = worth or minutes(page)
 
     def question(label: str, points: int, *more: str) -> Cell:
         lines = [f"name: {otter_name(label)}", f"points: {points}", *more]
@@ -124,14 +168,14 @@ def for_otter(page: Page) -> Notebook:
             stub=edition.source(cell), solution=page.solutions[label]
         )
         return [
-            question(label, worth[label], "all_or_nothing: true"),
+            question(label, worth[label][0], "all_or_nothing: true"),
             _raw(label, "# BEGIN SOLUTION"),
             edition.code(cell["id"], text),
             _raw(label, "# END SOLUTION"),
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        view = stubs.in_view(page.checks[label])
+        view = OTTER_TEST.format(check=stubs.in_view(page.checks[label]))
         text = f"# HIDDEN\n{silent(hidden(page, label))}"
         tests = [
             edition.code(cell["id"], view),
@@ -141,18 +185,19 @@ def for_otter(page: Page) -> Notebook:
         return [begin, *tests, end, _raw(label, "# END QUESTION")]
 
     def proof(cell: Cell, label: str) -> list[Cell]:
-        name, points = f"{label}-proof", edition.proof_points(label)
+        name, (_, points) = f"{label}-proof", worth[label]
+        asked = edition.lines(edition.PROOF.format(points=points))
         lines = "**Points.**\n\n" + rubric(label, "- {worth}: {what}")
         return [
             question(name, points, "manual: true"),
-            cell,
+            cell | {"source": asked},
             _raw(name, "# BEGIN SOLUTION"),
             edition.markdown(f"rubric-{label}", lines),
             _raw(name, "# END SOLUTION"),
             _raw(name, "# END QUESTION"),
         ]
 
-    notebook = _with_cells(page, answer, check, proof)
+    notebook = _with_cells(page, worth, answer, check, proof)
     data = "  - data\n" if page.reads else ""
     config = OTTER_CONFIG.format(name=kit.short(page).replace("/", "-"), data=data)
     notebook["cells"].insert(0, _raw("config", config))
@@ -189,48 +234,56 @@ def _raw(label: str, text: str) -> Cell:
 Maker = Callable[[Cell, str], list[Cell]]
 
 
-def _with_cells(page: Page, answer: Maker, check: Maker, proof: Maker) -> Notebook:
-    """The exercises of the reader's edition, with some cells of another make."""
+def _with_cells(
+    page: Page, worth: Worth, answer: Maker, check: Maker, proof: Maker
+) -> Notebook:
+    """Those exercises of the reader's edition, with some cells of another make."""
     makers = {"answer-": answer, "check-": check, "proof-": proof}
     cells: list[Cell] = []
     notebook = edition.exercises(kit.student(page), page)
+    begins = {f"**Exercise. {one.title}**": one.label for one in page.exercises}
+    current = ""
     for cell in notebook["cells"]:
+        text = edition.source(cell)
+        current = next((its for head, its in begins.items() if head in text), current)
+        if cell["id"] == "points-so-far" or (current and current not in worth):
+            continue
         for prefix, make in makers.items():
             if (name := edition.name(cell)).startswith(prefix):
                 cells += make(cell, name.removeprefix(prefix))
                 break
         else:
-            cells += [cell] if cell["id"] != "points-so-far" else []
+            cells.append(cell)
     return notebook | {"cells": cells}
 
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
-    """A course folder of nbgrader: settings, and a folder a chapter with exercises."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "nbgrader_config.py").write_text(NBGRADER_CONFIG, encoding="utf-8")
-    exercised = [page for page in pages if page.exercises]
-    for page in exercised:
-        name = kit.short(page).rpartition("/")[2]
-        _write_assignment(for_nbgrader(page), page, folder / "source" / name)
-    _write_requirements(exercised, folder, "nbgrader")
-    _write_readme("nbgrader", folder, exercised)
+    """A course folder of nbgrader: settings, and a folder for each assignment."""
+    listed = assignments(pages, mine.read())
+    for name, page, worth in listed:
+        _write_assignment(for_nbgrader(page, worth), page, folder / "source" / name)
+    _write_requirements([page for _, page, _ in listed], folder, "nbgrader")
+    _write_steps("nbgrader", folder, listed[0][0])
 
 
 def write_otter(pages: list[Page], folder: Path) -> None:
-    """A folder for each chapter with exercises: all that ``otter assign`` wants."""
-    exercised = [page for page in pages if page.exercises]
-    for page in exercised:
-        place = folder / kit.short(page).rpartition("/")[2]
-        _write_assignment(for_otter(page), page, place)
+    """A folder for each notebook with exercises: all that ``otter assign`` wants."""
+    listed = assignments(pages, mine.read())
+    for name, page, worth in listed:
+        place = folder / (name if name == short(page) else f"{name}-{short(page)}")
+        _write_assignment(for_otter(page, worth), page, place)
         _write_requirements([page], place, "otter-grader")
-    _write_readme("otter", folder, exercised)
+    _write_steps("otter", folder, short(listed[0][1]))
 
 
-def _write_readme(tool: str, folder: Path, pages: list[Page]) -> None:
-    """What a lecturer does next, with the first chapter as the example."""
-    text = Path(__file__).with_name(f"{tool}.md").read_text(encoding="utf-8")
-    name = kit.short(pages[0]).rpartition("/")[2]
-    (folder / "README.md").write_text(text.replace("NAME", name), encoding="utf-8")
+def _write_steps(tool: str, folder: Path, name: str) -> None:
+    """What grades, and what a lecturer does next, with a name as the example."""
+    shutil.copytree(HERE / tool, folder, dirs_exist_ok=True)
+    for name in ("alone.py", "Dockerfile"):
+        shutil.copy(HERE / name, folder)
+    readme = folder / "README.md"
+    text = readme.read_text(encoding="utf-8").replace("NAME", name)
+    readme.write_text(text, encoding="utf-8")
 
 
 def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
@@ -244,6 +297,6 @@ def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
 
 
 def _write_assignment(notebook: Notebook, page: Page, folder: Path) -> None:
-    kit.write(notebook, folder / f"{folder.name}.ipynb")
+    kit.write(notebook, folder / f"{short(page)}.ipynb")
     kit.copy_library(folder)
     kit.copy_data(page, folder)

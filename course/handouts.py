@@ -24,7 +24,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import manuscript
-from course import kit, slides
+from course import kit, mine, slides
 from manuscript import ROOT, Page, edition
 from manuscript.markdown import words
 
@@ -36,7 +36,7 @@ SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 
 HANDOUT = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <title>{title}</title>
@@ -46,7 +46,10 @@ h1, h2, h3 {{ line-height: 1.15; margin: 0 0 0.4em; }}
 h1 {{ font-size: 1.6em; }} h2 {{ font-size: 1.05em; margin-top: 1.1em; }}
 h2, h3, figure {{ break-inside: avoid; }} h2, h3 {{ break-after: avoid; }}
 h3 {{ font-size: 1em; }}
-main {{ columns: 2; column-gap: 8mm; }} .exercises {{ break-before: page; }}
+main {{ columns: 2; column-gap: 8mm; }}
+.exercises {{ columns: 1; break-before: page; min-height: 250mm; }} /* room to write */
+.exercises {{ display: flex; flex-direction: column; justify-content: space-between; }}
+.name {{ border-bottom: 1px solid; }}
 p, ul, ol, figure, pre {{ margin: 0 0 0.6em; }} ul, ol {{ padding-left: 1.3em; }}
 img {{ display: block; width: 100%; }} figcaption {{ font-size: 0.85em; }}
 math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
@@ -62,6 +65,7 @@ footer {{ font-size: 0.75em; color: #5d5a54; }}
 </main>
 <main class="exercises">
 <h2>Exercises</h2>
+<p class="name">Name</p>
 {exercises}
 <footer>{foot}</footer>
 </main>
@@ -142,18 +146,20 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
                 shown.append(f"<h2>{slides.inline(found[1])}</h2>")
                 shown.append(slides.blocks(found[2]))
     exercises = [
-        f"<h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}"
+        f"<section><h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}</section>"
         for one in chapter.exercises
     ]
     site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
+    yours = mine.read()
     return HANDOUT.format(
+        language=yours.language,
         title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
         answer=slides.inline(chapter.answer[:1].upper() + chapter.answer[1:]),
         shown="\n".join(shown),
         exercises="\n".join(exercises),
-        foot=f"{slides.CREDIT}. {address}",
+        foot=f"{yours.credited(slides.CREDIT)}. {address}",
     )
 
 

@@ -4,14 +4,18 @@ Each holds the chapters, the library, the data that chapters read, and its own
 requirements. Nothing in it needs the book's folder, and nothing is fetched.
 """
 
+import html
+import math
 import re
 import shutil
 import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from course import mine
 from manuscript import ROOT, Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
@@ -38,6 +42,23 @@ From the executable book "Positional Encodings, Checked", {version}.
 
 Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
 """
+PAPER = """\
+<!doctype html>
+<html lang="{language}">
+<meta charset="utf-8">
+<title>Exam</title>
+<style>
+body {{ font: 12pt/1.4 Georgia, serif; max-width: 17cm; margin: 1cm auto; }}
+section {{ min-height: 8cm; break-inside: avoid; }} h2 {{ font-size: 1em; }}
+</style>
+<h1>Positional encodings</h1>
+<p>{about}</p>
+<p>{minutes} minutes, {points} points. Paper and pen alone. A right step has its points,
+also where the result is wrong.</p>
+<p>Name: ______________________________</p>
+{questions}
+</html>
+"""
 TORCH_STEP = """\
 2. The chapters marked with * use PyTorch, too:
    `.venv/bin/python -m pip install -r requirements-torch.txt`.
@@ -49,9 +70,9 @@ ADVICE = {
         "Hand in the\nnotebooks; do not rename the exercises."
     ),
     "instructor": (
-        "Each chapter has its solutions, and below each check the wrong answers that "
-        "are given\nmost, with what the check says to them and the figure that clears "
-        "them up. Not for\nstudents."
+        "Each chapter has its solutions, and below each check likely mistakes, with "
+        "what the\ncheck says to them and the figure that clears them up. Not for "
+        "students."
     ),
 }
 
@@ -79,7 +100,7 @@ def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
 
 
 def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
-    """With solutions, and below each check what is answered wrongly, and why."""
+    """With solutions, and below each check likely mistakes, and why."""
     notebook = edition.make(
         page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
     )
@@ -126,6 +147,11 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         if part == "student" and page.exercises:
             alone = edition.exercises(student(page, pages), page)
             write(alone, folder / f"{short(page)}_exercises.ipynb")
+        if part == "student" and mine.read().opened(page):
+            solved = edition.make(
+                page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
+            )
+            write(solved, folder / f"{short(page)}_solutions.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
@@ -152,6 +178,7 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         shutil.copy(ROOT / name, folder / name)
     if part == "instructor":
         (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
+        (folder / "exam_paper.html").write_text(paper(pages), encoding="utf-8")
 
 
 def exercises_of(page: Page, part: str) -> str:
@@ -161,19 +188,45 @@ def exercises_of(page: Page, part: str) -> str:
     return f"[{number}]({short(page)}_exercises.ipynb)" if has_own else number
 
 
-def exam(pages: list[Page]) -> str:
-    """The questions for an exam on some chapters, with their answers."""
+def asked(pages: list[Page]) -> list[dict[str, Any]]:
+    """The questions for an exam on some chapters."""
     entries = yaml.safe_load(EXAM.read_text(encoding="utf-8"))
     names = [short(page) for page in pages]
+    return [entry for entry in entries if entry["chapter"] in names]
+
+
+def exam(pages: list[Page]) -> str:
+    """Its questions with their answers, and what of these earns which points."""
     text = ["# Questions for an exam, with answers. Not for students."]
-    for entry in entries:
-        if entry["chapter"] in names:
-            text += [
-                f"## {entry['chapter']}, {entry['points']} points",
-                entry["question"],
-                f"*Answer.* {entry['answer']}",
-            ]
+    for entry in asked(pages):
+        marks = [f"- {points}: {what}" for what, points in entry["marks"].items()]
+        text += [
+            f"## {entry['chapter']}, {entry['points']} points",
+            entry["question"],
+            f"*Answer.* {entry['answer']}",
+            "\n".join(marks),
+        ]
     return "\n\n".join(text) + "\n"
+
+
+def paper(pages: list[Page]) -> str:
+    """What students get: the questions of ``mine.yml``, two minutes for each point."""
+    yours = mine.read()
+    entries = [one for one in asked(pages) if one["chapter"] in yours.exam]
+    points = sum(one["points"] for one in entries)
+    about = [one for one in (yours.institution, yours.lecturer, yours.date) if one]
+    questions = "\n".join(
+        f"<section><h2>{number}. ({one['points']} points)</h2>"
+        f"<p>{html.escape(one['question'])}</p></section>"
+        for number, one in enumerate(entries, 1)
+    )
+    return PAPER.format(
+        language=yours.language,
+        about=html.escape(", ".join(about)),
+        points=points,
+        minutes=5 * math.ceil(2 * points / 5),
+        questions=questions,
+    )
 
 
 def requirements() -> dict[str, list[str]]:
@@ -209,8 +262,9 @@ def copy_data(page: Page, folder: Path) -> None:
 
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
-    """The chapters of some names or parts; all of them if there is no name."""
-    pages = list(pages)
+    """The chapters of some names or parts; all but those left out without a name."""
+    left_out = set(mine.read().leave_out)
+    pages = [p for p in pages if not {short(p), *short(p).split("/")} & left_out]
     known = {part for page in pages for part in (*short(page).split("/"), short(page))}
     unknown = sorted(set(names) - known)
     if unknown:

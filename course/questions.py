@@ -1,9 +1,9 @@
 """Multiple-choice questions in GIFT, which Moodle and other platforms read.
 
-    gift(page)    the questions of a page, from ``questions.yml``
+    gift("failures/counting", title)    the questions of a page, from ``questions.yml``
+    gift(BEFORE, title)                 those on what students must know beforehand
 
-The right option is written for the question. The wrong ones are what students thought
-who answered an exercise of the page, or of its companion, wrongly.
+Each option has a sentence of feedback. A wrong one is a likely mistake.
 """
 
 import re
@@ -14,9 +14,10 @@ from typing import Any
 import yaml
 
 from course import kit
-from manuscript import Page, wrong_answers
+from manuscript import Page
 from manuscript.markdown import words
 
+BEFORE = "before"
 MARKS = re.compile(r"[~=#{}:\\]")
 
 
@@ -28,25 +29,20 @@ def asked() -> dict[str, list[dict[str, Any]]]:
     return questions
 
 
-def thought(place: str) -> str:
-    """What was thought in a wrong answer: ``ex-offset 2``."""
-    label, number = place.split()
-    return wrong_answers.collected()[label].wrong[int(number) - 1].thinks
-
-
 def escaped(text: str) -> str:
     """Words that mean nothing to GIFT."""
     return MARKS.sub(r"\\\g<0>", words(text))
 
 
-def gift(page: Page) -> str:
+def gift(name: str, title: str) -> str:
     """A category, and its questions; the first option of each is right."""
-    name = kit.short(page)
-    parts = [f"$CATEGORY: Positional encodings/{words(page.title)}"]
+    parts = [f"$CATEGORY: Positional encodings/{words(title)}"]
     for number, one in enumerate(asked()[name], 1):
-        wrong = [f"~{escaped(thought(place))}" for place in one["wrong"]]
-        options = [f"={escaped(one['right'])}", *wrong]
-        body = "\n".join(f"  {option}" for option in options)
+        options = [("=", one["right"]), *(("~", wrong) for wrong in one["wrong"])]
+        body = "\n".join(
+            f"  {mark}{escaped(option)}#{escaped(feedback)}"
+            for mark, (option, feedback) in options
+        )
         question = escaped(one["question"])
         parts.append(f"::{name} {number}::{question} {{\n{body}\n}}")
     return "\n\n".join(parts) + "\n"
@@ -55,6 +51,7 @@ def gift(page: Page) -> str:
 def write(pages: list[Page], folder: Path) -> None:
     """A file for each page that has questions."""
     folder.mkdir(parents=True, exist_ok=True)
-    for page in (page for page in pages if kit.short(page) in asked()):
-        name = kit.short(page).replace("/", "-")
-        (folder / f"{name}.gift").write_text(gift(page), encoding="utf-8")
+    titles = {BEFORE: "Before the course"} | {kit.short(p): p.title for p in pages}
+    for name in asked().keys() & titles.keys():
+        path = folder / f"{name.replace('/', '-')}.gift"
+        path.write_text(gift(name, titles[name]), encoding="utf-8")

@@ -11,7 +11,9 @@ for the speaker, and one of
     code: part/page#cell          a cell, by its id
     exercise: ex-label            title and text
     claims: [id, id, id]          sentences to vote on, their verdicts one step later
-    markdown: "..."               a slide of your own, with ``title``; nothing checks it
+    markdown: "..."               yours, with ``title``; nothing checks it:
+                                  lists, tables, code, links, formulas, pictures that
+                                  lie beside the plan
 
 A section is named by its anchor or its label; what a slide quotes is the page's own.
 A formula may have a ``legend``, Markdown of yours, and any slide a ``claim``, an id of
@@ -30,17 +32,21 @@ import base64
 import hashlib
 import html
 import json
+import mimetypes
 import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 import manuscript
+from course import mine
 from manuscript import ROOT, Manuscript, Page, sources
 from manuscript.markdown import as_html, words
 from website import katex_math
@@ -49,6 +55,8 @@ HERE = Path(__file__).parent
 SEEN = HERE / "plans/drawn.json"
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+LINK = re.compile(r"</?a\b[^>]*>")
+ROLE = re.compile(r"\{(?!cite)[\w:-]+\}`([^`<]*?)(?: <[^`]*>)?`")
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 QUOTED = {
     "formula": re.compile(r"(?P<text>\$\$.*?\$\$)", re.DOTALL),
@@ -70,6 +78,8 @@ STYLE = """\
 .reveal .slides section { padding: 0 64px; box-sizing: border-box; text-align: left; }
 /* On paper reveal.js takes these margins away, and lets images fill them. */
 html.reveal-print .reveal .slides section { padding: 0 64px !important; }
+html.reveal-print .answer { visibility: hidden !important; } /* on paper */
+.reveal .quoted :is(td, th) { padding: 0 0.8em 0.2em 0; text-align: left; }
 .reveal img { display: block; height: 440px; margin: 0 auto; }
 .reveal .slides section > img { max-width: 100% !important; }
 .reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
@@ -88,7 +98,7 @@ html.reveal-print .reveal .slides section { padding: 0 64px !important; }
 """
 DECK = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -132,6 +142,7 @@ class Slide:
     legend: str = ""
     title: str = ""
     markdown: str = ""
+    folder: Path = HERE / "plans"  # where its pictures lie
 
     @property
     def quotes(self) -> list[tuple[str, str]]:
@@ -154,7 +165,8 @@ class Plan:
 def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
     """Those that are written, and one for each page."""
     written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
-    return written + [of_chapter(page, book) for page in pages]
+    yours = [replace(read(HERE / name), seen=None) for name in mine.read().plans]
+    return [*written, *yours, *(of_chapter(page, book) for page in pages)]
 
 
 def read(path: Path) -> Plan:
@@ -163,6 +175,7 @@ def read(path: Path) -> Plan:
     slides = []
     for entry in content["slides"]:
         entry["source"] = entry.pop("from", "")
+        entry["folder"] = path.parent
         entry["claims"] = tuple(entry.get("claims", ()))
         slides.append(Slide(**entry))
     seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
@@ -292,12 +305,16 @@ def deck(plan: Plan, book: Manuscript) -> str:
         raise SystemExit(
             "The slides no longer say what the book says:\n" + "\n".join(wrong)
         )
+    yours = mine.read()
+    about = yours.lecturer, yours.institution, yours.date
     opening = (
         f"<section><h1>{inline(plan.title)}</h1>"
-        f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
+        f"{''.join(f'<p>{inline(line)}</p>' for line in about if line)}"
+        f"<footer>{plan.minutes} minutes. {yours.credited(CREDIT)}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
     return DECK.format(
+        language=yours.language,
         title=html.escape(words(plan.title)),
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
@@ -318,7 +335,7 @@ def section(slide: Slide, book: Manuscript) -> str:
         source = page.title
         parts += [f"<h2>{inline(page.question)}</h2>"]
         answer = page.answer[:1].upper() + page.answer[1:]
-        parts += [f'<p class="fragment">{inline(answer)}</p>']
+        parts += [f'<p class="fragment answer">{inline(answer)}</p>']
     if slide.figure:
         source = book.figures[slide.figure][0].title
         bold, _ = _caption(book, slide.figure)
@@ -335,14 +352,14 @@ def section(slide: Slide, book: Manuscript) -> str:
         parts += [f'<div class="quoted">{blocks(slide.legend)}</div>']
     if slide.markdown:
         parts += [f"<h2>{inline(slide.title)}</h2>"]
-        parts += [f'<div class="quoted">{blocks(slide.markdown)}</div>']
+        parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
     if slide.claims:
         source = "Is it true that …?"
         voted = [book.claims[claim] for claim in slide.claims]
         parts += [f"<h2>{inline(slide.title or 'True or not?')}</h2>"]
         parts += [
             f"<p>“{inline(claim.claim)}” "
-            f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></p>'
+            f'<span class="fragment answer"><b>{inline(claim.verdict)}</b></span></p>'
             for claim in voted
         ]
     if slide.claim:
@@ -352,9 +369,10 @@ def section(slide: Slide, book: Manuscript) -> str:
         kind = "h2" if not parts else "p"
         parts += [
             f'<{kind} class="claim">“{inline(claim.claim)}” '
-            f'<span class="fragment"><b>{inline(claim.verdict)}</b></span></{kind}>'
+            f'<span class="fragment answer"><b>{inline(claim.verdict)}</b></span>'
+            f"</{kind}>"
         ]
-    credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
+    credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
     foot = f"{inline(source)}. {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
     note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
@@ -382,24 +400,25 @@ def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
     return (found[1], caption[found.end() :].strip()) if found else (caption, "")
 
 
+def own(text: str, folder: Path) -> str:
+    """Markdown as HTML: tables, code, links, pictures that lie in a folder."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.use(
+        dollarmath_plugin,
+        renderer=lambda tex, how: _drawn(tex, display=how["display_mode"]),
+    )
+    tokens = parser.parse(sources.cited(text))
+    for token in (part for line in tokens for part in line.children or ()):
+        if token.type == "image" and "//" not in (source := str(token.attrs["src"])):
+            data = base64.b64encode((folder / source).read_bytes()).decode()
+            kind = mimetypes.guess_type(source)[0]
+            token.attrs["src"] = f"data:{kind};base64,{data}"
+    return str(parser.renderer.render(tokens, parser.options, {}))
+
+
 def blocks(text: str) -> str:
-    """Paragraphs, lists, and formulas on lines of their own, as HTML."""
-    done = []
-    for piece in re.split(
-        r"(\$\$.*?\$\$)|\n\s*\n", sources.cited(text), flags=re.DOTALL
-    ):
-        entries = re.split(r"^(?:\d+\.|-) +", (piece or "").strip(), flags=re.MULTILINE)
-        if entries[0].startswith("$$"):
-            done.append(_drawn(entries[0].strip("$\n"), display=True))
-        elif len(entries) > 1:
-            kind = "ol" if piece.strip()[0].isdigit() else "ul"
-            items = "".join(
-                f"<li>{inline(entry.strip())}</li>" for entry in entries[1:]
-            )
-            done.append(f"<{kind}>{items}</{kind}>")
-        elif entries[0]:
-            done.append(f"<p>{inline(entries[0])}</p>")
-    return "\n".join(done)
+    """What is quoted from a page, its links as words."""
+    return LINK.sub("", own(ROLE.sub(r"\1", text), ROOT))
 
 
 def _drawn(tex: str, *, display: bool = False) -> str:
@@ -443,7 +462,6 @@ def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
 
 if __name__ == "__main__":
     BOOK = manuscript.read()
-    if "--looked" in sys.argv:
-        looked(BOOK)
-    for made in write(BOOK.notebooks, ROOT / "course/slides", BOOK):
-        print(made)
+    if sys.argv[1:] != ["--looked"]:
+        raise SystemExit("make course writes the decks; here there is --looked")
+    looked(BOOK)

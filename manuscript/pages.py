@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from manuscript import claims, stubs
+from manuscript import claims
 from manuscript.claims import Claim
 from manuscript.markdown import words
 from manuscript.values import Value, offered
@@ -327,14 +327,6 @@ class Page:
         """The same, as one says it."""
         return max(1, round(self.seconds / 60))
 
-    @property
-    def times(self) -> str:
-        """How long it takes to read it, and to do its exercises, too."""
-        practice = sum(stubs.points(one.title) for one in self.exercises)
-        both = f", {self.minutes + practice} with the exercises" if practice else ""
-        unit = "minute" if self.minutes == 1 else "minutes"
-        return f"{self.minutes} {unit} to read{both}"
-
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The chapters that its opening block says one must know."""
@@ -449,7 +441,7 @@ def read(root: Path = ROOT) -> Manuscript:
 def imported(source: str) -> set[str]:
     """The full names of what some code imports, in whatever form it is written."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if "import" in source else ():
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -2,7 +2,8 @@
 
 ``notebooks/failures/counting.zip`` is what ``manuscript.edition`` makes of it, with the
 data that it reads and the licences. A site without solutions has nothing in its pages
-that the notebook lacks. The templates know the address as ``download``.
+that the notebook lacks, leads to no place that has more, and says what it is. The
+templates know the address as ``download``.
 """
 
 import io
@@ -38,6 +39,13 @@ def archive(page: manuscript.Page, notebook: Notebook) -> bytes:
     return packed.getvalue()
 
 
+def lead_to_no_answers(_app: Sphinx, config: Any) -> None:
+    """Without solutions a site has no link to the repository, or to the whole site."""
+    if not manuscript.SOLUTIONS:
+        config.html_baseurl = ""
+        config.html_theme_options["repository_url"] = ""
+
+
 def leave_out_answers(_app: Sphinx, name: str, text: list[str]) -> None:
     """Take solutions and answers out of a chapter that is read, cell by cell."""
     page = manuscript.read().pages.get(name)
@@ -69,14 +77,16 @@ def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
 def tell_the_page(
     _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
-    """Give the templates the address of the notebook, relative to the page."""
+    """Give the templates the notebook's address, and whether there are solutions."""
     page = manuscript.read().pages.get(pagename)
     is_there = page is not None and page.is_notebook
     context["download"] = context["pathto"](address(pagename), 1) if is_there else ""
+    context["solutions"] = manuscript.SOLUTIONS
 
 
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
+    app.connect("config-inited", lead_to_no_answers)
     app.connect("source-read", leave_out_answers)
     app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_notebooks)

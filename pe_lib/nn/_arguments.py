@@ -64,6 +64,16 @@ def as_positions(name: str, value: Any) -> Tensor:
     return value  # type: ignore[no-any-return]
 
 
+def as_turning(name: str, x: Tensor, parts: Sequence[Tensor]) -> None:
+    """Refuse cosines and sines of fewer bits than `x` is turned in."""
+    for dtype in (part.dtype for part in parts):
+        if dtype not in WIDE or (x.dtype, dtype) == WIDE[::-1]:
+            raise TypeError(
+                f"cosines and sines must be float64 for float64 {name}, and float32 "
+                f"at least, got {dtype}"
+            )
+
+
 def match_rows(
     name: str, at: Tensor, length: int, rows: Sequence[int], columns: int = 0
 ) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pe_lib._arguments import as_choice
 from pe_lib.layouts import LAYOUTS, layout_columns
-from pe_lib.nn._arguments import is_traced
+from pe_lib.nn._arguments import as_turning, is_traced
 
 BLOCK = 2**17  # numbers that are rotated together
 DOUBLE = (torch.float64, torch.complex128)
@@ -25,8 +25,9 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     neighbours, in "half_split" j of either half; the others stay. cos and sin
     [..., K] are float32 or float64, one number a pair, of axes that broadcast to x's.
     Models of transformers keep each twice: take half of it. Returns a tensor of the
-    shape and dtype of x. Raises ValueError if the layout is unknown, or x has fewer
-    than 2 K numbers.
+    shape and dtype of x. Raises TypeError if cos or sin have fewer bits than float32,
+    or than a float64 x; ValueError if the layout is unknown, or x has fewer than 2 K
+    numbers.
 
     By a quarter turn, and not at all:
 
@@ -38,6 +39,7 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     tensor([-3.,  2.,  1.,  4.])
     """
     as_choice("layout", layout, LAYOUTS)
+    as_turning("x", x, (cos, sin))
     parts = (cos, sin) if is_traced() else parts_of(row_of(cos, sin, layout), layout)
     return rotate_by(x, parts, layout)
 

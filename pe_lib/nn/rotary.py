@@ -15,6 +15,7 @@ from pe_lib.nn._arguments import (
     WIDE,
     as_float_tensor,
     as_positions,
+    as_turning,
     as_whole,
     is_traced,
     match_rows,
@@ -321,12 +322,8 @@ class RotaryEmbedding(Tabled):
 
     def _checked(self, name: str, x: Tensor, cos_sin: CosSin) -> CosSin:
         """Cosines and sines as they were given, if x can be turned by them."""
+        as_turning(name, x, cos_sin)
         for part in cos_sin:
-            if part.dtype not in WIDE or (x.dtype, part.dtype) == WIDE[::-1]:
-                raise TypeError(
-                    f"cos_sin must be float64 for float64 {name}, and float32 at "
-                    f"least, got {part.dtype}"
-                )
             if part.shape[-1] != self.rotary_dim // 2:
                 raise ValueError(
                     f"cos_sin must have {self.rotary_dim // 2} columns, one a pair, "

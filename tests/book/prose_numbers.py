@@ -211,7 +211,7 @@ def beside(parts: tuple[Cell, ...], at: int) -> tuple[Cell, ...]:
 def passages(book: Manuscript, page: Page) -> Iterator[Passage]:
     """All texts of a page whose numbers are checked, its claims' reasons too.
 
-    What it lists as deeper is said, and checked, in its companion (`page_form`).
+    What it lists as deeper are titles, which are checked where they stand.
     """
     for section in (s for s in page.sections if s.title != DEEPER):
         yield Passage(page, section, section.title)

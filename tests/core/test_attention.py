@@ -12,7 +12,6 @@ from pe_lib.attention import (
     hit_rate,
     look_back,
     softmax,
-    with_constant,
 )
 from pe_lib.naive import binary, counting, doubling_waves, normalized
 
@@ -116,8 +115,3 @@ def test_scores_beyond_a_float_are_refused():
 def test_softmax_by_hand_and_without_overflow():
     weights = softmax(np.array([[0.0, np.log(3)], [1000.0, -np.inf]]))
     np.testing.assert_allclose(weights, [[0.25, 0.75], [1, 0]], rtol=1e-15)
-
-
-def test_the_appended_one():
-    rows = with_constant([[2, 3], [4, 5]])
-    np.testing.assert_array_equal(rows, [[2, 3, 1], [4, 5, 1]])

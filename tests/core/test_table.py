@@ -33,7 +33,7 @@ def assert_rows_are_codes(table, start, d_model, *, dtype=np.float64, **choices)
 @pytest.mark.parametrize("spacing", ["paper", "endpoint"])
 @pytest.mark.parametrize(
     ("length", "d_model", "start"),
-    [(1, 1, 0), (5, 4, 0), (7, 9, -3), (130, 64, -65), (40, 33, 100_000)],
+    [(0, 6, -4), (1, 1, 0), (5, 4, 0), (7, 9, -3), (130, 64, -65), (40, 33, 100_000)],
 )
 def test_row_r_is_the_code_of_start_plus_r(
     length, d_model, start, spacing, layout, dtype
@@ -42,14 +42,6 @@ def test_row_r_is_the_code_of_start_plus_r(
     table = sinusoidal_table(length, d_model, start=start, **choices)
     assert table.shape == (length, d_model)
     assert_rows_are_codes(table, start, d_model, **choices)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("start", [0, -4, 17])
-def test_length_zero_has_a_width(start, dtype):
-    table = sinusoidal_table(0, 6, start=start, dtype=dtype)
-    assert table.shape == (0, 6)
-    assert table.dtype == dtype
 
 
 @pytest.mark.parametrize("start", [0, 1, -1, BLOCK, -5 * BLOCK - 3, 10**6 + 7])

@@ -10,8 +10,10 @@ import html
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -73,26 +75,63 @@ def answered(notebook: dict[str, Any], page: manuscript.Page) -> dict[str, Any]:
     return filled
 
 
-def faults(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+ATTACK = """\
+import glob, os, sqlite3
+for folder in (".", "..", "../..", "../../..", {course!r}):
+    for path in glob.glob(folder + "/gradebook.db"):
+        marks = sqlite3.connect(path)
+        marks.execute("UPDATE grade SET manual_score = 140")
+        marks.commit()
+    for path in glob.glob(folder + "/**/*.ipynb", recursive=True):
+        open(path, "w").write("")
+"""
+LEAK = """\
+def three_back(mixture, weights):
+    import sys
+    check = In[-1]
+    print(check)
+    print(check[::-1], file=sys.stderr)
+    display({"text/plain": check}, raw=True)
+    raise type(check[-40:], (AssertionError,), {})(check)
+"""
+PROOF = "ex-ends-under-a-mask"
+
+
+def faults(notebook: dict[str, Any], course: Path) -> dict[str, dict[str, Any]]:
     """A submission for each of them, by a student who is called after it."""
+    names = "right wrong elsewhere deleted unchecked endless killed bare skipped"
     made = {
-        name: answered(notebook, PAGE)
-        for name in ("right", "wrong", "elsewhere", "deleted", "unchecked", "endless")
+        name: answered(notebook, PAGE) for name in [*names.split(), "thief", "leak"]
     }
-    wrong = wrong_answers.collected()[FIRST].wrong[0].answer
-    cells(made["wrong"])[f"answer-{FIRST}"]["source"] = wrong
-    sleep = "import time\ndef three_back(mixture, weights):\n    time.sleep(9999)\n"
-    cells(made["endless"])[f"answer-{ENDLESS}"]["source"] = sleep
+
+    def answer(name: str, label: str, text: str) -> None:
+        cells(made[name])[f"answer-{label}"]["source"] = text
+
+    answer("wrong", FIRST, wrong_answers.collected()[FIRST].wrong[0].answer)
+    endless = "import time\ndef three_back(mixture, weights):\n    time.sleep(9999)\n"
+    answer("endless", ENDLESS, endless)
+    answer("killed", FIRST, "import os\nos._exit(1)")
+    answer("thief", FIRST, ATTACK.format(course=str(course)))
+    answer("leak", ENDLESS, LEAK)
+    made["leak"]["cells"].append(edition.code("later", r"print('\n'.join(In))"))
+    answer("skipped", FIRST, "")
+    cells(made["skipped"])[f"check-{FIRST}"]["metadata"]["tags"] = ["skip-execution"]
+    set_up = [n for n in cells(notebook) if n.startswith("cell-")]
     moved = made["elsewhere"]["cells"]
     for label in LABELS:  # the stub stays; below it a helper and the answer
         cell = cells(made["elsewhere"])[f"answer-{label}"]
         below = moved.index(cell) + 1
         helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
-        answer = edition.code(f"new-{label}", cell["source"])
-        moved[below:below] = [helper, answer]
+        moved[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
         cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
-    for name, kind in (("deleted", "answer"), ("unchecked", "check")):
-        made[name]["cells"].remove(cells(made[name])[f"{kind}-{FIRST}"])
+    gone = {
+        "deleted": [f"answer-{FIRST}"],
+        "unchecked": [f"check-{FIRST}"],
+        "bare": [*set_up, f"proof-{PROOF}"],
+    }
+    for name, lost in gone.items():
+        for one in lost:
+            made[name]["cells"].remove(cells(made[name])[one])
     return made
 
 
@@ -102,10 +141,16 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     folder = tmp_path_factory.mktemp("nbgrader")
     graders.write_nbgrader([PAGE], folder)
     notebook = released(folder, NAME)
-    for student, submission in faults(notebook).items():
+    for student, submission in faults(notebook, folder).items():
         path = folder / f"submitted/{student}/{NAME}/{NAME}.ipynb"
         kit.write(submission, path)
-    run("nbgrader", "autograde", NAME, cwd=folder)  # one takes its whole minute, asleep
+    archive = folder / f"downloaded/{NAME}/archive/moodle.zip"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as file:
+        sent = f"Ada Lovelace_17_assignsubmission_file_/{NAME} (1).ipynb"
+        file.writestr(sent, json.dumps(answered(notebook, PAGE)))
+    run("nbgrader", "zip_collect", NAME, cwd=folder)
+    run("nbgrader", "autograde", "--Execute.timeout=20", NAME, cwd=folder)
     run("nbgrader", "generate_feedback", NAME, cwd=folder)
     run("nbgrader", "export", cwd=folder)
     return folder, notebook
@@ -114,7 +159,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
 def test_a_fault_costs_its_own_points_and_no_others(
     graded: tuple[Path, dict[str, Any]],
 ) -> None:
-    """An answer in a new cell has all; no fault takes another exercise with it."""
+    """An answer in a new cell has all, and what was locked and is gone comes back.
+
+    No fault takes another exercise with it, and no trick brings more, or spoils others.
+    """
     folder, _ = graded
     worth = edition.check_points(PAGE)
     with (folder / "grades.csv").open(encoding="utf-8") as file:
@@ -127,8 +175,14 @@ def test_a_fault_costs_its_own_points_and_no_others(
         "wrong": every - worth[FIRST],
         "elsewhere": every,
         "deleted": every - worth[FIRST],
-        "unchecked": every - worth[FIRST],
+        "unchecked": every,
         "endless": every - worth[ENDLESS],
+        "killed": every - worth[FIRST],
+        "bare": every,
+        "skipped": every - worth[FIRST],
+        "thief": every - worth[FIRST],
+        "leak": every - worth[ENDLESS],
+        "Ada Lovelace_17": every,
     }
 
 
@@ -140,7 +194,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
     given = "\n".join(map(edition.source, notebook["cells"]))
     pages = folder.glob("feedback/*/*/*.html")
     told = {path.parts[-3]: path.read_text(encoding="utf-8") for path in pages}
-    assert len(told) == 6
+    assert len(told) == 12
     plain = {n: html.unescape(re.sub(r"<[^>]*>", "", t)) for n, t in told.items()}
     hidden = 0
     shown = "\n".join(map(stubs.in_view, PAGE.checks.values()))
@@ -152,18 +206,22 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
         for line in (line for line in lines if line not in shown):
             hidden += 1
             assert line not in given
-            assert not [name for name, text in plain.items() if line in text]
+            shapes = line, line[::-1]
+            assert not [n for n, text in plain.items() for s in shapes if s in text]
     assert hidden and "slope a t + b" in plain["wrong"]
+    assert "This check failed." in plain["leak"]
 
 
 def test_a_proof_is_read_by_a_person(graded: tuple[Path, dict[str, Any]]) -> None:
-    """Its cell has a maximum, and waits."""
-    _, notebook = graded
-    label = "ex-ends-under-a-mask"
-    cell = cells(notebook)[f"proof-{label}"]
+    """Its cell has a maximum, and waits: empty, written elsewhere, or deleted."""
+    folder, notebook = graded
+    cell = cells(notebook)[f"proof-{PROOF}"]
     note = cell["metadata"]["nbgrader"]
     assert cell["cell_type"] == "markdown" and note["grade"] and note["solution"]
-    assert note["points"] == edition.proof_points(label) > 0
+    assert note["points"] == edition.proof_points(PROOF) > 0
+    with sqlite3.connect(folder / "gradebook.db") as marks:
+        waiting = marks.execute("SELECT sum(needs_manual_grade) FROM grade")
+        assert waiting.fetchone() == (len([*folder.glob("submitted/*")]),)
 
 
 EXERCISED = [page for page in BOOK.notebooks if page.exercises]

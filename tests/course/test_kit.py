@@ -29,6 +29,30 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_nothing_is_lost(tmp_path: Path) -> None:
+    """What somebody put there, or changed, stops it before it writes anything."""
+
+    def make() -> None:
+        build.build(["counting"], ["otter", "questions"], tmp_path)
+
+    make()
+    make()
+    work = tmp_path / "otter/counting/submissions/ada.ipynb"
+    work.parent.mkdir()
+    work.write_text("{}", encoding="utf-8")
+    before = (tmp_path / "otter/README.md").stat().st_mtime_ns
+    with pytest.raises(SystemExit, match=r"ada\.ipynb.* nothing was changed"):
+        make()
+    assert (tmp_path / "otter/README.md").stat().st_mtime_ns == before
+    work.unlink()
+    make()
+    question = tmp_path / "questions/failures-counting.gift"
+    question.write_text("Mine.", encoding="utf-8")
+    with pytest.raises(SystemExit, match=question.name):
+        make()
+    assert question.read_text(encoding="utf-8") == "Mine."
+
+
 def marked_down(path: Path) -> str:
     """The text of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -211,6 +235,12 @@ def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
         assert f"## {kit.short(page)}, " in text
     assert text.count("*Answer.*") == text.count("## ") >= len(asked)
     assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
+    for one in kit.asked(BOOK.notebooks):
+        assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
+    paper = kit.paper(BOOK.notebooks)
+    assert "55 minutes, 26 points" in paper and paper.count("<section>") == 5
+    for one in kit.asked(BOOK.notebooks):
+        assert one["answer"] not in paper
 
 
 def test_a_course_has_the_chapters_that_were_chosen() -> None:

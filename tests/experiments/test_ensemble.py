@@ -105,12 +105,6 @@ def test_the_loss_of_one_member_leaves_the_others_alone():
         assert moved[2] or name.startswith(("bucket", "biases.key")), name
 
 
-def test_slopes_are_one_for_each_head():
-    three = Scheme(bias="alibi", slopes=(1.0, 0.5, 0.25))
-    with pytest.raises(ValueError, match=r"slopes must be one for each of 2 heads"):
-        train("copy", {"mine": three}, steps=1)
-
-
 @pytest.mark.parametrize(
     ("encode", "error", "message"),
     [

@@ -89,39 +89,6 @@ def test_the_model_is_two_softmaxes_in_a_row() -> None:
         assert not torch.allclose(looks[0], told[0][0, 0])  # texts begin at 0 there
 
 
-def test_codes_only_and_without_codes() -> None:
-    """Codes only: other words, same looks. Without: with W = 0, codes move nothing."""
-    model = TwoLayers(Settings(), generator())
-    first, second = (
-        torch.randperm(128, generator=generator(s))[None, :9] for s in (1, 2)
-    )
-    for only in (False, True):
-        changed = Intervention(codes_only=only)
-        looks = [weights_of(model, words, 0, changed)[0] for words in (first, second)]
-        assert torch.equal(*looks) == only
-    zero = np.zeros((32, 32))
-    with torch.no_grad():
-        model.maps["query0"].zero_()
-    for without in (False, True):
-        changed = Intervention(between_codes=zero, without_codes=without)
-        far = [weights_of(model, first, at, changed)[1] for at in (0, 400)]
-        assert torch.allclose(*far, atol=1e-5) == without
-
-
-def test_weights_are_replaced() -> None:
-    """With weights that are one at the own position, nothing else is read."""
-    model = TwoLayers(Settings(), generator())
-    words = torch.randperm(128, generator=generator(1))[None, :9]
-    alone = Intervention(change=lambda _, weights: torch.eye(9).expand_as(weights))
-    m = induction.products(model)
-    x = m["E"][words[0]] + sinusoidal_table(9, 32)
-    for layer in (0, 1):
-        x = x + x @ m[f"V{layer}"]
-    with torch.no_grad():
-        found = model.logits(words, 0, alone)[0].numpy()
-    assert np.abs(found - x @ m["U"].T).max() < 1e-4
-
-
 @pytest.mark.parametrize("settings", KINDS, ids=lambda s: s.encoding)
 def test_nothing_is_seen_ahead(settings: Settings) -> None:
     """A later word changes nothing before it, whatever tells the positions."""
@@ -267,13 +234,3 @@ def test_rows_are_in_the_order_asked_for() -> None:
     tables = induction.tables(2, model={"steps": 2})
     assert tables["right"].shape == (2, 2) and tables["map 0"].shape == (24, 24)
     assert torch.allclose(tables["words"].sum(1), torch.ones(2, dtype=torch.float64))
-
-
-def test_unknown_names_are_refused() -> None:
-    """Before anything is trained."""
-    with pytest.raises(ValueError, match=r"schemes must be .*'T'"):
-        induction.measure(["T"], seeds=1, test_lengths=(32,))
-    with pytest.raises(ValueError, match=r"what must be .*'sees'"):
-        induction.measure(["zero"], seeds=1, test_lengths=(32,), what="sees")
-    with pytest.raises(ValueError, match=r"encoding must be .*'t5'"):
-        Settings(encoding="t5")

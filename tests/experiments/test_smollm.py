@@ -189,6 +189,7 @@ def test_a_file_of_three_kinds_is_read() -> None:
 
 
 @here
+@pytest.mark.weekly
 def test_the_published_model_skips_words_when_a_head_is_turned() -> None:
     """The king's sentence, three times and begun again: as trained, and by one."""
     model = smollm.load()

@@ -55,24 +55,9 @@ def test_values_are_those_of_the_function(device, max_length, d_model, spacing, 
     out = added(module, 30, device=device)
     assert torch.equal(out, codes(range(30), d_model, **choices))
     far = torch.tensor([LIMIT, -LIMIT, 10**7, -(10**7) + 0.5, 2**24 + 1, 1e-3])
-    far = torch.cat([far.double(), torch.tensor([LIMIT - 1, 2**30 + 1]).double()])
-    out = added(module, 8, device=device, positions=far)
+    far = torch.cat([far.double(), torch.tensor([LIMIT - 1, 355, -1e-9]).double()])
+    out = added(module, 9, device=device, positions=far)
     assert torch.equal(out, codes(far, d_model, **choices))
-
-
-def test_entries_near_zero_are_as_exact():
-    """Numerators of pi's continued fraction: whole half turns, but for a billionth.
-
-    And positions near zero themselves: rounded to a whole one, not down.
-    """
-    near = [355, 710, 245_850_922, 411_557_987, 1_068_966_896]
-    tiny = [1e-3, 1e-9, 1e-12, 1e-20]
-    positions = torch.tensor([*near, *tiny], dtype=torch.float64)
-    positions = torch.cat([positions, -positions])
-    module = SinusoidalPositionalEncoding(4)
-    out = added(module, len(positions), positions=positions)
-    assert out[4, 0].abs() < 2e-9
-    assert torch.equal(out, codes(positions, 4))
 
 
 @on_each_device
@@ -138,32 +123,6 @@ def test_length_first(kind):
     assert torch.equal(first(x[:, 0]), usual(x[:, 0]))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("batch_first", [True, False])
-def test_whole_positions_come_from_the_table_and_are_the_same(batch_first, dtype):
-    table, formula = (
-        SinusoidalPositionalEncoding(8, max_length=n, batch_first=batch_first)
-        for n in (16, 0)
-    )
-    x = torch.randn(5, 5, 8).to(dtype)
-    for at in (torch.randint(16, (5, 5)), torch.tensor([3, 0, 15, 15, 1])):
-        found = table(x, positions=at)
-        assert torch.equal(found, formula(x, positions=at))
-    for at, offset in ((torch.arange(12, 17), 0), (torch.arange(5), -1)):
-        found = table(x, positions=at, offset=offset)  # not all are in the table
-        assert torch.equal(found, formula(x, positions=at, offset=offset))
-    assert torch.equal(
-        table(x, positions=torch.arange(5), offset=2), table(x, offset=2)
-    )
-
-
-@pytest.mark.parametrize("offset", [-100, -1, 3, 4, 5, 10**9, LIMIT - 4])
-def test_max_length_is_no_limit(offset):
-    module = SinusoidalPositionalEncoding(6, max_length=8)
-    out = added(module, 5, offset=offset)
-    assert torch.equal(out, codes(range(offset, offset + 5), 6))
-
-
 def test_forward_changes_nothing():
     module = SinusoidalPositionalEncoding(6, max_length=4, dropout=0.5)
     table, version = module.table, module.table._version
@@ -208,16 +167,6 @@ def test_the_dtype_of_x_alone_decides(kind, of_module, dtype, device):
 
 
 # Gradients and dropout
-
-
-def test_gradients_pass_unchanged():
-    module = SinusoidalPositionalEncoding(6, max_length=3)
-    for given in ({}, {"offset": 9}, {"positions": torch.arange(4)}):
-        x = torch.randn(2, 4, 6, requires_grad=True)
-        weights = torch.randn(2, 4, 6)
-        (module(x, **given) * weights).sum().backward()
-        assert torch.equal(x.grad, weights)
-    assert not module.table.requires_grad
 
 
 def test_positions_have_the_gradient_of_the_formula():
@@ -266,13 +215,6 @@ def test_a_device_without_float64_leaves_the_work_to_the_cpu():
     """Apple's; its own part of `forward` is not run here."""
     assert with_float64(torch.device("mps")).type == "cpu"
     assert with_float64(torch.device("cuda", 1)) == torch.device("cuda", 1)
-
-
-def test_nothing_is_learned_or_saved():
-    module = SinusoidalPositionalEncoding(6, max_length=9, dropout=0.1)
-    assert list(module.parameters()) == []
-    assert module.state_dict() == {}
-    assert [name for name, _ in module.named_buffers()] == ["table"]
 
 
 # Learned

@@ -95,13 +95,6 @@ def test_the_smallest_integers_of_a_type_have_their_bucket():
         )
 
 
-def test_keys_of_one_row_for_every_sentence():
-    at = torch.arange(5)
-    bias = AlibiBias(2)
-    each = bias(5, positions=at.expand(3, 5), key_positions=at[None])
-    assert torch.equal(each, bias(5).expand(3, 2, 5, 5))
-
-
 @on_each
 def test_documents_batches_and_caches(kind):
     """Positions for each sentence, of keys in a cache; a mask where these say later."""
@@ -169,13 +162,6 @@ def test_compiled_and_exported_with_any_length(kind):
     whole = torch.compile(layer.bias, fullgraph=True, backend="eager")
     right = layer.bias(3, positions=positions)
     assert torch.equal(whole(3, positions=positions), right)
-
-
-def test_what_print_shows():
-    assert repr(AlibiBias(8)) == "AlibiBias(8, causal=False, rule='program')"
-    assert repr(T5Bias(8)) == (
-        "T5Bias(8, num_buckets=32, max_distance=128, causal=False)"
-    )
 
 
 @pytest.fixture

@@ -161,6 +161,9 @@ def test_what_other_methods_refuse():
         T5.buckets(torch.ones(3))
     with pytest.raises(TypeError, match="offsets must be a tensor, got int"):
         T5.buckets(3)
+    for cos, x in ((X[..., :4], X.double()), (X[..., :4].bfloat16(), X)):
+        with pytest.raises(TypeError, match="float64 for float64 x, and float32 at"):
+            rotate(x, cos, cos, "half_split")
     for of, x in ((rotate, X), (rotary.rotate, X.numpy())):
         with pytest.raises(ValueError, match="x must have 8 numbers or more, got 4"):
             of(x[..., :4], x[..., :4], x[..., :4], "half_split")

@@ -58,11 +58,10 @@ def assert_turned(program, module, length, *given):
 
 
 @WRITTEN
-@pytest.mark.parametrize("batch", [1, 8])
-def test_exported_for_every_length_of_the_table(llama, batch):
+def test_exported_for_every_length_of_the_table(llama):
     """Told the lengths, and left to find them: to the end of the table, not before."""
     n = torch.export.Dim("n", min=2, max=LONGEST)
-    for length in (n, torch.export.Dim.AUTO):
+    for batch, length in ((1, n), (8, torch.export.Dim.AUTO)):
         shapes = {"queries": {2: length}, "keys": {2: length}}
         program = torch.export.export(
             llama, both(batch, HEADS, 16), dynamic_shapes=shapes
@@ -71,8 +70,7 @@ def test_exported_for_every_length_of_the_table(llama, batch):
 
 
 @WRITTEN
-@pytest.mark.parametrize("batch", [1, 8])
-@on_each_layout
+@pytest.mark.parametrize(("layout", "batch"), [*zip(LAYOUTS, (1, 8), strict=True)])
 def test_exported_with_positions_of_every_length(layout, batch):
     model = Placed(RotaryEmbedding(WIDTH, max_length=16, layout=layout))
     n = torch.export.Dim("n", min=2, max=LONGEST)

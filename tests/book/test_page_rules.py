@@ -1,0 +1,265 @@
+"""The rules of ``page_rules.py`` over every page, and over one that breaks them all."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import manuscript
+from manuscript import Cell, Page, pages
+from manuscript.values import MARK
+from tests.book import page_rules as rules
+
+BOOK = manuscript.read()
+SHORT = [*BOOK.path_pages, *BOOK.model_pages]
+FOLLOWING = dict(pairwise(SHORT))
+
+
+def faults(page: Page, *some: rules.Rule) -> list[str]:
+    """What rules find, each with the rule's name."""
+    return [f"{rule.__name__}: {fault}" for rule in some for fault in rule(page)]
+
+
+def beside(page: Page, following: Page | None, other: Page | None) -> Iterator[str]:
+    """What it lacks of the next page, and of its companion."""
+    if following:
+        yield from (f"ending: {fault}" for fault in rules.ending(page, following))
+    if other:
+        yield from (f"deeper: {fault}" for fault in rules.deeper(page, other))
+
+
+@pytest.mark.parametrize("name", BOOK.listed)
+def test_page(name: str) -> None:
+    """Each fault of a page, one a line, with its remedy."""
+    page = BOOK.pages[name]
+    found = faults(page, rules.in_the_fields_words)
+    if page.is_notebook:
+        found += faults(page, *rules.OF_A_CHAPTER)
+        found += rules.furniture(page, page in SHORT)
+    if page in SHORT:
+        found += faults(page, *rules.OF_THE_PATH)
+        found += beside(page, FOLLOWING.get(page), BOOK.companion(page))
+    if found:
+        pytest.fail("\n".join([name, *found]), pytrace=False)
+
+
+# One page that breaks each rule, and one that breaks none
+
+EXERCISE = """\
+:::{{exercise}} Try it. {0}
+:label: ex-a
+
+Write it.
+:::
+
+:::{{solution-start}} ex-a
+:class: dropdown
+:::"""
+SVG = '<svg viewBox="0 0 {0} 9" style="font-size: 12px">{1}</svg>'
+
+
+def described(name: str, alt: str, caption: str) -> dict[str, object]:
+    """The metadata of a figure."""
+    return {
+        "mystnb": {"figure": {"name": name, "caption": caption}, "image": {"alt": alt}}
+    }
+
+
+def drawing(width: int, inside: str) -> dict[str, object]:
+    """An output that is a figure."""
+    return {"data": {"image/svg+xml": SVG.format(width, inside)}}
+
+
+GOOD = [
+    "(a)=\n# A claim\n\n**Who won?** Three words of positional encoding.",
+    ("import a\n\n" + MARK + '\nD = chosen(4, "2 to 9")  # width', "setup parameters"),
+    ("draw(D)", described("fig-a", "a" * 41, "b" * 21), drawing(300, "")),
+    ":::{dropdown} Before you start\n- **You will be able to** read.\n"
+    "- **You need** No other chapter.\n:::\n\nRead it.",
+    ("x = 1\n\nprint(x)", ""),
+    ("assert x == y", "claim-a", {"checked": "one winner"}),
+    "## One idea\n\n*In one line:* nobody.\n\n**And now?** Then [what](b.ipynb#part)?",
+    "## Do you remember?\n\n" + "word " * 1000,
+    "## Exercises\n\n" + EXERCISE.format("Build, 5 minutes"),
+    ("f = 1", "solution-ex-a"),
+    ":::{solution-end}\n:::",
+    ("assert f == x", "check-ex-a"),
+    "## Deeper\n\n- [More](a_deeper.ipynb#more)",
+]
+COMPANION = [
+    "# Deeper in it",
+    "## More\n\nThe result is $x$.\n\nLetters are free here, $\\omega_k$.",
+    ("y = 2\n" * 25, ""),
+]
+LESS = [
+    *(
+        f"## {title}\n\n{text}"
+        for title, text in [
+            ("More", "The result is $x$."),
+            ("Less", "No entry."),
+            ("Two", "One. Two."),
+            ("Bare", "$$x$$"),
+            ("Open", "It is so: a, b and c"),
+            ("Long", "word " * 31 + "."),
+        ]
+    )
+]
+BROKEN = [
+    "# "
+    + "long " * 13
+    + "\n\n**Bold.** "
+    + 2 * "*In one line:* no. "
+    + "**Next:** more.",
+    ("import a\n" * 12 + MARK + '\nA = chosen(9, "5 to 4")  # width', "parameters"),
+    "The length of a code, $\\omega_k$, " + "word " * 2000,
+    *4 * ["b"],
+    ("draw()", {}, drawing(300, "")),
+    (
+        "draw()",
+        {**described("a", "dark", "dark"), "checked": ""},
+        drawing(400, '<g id="DejaVuSans-61">'),
+    ),
+    *28 * ["b"],
+    (
+        "import b\n" + "y = 1\n" * 50 + "y = 'http://a.org', '/" + "a" * 60 + "';",
+        "nbval-skip",
+        {"collapsed": True},
+        {"name": "stderr", "text": "long " * 9},
+        {"data": {"image/png": "", "text/html": "<table>"}},
+    ),
+    ("assert 1 + 1 == 2", "claim-a"),
+    ("print(x)", "claim-b", {"checked": "[a](b)."}),
+    "## Exercises\n\n" + EXERCISE.format("Sing, 99 minutes"),
+    ("f = 1", "check-ex-a"),
+    "## Deeper\n\n- [More](a_deeper.ipynb#more): the result is $y$.",
+]
+SEEN = {
+    **{"in_the_fields_words": 3, "opening": 2, "executed": 2, "code": 8, "values": 3},
+    **{"outputs": 4, "figures": 8, "checked": 6, "exercises": 2, "norms": 1},
+    **{"lengths": 3, "cells": 4, "beginning": 3, "order": 1, "reserved": 1},
+    **{"furniture": 3, "ending": 1, "deeper": 11},
+}
+"""How often each rule is broken on it."""
+
+
+def made(parts: list, name: str = "book/part/a") -> Page:
+    """A notebook of these parts: text, or code with tags, metadata and outputs."""
+    cells: list[Cell] = []
+    for part in parts:
+        number = f"c{len(cells)}"
+        if isinstance(part, str):
+            cells.append(Cell(number, "markdown", part, {}))
+            continue
+        source, *more = part
+        tags = [tag for x in more if isinstance(x, str) for tag in x.split()]
+        told = [x for x in more if isinstance(x, dict)]
+        outputs = tuple(x for x in told if {"data", "text"} & {*x})
+        about = {key: x[key] for x in told if x not in outputs for key in x}
+        count = sum(cell.kind == "code" for cell in cells) + 1
+        metadata = about | ({"tags": tags} if tags else {})
+        cells.append(Cell(number, "code", source, metadata, outputs, count))
+    return Page(name, Path("a.ipynb"), tuple(cells))
+
+
+def every(page: Page, following: Page, companion: Page) -> list[str]:
+    """What any rule finds."""
+    found = faults(page, rules.in_the_fields_words, *rules.OF_A_CHAPTER)
+    found += faults(page, *rules.OF_THE_PATH)
+    found += [f"furniture: {fault}" for fault in rules.furniture(page, told=True)]
+    return found + list(beside(page, following, companion))
+
+
+@pytest.fixture
+def good(monkeypatch: pytest.MonkeyPatch) -> Page:
+    """A page that breaks no rule."""
+    monkeypatch.setattr(rules.extension, "lacking", lambda _: "")
+    return replace(made(GOOD), description="What one finds.")
+
+
+def test_each_rule_sees_its_faults(good: Page) -> None:
+    """Each as often as it is broken; and none where there is none."""
+    following = made([], "book/part/b")
+    companion, less = (made(x, "book/part/a_deeper") for x in (COMPANION, LESS))
+    assert every(good, following, companion) == []
+    found = every(made(BROKEN), following, less)
+    assert Counter(fault.partition(":")[0] for fault in found) == SEEN, found
+
+
+def test_rules_that_no_page_breaks_beside_the_others(good: Page) -> None:
+    """Another order of cells, a model that is long, no exercise, another next page."""
+    turned = replace(good, cells=good.cells[::-1])
+    assert "run it" in next(rules.executed(turned))
+    model = replace(good, name=rules.WHOLE)
+    hidden = Cell("hidden", "code", "x = 1\n" * 150, {"tags": ["setup"]})
+    assert not list(rules.whole(model))
+    assert list(rules.whole(replace(model, cells=(*good.cells, hidden))))
+    assert list(rules.whole(replace(model, cells=2 * good.cells)))
+    (fault,) = rules.exercises(replace(good, cells=()))
+    assert fault == "one to four exercises, not 0"
+    (fault,) = rules.ending(good, made([], "book/part/c"))
+    assert "does not link" in fault
+
+
+# Names and minutes
+
+
+def bare(name: str) -> str:
+    """A page's name as a sentence may have it: without an article, in small letters."""
+    return name.casefold().removeprefix("the ").removeprefix("a ")
+
+
+PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([^)#\s]+)\.ipynb\)")
+
+
+@pytest.mark.parametrize("name", ["book/teach", "README", *map(str, BOOK.listed)])
+def test_a_page_has_one_name(name: str) -> None:
+    """As in the menu: in lecture plans, the README's table, and *You need*."""
+    page = BOOK.pages.get(name) or manuscript.read_page(name, BOOK.root / f"{name}.md")
+    tables = "\n".join(x for x in page.text.splitlines() if x.startswith("| "))
+    text = page.opening.get("You need", "") if page.is_notebook else tables
+    found = PAGE_LINK.findall(text)
+    assert len(found) > 12 or name not in ("book/teach", "README")
+    for words, link in found:
+        menu = BOOK.short[page.named(link).lstrip("/")]
+        assert bare(words) == bare(menu), f"{words!r} is {menu!r} in _toc.yml"
+
+
+def test_teach_states_the_rule() -> None:
+    """From which a page's minutes are estimated, in numbers."""
+    text = BOOK.pages["book/teach"].text
+    for rule in (
+        f"{pages.WORDS_A_MINUTE} words a minute",
+        f"{pages.SECONDS_A_LINE} seconds per line of code",
+        f"{pages.SECONDS_A_PICTURE} per picture or formula",
+        f"{pages.SECONDS_AN_EXPLORER} per drawing",
+    ):
+        assert rule in text, f"Teach does not say {rule!r}"
+
+
+def test_what_counts_as_reading() -> None:
+    """Recall and folds do not; captions, lines of checks, formulas take time."""
+    page, word = made(GOOD), 60 / pages.WORDS_A_MINUTE
+    line, picture = pages.SECONDS_A_LINE, pages.SECONDS_A_PICTURE
+    assert page.length == (17, 2)
+    for number, part, seconds in (
+        (2, ("draw()", described("fig-a", "", "word " * 121)), 120 * word),
+        (5, ("assert x", {"checked": "word " * 120}), 118 * word),
+        (4, "$$\na\n$$", word + picture - 2 * line),
+    ):
+        other = made([*GOOD[:number], part, *GOOD[number + 1 :]])
+        assert other.seconds == pytest.approx(page.seconds + seconds)
+
+
+@pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
+def test_code_in_view_runs_after_the_set_up(page: Page) -> None:
+    """Nobody who copies both needs a cell that is folded."""
+    names: dict[str, object] = {}
+    for cell in page.code_cells:
+        if cell.id == "for-exercises":
+            break
+        if cell.role in ("setup", "idea"):
+            exec(cell.source, names)

@@ -1,0 +1,59 @@
+"""What a submission sees, and what it leaves behind; without graders, in a second."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course import alone
+
+TRY = """\
+import pathlib, socket
+for name in ("data.txt", "hidden.ipynb", "../marks.db", "link.txt", "shared/given.txt"):
+    path = pathlib.Path(name)
+    print(name, path.exists())
+for name in ("new.txt", "../marks.db", "shared/told.txt", "data.txt"):
+    try:
+        pathlib.Path(name).write_text("written")
+    except OSError as error:
+        print(name, error.strerror)
+print(socket.if_nameindex())
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap")
+def test_a_submission_is_alone(tmp_path: Path) -> None:
+    """It reads what lies beside it, writes where it may, and nothing else changes."""
+    folder, marks = tmp_path / "ada", tmp_path / "marks.db"
+    shared = folder / "shared"
+    shared.mkdir(parents=True)
+    marks.write_text("140")
+    (folder / "link.txt").symlink_to(marks)
+    for name in ("data.txt", "hidden.ipynb", "shared/given.txt"):
+        (folder / name).write_text("given")
+    command = [*alone.alone(folder, shared), sys.executable, "-c", TRY]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "data.txt True",
+        "hidden.ipynb False",
+        "../marks.db False",
+        "link.txt False",
+        "shared/given.txt True",
+        "data.txt Read-only file system",
+        "[(1, 'lo')]",
+    ]
+    assert marks.read_text() == "140" and (shared / "told.txt").exists()
+    assert not (folder / "new.txt").exists()
+
+
+def test_without_bubblewrap_it_says_what_could_happen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, however many submissions there are."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    alone.runs.cache_clear()
+    assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
+    assert capsys.readouterr().err.count("each submission runs as you") == 1
+    alone.runs.cache_clear()
