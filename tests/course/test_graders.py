@@ -247,3 +247,41 @@ def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) ->
     )  # ends badly where a test fails
     given = tmp_path / "otter" / name / "dist/student"
     assert "otter-grader==" in (given / "requirements.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.weekly
+def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
+    """A fault costs its own points; one that ends Python has none, and is named."""
+    graders.write_otter([PAGE], tmp_path)
+    folder, program = tmp_path / NAME, tmp_path / "grade.py"
+    run("otter", "assign", "--no-pdfs", f"{NAME}.ipynb", "dist", cwd=folder)
+    given = json.loads((folder / f"dist/student/{NAME}.ipynb").read_text("utf-8"))
+    ids = {c.id: c.tagged("solution-")[0] for c in PAGE.cells if c.tagged("solution-")}
+    faults = {
+        "right": {},
+        "wrong": {FIRST: wrong_answers.collected()[FIRST].wrong[0].answer},
+        "endless": {ENDLESS: "def three_back(m, w):\n    while True:\n        pass\n"},
+        "killed": {FIRST: "import os\nos._exit(1)"},
+    }
+    for student, answers in faults.items():
+        handed_in = copy.deepcopy(given)
+        for cell in handed_in["cells"]:
+            if label := ids.get(cell.get("id", "")):
+                cell["source"] = answers.get(label, PAGE.solutions[label])
+        kit.write(handed_in, folder / f"submissions/{student}.ipynb")
+    text = program.read_text(encoding="utf-8")
+    program.write_text(text.replace("CELL, WHOLE = 60", "CELL, WHOLE = 10"), "utf-8")
+    (archive,) = (folder / "dist/autograder").glob("*.zip")
+    run("python", str(program), str(archive), "submissions", cwd=folder)
+    with (folder / "marks.csv").open(encoding="utf-8") as file:
+        marks = {row.pop("student"): row for row in csv.DictReader(file)}
+    worth = edition.check_points(PAGE)
+    full = {graders.otter_name(label): float(points) for label, points in worth.items()}
+    lost = {"wrong": FIRST, "endless": ENDLESS}
+    for student in ("right", "wrong", "endless"):
+        gone = {graders.otter_name(lost[student]): 0} if student in lost else {}
+        found = {name: float(marks[student][name]) for name in full}
+        assert found == full | gone, student
+    assert not any(marks["killed"].values())
+    told = (folder / "feedback/killed.txt").read_text(encoding="utf-8")
+    assert told.startswith("No marks, look at it yourself")
