@@ -124,7 +124,8 @@ def as_module(found: dict[str, str], version: str) -> str:
     text += 'benchmarks/layouts.py."""\n\nMODELS = {\n'
     for layout in LAYOUTS:
         kinds = " ".join(kind for kind, its in found.items() if its == layout)
-        lines = [f'    "{line} "\n' for line in textwrap.wrap(kinds, 64)]
+        lines = textwrap.wrap(kinds, 64, break_on_hyphens=False)
+        lines = [f'    "{line} "\n' for line in lines]
         text += f'    "{layout}": ' + "".join(lines).strip() + ",\n"
     return (
         text

@@ -441,7 +441,7 @@ def read(root: Path = ROOT) -> Manuscript:
 def imported(source: str) -> set[str]:
     """The full names of what some code imports, in whatever form it is written."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if "import" in source else ():
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +20,9 @@ from pe_lib import __version__
 NO_VERDICT = 2
 SCHEMA = 1  # as in pe_lib.check.report, which loads torch
 ROOT = str(Path(__file__).resolve().parents[1])
-CHILD = f"import sys; sys.path.append({ROOT!r}); import pe_lib.check.child as child; "
+CHILD = (
+    f"import sys; sys.path.append({ROOT!r}); import pe_lib.check.child as c; c.main()"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,32 +53,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def asked(options: dict[str, Any], limit: float) -> dict[str, Any]:
-    """The document that a process of its own leaves, within a time in seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        given, left = Path(folder, "options.json"), Path(folder, "document.json")
-        given.write_text(json.dumps(options), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-P",
-            "-c",
-            f"{CHILD}child.main()",
-            str(given),
-            str(left),
-        ]
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=2,  # of the parent: its stderr
-                timeout=limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return none(f"it took longer than {limit:g} seconds (--timeout)")
-        if not left.exists():
-            return none(f"its process ended with status {done.returncode}")
-        document: dict[str, Any] = json.loads(left.read_text(encoding="utf-8"))
-        return document
+    """The document that a process of its own prints, within a time in seconds."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", CHILD, json.dumps(options)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=limit,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return none(f"it took longer than {limit:g} seconds (--timeout)")
+    if not done.stdout:
+        return none(f"its process ended with status {done.returncode}")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def none(words: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def convert_rotary_weight(
     Parameters
     ----------
     weight : array or tensor [num_heads * head_dim, ...]
-        A weight as ``torch.nn.Linear`` has it, one row an output, or a bias: of any
+        A weight as ``torch.nn.Linear`` has it, one row per output, or a bias: of any
         dtype. Where queries share keys (grouped heads), the key's weight has fewer.
     num_heads : int
         How many heads the rows of `weight` are; for a key's weight the number of

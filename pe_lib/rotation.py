@@ -40,7 +40,7 @@ def shift_matrix(
          \cos\omega_j k & \sin\omega_j k \\
         -\sin\omega_j k & \cos\omega_j k \end{pmatrix}_{j = 0, 1, \ldots}
 
-    for every position t: one block a pair (sine, cosine), zero elsewhere. That
+    for every position t: one block per pair (sine, cosine), zeros elsewhere. That
     it exists is stated by Vaswani et al. (2017), section 3.5. Encodings are
     columns; where they are rows, as in a table, use the transpose:
     ``P[t] @ T.T``. The transpose is also the inverse, so the wrong one shifts

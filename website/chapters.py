@@ -14,16 +14,18 @@ from sphinx.application import Sphinx
 
 import manuscript
 from manuscript.markdown import as_html
+from manuscript.stubs import points
 from website.katex_math import draw
 
 
 class Stop(NamedTuple):
-    """A page of the path, as the templates show it; texts are HTML."""
+    """A page of the path or on real models, for the templates; texts are HTML."""
 
     name: str
     title: str
     question: str
     minutes: int
+    spoken: str  # the same in words, with those of the exercises
 
 
 def text(markdown: str) -> str:
@@ -45,16 +47,29 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
         return f"{part}. {begin}" if part else ""
     if name == pages[0]:
         begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
-    place = f"Chapter {pages.index(name) + 1} of {len(pages)}: {part}"
-    return f"{place}, about {book.pages[name].minutes} min. {begin}"
+    return f"{part}, {spoken_minutes(book.pages[name])}. {begin}"
+
+
+def spoken_minutes(page: manuscript.Page) -> str:
+    """How long one reads, and how long one works on the exercises, if there are any."""
+    practice = sum(points(exercise.title) for exercise in page.exercises)
+    exercises = f", {practice} of exercises" if practice else ""
+    return f"about {page.minutes} minutes to read{exercises}"
 
 
 @cache
-def path_pages() -> list[Stop]:
-    """The pages of the path, in order."""
+def told_pages() -> list[Stop]:
+    """The pages of the path, then those on real models, in order."""
+    book = manuscript.read()
     return [
-        Stop(page.name, text(page.title), text(page.question), page.minutes)
-        for page in manuscript.read().path_pages
+        Stop(
+            page.name,
+            text(page.title),
+            text(page.question),
+            page.minutes,
+            spoken_minutes(page),
+        )
+        for page in (*book.path_pages, *book.model_pages)
     ]
 
 
@@ -64,13 +79,16 @@ def tell_the_page(
     """Give the templates the line above the chapter, and the path.
 
     ``path_pages`` is a list of stops, on every page; ``path_index`` the number of this
-    page among them, or None.
+    page among them, or None; ``following`` the page whose question it leads to.
     """
     context["where"] = where_am_i(pagename, context["pathto"])
-    context["path_pages"] = path_pages()
+    told, length = told_pages(), len(manuscript.read().path_pages)
+    context["path_pages"] = told[:length]
     context["words_a_minute"] = manuscript.WORDS_A_MINUTE
-    names = [stop.name for stop in context["path_pages"]]
-    context["path_index"] = names.index(pagename) if pagename in names else None
+    names = [stop.name for stop in told]
+    at = names.index(pagename) if pagename in names else len(told)
+    context["path_index"] = at if at < length else None
+    context["following"] = told[at + 1] if at + 1 < len(told) else None
 
 
 def setup(app: Sphinx) -> None:

@@ -216,9 +216,9 @@ def rotate(
 
     .. math:: (a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta)
 
-    x is [..., head_dim], cos and sin are [..., K] of axes that broadcast with its;
-    its first 2 K numbers are pairs in the `layout` of :func:`apply_rotary`, the others
-    stay. The same for tensors is :func:`pe_lib.nn.rotate`. Returns float64.
+    x is [..., head_dim]; cos and sin are [..., K] and broadcast against x, whose first
+    2 K numbers are pairs in the `layout` of :func:`apply_rotary`; the others stay. The
+    same for tensors is :func:`pe_lib.nn.rotate`. Returns float64.
 
     Raises TypeError if x, cos or sin are no real numbers, ValueError if their shapes do
     not fit or the layout is unknown.

@@ -1,7 +1,5 @@
 """Biases, named: a function of the offset, or of two; masks, slopes and buckets."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 from torch import nn
@@ -9,11 +7,11 @@ from torch import nn
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Bias
-from pe_lib.check.reader import HIDDEN, NEAR, repeated
-from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Recognised
+from pe_lib.check.reader import HIDDEN, NEAR
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
+from pe_lib.check.rows import repeated
 from pe_lib.check.waves import line
 
-Found = Iterator[tuple[str, str, str]]
 OFFSET = "The offset is the key's position minus the query's."
 MASK = "masked_fill(key > query, -inf)."
 
@@ -50,6 +48,8 @@ def told_bias(r: Bias) -> Found:
     if np.isnan(table).any():
         what = "NaN: 0 * -inf, as where a triangle of ones is multiplied by -inf?"
         return (yield ERROR, what, MASK)
+    if np.isposinf(table).any():
+        return (yield UNCHECKED, "it has +inf.", "")
     if not r.tells(table[None]):
         return (yield UNCHECKED, "the numbers begin all alike.", "")
     shown = np.where(table <= HIDDEN, 0, table)
@@ -75,11 +75,9 @@ def told_uneven(r: Bias, level: Array, size: float) -> Found:
     width = next((w for w in fits if spread(level, w) < NEAR * size), 0)
     if width:
         r.recognised = Recognised(f"a function of two offsets, in rows of {width}")
-        return (yield from told_window(r, level, width))
-    back = np.moveaxis(r.table.reshape(n, n, len(r.table)), -1, 0)
-    why = ": heads and positions are mixed up by a view" * (spread(back) < NEAR * size)
-    if not why and n > 200 and spread(level[:, :200, :200]) < NEAR * size:
-        why = ": 16 bits count no further than 256"
+        return
+    near = n > 200 and spread(level[:, :200, :200]) < NEAR * size
+    why = ": 16 bits count no further than 256" * near
     what = f"Values of one offset differ by up to {off:.3g}{why}."
     parts = r.first.modules()
     whole = any(p.numel() >= n * n for p in r.first.parameters())
@@ -88,18 +86,6 @@ def told_uneven(r: Bias, level: Array, size: float) -> Found:
         meant = whole or any(isinstance(part, nn.Linear) for part in parts)
         return (yield NOTE if meant else WARNING, what, "")
     yield ERROR, what, OFFSET
-
-
-def told_window(r: Bias, level: Array, width: int) -> Found:
-    """A trained number for each offset in rows and in columns: do two share one?"""
-    at = np.stack(np.divmod(np.arange(level.shape[-1]), width), 1)
-    offsets = (at - at[:, None]).reshape(-1, 2)
-    pairs, first = np.unique(offsets, axis=0, return_index=True)
-    again = repeated(level.reshape(len(level), -1)[:, first].T)
-    if r.trained and again:
-        there, here = ([*map(int, pairs[i])] for i in again)
-        what = f"In rows and columns the bias at offset {there} is that at {here}."
-        yield ERROR, what, "(row + rows - 1) * (2 columns - 1) + column + columns - 1."
 
 
 def told_mask(r: Bias, level: Array, size: float) -> Found:

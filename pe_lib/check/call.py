@@ -1,6 +1,7 @@
 """One way to ask a module, and somebody's code, run: it leaves all as it was."""
 
 import contextlib
+import math
 import random
 import sys
 import traceback
@@ -15,12 +16,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 Array = NDArray[Any]
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
-MAY_MIX = "copy_", "_to_copy", "index", "index_put_"  # take tensors of two devices
+GOES = "to", "type_as", "__set__"  # where the last tensor is
+MAY_MIX = {  # tensors of two devices, besides
+    *("copy_", "__getitem__", "__setitem__", "index_put_", "expand_as", "view_as"),
+    *("reshape_as", "_has_compatible_shallow_copy_type"),
+}
+ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
+HONOURS = {  # the fields that an argument of forward can say, by its role
+    "x": {"batch", "heads", "dtype", "content"},
+    "qkv": {"batch", "heads", "dtype", "content"},
+    "scores": {"batch", "keys", "dtype", "content"},
+    "k": {"keys"},
+    "k_len": {"keys"},
+    "k_positions": {"keys"},
+    "mask": {"batch"},
+    "ids": {"batch"},
+    "positions": {"positions", "offset"},
+    "offset": {"offset"},
+}
 FEW = 11  # positions of the usual call: unlike any batch, and odd
 
 
@@ -31,7 +49,6 @@ class Call:
     length: int = FEW  # positions; of a bias, queries
     batch: int = 3
     heads: int = 2
-    columns: int = 0  # of a grid of positions
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each
     offset: int = 0  # the position of the first
     keys: int | None = None  # the queries are then the last of so many
@@ -122,6 +139,12 @@ def isolated() -> Iterator[None]:
         np.random.set_state(states[1])  # noqa: NPY002
 
 
+def unfilled(like: Tensor, device: str) -> Tensor:
+    """New memory, of which whatever is not filled is seen."""
+    hole = math.nan if like.is_floating_point() else 0
+    return torch.full(like.shape, hole, dtype=like.dtype, device=device)
+
+
 def noise(*shape: int, seed: int = 1) -> Tensor:
     """Random numbers, the same each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
@@ -134,6 +157,16 @@ def seed_all(number: int) -> None:
     np.random.seed(number)  # noqa: NPY002
 
 
+GENERATORS = "torch", "NumPy", "random"
+
+
+def random_states() -> list[bytes]:
+    """Of the generators that a module may draw from."""
+    numpy: Any = np.random.get_state()  # noqa: NPY002
+    drawn = torch.get_rng_state().numpy(), numpy[1], random.getstate()[1]
+    return [np.asarray(state).tobytes() for state in drawn]
+
+
 def some(items: Any, most: int = 4) -> str:
     """The first few, and how many more there are."""
     items = [f"{n:,}" if isinstance(n, int) else f"{n}" for n in items]
@@ -141,14 +174,46 @@ def some(items: Any, most: int = 4) -> str:
     return ", ".join(items[:most]) + more
 
 
-class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses tensors of two devices in one operation, as a GPU does."""
+class OtherDevice(TorchFunctionMode):
+    """As if "meta" were a GPU: refuses tensors of two devices in one operation.
 
-    def __torch_dispatch__(
-        self, function: Any, types: Any, arguments: Any = (), named: Any = None
+    All stays on the processor, with a mark: kernels of meta would load a compiler.
+    """
+
+    def __torch_function__(
+        self, function: Any, _types: Any, arguments: Any = (), named: Any = None
     ) -> Any:
-        name = function.overloadpacket.__name__
+        named = named or {}
+        name: str = getattr(function, "__name__", "")
         given = [x for x in tree_leaves((arguments, named)) if isinstance(x, Tensor)]
-        if len({x.device.type for x in given if x.ndim}) > 1 and name not in MAY_MIX:
-            raise RuntimeError(f"tensors on two devices in {name}")
-        return function(*arguments, **(named or {}))
+        there = [is_moved(x) for x in given]
+        if name == "_parse_to":
+            return function(*arguments, **named)
+        if function == Tensor.device.__get__:
+            return torch.device("meta" if there[0] else "cpu")
+        two = len({is_moved(x) for x in given if x.ndim}) > 1
+        if two and name not in {*GOES, *MAY_MIX}:
+            raise RuntimeError(f"tensors on two devices in {name.strip('_')}")
+        said = [f"{d}" for d in (*arguments, *named.values()) if names_device(d)]
+        out = function(
+            *("cpu" if names_device(d) else d for d in arguments),
+            **{k: "cpu" if names_device(d) else d for k, d in named.items()},
+        )
+        moved = there[-1:] if name in GOES else there[: 1 if name in MAY_MIX else None]
+        for y in given[:1] if name == "__set__" else tree_leaves(out):
+            if isinstance(y, Tensor):
+                alias = bool(said) and any(y is x for x in given)
+                out = y.view_as(y) if alias else out
+                mark = out if alias else y
+                mark.__dict__["moved"] = "meta" in said if said else any(moved)
+        return out
+
+
+def is_moved(x: Tensor) -> bool:
+    """Whether it is marked as moved to the other device."""
+    return bool(x.__dict__.get("moved"))
+
+
+def names_device(given: Any) -> bool:
+    """Whether an argument is the processor, or the other device."""
+    return isinstance(given, str | torch.device) and f"{given}" in ("cpu", "meta")

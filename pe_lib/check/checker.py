@@ -16,10 +16,9 @@ from pe_lib.check.call import (
     isolated,
 )
 from pe_lib.check.kinds import READERS, Added, Bias, Rotary
-from pe_lib.check.properties import Found
 from pe_lib.check.reader import Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
-from pe_lib.check.report import ERROR, FAILED, PASSED, UNCHECKED, Finding, Report
+from pe_lib.check.report import ERROR, FAILED, PASSED, UNCHECKED, Finding, Found, Report
 from pe_lib.check.rotations import told_turns
 from pe_lib.check.signature import Maker, axes_of
 from pe_lib.check.tables import told_rows
@@ -36,6 +35,7 @@ def formula(r: Reader) -> Found:
     return told_turns(r) if isinstance(r, Rotary) else told_rows(r)
 
 
+BATCH = next(row for row in RELATIONS if row.name == "batch")
 PREFIX = [row for row in RELATIONS if row.name == "prefix" and row.level == ERROR]
 ROWS = (
     RELATIONS[0],
@@ -127,6 +127,9 @@ def check(
             maker = Maker.of(make, kind, d_model)
             r = READERS[kind](maker, d_model, axes, positions)
             if isinstance(r, Added) and kind != "table" and r.nature == "other":
+                mixed = hold(BATCH, r)
+                if mixed.state == FAILED:
+                    return Report(name, kind, d_model, r.called, None, (mixed,))
                 raise RefusedError(
                     f"What comes back is no sum of {r.thing} and its {r.more}. Check "
                     f"the {r.more} without what follows it."
@@ -154,11 +157,8 @@ def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
         raise TypeError(f"ignore must be a collection of names, got {said}")
     for name in ignore:
         as_choice("ignore", name, sorted({name_of(row) for row in ROWS}))
-    of_kind = [
-        row for row in ROWS if not isinstance(row, Relation) or kind in row.kinds
-    ]
-    names = dict.fromkeys(name_of(row) for row in of_kind)
-    return [name for name in names if name not in ignore]
+    of_kind = (r for r in ROWS if not isinstance(r, Relation) or kind in r.kinds)
+    return [name for name in dict.fromkeys(map(name_of, of_kind)) if name not in ignore]
 
 
 def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
@@ -180,11 +180,9 @@ def held(row: Callable[[Reader], Found], r: Reader) -> list[Finding]:
     """What a property of one answer comes to."""
     name, found = row.__name__, []
     try:
-        for level, what, fix in row(r):
-            if level == UNCHECKED:
-                found.append(Finding(name, UNCHECKED, "", what, fix))
-            else:
-                found.append(Finding(name, FAILED, level, what, fix))
+        for level, *words in row(r):
+            told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
+            found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
     return found or [Finding(name, PASSED)]

@@ -1,6 +1,6 @@
-"""The process in which somebody's code runs: it leaves a document, and no more.
+"""The process in which somebody's code runs: it prints a document, and no more.
 
-The command line starts it, with a time limit; it prints nothing of its own.
+The command line starts it, with a time limit.
 """
 
 import ast
@@ -8,16 +8,15 @@ import functools
 import importlib
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pe_lib.__main__ import none
 from pe_lib.check.call import ForeignError, foreign
 from pe_lib.check.checker import check
-from pe_lib.check.report import SCHEMA
-
-NO_VERDICT = 2
 
 
 def load(target: str) -> Any:
@@ -69,24 +68,19 @@ def answer(
             make = load(target)
         report = check(with_arguments(make, arg), **options)
     except (ForeignError, ValueError, TypeError) as error:
-        return refusal(str(error))
+        return none(str(error))
     finally:
         sys.argv = theirs
     return {"report": report.as_dict(), "text": report.as_text(verbose=verbose)}
 
 
-def refusal(words: str) -> dict[str, Any]:
-    """The document where there is no report."""
-    told = {"schema": SCHEMA, "status": NO_VERDICT, "ok": False, "ran": False}
-    return {"report": told | {"error": words}, "text": ""}
-
-
 def main() -> None:
-    """Read options from the first file that is named, write the document to the second.
+    """Print the document for the options in the first argument, in JSON.
 
-    The options are in JSON, as :func:`answer` takes them.
+    They are as :func:`answer` takes them. What else goes to stdout goes to stderr.
     """
-    options, document = sys.argv[1:3]
-    sys.path += [str(Path.cwd())]
-    given = json.loads(Path(options).read_text(encoding="utf-8"))
-    Path(document).write_text(json.dumps(answer(**given)), encoding="utf-8")
+    sys.stdout.flush()
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
+        os.dup2(2, 1)
+        sys.path += [str(Path.cwd())]
+        json.dump(answer(**json.loads(sys.argv[1])), out)

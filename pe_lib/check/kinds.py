@@ -113,7 +113,7 @@ class Table(Added):
             return y[:, None]
         if "dim" in self.way.axes:
             with contextlib.suppress(RuntimeError):
-                like = y.expand(self.way.lay(self.x(call), call.columns).shape)
+                like = y.expand(self.way.lay(self.x(call)).shape)
                 return self.way.back(like).expand(b, 1, n, d)
         self.judge(y[0] if y.ndim == 3 and len(y) == 1 else y, n)
         raise ValueError(self.misfit(y, call))
@@ -177,7 +177,7 @@ class Rotary(Reader):
     def vectors(self, turned: list[Tensor], call: Call, x: Tensor) -> Tensor:
         """What comes back of queries, keys and values, one beside the other."""
         count = sum(role in "xkv" for role in self.way.given)
-        shape = self.way.lay(x, call.columns).shape
+        shape = self.way.lay(x).shape
         if call.keys and turned[0].shape == shape:  # the queries alone
             return self.way.back(turned[0])
         if {y.shape for y in turned} == {shape} and len(turned) == count:
@@ -241,16 +241,12 @@ class Rotary(Reader):
         basis = torch.eye(d)[:, None, None].expand(-1, 2, n, -1)
         if "batch" in self.honours:
             call = self.call(n, batch=d)
-            with torch.no_grad():
-                rows = self.tensor(self.module(call), call, basis)[:, 0]
+            rows = self.rows(self.module(call), call, basis)[:, 0]
         else:
-            each, call = [], self.call(n)
-            with torch.no_grad():
-                for x in basis[:, None].expand(-1, 3, -1, -1, -1):
-                    each.append(self.tensor(self.module(call), call, x)[:1, 0])
-            rows = torch.cat(each)
-        found: Array = rows.detach().double().numpy().reshape(d, n, len(self.parts), d)
-        return found.transpose(2, 1, 3, 0)
+            call, each = self.call(n), basis[:, None].expand(-1, 3, -1, -1, -1)
+            found = [self.rows(self.module(call), call, x)[:1, 0] for x in each]
+            rows = np.concatenate(found)
+        return rows.reshape(d, n, len(self.parts), d).transpose(2, 1, 3, 0)
 
 
 class Bias(Added):
@@ -270,6 +266,7 @@ class Bias(Added):
             return [tuple(roles)]
         pairs = [("length", "k_len"), ("positions", "k_positions")]
         pairs = pairs[::-1] if roles[0] == "positions" else pairs
+        pairs = [("k_len", "length")] if roles[:2] == ["k_len", "length"] else pairs
         scores = [("scores", *roles[1:])] if "" not in roles[1:] else []
         return [*((*pair, *roles[2:]) for pair in pairs), *scores]
 
@@ -281,12 +278,8 @@ class Bias(Added):
 
     def x(self, call: Call) -> Tensor:
         """Scores, [batch, heads, queries, keys]."""
-        shape = call.batch, self.width, call.length, call.keys or call.length
-        drawn = torch.zeros(shape)
-        if call.content:
-            generator = torch.Generator().manual_seed(call.content)
-            drawn = torch.randn(shape, generator=generator)
-        return drawn.to(call.device, call.dtype)
+        shape = self.width, call.length, call.keys or call.length
+        return self.drawn_of(call, *shape).to(call.device, call.dtype)
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """Of the usual values x is [batch, length, dim]."""
@@ -300,6 +293,10 @@ class Bias(Added):
         if y.shape[-3:] == (n, k, d) and k != d:
             flaw = "It returns [queries, keys, heads]: the heads are the last axis."
             raise MisreadError(flaw, ".permute(2, 0, 1)")
+        roles = [*self.signature.required.values()][:2]
+        if y.shape[-2:] == (k, n) != (n, k) and roles == ["length", "k_len"]:
+            flaw = "It returns [heads, keys, queries]: the queries are the last axis."
+            raise MisreadError(flaw, ".mT")
         if y.ndim < 2 or y.shape[-1] != k or y.shape[-2] not in (1, n):
             raise ValueError(f"for {n} queries and {k} keys it returned {[*y.shape]}")
         y = (

@@ -1,29 +1,32 @@
 """What is asked of one answer: its axes, its ends, its gradient, its dtype, ..."""
 
 import contextlib
-from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from pe_lib.check.call import (
+    GENERATORS,
+    Array,
     ForeignError,
     MisreadError,
-    OneDevice,
+    OtherDevice,
     RefusedError,
     UnaskedError,
     foreign,
+    is_moved,
     noise,
+    random_states,
     some,
 )
 from pe_lib.check.kinds import Added, Bias, Rotary
-from pe_lib.check.reader import HIDDEN, NEAR, Reader, repeated, same_row
-from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING
+from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
+from pe_lib.check.rows import repeated, same_row
 
-Found = Iterator[tuple[str, str, str]]  # level (or UNCHECKED), what, fix
-PLAIN = 256  # positions: where these end plain use ends
+MEANT = "ValueError", "AssertionError", "NotImplementedError"
 
 
 def axes(r: Reader) -> Found:
@@ -31,13 +34,10 @@ def axes(r: Reader) -> Found:
     answer, told = r.answer(r.call()), f"x [{', '.join(r.way.axes)}]"
     fix = "Count along the length: pe[:, :length], not pe[:, length]."
     product = isinstance(r, Added) and r.kind != "table" and r.nature == "product"
-    if r.tells(answer) and r.doubtful:
-        what = f"Right for {told} alone: with the batch first all positions are alike."
-        yield (
-            WARNING,
-            what,
-            "Say axes; where the batch is first, the length is x.shape[1].",
-        )
+    if r.tells(answer) and r.doubt and not r.axes:
+        usual = r.orders[0].replace(" ", ", ")
+        what = f"Right for {told} alone: with [{usual}] {r.doubt}."
+        yield WARNING, what, "Say axes; or is the length another axis of x?"
     elif not r.tells(answer) and not product:
         if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
             what = f"It counts along the batch: with {told} all positions are alike."
@@ -76,10 +76,14 @@ def x(r: Reader) -> Found:
         yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
+def lost(r: Reader, rows: Array) -> Array:
+    """Which are no numbers; in a bias -inf is one, which hides a key."""
+    return ~(rows < np.inf) if isinstance(r, Bias) else ~np.isfinite(rows)
+
+
 def finite(r: Reader) -> Found:
     """Are there NaN or infinite numbers?"""
-    rows = r.answer(r.alone(r.limit))
-    bad = np.isnan(rows) if isinstance(r, Bias) else ~np.isfinite(rows)
+    bad = lost(r, r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
         what = f"NaN or infinity, first at position {first:,}."
@@ -103,30 +107,44 @@ def distinct(r: Reader) -> Found:
 
 
 def limit(r: Reader) -> Found:
-    """One position past the last: an error, or a row of its own."""
-    if "offset" not in r.honours or r.way.fixed or isinstance(r, Bias):
-        return (yield UNCHECKED, "it takes no offset.", "")
-    if r.limit >= r.longest:
+    """One position past the last: an error that is meant, or a row of its own?"""
+    end = r.limit
+    if end >= r.longest or r.way.fixed:
         return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
-    whole = r.answer(r.alone(r.limit))[0, 0]
-    calls = {WARNING: r.call(1, offset=r.limit), NOTE: r.call(2, offset=r.limit - 1)}
-    for level, call in calls.items():
-        with contextlib.suppress(ForeignError):
-            same = same_row(r.answer(call)[0, 0, -1], whole)
-            if same is not None:
-                what = f"position {r.limit:,} gets the row of {same:,}."
-                yield level, f"It ends after {r.limit:,}, and {what}", "Raise an error."
-                return
+    sizes = {size for t in r.held() for size in t.shape}
+    ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
+    why = r.refusal(r.alone(end + 1))
+    if not sizes & ends and not why.startswith(MEANT):
+        what = f"It ends after {end:,}, where nothing that it holds ends: {why}."
+        yield WARNING, what, "Clamp what is looked up."
+    if "offset" not in r.honours or isinstance(r, Bias):
+        return
+    beyond = r.call(1, offset=end)
+    if not r.refusal(beyond):
+        same = same_row(r.answer(beyond)[0, 0, -1], r.answer(r.alone(end))[0, 0])
+        if same is not None:
+            what = f"position {end:,} gets the row of {same:,}."
+            yield WARNING, f"It ends after {end:,}, and {what}", "Raise an error."
 
 
 def writes(r: Reader) -> Found:
-    """Does it write into what it is given?"""
+    """Does it change what is not its own: what it is given, or a random state?"""
     if r.wrote:
-        yield (
-            ERROR,
-            "It writes into the tensor that it is given.",
-            "x = x + ..., no +=.",
-        )
+        what = "It writes into the tensor that it is given."
+        yield ERROR, what, "x = x + ..., no +=."
+    for name, one, other in zip(
+        GENERATORS, left(r, seed=1), left(r, seed=2), strict=True
+    ):
+        if one == other:
+            what = f"It sets the seed of {name}: all that is drawn later is the same."
+            yield ERROR, what, "Draw from a torch.Generator of its own."
+
+
+def left(r: Reader, seed: int) -> list[bytes]:
+    """The random states after a call that began with this seed."""
+    with torch.no_grad():
+        r.tensor(r.module(r.call()), r.call(seed=seed))
+    return random_states()
 
 
 def dropout(r: Reader) -> Found:
@@ -141,13 +159,15 @@ def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     if "dtype" not in r.honours or (isinstance(r, Rotary) and r.lie):
         return
-    for kind in (torch.float64, torch.bfloat16):
-        call = r.call(dtype=kind, cast=kind)
+    for kind in (torch.float32, torch.float64, torch.bfloat16):
+        cast = kind if kind != torch.float32 else None
+        call = r.call(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype
             if found != kind:
                 name, other = (f"{k}".removeprefix("torch.") for k in (kind, found))
-                what = f"After .to({name}) x of {name} comes back as {other}."
+                after = f"After .to({name}) x" if cast else "x"
+                what = f"{after} of {name} comes back as {other}."
                 yield WARNING, what, "encoding.to(x.dtype), last."
                 return
 
@@ -155,11 +175,12 @@ def dtype(r: Reader) -> Found:
 def device(r: Reader) -> Found:
     """Does all of it move with .to(device)?"""
     call = r.call(device="meta")
+    if isinstance(r.first, torch.jit.ScriptModule):
+        return (yield UNCHECKED, "it is a script.", "")
     try:
-        module = r.module(call)
-        with OneDevice(), torch.no_grad():  # type: ignore[no-untyped-call]
-            found = r.tensor(module, call)
-        if not found.is_meta and r.held():
+        with OtherDevice(), torch.no_grad():
+            found = r.tensor(r.module(call), call)
+        if not is_moved(found) and r.held():
             raise ForeignError(RuntimeError("what comes back is on another device"))
     except ForeignError as error:
         if "device" in str(error) or "meta" in str(error):
@@ -219,22 +240,23 @@ def _of_x(r: Reader) -> Found:
 def _of_trained(r: Reader) -> Found:
     """After two backward passes: which rows have no gradient, though they are read?"""
     call = r.upto(r.longest if r.width < 200 else 512)
-    module = r.copy(r.first)
-    for _ in range(2):
-        out = _shown(r.tensor(module, call))
-        try:
-            with foreign():
-                if out.requires_grad:
-                    torch.autograd.backward((out * noise(*out.shape)).sum())
-        except ForeignError as error:
-            what = f"A second backward pass raises {error}."
-            yield ERROR, what, "Keep no graph from call to call."
+    for begun in (r.begun, r.first):
+        module = r.copy(begun)
+        own = {n: p for n, p in module.named_parameters() if p.requires_grad}
+        for _ in range(2):
+            out = _shown(r.tensor(module, call))
+            try:
+                with foreign():
+                    if out.requires_grad:
+                        torch.autograd.backward((out * noise(*out.shape)).sum())
+            except ForeignError as error:
+                what = f"A second backward pass raises {error}."
+                yield ERROR, what, "Keep no graph from call to call."
+                return
+        if not any(p.grad is not None and p.grad.any() for p in own.values()):
+            what = f"As it begins, no gradient reaches {some(own)}."
+            yield ERROR, what, "No .data, detach or no_grad; no product of zeros."
             return
-    own = {n: p for n, p in module.named_parameters() if p.requires_grad}
-    if not any(p.grad is not None and p.grad.any() for p in own.values()):
-        what = f"No gradient reaches {some(own)}."
-        yield ERROR, what, "Keep .data, detach and torch.no_grad from what is trained."
-        return
     parts = module.named_modules()
     linear = {f"{n}.weight" for n, part in parts if isinstance(part, nn.Linear)}
     for name, p in own.items():
@@ -253,7 +275,7 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     module = r.copy(r.first)
     with torch.no_grad():
         dict(module.named_parameters())[name][idle] += 1
-        other = r.tensor(module, r.upto(r.longest)).detach().double().numpy()
+    other = r.rows(module, r.upto(r.longest))
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
         yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
@@ -261,8 +283,6 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
         r.way.fixed or (isinstance(r, Bias) and r.limit < r.longest)
     ):
         yield WARNING, f"{told} are never read.", "An index that skips rows?"
-    elif idle[0] < 2 and not isinstance(r, Bias):
-        yield NOTE, f"{told} are never read, as if for padding.", ""
 
 
 def widths(r: Reader) -> Found:
@@ -275,17 +295,15 @@ def widths(r: Reader) -> Found:
         except (RefusedError, MisreadError, UnaskedError):
             continue
         except ForeignError as refusal:
-            meant = "ValueError", "AssertionError", "NotImplementedError"
-            if not str(refusal).startswith(meant):
+            if not str(refusal).startswith(MEANT):
                 yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
             continue
         heads = rows.shape[1]
         if isinstance(r, Bias) and heads not in (1, width):
             what = f"Built for {width} heads it returns {heads}."
             yield ERROR, what, "One slope, or one column, for each head."
-        infinite = np.isinf(rows).any() and not isinstance(r, Bias)
-        if np.isnan(rows).any() or infinite:
+        if lost(r, rows).any():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."
         elif not isinstance(r, Bias) and usual.any() and not rows[0, 0, :, -1].any():
-            yield WARNING, f"At width {width} the last column is never filled.", ""
+            yield NOTE, f"At width {width} the last column is never filled.", ""

@@ -17,7 +17,9 @@ from torch.nn import functional
 from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.call import (
+    ALWAYS,
     FEW,
+    HONOURS,
     Array,
     Call,
     ForeignError,
@@ -27,6 +29,7 @@ from pe_lib.check.call import (
     foreign,
     noise,
     seed_all,
+    unfilled,
 )
 from pe_lib.check.report import Recognised
 from pe_lib.check.signature import Maker, Signature, Way, axes_of
@@ -36,19 +39,7 @@ NEAR = 1e-3  # the same, of sums and scores
 HIDDEN = -1e4  # of a score, and below: a mask
 BIG = 2**22  # numbers in a tensor that is shared by all copies
 READ = 1024  # positions that are compared with formulas
-ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
-HONOURS = {  # the fields that an argument of forward can say, by its role
-    "x": {"batch", "heads", "dtype", "content"},
-    "qkv": {"batch", "heads", "dtype", "content"},
-    "scores": {"batch", "keys", "dtype", "content"},
-    "k": {"keys"},
-    "k_len": {"keys"},
-    "k_positions": {"keys"},
-    "mask": {"batch"},
-    "ids": {"batch"},
-    "positions": {"positions", "offset"},
-    "offset": {"offset"},
-}
+PLAIN = 256  # positions: where these end plain use ends
 Cut = Callable[[Array], Array]
 
 
@@ -64,8 +55,8 @@ class Reader:
     thing, more = "x", "encoding"
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
     longest = 4096  # input that is tried
-    rank = 3  # axes of x at least
-    settled = doubtful = False
+    settled = False
+    doubt = ""  # what the usual order of axes comes to, where another was taken
     lie = ""  # how cosines that come back lie
     own = 0  # tokens that it puts before x
     gain = 1.0  # of x
@@ -166,7 +157,6 @@ class Reader:
         optional = self.signature.optional.values()
         roles = [*self.way.given, *optional]
         able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        able |= {"columns"} if self.way.columns else set()
         able |= {"said"} if "length" in optional or "k_len" in optional else set()
         absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
         return able - absent
@@ -242,13 +232,13 @@ class Reader:
             raise found_before
         return found_before
 
-    def refuses(self, call: Call) -> bool:
-        """Whether it raises."""
+    def refusal(self, call: Call) -> str:
+        """What it raises; empty if it does not."""
         try:
             self.answer(call)
-        except ForeignError:
-            return True
-        return False
+        except ForeignError as error:
+            return f"{error}"
+        return ""
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
@@ -258,10 +248,12 @@ class Reader:
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
         k = x if keys == n else self.x(call.but(length=keys, keys=None))
-        laid = {"x": x, "k": 2 * k, "v": 4 * x}
-        roles, columns = self.way.given, call.columns
+        roles = self.way.given
+        laid = {"x": (x, 1), "k": (k, 2), "v": (x, 4)}
         given: dict[str, Any] = {
-            r: self.way.lay(y, columns) for r, y in laid.items() if r in roles
+            r: self.way.lay(y if by == 1 else y * by)
+            for r, (y, by) in laid.items()
+            if r in roles
         }
         if "qkv" in roles:
             packed = [x.transpose(1, 2) * 2**i for i in range(3)]
@@ -275,10 +267,17 @@ class Reader:
 
     def x(self, call: Call) -> Tensor:
         """The content, [batch, heads, length, dim]."""
-        shape = call.batch, call.heads, call.length, self.width
-        drawn = call.content and noise(*shape, seed=call.content)
-        x = drawn if isinstance(drawn, Tensor) else self.plain(shape)
+        x = self.drawn_of(call, call.heads, call.length, self.width)
         return x.to(call.device, call.dtype)
+
+    def drawn_of(self, call: Call, *shape: int) -> Tensor:
+        """Content of each sequence, whatever those beside it are."""
+        if not call.content:
+            return self.plain((call.batch, *shape))
+        seeds = range(1, call.batch + 1)
+        return torch.stack(
+            [i * noise(*shape, seed=9 * call.content + i) for i in seeds]
+        )
 
     def plain(self, shape: tuple[int, ...]) -> Tensor:
         """The usual content: the same at every position."""
@@ -339,9 +338,11 @@ class Reader:
                     continue
                 try:
                     if self.tells(self.answer(Call(self.way.length))):
-                        first = tried and tried[0].axes[:1] == ("batch",)
-                        by_length = self.way.axes[:1] == ("length",)
-                        self.doubtful = bool(first and by_length and not self.axes)
+                        usual = axes_of(self.orders[0])
+                        if tried and tried[0].axes == usual != way.axes:
+                            self.doubt = "all positions are alike"
+                        elif "heads" in {*usual} - {*way.axes} and refusals:
+                            self.doubt = f"it raises {refusals[0]}"
                         return
                     tried += [] if filled else [self.way]
                 except MisreadError as flaw:
@@ -380,6 +381,8 @@ class Reader:
 
     def place(self) -> None:
         """Whether an argument for positions that may be left out is [batch, length]."""
+        with contextlib.suppress(ForeignError, UnaskedError):
+            self.answer(self.call(3, keys=FEW + 1))  # here they may be misread
         self.settled = True
         if "positions" not in self.signature.optional.values():
             return
@@ -411,11 +414,11 @@ class Reader:
     def limit(self) -> int:
         """The length of the longest input that it takes, of those that are tried."""
         low, high = self.way.length, self.longest + 1
-        if self.way.fixed or not self.refuses(self.alone(self.longest)):
+        if self.way.fixed or not self.refusal(self.alone(self.longest)):
             return low if self.way.fixed else self.longest
         while high - low > 1:
             middle = (low + high) // 2
-            if self.refuses(self.alone(middle)):
+            if self.refusal(self.alone(middle)):
                 high = middle
             else:
                 low = middle
@@ -460,31 +463,6 @@ class Reader:
         lines: Array = answer[0, 0]
         return lines
 
-    def looks_like(self, got: Array, want: Array) -> str:
-        """How what came differs from what was wanted, in words."""
-        if got.shape[2:] != want.shape[2:]:
-            return f"the shape is {[*got.shape]}, not {[*want.shape]}"
-        if np.isnan(got).any() and not np.isnan(want).any():
-            return "NaN"
-        got, want = np.broadcast_arrays(got, want)
-        each = range(len(got))
-        bad = next((i for i in each if self.differ(got[[i]], want[[i]])), 0)
-        rows, wanted = self.lines(got[[bad]]), self.lines(want[[bad]])
-        where = f" in sequence {bad}" * (bad > 0)
-        longer = got.shape[-1] if self.kind == "bias" else min(self.limit, 128)
-        with contextlib.suppress(ForeignError, UnaskedError):
-            whole = self.lines(self.answer(self.call(longer)))
-            which = [same_row(row, whole) for row in rows]
-            if None not in which and which != [same_row(row, whole) for row in wanted]:
-                if len({*which}) == 1 < len(which):
-                    return f"all rows are that of position {which[0]}{where}"
-                shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
-                return f"the rows are those of positions {shown}{where}"
-        off = np.nan_to_num(np.abs(rows - wanted))
-        bad_rows = int((off.max(1) > CLOSE * np.abs(wanted).max(initial=1e-3)).sum())
-        share = f"{bad_rows} of {len(rows)} rows differ"
-        return f"{share}, by up to {off.max(initial=0):.2g}{where}"
-
     @cached_property
     def trained(self) -> bool:
         """Whether training changes the answer."""
@@ -497,56 +475,22 @@ class Reader:
             for p in (p for p in module.parameters() if p.requires_grad):
                 size = max(float(p.abs().max()), 0.1)
                 p.add_(size / 10 * (1 if big else noise(*p.shape)))
-            other = self.tensor(module, self.call()).detach().double().numpy()
+        other = self.rows(module, self.call())
         return self.differ(other, self.answer(self.call()))
+
+    def rows(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Array:
+        """The answer of this module, in float64."""
+        with torch.no_grad():
+            found = self.tensor(module, call, x)
+        rows: Array = found.detach().double().numpy()
+        return rows
 
     def begins(self, call: Call) -> Array:
         """The answer of the module as it begins, unfilled."""
-        with torch.no_grad():
-            found = self.tensor(self.copy(self.begun), call)
-        rows: Array = found.detach().double().numpy()
-        return rows
+        return self.rows(self.copy(self.begun), call)
 
     @cached_property
     def table(self) -> Array:
         """The rows that are compared with formulas."""
         rows: Array = self.begins(self.upto(READ))[0, 0]
         return rows
-
-    @cached_property
-    def drawn(self) -> bool:
-        """Whether a module from another seed gives something else."""
-        if self.is_big:
-            return False
-        with torch.no_grad():
-            other = (
-                self.tensor(self.build(seed=5), self.call()).detach().double().numpy()
-            )
-        return self.differ(other, self.begins(self.call()))
-
-
-def unfilled(like: Tensor, device: str) -> Tensor:
-    """New memory, of which whatever is not filled is seen."""
-    hole = math.nan if like.is_floating_point() else 0
-    return torch.full_like(like, hole, device=device)
-
-
-def same_row(row: Array, whole: Array, loose: float = CLOSE) -> int | None:
-    """The number of the row that this is."""
-    if whole.shape[1:] != row.shape:
-        return None
-    whole, row = np.nan_to_num(whole), np.nan_to_num(row)
-    off = np.abs(whole - row).max(1)
-    close = off.min() < loose * max(1e-3, np.abs(whole).max())
-    return int(off.argmin()) if close else None
-
-
-def repeated(rows: Array) -> tuple[int, int] | None:
-    """The first row that equals an earlier one, and that one."""
-    unit = 1e-6 * max(float(np.abs(rows).max(initial=0)), 1e-9)
-    seen: dict[bytes, int] = {}
-    for later, row in enumerate(np.round(rows / unit) + 0.0):
-        earlier = seen.setdefault(row.tobytes(), later)
-        if earlier < later:
-            return later, earlier
-    return None

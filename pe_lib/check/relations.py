@@ -13,10 +13,11 @@ from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
 from pe_lib.check.kinds import READERS, Bias, Rotary
 from pe_lib.check.reader import CLOSE, HIDDEN, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
+from pe_lib.check.rows import looks_like
+from pe_lib.check.waves import SIXTEEN
 
 VECTORS = "added", "table", "rotary"
 KINDS = tuple(READERS)
-SIXTEEN = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
 
@@ -66,25 +67,13 @@ def said(r: Reader) -> Iterator[Pair]:
     yield "With its optional length given", r.call(said=True), r.call(), whole
 
 
-def wider(r: Reader) -> Iterator[Pair]:
-    """A grid of one more column."""
-    n = r.way.columns
-    if n:
-        length = r.way.length // n * (n + 1)
-
-        def inside(a: Array) -> Array:
-            grid = a.reshape(*a.shape[:2], -1, n + 1, a.shape[-1])
-            rows: Array = grid[:, :, :, :n].reshape(*a.shape[:2], -1, a.shape[-1])
-            return rows
-
-        more = r.call(length, columns=n + 1)
-        yield "In a grid of one more column,", r.call(), more, inside
-
-
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
-    asked = {"1 sequence": {"batch": 1}, "5 sequences": {"batch": 5}}
-    for words, given in {**asked, "1 head": {"heads": 1}}.items():
+    content = 3 * ("content" in r.honours)
+    alone, beside = r.call(batch=1, content=content), r.call(content=content)
+    words = "Of a sequence alone, not beside two others,"
+    yield words, alone, beside, lambda a: a[:1]
+    for words, given in {"5 sequences": {"batch": 5}, "1 head": {"heads": 1}}.items():
         every = r.kind == "bias"
 
         def first(a: Array, every: bool = every) -> Array:
@@ -239,13 +228,20 @@ def rounded(r: Reader) -> Iterator[Pair]:
 
 def in_training(r: Reader) -> Iterator[Pair]:
     """In training mode, but for dropout."""
-    yield "In training mode", r.call(mode="train"), r.call(), whole
+    for content in (0, 3) if "content" in r.honours else (0,):
+        usual = r.call(content=content)
+        yield "In training mode", usual.but(mode="train"), usual, whole
 
 
 def shifted(r: Reader) -> str:
-    """In training a random shift may be meant."""
-    one, two = (r.answer(r.call(mode="train", seed=s)) for s in (1, 2))
-    return NOTE if r.differ(one, two) and r.trained else ERROR
+    """In training a random shift may be meant, or what is drawn for x alone."""
+
+    def drawn(content: int) -> bool:
+        call = r.call(mode="train", content=content)
+        return r.differ(r.answer(call.but(seed=1)), r.answer(call.but(seed=2)))
+
+    meant = r.trained if drawn(0) else "content" in r.honours and drawn(3)
+    return NOTE if meant else ERROR
 
 
 def from_meta(r: Reader) -> Iterator[Pair]:
@@ -262,7 +258,6 @@ def from_checkpoint(r: Reader) -> Iterator[Pair]:
 
 RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
 PREFIX = "Compute from positions 0, 1, 2, ... alone."
-GRID = "Lay it out as [rows, columns]; or are rows and columns scaled?"
 KEEP = "Keep nothing from call to call, or under a key of all that counts."
 OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
@@ -279,7 +274,6 @@ RELATIONS = (
     Relation(
         "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
     ),
-    Relation("prefix", WARNING, wider, GRID, raises=UNCHECKED),
     Relation("batch", ERROR, batch, LENGTH),
     Relation("positions", ERROR, positions, ORDER, VECTORS),
     Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),
@@ -318,7 +312,7 @@ def hold(relation: Relation, r: Reader) -> Finding:
             asked += 1
             got = got if name == "batch" else got[: len(want), : want.shape[1]]
             if r.differ(got, want, relation.loose):
-                what = f"{case.rstrip(',:')}: {r.looks_like(got, want)}."
+                what = f"{case.rstrip(',:')}: {looks_like(r, got, want)}."
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"

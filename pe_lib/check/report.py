@@ -1,6 +1,7 @@
 """What the checker answers: findings in three states, and a report."""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ SCHEMA = 1  # of as_dict; another number where a key changes its meaning
 ERROR, WARNING, NOTE = "error", "warning", "note"
 PASSED, FAILED, UNCHECKED = "passed", "failed", "not checked"
 DECISIVE = "axes", "prefix", "formula"  # without these there is no verdict
+Found = Iterator[tuple[str, str, str]]  # level (or UNCHECKED), what, fix
 
 
 @dataclass(frozen=True)

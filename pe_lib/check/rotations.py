@@ -1,5 +1,6 @@
 """Rotations of pairs of columns, named; and what is no rotation."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy as np
 from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
-from pe_lib.check.report import ERROR, UNCHECKED, Recognised
-from pe_lib.check.tables import Found, told_table
+from pe_lib.check.report import ERROR, UNCHECKED, WARNING, Found, Recognised
+from pe_lib.check.tables import told_table
 from pe_lib.check.waves import identify
 
 BASES = 1e4, 5e5, 1e6  # that published models have
@@ -80,23 +81,14 @@ def no_rotation(m: Array, pairs: Array) -> str:
 def apart_by(queries: Array, keys: Array) -> str:
     """How the angles of the keys differ from those of the queries; empty if not."""
     one, two = (h / np.maximum(np.abs(h), 1e-9) for h in (queries, keys))
-
-    def near(a: Array, b: Array) -> bool:
-        return bool(np.abs(a - b).max() < NEAR)
-
-    if near(one, two):
+    off = np.abs(one - two).max(1)
+    if off.max() < NEAR:
         return ""
-    if near(one, two.conj()):
+    if np.abs(one - two.conj()).max() < NEAR:
         return "the keys are rotated the other way"
-    if near(one, two[::-1]):
-        return "the keys are counted from the end"
-    for s in range(1, len(one) // 2):
-        if near(two[:-s], one[s:]):
-            return f"the keys are ahead by {s} position{'s' * (s > 1)}"
-        if near(one[:-s], two[s:]):
-            return f"the queries are ahead by {s} position{'s' * (s > 1)}"
-    t = np.abs(one - two).max(1).argmax()
-    return f"at position {t} by {np.abs(np.angle(one[t] / two[t])).max():.2g} radians"
+    t = off.argmax()
+    far = np.abs(np.angle(one[t] / two[t])).max()
+    return f"at position {t} by {far:.2g} radians"
 
 
 def told_turns(r: Rotary) -> Found:
@@ -140,8 +132,13 @@ def layout_of(r: Rotary, pairs: Array) -> str:
 
 def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     """Even steps of whole rotations, with named frequencies."""
-    of_all = f", {2 * hands.shape[1]} of {r.width} columns"
-    more = f", {layout}" * bool(layout) + of_all * (2 * hands.shape[1] < r.width)
+    turned = 2 * hands.shape[1]
+    part = f"{turned} of {r.width} columns"
+    more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
+    told = {turned, turned / r.width} & {*r.maker.usual, *r.maker.said}
+    if turned < r.width and not told:
+        what = f"Only {part} are rotated, and no argument of the class says so."
+        yield WARNING, what, "The frequencies of all pairs, or rotary_dim."
     if grid := grid_of(r):
         r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
         return
@@ -167,12 +164,6 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
 def renamed(found: Recognised, layout: str, more: str) -> Recognised:
     """The sinusoid of cosines and sines, as a rotation."""
     endpoint = ", exponent j/(d/2-1)" * (found.spacing == "endpoint")
-    return Recognised(
-        f"rotary, base {found.base:.6g}{endpoint}{more}",
-        found.base,
-        found.spacing,
-        layout.replace("-", "_"),
-        gap=found.gap,
-        share=found.share,
-        start=found.start,
-    )
+    words = f"rotary, base {found.base:.6g}{endpoint}{more}"
+    layout = layout.replace("-", "_")
+    return replace(found, words=words, layout=layout, first="", scale=1.0)

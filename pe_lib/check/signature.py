@@ -1,5 +1,6 @@
 """Foreign signatures: what each argument is by its name, and the order of axes."""
 
+import contextlib
 import copy
 import inspect
 import re
@@ -80,12 +81,11 @@ class Way:
         grid = ["rows", "columns"] if "rows" in self.axes else ["length"]
         return ["batch", "heads", *grid, "dim"]
 
-    def lay(self, x: Tensor, columns: int = 0) -> Tensor:
+    def lay(self, x: Tensor) -> Tensor:
         """[batch, heads, length, dim] in the order that the module takes."""
         names = self.names
-        n, wide = x.shape[2], columns or self.columns
         if "rows" in names:
-            x = x.reshape(*x.shape[:2], n // wide, wide, x.shape[3])
+            x = x.reshape(*x.shape[:2], -1, self.columns, x.shape[3])
         for name in [n for n in names if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
@@ -191,6 +191,13 @@ class Maker:
         if not self.width:
             return self.make(width)
         return self.make(**{self.width: width}, **dict.fromkeys(self.lengths, REQUIRED))
+
+    @property
+    def usual(self) -> list[Any]:
+        """What its arguments are where nothing is said."""
+        with contextlib.suppress(ValueError, TypeError):
+            return [p.default for p in inspect.signature(self.make).parameters.values()]
+        return []
 
     @property
     def said(self) -> list[Any]:

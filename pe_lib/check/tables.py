@@ -1,19 +1,16 @@
 """Rows of numbers, named: which formula, and where they do not follow it."""
 
 import math
-from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 
 from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Added, Rotary
-from pe_lib.check.reader import NEAR, Reader, repeated, same_row
-from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Recognised
+from pe_lib.check.reader import NEAR, PLAIN, Reader
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
+from pe_lib.check.rows import repeated
 from pe_lib.check.waves import BASES, UNITS, Series, Sinusoid, identify
 
-Found = Iterator[tuple[str, str, str]]
-PLAIN = 256  # positions: where these end plain use ends
 OTHER = "checkpoints trained with one do not fit the other"
 
 
@@ -21,20 +18,20 @@ def told_rows(r: Reader) -> Found:
     """Of a module that adds rows, or gives them."""
     codes = r.table
     if r.trained:
-        yield from told_trained(r, codes)
+        told_trained(r, codes)
     elif not np.isfinite(codes).all() or not np.ptp(codes, axis=0).any():
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif isinstance(r, Added) and r.nature == "norm":
-        yield from told_normalised(r, codes)
+        r.recognised = Recognised("a table, normalised with what it is added to")
     elif grid := grid_of_rows(r, codes):
-        yield from told_grid(r, codes, grid)
+        r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
     elif len(codes) < 6:
         yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
     else:
         yield from told_table(r, codes)
 
 
-def told_trained(r: Reader, codes: Array) -> Found:
+def told_trained(r: Reader, codes: Array) -> None:
     """What is trained follows no formula, but may begin as one."""
     begins = ""
     if len(codes) > 5 and codes.shape[1] > 3 and np.isfinite(codes).all():
@@ -43,62 +40,20 @@ def told_trained(r: Reader, codes: Array) -> Found:
     r.recognised = Recognised(
         ", ".join(["trained encodings", *[begins] * bool(begins)])
     )
-    own = [p for p in r.first.parameters() if p.requires_grad]
-    whole = any(p.ndim and p.numel() > p.shape[-1] == r.width for p in own)
-    if begins and whole:
-        fix = "If that is not meant: a buffer, or requires_grad=False."
-        yield NOTE, f"It {begins}, and is trained.", fix
-
-
-def told_normalised(r: Reader, codes: Array) -> Found:
-    """LayerNorm of the sum: compared with formulas that are normalised as well."""
-
-    def normed(rows: Array) -> Array:
-        level = rows - rows.mean(1, keepdims=True)
-        scaled: Array = level / np.sqrt((level**2).mean(1, keepdims=True) + 1e-5)
-        return scaled
-
-    ways = product((False, True), (False, True), ("paper", "endpoint"))
-    for halves, cosine, spacing in ways:
-        g = Sinusoid(codes, Series(spacing=spacing), halves, cosine)
-        if np.abs(normed(g.waves(g.angles)) - normed(codes)).max() < 0.01:
-            r.recognised = Recognised(f"{g.words}, normalised")
-            return
-    yield WARNING, "Normalised, it follows no formula that is known here.", ""
 
 
 def grid_of_rows(r: Reader, codes: Array) -> int:
-    """The columns of a grid: half of the numbers depend on the row alone; or 0."""
+    """The columns of a grid where each number depends on row or column alone, or 0."""
     n = len(codes)
-    sides = [r.way.columns] if r.way.columns else []
-    if r.way.fixed and not sides:
-        sides = [w for w in range(2, n // 2 + 1) if n % w == 0]
-    for w in sides:
+    sides = (w for w in range(2, n // 2 + 1) if n % w == 0)
+    ends = r.way.fixed or r.limit == n
+    for w in [r.way.columns] if r.way.columns else sides if ends else ():
         grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
         by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
         by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
         if (by_row | by_column).all() and min(by_row.sum(), by_column.sum()) > 1:
             return w
     return 0
-
-
-def told_grid(r: Reader, codes: Array, width: int) -> Found:
-    """Numbers that depend on the row alone, or on the column alone: each a table."""
-    grid = codes[: len(codes) - len(codes) % width].reshape(-1, width, codes.shape[1])
-    by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
-    named = []
-    for what, part in (("rows", grid[:, 0, by_row]), ("columns", grid[0][:, ~by_row])):
-        fits = len(part) > 3 and part.shape[1] > 3
-        g = identify(part) if fits else None
-        if g is None or not g.agrees.all():
-            r.recognised = Recognised(
-                f"a function of two positions, in rows of {width}"
-            )
-            yield WARNING, f"By {what} it follows no formula that is known here.", ""
-            return
-        named.append(g.words)
-    told = named[0] if named[0] == named[1] else f"{named[0]} by rows, {named[1]}"
-    r.recognised = Recognised(f"{told}, on a grid of {width} columns")
 
 
 def told_table(
@@ -139,7 +94,7 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         )
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
-    elif r.drawn:
+    elif drawn(r):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:
         yield WARNING, "It follows no formula that is known here.", ""
@@ -178,7 +133,7 @@ def differences(r: Reader, g: Sinusoid, bases: tuple[float, ...]) -> list[str]:
 
 def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -> Found:
     """What the formula itself comes to, right or wrong."""
-    rotary, d = isinstance(r, Rotary), g.codes.shape[1]
+    rotary = isinstance(r, Rotary)
     speeds = g.frequencies[g.columns[1] == 0]
     sines, cosines = np.array(g.kinds) % 2
     other = differences(r, g, bases) if g.own is None else []
@@ -187,14 +142,14 @@ def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -
         what = f"All columns are {('sines', 'cosines')[sines]}."
         yield ERROR, what, "Sine and cosine of one angle make a pair."
     elif g.other:
-        yield ERROR, told_apart(g, d), mend
+        yield ERROR, told_apart(g, g.codes.shape[1]), mend
     elif len(speeds) > 1 and np.ptp(speeds) < 1e-4 * speeds.max():
         yield ERROR, "All pairs have one frequency.", mend
     elif g.own is not None:
         evenly = bool(np.ptp(np.diff(speeds)) < NEAR * speeds.max()) and len(speeds) > 2
         own = "Sines and cosines in pairs, with frequencies of their own."
         what = "The frequencies are evenly spaced." if evenly else own
-        yield NOTE if (rotary and not evenly) or r.drawn else WARNING, what, ""
+        yield NOTE if (rotary and not evenly) or drawn(r) else WARNING, what, ""
     elif speeds.max() > 3.2 and not (rotary and g.series.base > 1):
         what = f"The fastest pair turns by {speeds.max():.3g} radians a position"
         yield ERROR, f"{what}: {', '.join(other)}.", mend
@@ -212,8 +167,6 @@ def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -
         level = NOTE if rotary and len(other) == 1 and stretched else WARNING
         what = f"Not the formula of {paper}: {', '.join(other)}; {OTHER}."
         yield ERROR if slip else level, what, ""
-    if rotary and g.start:
-        yield NOTE, f"Positions count from {g.start:g}, which no score shows.", ""
 
 
 def told_apart(g: Sinusoid, d: int) -> str:
@@ -234,11 +187,6 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
     part = 100 * (1 - g.agrees.mean())
     share = f"{part:.2g} % of the numbers differ, by up to {worst:.2g}"
     few_rows = len(rows) <= count // 4
-    if not like and few_rows:
-        ideal = g.waves(g.angles)
-        again = [same_row(g.codes[t] / g.scale, ideal, NEAR) for t in rows[:4]]
-        if None not in again:
-            like = f": they are those of positions {some(again)}"
     if [*rows] == [0] and not g.codes[0].any():
         yield WARNING, "Position 0 gets zeros, as if it were padding.", ""
     elif few_rows:
@@ -246,7 +194,6 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
         what = f"{share}, in positions {some(rows.tolist())} alone{like}."
         yield level, what, "Compute each position alike."
     elif len(columns) <= d // 2:
-        like = like or told_column(g, int(columns[0]))
         what = f"{share}, in columns {some(columns.tolist())} alone{like}."
         yield ERROR, what, "Compute each column from its own angle."
     else:
@@ -256,9 +203,9 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
         yield WARNING if slight else ERROR, what, ""
 
 
-def told_column(g: Sinusoid, i: int) -> str:
-    """Of a column that does not agree, the one whose numbers it has."""
-    ideal = g.waves(g.angles)
-    gaps = np.abs(ideal - g.codes[:, [i]] / g.scale).max(0)
-    j = int(gaps.argmin())
-    return f": column {i} has the numbers of column {j}" if gaps[j] < NEAR else ""
+def drawn(r: Reader) -> bool:
+    """Whether a module from another seed gives something else."""
+    if r.is_big:
+        return False
+    other = r.rows(r.build(seed=5), r.call())
+    return r.differ(other, r.begins(r.call()))

@@ -1,5 +1,6 @@
 """What a table of sines and cosines is: estimated column by column, then named."""
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -140,10 +141,10 @@ class Sinusoid:
         own = ", ".join(words for words, so in told.items() if so)
         return self.name or f"the sinusoid with {own}"
 
-    def recognised(self, words: str = "") -> Recognised:
+    def recognised(self) -> Recognised:
         """As the report has it."""
         return Recognised(
-            words or self.words,
+            self.words,
             self.series.base if self.own is None else None,
             self.series.spacing,
             "half_split" if self.halves else "interleaved",
@@ -167,28 +168,24 @@ class Sinusoid:
         t = np.arange(len(self.codes))[:, None] + self.start
         f, ideal = self.frequencies, self.waves(self.angles)
         yield "they are clipped at 0", ideal.clip(min=0)
-        yield "they have no sign", np.abs(ideal)
         yield "they are 0", 0 * ideal
         yield "the sign is the other", -ideal
         yield "they are cos(sin t), not cos t", np.cos(np.sin(self.angles))
-        yield "they are sin(cos t), not sin t", np.sin(np.cos(self.angles))
-        yield "they are angles, not their sines", self.angles
         yield "sine and cosine are swapped", self.waves(self.angles + np.pi / 2)
-        yield "they are squared", ideal**2
         for kind, name in SIXTEEN.items():
-
-            def low(v: Array, kind: torch.dtype = kind) -> Array:
-                rounded: Array = (
-                    torch.as_tensor(np.asarray(v)).to(kind).double().numpy()
-                )
-                return rounded
-
+            low = functools.partial(rounded, kind)
             yield f"they are rounded to {name}", low(ideal)
             yield f"positions are rounded to {name}", self.waves(low(t) * f)
             yield f"frequencies are rounded to {name}", self.waves(t * low(f))
             yield f"angles are rounded to {name}", self.waves(low(t * f))
             both = self.waves(low(low(t) * low(f)))
             yield f"positions and angles are rounded to {name}", both
+
+
+def rounded(kind: torch.dtype, numbers: Array) -> Array:
+    """To a dtype, and back."""
+    low: Array = torch.as_tensor(numbers).to(kind).double().numpy()
+    return low
 
 
 def waves_of(codes: Array) -> tuple[Array, Array, Array, Array]:

@@ -216,6 +216,16 @@ def test_each_window_has_what_was_planned() -> None:
     assert all(0 <= float(row["attention"]) <= 1 for row in rows)
 
 
+@pytest.mark.parametrize("after", [0, 1])
+def test_of_a_copy_each_word_but_the_last_is_asked(after: int) -> None:
+    """Right at the last of these alone, it is right once in as many."""
+    tokens, asked = 1 + torch.arange(2 * opened.WORDS)[None], opened.WORDS - 1
+    logits = torch.zeros(1, tokens.shape[1], 1 + tokens.shape[1])
+    logits[0, asked - 1, tokens[0, asked - 1 + after]] = 1
+    share, _ = opened.of_logits(logits.expand(2, -1, -1), tokens, after)
+    assert share == pytest.approx(1 / asked)
+
+
 def test_a_mean_score_is_a_sum_of_cosines() -> None:
     """Of one pair it falls for half a turn, and held it is what it is there."""
     means = np.zeros(32, complex)

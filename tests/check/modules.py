@@ -1,6 +1,5 @@
 """Small modules from which the tests of the checker make sound and faulty ones."""
 
-import functools
 import math
 
 import torch
@@ -10,16 +9,6 @@ from torch import nn
 def make_class(base, /, **methods):
     """A subclass with these methods instead."""
     return type("_".join(methods) or base.__name__, (base,), methods)
-
-
-def ignoring(base):
-    """A subclass that takes what forward may be given by name, and does not use it."""
-
-    @functools.wraps(base.forward)
-    def forward(self, *inputs, **_):
-        return base.forward(self, *inputs)
-
-    return make_class(base, forward=forward)
 
 
 def table(length=600, width=64, base=10_000.0):
@@ -95,17 +84,8 @@ class Embedded(Looked):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
 
 
-def in_halves(x):
-    one, two = x.chunk(2, -1)
-    return torch.cat([-two, one], -1)
-
-
 def in_neighbours(x):
     return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
-
-
-def turned(x, cos, sin):
-    return x * cos + in_halves(x) * sin
 
 
 class Rotary(nn.Module):
@@ -126,23 +106,13 @@ class Rotary(nn.Module):
         return positions[..., None].float() * self.frequencies(positions.device)
 
     def turn(self, x, angles):
-        angles = torch.cat([angles, angles], -1)
-        return turned(x, angles.cos(), angles.sin()).to(x.dtype)
+        (one, two), angles = x.chunk(2, -1), torch.cat([angles, angles], -1)
+        beside = torch.cat([-two, one], -1)
+        return (x * angles.cos() + beside * angles.sin()).to(x.dtype)
 
     def forward(self, q, k):
         angles = self.angles(torch.arange(q.shape[-2], device=q.device))
         return self.turn(q, angles), self.turn(k, self.keys * angles)
-
-
-def waves(frequencies):
-    """rows(length, width), half-split, of frequencies(0 to width / 2, width)."""
-
-    def rows(length, width):
-        own = frequencies(torch.arange(width // 2).double(), width)
-        angles = torch.arange(length)[:, None] * own
-        return torch.cat([angles.sin(), angles.cos()], 1)
-
-    return rows
 
 
 def turning(turn):
@@ -177,10 +147,8 @@ class Alibi(nn.Module):
 
     def __init__(self, heads):
         super().__init__()
-        self.register_buffer("slopes", self.make_slopes(heads))
-
-    def make_slopes(self, heads):
-        return 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+        slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+        self.register_buffer("slopes", slopes)
 
     def offsets(self, queries, keys):
         at = torch.arange(keys, device=self.slopes.device)

@@ -35,7 +35,7 @@ FILE = """
 
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "random.py"  # as a module of Python is called
+    path = tmp_path / "random.py"  # as a module of Python is called, which all load
     path.write_text(textwrap.dedent(FILE), encoding="utf-8")
     return path
 
@@ -46,7 +46,8 @@ def run(*arguments, **options):
 
 
 def test_a_process_of_its_own_and_json_on_stdout_alone(file):
-    done = run(f"{file}:Mine", "--d-model", "16", "--json", "--strict", text=True)
+    asked = f"{file}:Mine", "--d-model", "16", "--json", "--strict"
+    done = run(*asked, text=True, cwd=file.parent)
     found = json.loads(done.stdout)
     assert (found["schema"], found["status"], found["ok"]) == (1, 0, True)
     assert done.returncode == 1  # there is a warning

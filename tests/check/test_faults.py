@@ -100,12 +100,50 @@ def grown(self, length):
     return self.pe[:length]
 
 
-def in_float32(self, x):
-    return x + table(x.shape[1], self.width).to(x.device)
-
-
 def drops(p):
     return lambda s, x: nn.functional.dropout(Added.forward(s, x), p, s.training)
+
+
+def masked(self, x):
+    kept = (torch.rand(x.shape) > 0.1) if self.training else 1
+    return Added.forward(self, x * kept)
+
+
+def seeding(self, positions):
+    torch.manual_seed(0)
+    return self.pe[positions]
+
+
+def first_half(self, x, angles):
+    angles = angles[..., : angles.shape[-1] // 2]
+    one, two = x.chunk(2, -1)
+    return torch.cat([Rotary.turn(self, one, angles), two], -1)
+
+
+def along_heads(self, q, k):
+    angles = self.angles(torch.arange(q.shape[1]))[:, None]
+    return self.turn(q, angles), self.turn(k, angles)
+
+
+def by_sequence(self, x, position_ids):
+    return self.turn(x, self.angles(position_ids))
+
+
+class LowRank(nn.Module):
+    """A product of two factors, both of which begin at zero."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.rows = nn.Parameter(torch.zeros(300, 4))
+        self.columns = nn.Parameter(torch.zeros(4, width))
+
+    def forward(self, length):
+        return self.rows[:length] @ self.columns
+
+
+def endless(self, queries, keys):
+    near = self.offsets(queries, keys).abs()
+    return self.weight[(near + 1).log2().mul(4).long()].permute(2, 0, 1)
 
 
 GROWS = make_class(Added, rows=lambda _, width: table(20, width), at=grown)
@@ -119,6 +157,8 @@ FAULTS = [
      combining(lambda x, rows: rows + 0 * x)),
     ("added", "error shape", "side by side", combining(
         lambda x, rows: torch.cat([x, rows.expand_as(x)], -1))),
+    ("added", "error batch", "Of a sequence alone", combining(
+        lambda x, rows: x / x.abs().amax().clamp(min=1) + rows)),
     ("added", "error prefix", "rows are those of positions",
      picking(lambda t: len(t) - t)),
     ("added", "error distinct", "gets the row of", picking(lambda t: t.clamp(max=99))),
@@ -126,17 +166,13 @@ FAULTS = [
     ("added", "error offset", "rows are those of positions 4",
      from_offset(lambda offset: min(offset, 4))),
     ("added", "warning limit", "gets the row of", from_offset(lambda o: min(o, 590))),
-    ("added", "error formula", "29 % of the", spoilt(lambda y: y.clamp_(min=0))),
     ("added", "error formula", "clipped at 0", spoilt(lambda y: y.clamp_(min=0))),
     ("added", "error formula", "cos(sin t), not cos t",
      spoilt(lambda y: y[:, 1::2].copy_(y[:, ::2].cos()))),
     ("added", "error formula", "positions 5 alone", spoilt(lambda y: y[5].copy_(y[9]))),
-    ("added", "error formula", "has the numbers of column 4",
-     spoilt(lambda y: y[:, 5].copy_(y[:, 4]))),
     ("added", "error formula", "Columns 0 and 32", of_table(
         lambda n, d: table(n, d // 2).repeat(1, 2) ** 3)),
     ("added", "error formula", "the wrong sign", spoilt(lambda y: y[:, ::2].neg_())),
-    ("added", "error formula", "two frequencies", pairs(power(4), power(4, 2))),
     ("added", "error formula", "two frequencies", pairs(power(2), power(2, 2))),
     ("added", "error formula", "turns by 7.5e+03",
      alike(lambda j, d: 1e4 ** (2 * j / d))),
@@ -151,12 +187,17 @@ FAULTS = [
      of_table(lambda n, d: table(n, d, 500.0))),
     ("added", "warning half", "rows differ", make_class(
         Added, at=lambda s, n: (torch.arange(n)[:, None].to(s.pe) * s.pe[1]).sin())),
-    ("added", "warning dtype", "as float32", make_class(Added, forward=in_float32)),
+    ("added", "warning dtype", "x of float32 comes back as float64", make_class(
+        Added, forward=lambda s, x: x + s.pe[:x.shape[1]].double())),
+    ("added", "note training", "by up to", make_class(Added, forward=masked)),
     ("added", "warning dropout", "90%", make_class(Added, forward=drops(0.9))),
     ("added", "warning state_dict", "size mismatch", GROWS),
-    ("added", "error gradient", "No gradient reaches pe", make_class(
+    ("added", "error gradient", "no gradient reaches pe", make_class(
         kept(lambda s, rows: setattr(s, "pe", nn.Parameter(rows))),
         at=lambda s, n: s.pe.data[:n])),
+    ("table", "error writes", "sets the seed of torch", make_class(
+        Added, forward=seeding)),
+    ("table", "error gradient", "As it begins", LowRank),
     ("table", "error shape", "600 rows", make_class(
         Added, forward=lambda s, length: s.pe + 0 * length)),
     ("table", "error shape", "[64, 11]", make_class(
@@ -167,12 +208,27 @@ FAULTS = [
         lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
     ("rotary", "error formula", "angles are rounded to bfloat16",
      make_class(Rotary, angles=in_sixteen)),
-    ("rotary", "error formula", "ahead by 1 position", make_class(
+    ("rotary", "error formula", "by 1 radians", make_class(
         Rotary, forward=shifted_keys)),
+    ("rotary", "warning formula", "Only 32 of 64 columns", make_class(
+        Rotary, turn=first_half)),
+    ("rotary", "warning axes", "all positions are alike", make_class(
+        Rotary, forward=along_heads)),
+    ("rotary", "warning axes", "it raises", make_class(
+        Rotary, forward=lambda s, x: by_sequence(
+            s, x, torch.arange(x.shape[-2]).expand(len(x), -1)))),
     ("rotary", "error formula", "the other way", make_class(Rotary, keys=-1.0)),
     ("rotary", "error formula", "degrees?", placed(lambda t: t * math.pi / 180)),
     ("bias", "error decoding", "positions 0",
      make_class(Alibi, offsets=decodes_from_zero)),
+    ("bias", "error shape", "the queries are the last axis", make_class(
+        Alibi, forward=lambda s, q_len, k_len: Alibi.forward(s, q_len, k_len).mT)),
+    ("bias", "warning limit", "nothing that it holds ends", make_class(
+        T5, forward=endless)),
+    ("bias", "error finite", "first at position 0",
+     sloped(lambda o: -o.abs().float().log())),
+    ("bias", "error widths", "Built for 1 heads it returns 4", make_class(
+        Alibi, forward=lambda _, q, k: Alibi(4).forward(q, k))),
     ("bias", "error formula", "grows with the distance", sloped(lambda o: o.abs())),
     ("bias", "error formula", "hides the position itself", sloped(
         lambda o: -o.abs().float().masked_fill(o >= 0, torch.inf))),

@@ -19,7 +19,7 @@ from pe_lib.nn import (
     SinusoidalPositionalEncoding,
     T5Bias,
 )
-from tests.check.helpers import assert_sound, report_of
+from tests.check.helpers import assert_sound, fired, report_of
 from tests.check.modules import (
     T5,
     Added,
@@ -104,13 +104,36 @@ class Packed(Rotary):
         return torch.stack([x.transpose(1, 2) for x in turned], 2)
 
 
+class Rotating(Rotary):
+    """With a base that may be said."""
+
+    def __init__(self, width, base=77.0):
+        super().__init__(width)
+        self.base = base
+
+
 def neighbours(_, x, angles):
     angles = angles.repeat_interleave(2, -1)
     return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
 
 
+class Partial(Rotary):
+    """Of its columns the first quarter is rotated, as an argument says."""
+
+    def __init__(self, width, share=0.25):
+        super().__init__(int(width * share))
+
+    def turn(self, x, angles):
+        one, rest = x.tensor_split([self.width], -1)
+        return torch.cat([super().turn(one, angles), rest], -1)
+
+
 def of_scores(self, scores):
     return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
+
+
+def keys_first(self, k_len, q_len):
+    return Alibi.forward(self, q_len, k_len)
 
 
 class Kerple(nn.Module):
@@ -150,6 +173,7 @@ SOUND = [
     ("rotary", BufferedRotary),
     ("rotary", Tables),
     ("rotary", Packed),
+    ("rotary", Partial),
     ("rotary", make_class(Rotary, turn=neighbours)),
     ("rotary", make_class(Rotary, base=500_000.0)),
     ("rotary", placed(lambda t: t / 8)),
@@ -184,20 +208,23 @@ def test_ours_have_no_warning_either(kind, make):
 def test_a_grid_is_told_by_its_axes():
     report = report_of(Grid, axes="batch rows columns dim")
     assert_sound(report)
-    assert "on a grid of 5 columns" in report.recognised.words
+    assert "by rows and columns, 5 columns" in report.recognised.words
 
 
 def test_what_is_said_is_meant():
-    assert report_of(functools.partial(RotaryEmbedding, base=77.0), "rotary").ok
+    assert fired(report_of(functools.partial(Rotating, base=77.0), "rotary")) == set()
+    assert fired(report_of(Rotating, "rotary")) == {("warning", "formula")}
+    named = report_of(make_class(Alibi, forward=keys_first), "bias")
+    assert named.ok and "decoding" not in {f.check for f in named.unchecked}
     assert "guessed" in report_of(Added).called
     assert "guessed" not in report_of(Added, axes="batch length dim").called
     assert "d_model is 64" in report_of(LengthFirst).called
 
 
 SIZES = {  # one axis at a time, of models that people train
-    "width": ({}, 4096, {"length": 7}),
-    "batch": ({}, 64, {"length": 7, "batch": 64}),
-    "heads": ({}, 64, {"length": 7, "heads": 128}),
+    "width": ({}, 4096, {}),
+    "batch": ({}, 64, {"batch": 64}),
+    "heads": ({}, 64, {"heads": 128}),
     "length": ({"longest": 131_072}, 16, {}),
 }
 

@@ -93,12 +93,12 @@ def empty(wheel, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def typed(empty, tmp_path_factory, pytestconfig):
+def typed(empty, tmp_path_factory):
     """What mypy says, in its strictest form, about each of a user's files."""
     folder = tmp_path_factory.mktemp("typed")
     for name, code in (("user", USER), ("wrong", WRONG)):
         (folder / f"{name}.py").write_text(code)
-    kept = pytestconfig.cache.mkdir("mypy")  # what it knows of NumPy
+    kept = ROOT / ".mypy_cache/users"  # what it knows of NumPy
     how = ["--strict", "--python-executable", empty, "--cache-dir", kept]
     done = run(sys.executable, "-m", "mypy", *how, "user.py", "wrong.py", cwd=folder)
     *errors, last = done.stdout.splitlines()

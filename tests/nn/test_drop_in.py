@@ -194,8 +194,9 @@ def test_heads_and_pairs_of_deepseek():
 NEIGHBOURS = ["cohere", "deepseek_v3", "glm", "glm4", "gptj"]
 USED = [
     *NEIGHBOURS, "gemma", "gemma2", "gemma3_text", "gpt_neox", "gpt_oss", "granite",
-    "llama", "ministral", "mistral", "mixtral", "olmo2", "olmo3", "phi", "phi3",
-    "qwen2", "qwen3", "qwen3_moe", "smollm3", "starcoder2",
+    "llama", "ministral", "mistral", "mixtral", "modernbert-decoder",
+    "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen3", "qwen3_moe",
+    "smollm3", "starcoder2",
 ]  # fmt: skip
 
 
@@ -207,7 +208,7 @@ def test_the_layouts_that_are_used_most_are_known(kind):
 
 @pytest.mark.weekly
 @pytest.mark.usefixtures("transformers")
-def test_every_layout_that_is_kept_is_that_of_the_model(monkeypatch):
+def test_the_layouts_that_are_used_most_are_those_of_the_models(monkeypatch):
     """By the scores of its own function and the frequencies of its own module."""
     monkeypatch.syspath_prepend("benchmarks")
     layouts = importlib.import_module("layouts")

@@ -270,13 +270,14 @@ def test_a_browser_that_keeps_nothing(alone: Alone, name: str, what: str) -> Non
 
 
 def test_the_hour_leads_on(site: Site) -> None:
-    """Each page of the path ends with the question of the next."""
-    path_pages = manuscript.read().path_pages
-    for page, following in pairwise(path_pages):
+    """Each page of the path and on real models ends with the question of the next."""
+    book = manuscript.read()
+    for page, following in pairwise((*book.path_pages, *book.model_pages)):
         text = site.path(site.url(page.name)).read_text(encoding="utf-8")
         block = text[text.index('<a class="next"') :].partition("</a>")[0]
         assert f"{following.name.rpartition('/')[2]}.html" in block
         assert f"{following.minutes} minutes" in block
+        assert f"<strong>{following.title}" not in block
 
 
 TALL = ("book/problem/order_blindness", "book/notation", "book/reference/glossary")

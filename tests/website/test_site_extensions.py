@@ -141,9 +141,9 @@ def book(monkeypatch):
     parts = {"index": "", "p/a": "Path", "p/b": "Path", "q/c": "More", "r/d": "Words"}
     made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
     monkeypatch.setattr(manuscript, "read", lambda: made)
-    chapters.path_pages.cache_clear()
+    chapters.told_pages.cache_clear()
     yield
-    chapters.path_pages.cache_clear()
+    chapters.told_pages.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
@@ -170,7 +170,7 @@ def test_code_and_formulas_in_the_sentence_of_a_check():
 @pytest.mark.usefixtures("book")
 def test_a_chapter_says_where_the_reader_is():
     line = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
-    assert line.startswith("Chapter 3 of 3: More, about 1 min. New here?")
+    assert line.startswith("More, about 1 minutes to read. New here?")
     assert '<a href="../p/a.html">Page 1 of the path</a>' in line
     assert "New here?" not in chapters.where_am_i("p/a", str)
     assert chapters.where_am_i("r/d", str).startswith("Words.")

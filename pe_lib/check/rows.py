@@ -1,0 +1,55 @@
+"""Which rows came in place of others, and which are the same."""
+
+import contextlib
+
+import numpy as np
+
+from pe_lib.check.call import Array, ForeignError, UnaskedError
+from pe_lib.check.reader import CLOSE, Reader
+
+
+def looks_like(r: Reader, got: Array, want: Array) -> str:
+    """How what came differs from what was wanted, in words."""
+    if got.shape[2:] != want.shape[2:]:
+        return f"the shape is {[*got.shape]}, not {[*want.shape]}"
+    if np.isnan(got).any() and not np.isnan(want).any():
+        return "NaN"
+    got, want = np.broadcast_arrays(got, want)
+    each = range(len(got))
+    bad = next((i for i in each if r.differ(got[[i]], want[[i]])), 0)
+    rows, wanted = r.lines(got[[bad]]), r.lines(want[[bad]])
+    where = f" in sequence {bad}" * (bad > 0)
+    longer = got.shape[-1] if r.kind == "bias" else min(r.limit, 128)
+    with contextlib.suppress(ForeignError, UnaskedError):
+        whole = r.lines(r.answer(r.call(longer)))
+        which = [same_row(row, whole) for row in rows]
+        if None not in which and which != [same_row(row, whole) for row in wanted]:
+            if len({*which}) == 1 < len(which):
+                return f"all rows are that of position {which[0]}{where}"
+            shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
+            return f"the rows are those of positions {shown}{where}"
+    off = np.nan_to_num(np.abs(rows - wanted))
+    bad_rows = int((off.max(1) > CLOSE * np.abs(wanted).max(initial=1e-3)).sum())
+    share = f"{bad_rows} of {len(rows)} rows differ"
+    return f"{share}, by up to {off.max(initial=0):.2g}{where}"
+
+
+def same_row(row: Array, whole: Array, loose: float = CLOSE) -> int | None:
+    """The number of the row that this is."""
+    if whole.shape[1:] != row.shape:
+        return None
+    whole, row = np.nan_to_num(whole), np.nan_to_num(row)
+    off = np.abs(whole - row).max(1)
+    close = off.min() < loose * max(1e-3, np.abs(whole).max())
+    return int(off.argmin()) if close else None
+
+
+def repeated(rows: Array) -> tuple[int, int] | None:
+    """The first row that equals an earlier one, and that one."""
+    unit = 1e-6 * max(float(np.abs(rows).max(initial=0)), 1e-9)
+    seen: dict[bytes, int] = {}
+    for later, row in enumerate(np.round(rows / unit) + 0.0):
+        earlier = seen.setdefault(row.tobytes(), later)
+        if earlier < later:
+            return later, earlier
+    return None
