@@ -43,11 +43,6 @@ files:
 generate:
   pdf: true
 """
-OTTER_TEST = """\
-\"\"\" # BEGIN TEST CONFIG
-failure_message: The last line below says what is wrong.
-\"\"\" # END TEST CONFIG
-{check}"""
 OTTER_ANSWER = """\
 ''' # BEGIN PROMPT
 {stub}
@@ -121,7 +116,8 @@ def for_nbgrader(page: Page, worth: Worth | None = None) -> Notebook:
         points, _ = worth[label]
         view = stubs.in_view(page.checks[label])
         text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
-        text = f"# {label}, {points} point{'s' * (points != 1)}\n{text}"
+        about = "" if view else ", for what only the grader asks"
+        text = f"# {label}, {points} point{'s' * (points != 1)}{about}\n{text}"
         made = _nbgrader(cell, text, f"check-{label}", points=points)
         made["metadata"]["tags"] = ["raises-exception"]
         return [made]
@@ -175,7 +171,7 @@ def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
         ]
 
     def check(cell: Cell, label: str) -> list[Cell]:
-        view = OTTER_TEST.format(check=stubs.in_view(page.checks[label]))
+        view = stubs.in_view(page.checks[label]) or "pass  # what is asked is hidden"
         text = f"# HIDDEN\n{silent(hidden(page, label))}"
         tests = [
             edition.code(cell["id"], view),
@@ -198,6 +194,9 @@ def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
         ]
 
     notebook = _with_cells(page, worth, answer, check, proof)
+    for cell in notebook["cells"]:
+        if "setup" in edition.labels(cell, ""):
+            cell["metadata"] |= {"deletable": False, "editable": False}
     data = "  - data\n" if page.reads else ""
     config = OTTER_CONFIG.format(name=kit.short(page).replace("/", "-"), data=data)
     notebook["cells"].insert(0, _raw("config", config))

@@ -64,8 +64,7 @@ footer {{ font-size: 0.75em; color: #5d5a54; }}
 {shown}
 </main>
 <main class="exercises">
-<h2>Exercises</h2>
-<p class="name">Name</p>
+<header><h2>Exercises</h2><p class="name">Name</p></header>
 {exercises}
 <footer>{foot}</footer>
 </main>

@@ -247,10 +247,10 @@ def check_points(page: Page) -> dict[str, int]:
 
 
 def hints(label: str) -> str:
-    """What others thought, folded, for a student who is stuck; no code of theirs."""
+    """Likely mistakes, folded, for a student who is stuck, without their code."""
     found = wrong_answers.collected()[label]
     thoughts = "\n".join(f"- {wrong.thinks}" for wrong in found.wrong)
-    return folded("Stuck? What others got wrong", thoughts)
+    return folded("Stuck? Likely mistakes", thoughts)
 
 
 def undirected(text: str) -> str:

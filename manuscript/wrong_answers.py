@@ -1,4 +1,4 @@
-"""What students get wrong, as the book collects it, and what a grader asks besides.
+"""Likely mistakes, as the book collects them, and what a grader asks besides.
 
     collected()["ex-offset"].wrong[0].thinks
 
@@ -18,7 +18,7 @@ from manuscript.pages import ROOT, visible
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """An answer that many give."""
+    """A likely mistake: no class has tried it."""
 
     thinks: str  # the misconception
     answer: str  # the code

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import graders, kit
+from course import alone, graders, kit
 from manuscript import edition, stubs, wrong_answers
 
 BOOK = manuscript.read()
@@ -99,19 +99,19 @@ PROOF = "ex-ends-under-a-mask"
 
 def faults(notebook: dict[str, Any], course: Path) -> dict[str, dict[str, Any]]:
     """A submission for each of them, by a student who is called after it."""
-    names = "right wrong elsewhere deleted unchecked endless killed bare skipped"
-    made = {
-        name: answered(notebook, PAGE) for name in [*names.split(), "thief", "leak"]
-    }
+    names = "right wrong elsewhere deleted unchecked endless killed bare skipped leak"
+    made = {name: answered(notebook, PAGE) for name in names.split()}
 
     def answer(name: str, label: str, text: str) -> None:
         cells(made[name])[f"answer-{label}"]["source"] = text
 
+    if alone.runs():  # else it would do what it tries to
+        made["thief"] = answered(notebook, PAGE)
+        answer("thief", FIRST, ATTACK.format(course=str(course)))
     answer("wrong", FIRST, wrong_answers.collected()[FIRST].wrong[0].answer)
     endless = "import time\ndef three_back(mixture, weights):\n    time.sleep(9999)\n"
     answer("endless", ENDLESS, endless)
     answer("killed", FIRST, "import os\nos._exit(1)")
-    answer("thief", FIRST, ATTACK.format(course=str(course)))
     answer("leak", ENDLESS, LEAK)
     made["leak"]["cells"].append(edition.code("later", r"print('\n'.join(In))"))
     answer("skipped", FIRST, "")
@@ -170,7 +170,7 @@ def test_a_fault_costs_its_own_points_and_no_others(
             row["student_id"]: float(row["score"]) for row in csv.DictReader(file)
         }
     every = sum(worth.values())
-    assert scores == {
+    expected = {
         "right": every,
         "wrong": every - worth[FIRST],
         "elsewhere": every,
@@ -180,10 +180,11 @@ def test_a_fault_costs_its_own_points_and_no_others(
         "killed": every - worth[FIRST],
         "bare": every,
         "skipped": every - worth[FIRST],
-        "thief": every - worth[FIRST],
         "leak": every - worth[ENDLESS],
         "Ada Lovelace_17": every,
     }
+    attacked = {"thief": every - worth[FIRST]} if alone.runs() else {}
+    assert scores == expected | attacked
 
 
 def test_nothing_for_students_has_a_solution_or_a_hidden_test(
@@ -194,7 +195,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(
     given = "\n".join(map(edition.source, notebook["cells"]))
     pages = folder.glob("feedback/*/*/*.html")
     told = {path.parts[-3]: path.read_text(encoding="utf-8") for path in pages}
-    assert len(told) == 12
+    assert len(told) == len([*folder.glob("submitted/*")]) >= 11
     plain = {n: html.unescape(re.sub(r"<[^>]*>", "", t)) for n, t in told.items()}
     hidden = 0
     shown = "\n".join(map(stubs.in_view, PAGE.checks.values()))
@@ -247,3 +248,41 @@ def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) ->
     )  # ends badly where a test fails
     given = tmp_path / "otter" / name / "dist/student"
     assert "otter-grader==" in (given / "requirements.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.weekly
+def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
+    """A fault costs its own points; one that ends Python has none, and is named."""
+    graders.write_otter([PAGE], tmp_path)
+    folder, program = tmp_path / NAME, tmp_path / "grade.py"
+    run("otter", "assign", "--no-pdfs", f"{NAME}.ipynb", "dist", cwd=folder)
+    given = json.loads((folder / f"dist/student/{NAME}.ipynb").read_text("utf-8"))
+    ids = {c.id: c.tagged("solution-")[0] for c in PAGE.cells if c.tagged("solution-")}
+    faults = {
+        "right": {},
+        "wrong": {FIRST: wrong_answers.collected()[FIRST].wrong[0].answer},
+        "endless": {ENDLESS: "def three_back(m, w):\n    while True:\n        pass\n"},
+        "killed": {FIRST: "import os\nos._exit(1)"},
+    }
+    for student, answers in faults.items():
+        handed_in = copy.deepcopy(given)
+        for cell in handed_in["cells"]:
+            if label := ids.get(cell.get("id", "")):
+                cell["source"] = answers.get(label, PAGE.solutions[label])
+        kit.write(handed_in, folder / f"submissions/{student}.ipynb")
+    text = program.read_text(encoding="utf-8")
+    program.write_text(text.replace("CELL, WHOLE = 60", "CELL, WHOLE = 10"), "utf-8")
+    (archive,) = (folder / "dist/autograder").glob("*.zip")
+    run("python", str(program), str(archive), "submissions", cwd=folder)
+    with (folder / "marks.csv").open(encoding="utf-8") as file:
+        marks = {row.pop("student"): row for row in csv.DictReader(file)}
+    worth = edition.check_points(PAGE)
+    full = {graders.otter_name(label): float(points) for label, points in worth.items()}
+    lost = {"wrong": FIRST, "endless": ENDLESS}
+    for student in ("right", "wrong", "endless"):
+        gone = {graders.otter_name(lost[student]): 0} if student in lost else {}
+        found = {name: float(marks[student][name]) for name in full}
+        assert found == full | gone, student
+    assert not any(marks["killed"].values())
+    told = (folder / "feedback/killed.txt").read_text(encoding="utf-8")
+    assert told.startswith("No marks, look at it yourself")

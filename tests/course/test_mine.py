@@ -50,7 +50,7 @@ def test_an_assignment_has_its_exercises_and_their_points(say, tmp_path: Path) -
         text += "\n".join(map(edition.source, cells))
         notes = [cell["metadata"].get("nbgrader", {}) for cell in cells]
         graded |= {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
-        told = re.findall(r"^# (ex-[\w-]+), (\d+) points?$", text, re.MULTILINE)
+        told = re.findall(r"^# (ex-[\w-]+), (\d+) points?\b", text, re.MULTILINE)
     rotation = BOOK.pages["book/sinusoidal/rotation"]
     assert graded == {
         "check-ex-who-wins": 2,

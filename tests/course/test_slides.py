@@ -186,6 +186,10 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(browser, tmp_path) -> No
         handouts.print_deck(page, path)
     boxes = re.findall(rb"MediaBox \[([^]]*)\]", (tmp_path / "90.pdf").read_bytes())
     assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
+    page.goto(f"{(tmp_path / 'lecture-1.html').as_uri()}?view=print")
+    page.wait_for_function("() => document.querySelector('.pdf-page')")
+    seen = "all => all.map(one => getComputedStyle(one).visibility)"
+    assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
     deck = tmp_path / "45.html"
     text = deck.read_text(encoding="utf-8")
     deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")

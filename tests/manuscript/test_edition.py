@@ -110,13 +110,13 @@ def test_answers_are_out_and_all_else_stays(page):
         '    raise NotImplementedError("f: your code here")',
         "Not the answer.",
         f'{TITLED}with exercise("a", 5, "f"):\n    assert f(3) == 3',
-        edition.folded("Stuck? What others got wrong", "- It is 2."),
+        edition.folded("Stuck? Likely mistakes", "- It is 2."),
         "**Exercise. Again. Prove, 3 minutes**\n\n\nSay.",
         edition.PROOF.format(points=2),
         "# Your answer to b\n\nclass C(int):\n    ...  # your code here\n"
         "g = ...  # your code here",
         f'{TITLED}with exercise("b", 1, "g", "C"):\n    assert g and C',
-        edition.folded("Stuck? What others got wrong", "- It is 3."),
+        edition.folded("Stuck? Likely mistakes", "- It is 3."),
         'print(sum(exercise.scores.values()), "of 6 points so far")',
     ]
     notes = {
