@@ -73,8 +73,9 @@ def test_html_keeps_to_itself(state):
     assert html == state._repr_html_()
     assert html.startswith(f'<div class="pe-explorer" data-drawing="{state._name}"')
     assert not re.search(r'https?:|@import|url\(| id="| on\w+="', html)
-    script = html.partition("<script>")[2]
-    assert script == type(state)()._repr_html_().partition("<script>")[2]
+    usual, script = type(state)(), html.partition("<script>")[2]
+    assert (html == usual._repr_html_()) == (state == usual)
+    assert script == usual._repr_html_().partition("<script>")[2]
     assert eval(repr(state), vars(explorers)) == state
     assert f'<span class="line">{state}</span>' in html
     assert len(re.findall('aria-label="[^"]{60,}"', html)) == 1
@@ -122,6 +123,8 @@ def test_wrong_arguments_are_refused(kind, wrong):
 @pytest.mark.parametrize(
     ("kind", "name", "lowest", "highest"),
     [
+        (explorers.Rotation, "position", 0, 40),
+        (explorers.Rotation, "offset", -24, 24),
         (explorers.LookBack, "query", 1, 15),
         (explorers.MoveBoth, "position", 4, 104),
         (explorers.MoveBoth, "back", 0, 4),
