@@ -62,14 +62,8 @@ def told_pages() -> list[Stop]:
     """The pages of the path, then those on real models, in order."""
     book = manuscript.read()
     return [
-        Stop(
-            page.name,
-            text(page.title),
-            text(page.question),
-            page.minutes,
-            spoken_minutes(page),
-        )
-        for page in (*book.path_pages, *book.model_pages)
+        Stop(p.name, text(p.title), text(p.question), p.minutes, spoken_minutes(p))
+        for p in (*book.path_pages, *book.model_pages)
     ]
 
 
