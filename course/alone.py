@@ -52,7 +52,8 @@ def alone(folder: Path, *shared: Path) -> list[str]:
 def runs() -> bool:
     """Whether bubblewrap is there, and may do what it does."""
     try:
-        try_it = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+        try_it = ["bwrap", "--unshare-all", "--ro-bind", "/", "/"]
+        try_it += ["--proc", "/proc", "--dev", "/dev", "true"]
         subprocess.run(try_it, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         print(NOT_ALONE, file=sys.stderr)

@@ -1,6 +1,5 @@
 """What a submission sees, and what it leaves behind; without graders, in a second."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +22,7 @@ print(socket.if_nameindex())
 """
 
 
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap")
+@pytest.mark.skipif(not alone.runs(), reason="no bubblewrap")
 def test_a_submission_is_alone(tmp_path: Path) -> None:
     """It reads what lies beside it, writes where it may, and nothing else changes."""
     folder, marks = tmp_path / "ada", tmp_path / "marks.db"
