@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,8 +137,11 @@ def test_a_cell_runs_again_with_the_names_above_it(capfd: Any) -> None:
         ("1 +", "invalid syntax"),
     ],
 )
-def test_what_went_wrong_is_said(source: str, said: str, capfd: Any) -> None:
+def test_what_went_wrong_is_said(
+    source: str, said: str, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
     """In one sentence, with what is so only on a page."""
+    monkeypatch.delitem(sys.modules, "torch", raising=False)  # no page has it
     inside.forget()
     inside.run(source, "cell 1")
     (line,) = capfd.readouterr().out.splitlines()
@@ -579,7 +583,8 @@ def test_two_tabs_a_reload_and_a_page_named_proto(browser: Any, site: Site) -> N
     value = f"document.querySelector('.c{SMALL} textarea').value"
     checks.wait_until(pages[1], f"{value} === 'changed = True'")
     kept = pages[0].evaluate("Object.keys(localStorage).filter(k => /^live/.test(k))")
-    assert kept == [f"live:__proto__:{BOOK.pages[PAGE].code_cells[SMALL].id}"]
+    cell = BOOK.pages[PAGE].code_cells[SMALL].id
+    assert kept == [f"live:/_static/live/:__proto__:{cell}"]
     assert pages[0].evaluate("String({})") == "[object Object]"
     pages[1].reload()
     assert "still here" not in pages[1].locator(".live-start p").inner_text()
