@@ -31,7 +31,7 @@ BOOK = manuscript.read()
 RUNNING = [page.name for page in BOOK.notebooks if not extension.lacking(page.name)]
 CELLS = len(BOOK.pages[PAGE].code_cells)
 ON_A_CHANGE = (  # a file of another folder; bfloat16 and SciPy; SymPy
-    "book/experiments/learned_table",
+    "book/beyond/low_precision",
     "book/failures/counting_deeper",
     "book/sinusoidal/rotation_deeper",
 )
