@@ -125,7 +125,8 @@ def said(check, failed):
             pattern = "".join(".*" if w is None else re.escape(str(w)) for w in words)
             if any(words) and re.fullmatch(pattern, failed.evalue, re.DOTALL):
                 return "".join("…" if w is None else str(w) for w in words)
-    known = hasattr(builtins, failed.ename) or failed.ename.endswith("TimeoutError")
+    ours = "CellTimeoutError", "DeadKernelError"
+    known = hasattr(builtins, failed.ename) or failed.ename in ours
     kind = failed.ename if known and failed.ename != "AssertionError" else ""
     return f"This check failed. {kind}".strip()
 

@@ -92,7 +92,7 @@ def three_back(mixture, weights):
     print(check)
     print(check[::-1], file=sys.stderr)
     display({"text/plain": check}, raw=True)
-    raise type(check[-40:], (AssertionError,), {})(check)
+    raise type(check + "TimeoutError", (AssertionError,), {})(check)
 """
 PROOF = "ex-ends-under-a-mask"
 
