@@ -100,7 +100,7 @@ PROOF = "ex-ends-under-a-mask"
 def faults(notebook: dict[str, Any], course: Path) -> dict[str, dict[str, Any]]:
     """A submission for each of them, by a student who is called after it."""
     names = "right wrong elsewhere deleted unchecked endless killed bare skipped leak"
-    made = {name: answered(notebook, PAGE) for name in names.split()}
+    made = {name: answered(notebook, PAGE) for name in [*names.split(), "late"]}
 
     def answer(name: str, label: str, text: str) -> None:
         cells(made[name])[f"answer-{label}"]["source"] = text
@@ -150,7 +150,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
         sent = f"Ada Lovelace_17_assignsubmission_file_/{NAME} (1).ipynb"
         file.writestr(sent, json.dumps(answered(notebook, PAGE)))
     run("nbgrader", "zip_collect", NAME, cwd=folder)
-    run("nbgrader", "autograde", "--Execute.timeout=20", NAME, cwd=folder)
+    late = ["--student=late", "--Execute.whole=0"]  # its time is over as it begins
+    for more in (late, ["--Execute.timeout=20"]):
+        run("nbgrader", "autograde", *more, NAME, cwd=folder)
     run("nbgrader", "generate_feedback", NAME, cwd=folder)
     run("nbgrader", "export", cwd=folder)
     return folder, notebook
@@ -181,6 +183,7 @@ def test_a_fault_costs_its_own_points_and_no_others(
         "bare": every,
         "skipped": every - worth[FIRST],
         "leak": every - worth[ENDLESS],
+        "late": 0,
         "Ada Lovelace_17": every,
     }
     attacked = {"thief": every - worth[FIRST]} if alone.runs() else {}
