@@ -278,8 +278,8 @@ def write_otter(pages: list[Page], folder: Path) -> None:
 def _write_steps(tool: str, folder: Path, name: str) -> None:
     """What grades, and what a lecturer does next, with a name as the example."""
     shutil.copytree(HERE / tool, folder, dirs_exist_ok=True)
-    for name in ("alone.py", "Dockerfile"):
-        shutil.copy(HERE / name, folder)
+    for beside in ("alone.py", "Dockerfile"):
+        shutil.copy(HERE / beside, folder)
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8").replace("NAME", name)
     readme.write_text(text, encoding="utf-8")

@@ -19,13 +19,14 @@ from manuscript.pages import KEPT_FILE
 
 BOOK = manuscript.read()
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
+TOOLS = ["nbgrader", "otter"]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The kit of three chapters."""
     folder = tmp_path_factory.mktemp("course")
-    build.build(SOME, ["student", "instructor", "nbgrader", "otter"], folder)
+    build.build(SOME, ["student", "instructor", *TOOLS], folder)
     return folder
 
 
@@ -86,6 +87,9 @@ def test_each_folder_is_complete(course: Path) -> None:
     for name in SOME:
         for tool in ("nbgrader/source", "otter"):
             assert (course / tool / name / "pe_lib/LICENSE").is_file()
+    steps = {tool: (course / tool / "README.md").read_text("utf-8") for tool in TOOLS}
+    assert "generate_assignment rotation`" in steps["nbgrader"]
+    assert "--no-pdfs rotation.ipynb" in steps["otter"]
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=kit.short)
