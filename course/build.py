@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import manuscript
-from course import graders, handouts, kit, questions
+from course import graders, handouts, kit, mine, questions
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
@@ -73,6 +73,8 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         raise SystemExit(
             f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
         )
+    if {"nbgrader", "otter"} & set(parts):
+        graders.assignments(pages, mine.read())  # before anything is written
     if yours := not_ours(out, parts):
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"

@@ -65,8 +65,10 @@ def minutes(page: Page) -> Worth:
 
 def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
     """Those of the lecturer, else each chapter; for each page there is a notebook."""
+    exercised = [page for page in pages if page.exercises]
+    if not exercised:
+        raise SystemExit("There are no exercises in these chapters, nothing to grade.")
     if not mine.assignments:
-        exercised = [page for page in pages if page.exercises]
         return [(short(page), page, minutes(page)) for page in exercised]
     known = {label: points for page in pages for label, points in minutes(page).items()}
     listed: list[tuple[str, Page, Worth]] = []

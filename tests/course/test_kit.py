@@ -259,6 +259,14 @@ def test_a_course_has_the_chapters_that_were_chosen() -> None:
         kit.chosen(BOOK.notebooks, ["nonsense"])
 
 
+def test_chapters_without_exercises_have_no_assignment(tmp_path: Path) -> None:
+    """A sentence says so, and no folder of theirs is begun."""
+    for part in TOOLS:
+        with pytest.raises(SystemExit, match="no exercises in these chapters"):
+            build.build(["counting_deeper"], ["student", part], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     """Of the kit, of pe_lib, of what is cited, and of the newest in the changelog."""
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
