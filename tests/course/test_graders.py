@@ -255,7 +255,7 @@ def test_both_tools_take_every_chapter(page: manuscript.Page, tmp_path: Path) ->
 
 @pytest.mark.weekly
 def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
-    """A fault costs its own points; one that ends Python has none, and is named."""
+    """A fault costs its own points; one that ends Python, or is none, is named."""
     graders.write_otter([PAGE], tmp_path)
     folder, program = tmp_path / NAME, tmp_path / "grade.py"
     run("otter", "assign", "--no-pdfs", f"{NAME}.ipynb", "dist", cwd=folder)
@@ -273,6 +273,7 @@ def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
             if label := ids.get(cell.get("id", "")):
                 cell["source"] = answers.get(label, PAGE.solutions[label])
         kit.write(handed_in, folder / f"submissions/{student}.ipynb")
+    (folder / "submissions/broken.ipynb").write_text("{}", encoding="utf-8")
     text = program.read_text(encoding="utf-8")
     program.write_text(text.replace("CELL, WHOLE = 60", "CELL, WHOLE = 10"), "utf-8")
     (archive,) = (folder / "dist/autograder").glob("*.zip")
@@ -286,6 +287,7 @@ def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
         gone = {graders.otter_name(lost[student]): 0} if student in lost else {}
         found = {name: float(marks[student][name]) for name in full}
         assert found == full | gone, student
-    assert not any(marks["killed"].values())
-    told = (folder / "feedback/killed.txt").read_text(encoding="utf-8")
-    assert told.startswith("No marks, look at it yourself")
+    for student in ("killed", "broken"):
+        assert not any(marks[student].values())
+        told = (folder / f"feedback/{student}.txt").read_text(encoding="utf-8")
+        assert told.startswith("No marks, look at it yourself")
