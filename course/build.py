@@ -40,9 +40,8 @@ SECONDS = {"slides": 0.5, "figures": 1}
 NEXT = {
     "student": "Zip it and hand it out; its README says how to begin",
     "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
-    "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
-    "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
-    "out `dist/student`",
+    "nbgrader": "Make, hand out, collect and grade assignments, as its README says",
+    "otter": "The same for Gradescope, or for any folder, as its README says",
     "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
     "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
     "chapter that you chose",
@@ -113,7 +112,7 @@ def written(out: Path) -> dict[str, str]:
 
 
 def not_ours(out: Path, parts: list[str]) -> list[str]:
-    """What would be lost: students' work, marks, files that somebody changed."""
+    """What these parts would lose: students' work, marks, files somebody changed."""
     found = {name: what for part in parts for name, what in digests(out, part).items()}
     return sorted(dict(found.items() - written(out).items()))
 
