@@ -188,6 +188,8 @@ def test_a_fault_costs_its_own_points_and_no_others(
     }
     attacked = {"thief": every - worth[FIRST]} if alone.runs() else {}
     assert scores == expected | attacked
+    if not attacked:
+        pytest.skip("no bubblewrap: the attack was not tried")
 
 
 def test_nothing_for_students_has_a_solution_or_a_hidden_test(
