@@ -155,7 +155,7 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
         language=yours.language,
         title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
-        answer=slides.inline(chapter.answer[:1].upper() + chapter.answer[1:]),
+        answer=slides.answer(chapter),
         shown="\n".join(shown),
         exercises="\n".join(exercises),
         foot=f"{yours.credited(slides.CREDIT)}. {address}",

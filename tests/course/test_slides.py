@@ -66,6 +66,8 @@ def test_a_changed_book_turns_a_deck_red() -> None:
             assert f"no {kind} at '{place}'" in red(**{kind: place})
     assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
     assert "no exercise at 'ex-gone'" in red(exercise="ex-gone")
+    bare = replace(PLANS[1], slides=(slides.Slide(1, "note"),))
+    assert slides.errors(bare, BOOK) == ["90, slide 1: it shows nothing"]
     page = BOOK.pages["book/sinusoidal/formula_deeper"]
     (cell,) = [
         c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
@@ -154,11 +156,10 @@ def test_a_lecturer_adds_a_slide(tmp_path) -> None:
 
 
 def test_the_lectures_show_what_they_name() -> None:
-    """Attention, the formula with its legend, RoPE, three claims; margins on paper."""
+    """Attention, the formula with its legend, RoPE, three claims."""
     long = slides.deck(PLANS[1], BOOK)
     assert all(text in long for text in (">softmax<", "RoPE rotates", "angular"))
     assert [len(s.claims) for s in PLANS[1].slides if s.claims] == [3]
-    assert "html.reveal-print .reveal .slides section" in long
 
 
 def test_a_deck_of_each_chapter_that_is_chosen(tmp_path) -> None:
