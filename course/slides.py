@@ -47,7 +47,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 import manuscript
 from course import mine
-from manuscript import ROOT, Manuscript, Page, sources
+from manuscript import ROOT, Manuscript, Page, sources, stubs
 from manuscript.markdown import as_html, words
 from website import katex_math
 
@@ -196,7 +196,10 @@ def read(path: Path) -> Plan:
 
 
 def of_chapter(page: Page, book: Manuscript) -> Plan:
-    """Its question; figures, theorems with proofs, formulas and claims of its text."""
+    """Its question; figures, theorems with proofs, formulas and claims of its text.
+
+    Then its first exercise; and again the question, the steps and the answer.
+    """
     name = page.name.removeprefix("book/")
     shown: list[dict[str, Any]] = []
     for section in page.main:
@@ -212,11 +215,17 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
             if its is page and cell in section.cells
         ]
     claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
-    each = round(max(1.0, (page.minutes - 1) / max(1, len(shown))), 1)
+    each = round(max(1.0, (page.minutes - 2) / max(1, len(shown))), 1)
     slides = [Slide(1, page.answer, question=name)]
     slides += [Slide(each, **one) for one in shown]
     slides += [Slide(1, book.claims[c].why, claim=c) for c in claims[:2]]
-    return Plan(name.replace("/", "-"), page.title, page.minutes, tuple(slides))
+    tried = [(one, stubs.points(one.title)) for one in page.exercises[:1]]
+    slides += [Slide(long, one.title, exercise=one.label) for one, long in tried]
+    steps = "\n".join(f"1. {one.title}" for one in page.main if one.level == 2)
+    told = f"{steps}\n\n{answer(page)}"
+    slides += [Slide(1, page.answer, title=page.question, markdown=told)]
+    minutes = page.minutes + sum(long for _, long in tried)
+    return Plan(name.replace("/", "-"), page.title, minutes, tuple(slides))
 
 
 def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | None:
@@ -335,7 +344,7 @@ def section(slide: Slide, book: Manuscript) -> str:
         page = book.pages[f"book/{slide.question}"]
         source = page.title
         parts += [f"<h2>{inline(page.question)}</h2>"]
-        parts += [f'<p class="fragment answer">{answer(page)}</p>']
+        parts += [f'<p class="fragment answer">{inline(answer(page))}</p>']
     if slide.figure:
         source = book.figures[slide.figure][0].title
         bold, _ = _caption(book, slide.figure)
@@ -373,7 +382,7 @@ def section(slide: Slide, book: Manuscript) -> str:
 
 def answer(page: Page) -> str:
     """What a chapter answers to its question, as a sentence."""
-    return inline(page.answer[:1].upper() + page.answer[1:])
+    return page.answer[:1].upper() + page.answer[1:]
 
 
 def vote(claim: str, book: Manuscript) -> str:

@@ -31,6 +31,11 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
     for plan in PLANS:
         assert plan.slides and all(slide.note for slide in plan.slides), plan.name
     assert [plan.minutes for plan in PLANS[:4]] == [45, 90, 45, 45]
+    for page, plan in zip(PAGES, PLANS[4:], strict=True):
+        *_, exercise, last = plan.slides
+        assert exercise.exercise == page.exercises[0].label
+        assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
+        assert page.main[-1].title in last.markdown
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
