@@ -24,6 +24,7 @@ NOT_ALONE = """\
 WARNING: bubblewrap does not run here, so that each submission runs as you. It could
 read and delete your files, read hidden tests, and change marks, its own and others'.
 Install bubblewrap (Linux), or grade in the container of the Dockerfile beside this.
+It says: {reason}
 """
 
 
@@ -31,7 +32,7 @@ def alone(folder: Path, *shared: Path) -> list[str]:
     """What to write before a command; nothing where bubblewrap does not run."""
     folder = folder.resolve()
     before = ["bwrap", "--unshare-all", "--hostname", "localhost"]
-    before += ["--die-with-parent", "--clearenv"]
+    before += ["--die-with-parent", "--new-session", "--clearenv"]
     variables = {"HOME": "/tmp", "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     for name, value in variables.items():
         before += ["--setenv", name, value]
@@ -54,8 +55,9 @@ def runs() -> bool:
     try:
         try_it = ["bwrap", "--unshare-all", "--ro-bind", "/", "/"]
         try_it += ["--proc", "/proc", "--dev", "/dev", "true"]
-        subprocess.run(try_it, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        print(NOT_ALONE, file=sys.stderr)
+        subprocess.run(try_it, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        reason = getattr(error, "stderr", error)
+        print(NOT_ALONE.format(reason=reason), file=sys.stderr)
         return False
     return True

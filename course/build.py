@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import manuscript
-from course import graders, handouts, kit, questions
+from course import graders, handouts, kit, mine, questions
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
@@ -37,33 +37,6 @@ MADE_BY_JUPYTER = {"__pycache__", ".ipynb_checkpoints"}
 SECONDS = {"slides": 0.5, "figures": 1}
 """What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
-NEXT = {
-    "student": "Zip it and hand it out; its README says how to begin",
-    "instructor": "For you: solutions, wrong answers, hidden checks; `exam.md`",
-    "nbgrader": "`nbgrader generate_assignment counting` in it, hand out `release`",
-    "otter": "`otter assign --no-pdfs counting.ipynb dist` in `otter/counting`, hand "
-    "out `dist/student`",
-    "slides": "Open `45.html` or `90.html` in a browser, F for the full screen, S for "
-    "notes, or the PDF next to it; a deck for each page of the path, too, or for each "
-    "chapter that you chose",
-    "figures": "For your own slides: PNG and PDF; texts and credit in `index.csv`",
-    "handouts": "Two pages of A4 for each page of the path, or for each chapter that "
-    "you chose; `lab.pdf` is the page for the room",
-    "questions": "Multiple choice, three for each page of the path: import the GIFT "
-    "files into Moodle, or into what your school has",
-}
-
-
-def readme(out: Path) -> str:
-    """What is in the course, and what to do next with each of its folders."""
-    rows = [f"| {part} | {NEXT[part]} |" for part in PARTS if (out / part).is_dir()]
-    head = (
-        f"# The course kit of *Positional Encodings, Checked*, version {kit.version()}"
-    )
-    table = "\n".join(["| Folder | Next |", "|---|---|", *rows])
-    foot = "More is said on the page *Teach with this book* (`book/teach.md`)."
-    return f"{head}\n\n{table}\n\n{foot}\n"
-
 
 def build(names: list[str], parts: list[str], out: Path) -> None:
     """Write some parts anew."""
@@ -73,6 +46,8 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         raise SystemExit(
             f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
         )
+    if {"nbgrader", "otter"} & set(parts):
+        graders.assignments(pages, mine.read())  # before anything is written
     if yours := not_ours(out, parts):
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"
@@ -91,7 +66,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
         remember(out, part)
-    (out / "README.md").write_text(readme(out), encoding="utf-8")
+    print("What to do with each is said in book/teach.md, under The course kit.")
 
 
 def digests(out: Path, part: str) -> dict[str, str]:
@@ -111,7 +86,7 @@ def written(out: Path) -> dict[str, str]:
 
 
 def not_ours(out: Path, parts: list[str]) -> list[str]:
-    """What would be lost: students' work, marks, files that somebody changed."""
+    """What these parts would lose: students' work, marks, files somebody changed."""
     found = {name: what for part in parts for name, what in digests(out, part).items()}
     return sorted(dict(found.items() - written(out).items()))
 

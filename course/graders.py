@@ -65,8 +65,10 @@ def minutes(page: Page) -> Worth:
 
 def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
     """Those of the lecturer, else each chapter; for each page there is a notebook."""
+    exercised = [page for page in pages if page.exercises]
+    if not exercised:
+        raise SystemExit("There are no exercises in these chapters, nothing to grade.")
     if not mine.assignments:
-        exercised = [page for page in pages if page.exercises]
         return [(short(page), page, minutes(page)) for page in exercised]
     known = {label: points for page in pages for label, points in minutes(page).items()}
     listed: list[tuple[str, Page, Worth]] = []
@@ -278,8 +280,8 @@ def write_otter(pages: list[Page], folder: Path) -> None:
 def _write_steps(tool: str, folder: Path, name: str) -> None:
     """What grades, and what a lecturer does next, with a name as the example."""
     shutil.copytree(HERE / tool, folder, dirs_exist_ok=True)
-    for name in ("alone.py", "Dockerfile"):
-        shutil.copy(HERE / name, folder)
+    for beside in ("alone.py", "Dockerfile"):
+        shutil.copy(HERE / beside, folder)
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8").replace("NAME", name)
     readme.write_text(text, encoding="utf-8")

@@ -141,7 +141,8 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
             words = slides.inline(caption)
             shown.append(f"<figure>{picture}<figcaption>{words}</figcaption></figure>")
         for kind, place in slide.quotes:
-            if found := slides.quoted(kind, place, book):
+            found = slides.quoted(kind, place, book)
+            if found and kind != "exercise":  # they have room of their own
                 shown.append(f"<h2>{slides.inline(found[1])}</h2>")
                 shown.append(slides.blocks(found[2]))
     exercises = [
@@ -155,7 +156,7 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
         language=yours.language,
         title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
-        answer=slides.inline(chapter.answer[:1].upper() + chapter.answer[1:]),
+        answer=slides.inline(slides.answer(chapter)),
         shown="\n".join(shown),
         exercises="\n".join(exercises),
         foot=f"{yours.credited(slides.CREDIT)}. {address}",

@@ -99,11 +99,16 @@ def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
     return edition.make(page, pages, edition.site(), hint=KEPT, data_beside=True)
 
 
-def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
-    """With solutions, and below each check likely mistakes, and why."""
-    notebook = edition.make(
+def solved(page: Page, pages: Collection[Page] = ()) -> Notebook:
+    """The same with solutions."""
+    return edition.make(
         page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
     )
+
+
+def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
+    """With solutions, and below each check likely mistakes, and why."""
+    notebook = solved(page, pages)
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -148,10 +153,7 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
             alone = edition.exercises(student(page, pages), page)
             write(alone, folder / f"{short(page)}_exercises.ipynb")
         if part == "student" and mine.read().opened(page):
-            solved = edition.make(
-                page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
-            )
-            write(solved, folder / f"{short(page)}_solutions.ipynb")
+            write(solved(page, pages), folder / f"{short(page)}_solutions.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
@@ -212,7 +214,7 @@ def exam(pages: list[Page]) -> str:
 def paper(pages: list[Page]) -> str:
     """What students get: the questions of ``mine.yml``, two minutes for each point."""
     yours = mine.read()
-    entries = [one for one in asked(pages) if one["chapter"] in yours.exam]
+    entries = asked([page for page in pages if mine.names(page) & set(yours.exam)])
     points = sum(one["points"] for one in entries)
     about = [one for one in (yours.institution, yours.lecturer, yours.date) if one]
     questions = "\n".join(
@@ -263,16 +265,17 @@ def copy_data(page: Page, folder: Path) -> None:
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
     """The chapters of some names or parts; all but those left out without a name."""
-    left_out = set(mine.read().leave_out)
-    pages = [p for p in pages if not {short(p), *short(p).split("/")} & left_out]
-    known = {part for page in pages for part in (*short(page).split("/"), short(page))}
-    unknown = sorted(set(names) - known)
-    if unknown:
+    yours, pages = mine.read(), list(pages)
+    for key in ("leave_out", "exam", "solutions"):
+        _refuse_unknown(f"{mine.FILE.name}, {key}", getattr(yours, key), pages)
+    pages = [page for page in pages if not mine.names(page) & set(yours.leave_out)]
+    _refuse_unknown("This course", names, pages)
+    return [page for page in pages if not names or mine.names(page) & set(names)]
+
+
+def _refuse_unknown(where: str, names: Iterable[str], pages: list[Page]) -> None:
+    known = {name for page in pages for name in mine.names(page)}
+    if unknown := sorted(set(names) - known):
         raise SystemExit(
-            f"There is no chapter {', '.join(unknown)}. Try: {sorted(known)}"
+            f"{where}: there is no chapter {', '.join(unknown)}. Try: {sorted(known)}"
         )
-    return [
-        page
-        for page in pages
-        if not names or {short(page), *short(page).split("/")} & set(names)
-    ]

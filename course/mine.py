@@ -1,6 +1,8 @@
 """What a lecturer says of the course: ``mine.yml``, which has a word for each line.
 
-read().lecturer
+    read().lecturer
+
+What the file cannot say is refused by name, a chapter once chapters are chosen.
 """
 
 import datetime
@@ -41,14 +43,18 @@ class Mine:
 
     def opened(self, page: Page) -> bool:
         """Whether the day has come from which students may see a page's solutions."""
-        parts = {page.name.removeprefix("book/"), *page.name.split("/")[1:]}
-        days = [day for name, day in self.solutions.items() if name in parts]
+        days = [day for name, day in self.solutions.items() if name in names(page)]
         return bool(days) and max(days) <= datetime.date.today()
+
+
+def names(page: Page) -> set[str]:
+    """What a lecturer may call a page: failures/counting, counting, or by its part."""
+    return {page.name.removeprefix("book/"), *page.name.split("/")[1:]}
 
 
 @cache
 def read(path: Path = FILE) -> Mine:
-    """What the file says; what it cannot say is refused by name."""
+    """What the file says."""
     said = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     known = {one.name for one in fields(Mine)}
     if unknown := sorted(set(said) - known):

@@ -47,12 +47,16 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 import manuscript
 from course import mine
-from manuscript import ROOT, Manuscript, Page, sources
+from manuscript import ROOT, Manuscript, Page, sources, stubs
 from manuscript.markdown import as_html, words
 from website import katex_math
 
 HERE = Path(__file__).parent
 SEEN = HERE / "plans/drawn.json"
+DRAWN_ANEW = (
+    "{} was drawn anew; look whether what is said of it is still right, then type "
+    ".venv/bin/python -m course.slides --looked"
+)
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LINK = re.compile(r"</?a\b[^>]*>")
@@ -68,6 +72,7 @@ QUOTED = {
     "proof": re.compile(r"\*\*(?P<title>Proof)\.\*\*(?P<text>.*?∎)", re.DOTALL),
     "code": re.compile(r"(?P<text>.+)", re.DOTALL),
 }
+ANYWHERE = "Is it true that …?"
 WIDTH, HEIGHT = 1280, 720
 STYLE = """\
 :root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
@@ -164,9 +169,13 @@ class Plan:
 
 def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
     """Those that are written, and one for each page."""
-    written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
     yours = [replace(read(HERE / name), seen=None) for name in mine.read().plans]
-    return [*written, *yours, *(of_chapter(page, book) for page in pages)]
+    return [*written(), *yours, *(of_chapter(page, book) for page in pages)]
+
+
+def written() -> list[Plan]:
+    """Those of the book."""
+    return [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
 
 
 def read(path: Path) -> Plan:
@@ -187,7 +196,10 @@ def read(path: Path) -> Plan:
 
 
 def of_chapter(page: Page, book: Manuscript) -> Plan:
-    """Its question; figures, theorems with proofs, formulas and claims of its text."""
+    """Its question; figures, theorems with proofs, formulas and claims of its text.
+
+    Then its first exercise; and again the question, the steps and the answer.
+    """
     name = page.name.removeprefix("book/")
     shown: list[dict[str, Any]] = []
     for section in page.main:
@@ -203,11 +215,17 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
             if its is page and cell in section.cells
         ]
     claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
-    each = round(max(1.0, (page.minutes - 1) / max(1, len(shown))), 1)
+    each = round(max(1.0, (page.minutes - 2) / max(1, len(shown))), 1)
     slides = [Slide(1, page.answer, question=name)]
     slides += [Slide(each, **one) for one in shown]
     slides += [Slide(1, book.claims[c].why, claim=c) for c in claims[:2]]
-    return Plan(name.replace("/", "-"), page.title, page.minutes, tuple(slides))
+    tried = [(one, stubs.points(one.title)) for one in page.exercises[:1]]
+    slides += [Slide(long, one.title, exercise=one.label) for one, long in tried]
+    steps = "\n".join(f"1. {one.title}" for one in page.main if one.level == 2)
+    told = f"{steps}\n\n{answer(page)}"
+    slides += [Slide(1, page.answer, title=page.question, markdown=told)]
+    minutes = page.minutes + sum(long for _, long in tried)
+    return Plan(name.replace("/", "-"), page.title, minutes, tuple(slides))
 
 
 def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | None:
@@ -235,41 +253,34 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
     """What is not there any more, and every number that no cell prints."""
     found = []
     for number, slide in enumerate(plan.slides, 1):
-        where = f"{plan.name}, slide {number}"
-        if slide.figure and slide.figure not in book.figures:
-            found.append(f"{where}: there is no figure {slide.figure!r}")
-        elif (
-            slide.figure
-            and plan.seen is not None
-            and plan.seen.get(slide.figure) != drawn(slide.figure, book)
-        ):
-            found.append(
-                f"{where}: {slide.figure} was drawn anew; look whether what is said of "
-                "it is still right, then type .venv/bin/python -m course.slides "
-                "--looked"
-            )
-        found += [
-            f"{where}: there is no claim {claim!r}"
-            for claim in (slide.claim, *slide.claims)
-            if claim and claim not in book.claims
+        named = [
+            ("figure", slide.figure, slide.figure in book.figures),
+            ("page", slide.question, f"book/{slide.question}" in book.pages),
+            *(("claim", c, c in book.claims) for c in (slide.claim, *slide.claims)),
         ]
-        if slide.question and f"book/{slide.question}" not in book.pages:
-            found.append(f"{where}: there is no page {slide.question!r}")
-        found += [
-            f"{where}: there is no {kind} at {place!r}"
+        wrong = [
+            f"there is no {kind} {n!r}" for kind, n, there in named if n and not there
+        ]
+        wrong += [
+            f"there is no {kind} at {place!r}"
             for kind, place in slide.quotes
             if quoted(kind, place, book) is None
         ]
-        shown = slide.figure, slide.claim, slide.claims, slide.question, slide.markdown
-        if not (any(shown) or slide.quotes):
-            found.append(f"{where}: it shows nothing")
-        numbers = NUMBER.findall(slide.say)
-        printed = _printed(slide.source, book) if slide.source else ""
-        found += [
-            f"{where}: {value} is not printed by {slide.source or 'a cell (from: ...)'}"
-            for value in numbers
-            if value.rstrip(",") not in NUMBER.findall(printed)
+        if (
+            plan.seen is not None
+            and slide.figure in book.figures
+            and plan.seen.get(slide.figure) != drawn(slide.figure, book)
+        ):
+            wrong.append(DRAWN_ANEW.format(slide.figure))
+        if not (any(name for _, name, _ in named) or slide.markdown or slide.quotes):
+            wrong.append("it shows nothing")
+        printed = NUMBER.findall(_printed(slide.source, book))
+        wrong += [
+            f"{value} is not printed by {slide.source or 'a cell (from: ...)'}"
+            for value in NUMBER.findall(slide.say)
+            if value.rstrip(",") not in printed
         ]
+        found += [f"{plan.name}, slide {number}: {what}" for what in wrong]
     return found
 
 
@@ -281,8 +292,7 @@ def drawn(figure: str, book: Manuscript) -> str:
 
 def looked(book: Manuscript) -> None:
     """Keep the drawings of the written plans as those that somebody looked at."""
-    written = [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
-    figures = {s.figure for plan in written for s in plan.slides if s.figure}
+    figures = {s.figure for plan in written() for s in plan.slides if s.figure}
     seen = {name: drawn(name, book) for name in sorted(figures & set(book.figures))}
     SEEN.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
 
@@ -334,8 +344,7 @@ def section(slide: Slide, book: Manuscript) -> str:
         page = book.pages[f"book/{slide.question}"]
         source = page.title
         parts += [f"<h2>{inline(page.question)}</h2>"]
-        answer = page.answer[:1].upper() + page.answer[1:]
-        parts += [f'<p class="fragment answer">{inline(answer)}</p>']
+        parts += [f'<p class="fragment answer">{inline(answer(page))}</p>']
     if slide.figure:
         source = book.figures[slide.figure][0].title
         bold, _ = _caption(book, slide.figure)
@@ -354,24 +363,14 @@ def section(slide: Slide, book: Manuscript) -> str:
         parts += [f"<h2>{inline(slide.title)}</h2>"]
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
     if slide.claims:
-        source = "Is it true that …?"
-        voted = [book.claims[claim] for claim in slide.claims]
+        source = ANYWHERE
         parts += [f"<h2>{inline(slide.title or 'True or not?')}</h2>"]
-        parts += [
-            f"<p>“{inline(claim.claim)}” "
-            f'<span class="fragment answer"><b>{inline(claim.verdict)}</b></span></p>'
-            for claim in voted
-        ]
+        parts += [f"<p>{vote(claim, book)}</p>" for claim in slide.claims]
     if slide.claim:
-        claim = book.claims[slide.claim]
         place = book.settled.get(slide.claim)
-        source = source or (place[0].title if place else "Is it true that …?")
-        kind = "h2" if not parts else "p"
-        parts += [
-            f'<{kind} class="claim">“{inline(claim.claim)}” '
-            f'<span class="fragment answer"><b>{inline(claim.verdict)}</b></span>'
-            f"</{kind}>"
-        ]
+        source = source or (place[0].title if place else ANYWHERE)
+        kind = "p" if parts else "h2"
+        parts += [f'<{kind} class="claim">{vote(slide.claim, book)}</{kind}>']
     credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
     foot = f"{inline(source)}. {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
@@ -379,6 +378,18 @@ def section(slide: Slide, book: Manuscript) -> str:
     parts += [f'<aside class="notes">{inline(note)}</aside>']
     seconds = round(slide.minutes * 60)
     return f'<section data-timing="{seconds}">' + "\n".join(parts) + "</section>"
+
+
+def answer(page: Page) -> str:
+    """What a chapter answers to its question, as a sentence."""
+    return page.answer[:1].upper() + page.answer[1:]
+
+
+def vote(claim: str, book: Manuscript) -> str:
+    """A claim, its verdict one step later."""
+    its = book.claims[claim]
+    verdict = f'<span class="fragment answer"><b>{inline(its.verdict)}</b></span>'
+    return f"“{inline(its.claim)}” {verdict}"
 
 
 def picture(figure: str, book: Manuscript) -> str:
@@ -443,19 +454,15 @@ def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
 
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The lectures' decks and those of some chapters; their list."""
+    """The lectures' decks and those of some chapters."""
     folder.mkdir(parents=True, exist_ok=True)
-    done, listed = [], []
+    done = []
     for plan in plans(book, with_decks(pages, book)):
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)
-        title = words(plan.title)
-        listed.append({"file": path.name, "title": title, "minutes": plan.minutes})
     katex_math.engine().close()  # Python 3.13 would wait for its thread without end
     katex_math.engine.cache_clear()
-    text = json.dumps(listed, indent=1, ensure_ascii=False)
-    (folder / "index.json").write_text(text + "\n", encoding="utf-8")
     shutil.copy(ROOT / "LICENSE-TEXT", folder)
     return done
 

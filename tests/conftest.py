@@ -94,11 +94,15 @@ def site(built: Build) -> Iterator[Site]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what the gate of numbers is worth, and where no browser was found."""
+    """Say what the gate of numbers is worth, and what was not there to test with."""
     for report in terminalreporter.stats.get("passed", []):
         for name, text in report.user_properties:
             if name == "numbers":
                 terminalreporter.write_line(text)
-    skipped = terminalreporter.stats.get("skipped", [])
-    if any(NO_BROWSER in str(report.longrepr) for report in skipped):
-        terminalreporter.write_line("Browser tests did not run: no Chromium found.")
+    skipped = {str(r.longrepr) for r in terminalreporter.stats.get("skipped", [])}
+    for reason, said in (
+        (NO_BROWSER, "Browser tests did not run: no Chromium found."),
+        ("no bubblewrap", "No submission tried an attack: bubblewrap does not run."),
+    ):
+        if any(reason in why for why in skipped):
+            terminalreporter.write_line(said)

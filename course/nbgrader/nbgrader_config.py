@@ -7,6 +7,7 @@ import ast
 import builtins
 import re
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader import preprocessors, utils
 from nbgrader.api import Gradebook
+from traitlets import Integer
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -52,10 +54,14 @@ class Execute(preprocessors.Execute):
     """A kernel for each submission, which sees the files beside it, and no notebook.
 
     A cell that ends Python, or does not end in time, is left out, and all others run
-    again without it: it costs its own points, and no others.
+    again without it: it costs its own points, and no others. What was not reached when
+    the time of the notebook is over fails.
     """
 
+    whole = Integer(900, help="Seconds for a notebook.").tag(config=True)
+
     def preprocess(self, nb, resources):
+        self.end = time.monotonic() + self.whole
         while True:
             self.running = None
             with TemporaryDirectory() as meeting:
@@ -65,13 +71,16 @@ class Execute(preprocessors.Execute):
                 except (DeadKernelError, CellTimeoutError) as error:
                     if self.running is None:
                         raise
-                    kind = type(error).__name__
-                    self.running.outputs = [new_output("error", ename=kind, evalue="")]
+                    self.running.outputs = [failure(type(error).__name__)]
                     self.running.metadata["tags"] = [self.skip_cells_with_tag]
 
     def preprocess_cell(self, cell, resources, index):
         self.running = cell
-        return super().preprocess_cell(cell, resources, index)
+        if time.monotonic() < self.end:
+            return super().preprocess_cell(cell, resources, index)
+        if cell.cell_type == "code" and cell.execution_count is None:
+            cell.outputs = [failure("CellTimeoutError")]
+        return cell, resources
 
     def create_kernel_manager(self):
         manager = super().create_kernel_manager()
@@ -81,6 +90,11 @@ class Execute(preprocessors.Execute):
         kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         manager.kernel_spec.argv = [*alone(folder, self.meeting), *kernel]
         return manager
+
+
+def failure(kind):
+    """What a cell shows that did not end."""
+    return new_output("error", ename=kind, evalue="")
 
 
 class SaveAutoGrades(preprocessors.SaveAutoGrades):
@@ -125,7 +139,8 @@ def said(check, failed):
             pattern = "".join(".*" if w is None else re.escape(str(w)) for w in words)
             if any(words) and re.fullmatch(pattern, failed.evalue, re.DOTALL):
                 return "".join("…" if w is None else str(w) for w in words)
-    known = hasattr(builtins, failed.ename) or failed.ename.endswith("TimeoutError")
+    ours = "CellTimeoutError", "DeadKernelError"
+    known = hasattr(builtins, failed.ename) or failed.ename in ours
     kind = failed.ename if known and failed.ename != "AssertionError" else ""
     return f"This check failed. {kind}".strip()
 

@@ -1,11 +1,16 @@
-"""Grade each notebook of a folder, where it sees itself alone, and in a limit of time.
+"""Grade each notebook of a folder, with no other in view, and in a limit of time.
 
     python grade.py dist/autograder/*.zip submissions
 
 A student is a notebook, or a folder with one. It writes ``marks.csv``, a row a student,
 and into ``feedback`` what a student is told: the points, and of what failed the hint.
+
+otter runs answers, tests and marking in one place, so that a submission can read the
+hidden tests and write marks and hints of its own, up to all points. With bubblewrap it
+cannot touch the marks of others.
 """
 
+import ast
 import csv
 import json
 import re
@@ -13,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alone import alone
@@ -35,8 +41,30 @@ PART = re.compile(r"^(\w+) results:(.*?)(?=^\w+ results:|\Z)", re.DOTALL | re.MU
 HINT = re.compile(r"^\s+\w+Error: (.+)$", re.MULTILINE)
 
 
-def graded(autograder, notebook):
-    """What otter says of a notebook: its questions, with points and words."""
+def worths(autograder):
+    """The points of each question that otter marks, from its tests."""
+    with ZipFile(autograder) as archive:
+        names = [name for name in archive.namelist() if name.startswith("tests/ex_")]
+        lines = [ast.parse(archive.read(name)).body for name in names]
+    tests = [ast.literal_eval(body[-1].value) for body in lines]
+    return {test["name"]: test["points"] for test in tests}
+
+
+def trusted(results, worth):
+    """What is in the results, and the scores, if the questions can have these."""
+    if results.is_symlink() or not results.is_file():  # else reading might not end
+        raise ValueError("otter left no results")
+    tests = json.loads(results.read_text(encoding="utf-8"))["tests"]
+    scores = {test["name"]: test["score"] for test in tests if "score" in test}
+    if scores.keys() != worth.keys() or not all(
+        0 <= scores[name] <= points for name, points in worth.items()
+    ):
+        raise ValueError("the results are not marks of these questions")
+    return tests, scores
+
+
+def graded(autograder, notebook, worth):
+    """What otter says of a notebook: its tests, and the score of each question."""
     with TemporaryDirectory() as place:
         work, out = Path(place), Path(place, "out")
         out.mkdir()
@@ -48,33 +76,33 @@ def graded(autograder, notebook):
         copy.write_text(json.dumps(handed_in), encoding="utf-8")
         otter = [sys.executable, "-m", "otter", "run", "-a", "autograder.zip"]
         command = [*alone(work, out, copy), *otter, "-o", "out", "submission.ipynb"]
-        done = subprocess.run(command, cwd=work, capture_output=True, timeout=WHOLE)
+        limits = {"stdin": subprocess.DEVNULL, "timeout": WHOLE}
+        done = subprocess.run(command, cwd=work, capture_output=True, **limits)
         if done.returncode:
             raise ValueError(done.stderr.decode(errors="replace").splitlines()[-1])
-        return json.loads((out / "results.json").read_text(encoding="utf-8"))["tests"]
+        return trusted(out / "results.json", worth)
 
 
-def told(tests):
+def told(tests, scores, worth):
     """A line for each question: its points, and the hint of what failed in view."""
-    view = "".join(test["output"] for test in tests if "max_score" not in test)
+    view = "".join(test["output"] for test in tests if "score" not in test)
     parts = {part: HINT.findall(text)[-1:] for part, text in PART.findall(view)}
-    for one in (test for test in tests if "max_score" in test):
-        points = f"{one['name']}: {one['score']:g} of {one['max_score']:g} points"
-        yield ". ".join([points, *(hint[:200] for hint in parts.get(one["name"], []))])
+    for name, score in scores.items():
+        points = f"{name}: {score:g} of {worth[name]:g} points"
+        yield ". ".join([points, *(hint[:200] for hint in parts.get(name, []))])
 
 
 def main(autograder, folder):
     """Marks and feedback of all."""
-    marks, feedback = {}, Path("feedback")
+    marks, feedback, worth = {}, Path("feedback"), worths(autograder)
     feedback.mkdir(exist_ok=True)
     for notebook in sorted(Path(folder).rglob("*.ipynb")):
         student = notebook.relative_to(folder).parts[0].removesuffix(".ipynb")
         try:
-            tests = graded(autograder, notebook)
-            marks[student] = {t["name"]: t["score"] for t in tests if "score" in t}
-            text = "\n".join(told(tests))
-        except (ValueError, subprocess.TimeoutExpired) as trouble:
-            marks[student], text = {}, f"No marks, look at it yourself: {trouble}"
+            tests, marks[student] = graded(autograder, notebook, worth)
+            text = "\n".join(told(tests, marks[student], worth))
+        except Exception as trouble:  # notebook and results are not ours: anything
+            marks[student], text = {}, f"No marks, look at it yourself: {trouble!r}"
         print(f"{student}\n{text}\n")
         (feedback / f"{student}.txt").write_text(text + "\n", encoding="utf-8")
     names = sorted({name for row in marks.values() for name in row})

@@ -1,15 +1,21 @@
 """What a submission sees, and what it leaves behind; without graders, in a second."""
 
+import json
+import math
+import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from course import alone
+from manuscript import ROOT
 
 TRY = """\
-import pathlib, socket
+import os, pathlib, socket
 for name in ("data.txt", "hidden.ipynb", "../marks.db", "link.txt", "shared/given.txt"):
     path = pathlib.Path(name)
     print(name, path.exists())
@@ -18,7 +24,7 @@ for name in ("new.txt", "../marks.db", "shared/told.txt", "data.txt"):
         pathlib.Path(name).write_text("written")
     except OSError as error:
         print(name, error.strerror)
-print(socket.if_nameindex())
+print(socket.if_nameindex(), "own session:", os.getsid(0) > 0)
 """
 
 
@@ -41,18 +47,51 @@ def test_a_submission_is_alone(tmp_path: Path) -> None:
         "link.txt False",
         "shared/given.txt True",
         "data.txt Read-only file system",
-        "[(1, 'lo')]",
+        "[(1, 'lo')] own session: True",
     ]
     assert marks.read_text() == "140" and (shared / "told.txt").exists()
     assert not (folder / "new.txt").exists()
 
 
+@pytest.mark.parametrize("why", ["No such file", "uid map: Permission denied"])
 def test_without_bubblewrap_it_says_what_could_happen(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Once, however many submissions there are."""
+    """Once, however many submissions there are, and why: it is missing, or may not."""
+    if "denied" in why:
+        (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho {why} >&2\nexit 1\n")
+        (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     alone.runs.cache_clear()
     assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
-    assert capsys.readouterr().err.count("each submission runs as you") == 1
+    told = capsys.readouterr().err
+    assert told.count("each submission runs as you") == 1 and why in told
     alone.runs.cache_clear()
+
+
+def test_marks_of_otter_are_marks_that_a_question_can_have(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A submission can write them itself: too many, none, of others, without an end."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "course"), *sys.path])
+    trusted = runpy.run_path(str(ROOT / "course/otter/grade.py"))["trusted"]
+    right, results = {"name": "ex_a", "score": 3.0}, tmp_path / "results.json"
+
+    def marked(*tests: dict[str, Any]) -> Any:
+        results.write_text(json.dumps({"tests": [{"name": "Public Tests"}, *tests]}))
+        return trusted(results, {"ex_a": 3})[1]
+
+    assert marked(right) == {"ex_a": 3.0}
+    lies = [right | {"score": score} for score in (4, -1, math.nan, "3")]
+    for tests in ([], [right, right | {"name": "ex_b"}], *([lie] for lie in lies)):
+        with pytest.raises((TypeError, ValueError)):
+            marked(*tests)
+    marked(right)
+    (tmp_path / "link").symlink_to(results)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe", "gone"):
+        with pytest.raises(ValueError, match="no results"):
+            trusted(tmp_path / name, {"ex_a": 3})

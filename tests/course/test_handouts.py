@@ -33,6 +33,8 @@ def test_a_handout_is_two_pages(page, chapter: manuscript.Page, tmp_path: Path) 
     shown = slides.of_chapter(chapter, BOOK).slides
     assert text.count("<img alt=") == sum(bool(slide.figure) for slide in shown) > 0
     assert text.count("∎") == sum(bool(slide.proof) for slide in shown)
+    assert text.count(f"<h3>{slides.inline(chapter.exercises[0].title)}</h3>") == 1
+    assert "Exercises</h2>" in text.partition(chapter.exercises[0].title[:20])[0]
     assert "href" not in text and "file:" not in text and ":::" not in text
     for cell in chapter.code_cells:
         assert not cell.tagged("solution-") or cell.source not in text

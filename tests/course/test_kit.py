@@ -19,13 +19,14 @@ from manuscript.pages import KEPT_FILE
 
 BOOK = manuscript.read()
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
+TOOLS = ["nbgrader", "otter"]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The kit of three chapters."""
     folder = tmp_path_factory.mktemp("course")
-    build.build(SOME, ["student", "instructor", "nbgrader", "otter"], folder)
+    build.build(SOME, ["student", "instructor", *TOOLS], folder)
     return folder
 
 
@@ -86,6 +87,9 @@ def test_each_folder_is_complete(course: Path) -> None:
     for name in SOME:
         for tool in ("nbgrader/source", "otter"):
             assert (course / tool / name / "pe_lib/LICENSE").is_file()
+    steps = {tool: (course / tool / "README.md").read_text("utf-8") for tool in TOOLS}
+    assert "generate_assignment rotation`" in steps["nbgrader"]
+    assert "--no-pdfs rotation.ipynb" in steps["otter"]
 
 
 @pytest.mark.parametrize("page", BOOK.notebooks, ids=kit.short)
@@ -253,6 +257,14 @@ def test_a_course_has_the_chapters_that_were_chosen() -> None:
     assert "beyond/rotary" in [kit.short(page) for page in pages]
     with pytest.raises(SystemExit, match="no chapter nonsense"):
         kit.chosen(BOOK.notebooks, ["nonsense"])
+
+
+def test_chapters_without_exercises_have_no_assignment(tmp_path: Path) -> None:
+    """A sentence says so, and no folder of theirs is begun."""
+    for part in TOOLS:
+        with pytest.raises(SystemExit, match="no exercises in these chapters"):
+            build.build(["counting_deeper"], ["student", part], tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_version_is_the_same_everywhere() -> None:

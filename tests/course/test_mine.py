@@ -28,7 +28,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Any:
     return saying
 
 
-def test_the_book_says_nothing_and_slips_are_named(tmp_path: Path) -> None:
+def test_the_book_says_nothing_and_slips_are_named(say, tmp_path: Path) -> None:
     """The file that comes along changes nothing; a word it cannot have is refused."""
     assert mine.read() == mine.Mine()
     path = tmp_path / "mine.yml"
@@ -36,6 +36,15 @@ def test_the_book_says_nothing_and_slips_are_named(tmp_path: Path) -> None:
         path.write_text(slip, encoding="utf-8")
         with pytest.raises(ValueError, match=named):
             mine.read(path)
+    typo = "failures/binry"
+    for key, slip in (
+        ("leave_out", (typo,)),
+        ("exam", (typo,)),
+        ("solutions", {typo: 0}),
+    ):
+        say(**{key: slip})
+        with pytest.raises(SystemExit, match=f"{key}: there is no chapter {typo}"):
+            kit.chosen(BOOK.notebooks, [])
 
 
 def test_an_assignment_has_its_exercises_and_their_points(say, tmp_path: Path) -> None:
@@ -118,7 +127,10 @@ def test_decks_and_handouts_say_whose_they_are(say, tmp_path: Path) -> None:
 
 
 def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) -> None:
-    """A part, or a page; from its day on students have what solves it."""
+    """A part, or a page; from its day on students have what solves it.
+
+    An exam asks about pages by any name that the others have.
+    """
     today = datetime.date.today()
     later = today + datetime.timedelta(days=1)
     say(leave_out=("experiments", "failures/binary"), solutions={"failures": today})
@@ -130,6 +142,8 @@ def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) ->
     page = BOOK.pages["book/failures/counting"]
     kit.write_kit("student", [page], tmp_path / "open")
     assert (tmp_path / "open/failures/counting_solutions.ipynb").exists()
+    say(exam=("counting", "criteria"))
+    assert kit.paper(BOOK.notebooks).count("<section>") == 2
     say(solutions={"failures": today, "failures/counting": later})
     kit.write_kit("student", [page], tmp_path / "closed")
     assert not list((tmp_path / "closed").rglob("*_solutions.ipynb"))

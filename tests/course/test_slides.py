@@ -31,6 +31,11 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
     for plan in PLANS:
         assert plan.slides and all(slide.note for slide in plan.slides), plan.name
     assert [plan.minutes for plan in PLANS[:4]] == [45, 90, 45, 45]
+    for page, plan in zip(PAGES, PLANS[4:], strict=True):
+        *_, exercise, last = plan.slides
+        assert exercise.exercise == page.exercises[0].label
+        assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
+        assert page.main[-1].title in last.markdown
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
@@ -66,6 +71,8 @@ def test_a_changed_book_turns_a_deck_red() -> None:
             assert f"no {kind} at '{place}'" in red(**{kind: place})
     assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
     assert "no exercise at 'ex-gone'" in red(exercise="ex-gone")
+    bare = replace(PLANS[1], slides=(slides.Slide(1, "note"),))
+    assert slides.errors(bare, BOOK) == ["90, slide 1: it shows nothing"]
     page = BOOK.pages["book/sinusoidal/formula_deeper"]
     (cell,) = [
         c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
@@ -154,11 +161,10 @@ def test_a_lecturer_adds_a_slide(tmp_path) -> None:
 
 
 def test_the_lectures_show_what_they_name() -> None:
-    """Attention, the formula with its legend, RoPE, three claims; margins on paper."""
+    """Attention, the formula with its legend, RoPE, three claims."""
     long = slides.deck(PLANS[1], BOOK)
     assert all(text in long for text in (">softmax<", "RoPE rotates", "angular"))
     assert [len(s.claims) for s in PLANS[1].slides if s.claims] == [3]
-    assert "html.reveal-print .reveal .slides section" in long
 
 
 def test_a_deck_of_each_chapter_that_is_chosen(tmp_path) -> None:
