@@ -8,7 +8,7 @@ import numpy as np
 from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
-from pe_lib.check.report import ERROR, UNCHECKED, WARNING, Found, Recognised
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
 from pe_lib.check.tables import told_table
 from pe_lib.check.waves import identify
 
@@ -135,10 +135,12 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     turned = 2 * hands.shape[1]
     part = f"{turned} of {r.width} columns"
     more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    told = {turned, turned / r.width} & {*r.maker.usual, *r.maker.said}
-    if turned < r.width and not told:
-        what = f"Only {part} are rotated, and no argument of the class says so."
-        yield WARNING, what, "The frequencies of all pairs, or rotary_dim."
+    given = (v for v in (*r.maker.usual, *r.maker.said) if isinstance(v, int | float))
+    if turned < r.width and not {turned, turned / r.width} & {*given}:
+        unsaid = ", and no argument of the class says so" * r.maker.is_class
+        level = WARNING if r.maker.is_class else NOTE
+        what = f"Only {part} are rotated{unsaid}."
+        yield level, what, "The frequencies of all pairs, or rotary_dim."
     if grid := grid_of(r):
         r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
         return

@@ -193,6 +193,11 @@ class Maker:
         return self.make(**{self.width: width}, **dict.fromkeys(self.lengths, REQUIRED))
 
     @property
+    def is_class(self) -> bool:
+        """Whether its arguments are known: those of a function's class are not."""
+        return isinstance(getattr(self.make, "func", self.make), type)
+
+    @property
     def usual(self) -> list[Any]:
         """What its arguments are where nothing is said."""
         with contextlib.suppress(ValueError, TypeError):
