@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from pe_lib.check.call import FEW
@@ -89,7 +90,8 @@ class Way:
         for name in [n for n in names if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
-        return x.permute([names.index(n) for n in self.axes]).clone()
+        x = x.permute([names.index(n) for n in self.axes])
+        return x.clone(memory_format=torch.contiguous_format)
 
     def back(self, y: Tensor) -> Tensor:
         """The other way round."""

@@ -128,6 +128,12 @@ class Partial(Rotary):
         return torch.cat([super().turn(one, angles), rest], -1)
 
 
+def side_by_side(self, q, k):
+    """[batch, length, heads, dim], the heads put side by side and back."""
+    both = (x.view(*x.shape[:2], -1).view(x.shape).transpose(1, 2) for x in (q, k))
+    return tuple(x.transpose(1, 2) for x in Rotary.forward(self, *both))
+
+
 def of_scores(self, scores):
     return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
 
@@ -175,6 +181,7 @@ SOUND = [
     ("rotary", Packed),
     ("rotary", Partial),
     ("rotary", functools.partial(Partial, sections=[16, 24])),
+    ("rotary", make_class(Rotary, forward=side_by_side)),
     ("rotary", make_class(Rotary, turn=neighbours)),
     ("rotary", make_class(Rotary, base=500_000.0)),
     ("rotary", placed(lambda t: t / 8)),
