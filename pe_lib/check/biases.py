@@ -29,6 +29,12 @@ def spread(scores: Array, width: int = 0) -> float:
     return float(max(np.nanmax(near, initial=0), np.nanmax(far_off, initial=0)))
 
 
+def of_heads(asked: int, found: int) -> tuple[str, str, str]:
+    """Another number of heads comes back."""
+    what = f"Built for {asked} heads it returns {found}."
+    return ERROR, what, "One slope, or one column, for each head."
+
+
 def slopes_of(r: Bias) -> Array | None:
     """Of heads that fall in a straight line over the past; None if one does not."""
     steps = np.diff(r.table[:, -1, ::-1], axis=1)
@@ -43,8 +49,7 @@ def told_bias(r: Bias) -> Found:
     """Everything in turn; what follows from an error is not told."""
     table, level = r.table, r.seen(r.table)
     if len(table) % r.width and len(table) > 1:
-        what = f"Built for {r.width} heads it returns {len(table)}."
-        yield ERROR, what, "One slope, or one column, for each head."
+        yield of_heads(r.width, len(table))
     if np.isnan(table).any():
         what = "NaN: 0 * -inf, as where a triangle of ones is multiplied by -inf?"
         return (yield ERROR, what, MASK)
@@ -172,13 +177,13 @@ def told_function(r: Bias, level: Array, size: float) -> Found:
         there, here = offsets[runs][[*again]]
         what = f"The bias at offset {there:+} is that at {here:+}: it wraps round."
         return (yield ERROR, what, "clamp, and an integer type that is wide enough.")
-    found = [*told_buckets(r, numbers, offsets)]
+    found = [*told_buckets(r, numbers, offsets, symmetric)]
     yield from found
     if r.recognised is None:
         yield from told_bends(r, past, 1e-6 * size)
 
 
-def told_buckets(r: Bias, numbers: Array, offsets: Array) -> Found:
+def told_buckets(r: Bias, numbers: Array, offsets: Array, symmetric: bool) -> Found:
     """T5's buckets, whatever their numbers."""
     names = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().tolist()
     for causal, way in ((True, 1), (True, -1), (False, 1), (False, -1)):
@@ -195,6 +200,9 @@ def told_buckets(r: Bias, numbers: Array, offsets: Array) -> Found:
         )
         if (causal and way < 0) or (not causal and other):
             yield ERROR, "T5's buckets, with queries and keys swapped.", OFFSET
+        elif symmetric and not causal and rows:
+            what = "Before and after the query the buckets are the same: half are never"
+            yield WARNING, f"{what} read.", OFFSET
         words = "a causal mask" if causal else "both directions"
         r.recognised = Recognised(f"T5's 32 buckets, for {words}")
         return

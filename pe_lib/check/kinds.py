@@ -184,7 +184,8 @@ class Rotary(Reader):
             self.parts = NAMES[:count] if count > 1 else ("vectors",)
             each = [self.way.back(y) / 2**i for i, y in enumerate(turned)]
             return torch.cat(each, -1)
-        if turned[0].shape[:-1] == shape[:-1] and len(turned) + len(shape) > 4:
+        few = turned[0].shape[-1:] < shape[-1:]
+        if few and turned[0].shape[:-1] == shape[:-1] and len(turned) + len(shape) > 4:
             back = f"{turned[0].shape[-1]} come back"
             flaw = f"Of {shape[-1]} columns {back}: the others are lost."
             raise MisreadError(flaw, "torch.cat what is rotated and what is not.")

@@ -110,6 +110,11 @@ def positions(r: Reader) -> Iterator[Pair]:
     )
 
 
+def strides(r: Reader) -> Iterator[Pair]:
+    """The same numbers in another order in memory, as after a transpose."""
+    yield "Of what was transposed", r.call(strided=True), r.call(), whole
+
+
 def each_sequence(r: Reader) -> Iterator[Pair]:
     """Positions of each sequence of its own."""
     n, s = r.way.length, first_of(r)
@@ -275,6 +280,7 @@ RELATIONS = (
         "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
     ),
     Relation("batch", ERROR, batch, LENGTH),
+    Relation("strides", WARNING, strides, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER, VECTORS),
     Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),
     Relation("positions", ERROR, of_pairs, ORDER, ("bias",), UNCHECKED),

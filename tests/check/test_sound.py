@@ -33,6 +33,7 @@ from tests.check.modules import (
     kept,
     make_class,
     placed,
+    table,
 )
 
 
@@ -128,10 +129,22 @@ class Partial(Rotary):
         return torch.cat([super().turn(one, angles), rest], -1)
 
 
-def side_by_side(self, q, k):
-    """[batch, length, heads, dim], the heads put side by side and back."""
-    both = (x.view(*x.shape[:2], -1).view(x.shape).transpose(1, 2) for x in (q, k))
-    return tuple(x.transpose(1, 2) for x in Rotary.forward(self, *both))
+def without_heads(self, q, k):
+    _, _, _ = q.shape
+    return Rotary.forward(self, q, k)
+
+
+def no_further(self, length):
+    if length > 500:
+        raise IndexError("too far out")
+    return table(length, self.width).to(self.pe)
+
+
+def on_the_processor(self, x):
+    return (x.cpu() + cached(500, self.width)[: x.shape[1]]).to(x)
+
+
+cached = functools.cache(table)
 
 
 def of_scores(self, scores):
@@ -181,7 +194,6 @@ SOUND = [
     ("rotary", Packed),
     ("rotary", Partial),
     ("rotary", functools.partial(Partial, sections=[16, 24])),
-    ("rotary", make_class(Rotary, forward=side_by_side)),
     ("rotary", make_class(Rotary, turn=neighbours)),
     ("rotary", make_class(Rotary, base=500_000.0)),
     ("rotary", placed(lambda t: t / 8)),
@@ -202,7 +214,10 @@ OURS = [
 QUIET = [
     *OURS,
     ("rotary", lambda width: Partial(width, share=0.5)),
-]  # fmt: skip
+    ("rotary", make_class(Rotary, forward=without_heads)),
+    ("added", make_class(Added, at=no_further)),
+    ("added", make_class(Added, forward=on_the_processor)),
+]
 
 
 @pytest.mark.parametrize(("kind", "make"), SOUND)
