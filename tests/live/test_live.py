@@ -25,6 +25,7 @@ PAGE = "book/beyond/relative"
 SMALL, ABOVE, PRINTS = 2, 0, 10  # a small cell, one of values, one that prints a value
 ANSWERED, ANSWER = 14, "def wrong(n):\n    return n * (n {} 1) // 2"
 EXERCISE = "ex-relative-wrong"
+TWO = "book/problem/order_blindness"
 TORCH = "book/pytorch/module"
 BOOK = manuscript.read()
 RUNNING = [page.name for page in BOOK.notebooks if not extension.lacking(page.name)]
@@ -306,7 +307,8 @@ def test_an_exercise_is_a_cell_and_is_saved(
     )
     assert check(ANSWER.format("-") + "\nprint('whatever')") == "Right."
     assert check(ANSWER.format("-")) == "Right."
-    assert page.evaluate("JSON.parse(localStorage.answered)") == [EXERCISE]
+    key = "answered:/_static/live/"
+    assert page.evaluate("key => JSON.parse(localStorage[key])", key) == [EXERCISE]
     source = steps.editor(page, ABOVE).input_value()
     steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
     with page.expect_download() as saved:
@@ -358,6 +360,27 @@ def test_an_exercise_is_answered_where_it_stands(browser: Any, site: Site) -> No
         assert steps.marks(visit.page).count("") > 3  # not run
         visit.page.reload()
         visit.page.locator(f"#{EXERCISE}[data-answered]").wait_for()
+        assert not visit.console
+
+
+@needs_engine
+@pytest.mark.parametrize("waits", [True, False])
+def test_two_answers_are_right(browser: Any, site: Site, waits: bool) -> None:
+    """One after the other, each needing other cells, whether or not one waits."""
+    cells = BOOK.pages[TWO].code_cells
+    answers = {label: c.source for c in cells for label in c.tagged("solution-")}
+    one, other, *_ = answers
+    with checks.visit(browser, site, site.url(TWO)) as visit:
+        visit.page.locator(f"#{one} button", has_text="Answer here").click()
+        for label in (one, other):
+            place = visit.page.locator(f"#{label}")
+            place.locator("textarea").fill(f"{answers[label]}\n# mine")
+            place.locator("button", has_text="Check").click()
+            if waits or label == other:
+                steps.rest(visit.page)
+        for label in (one, other):
+            mark = visit.page.locator(f"#{label} .live-mark")
+            assert mark.inner_text() == "Right.", label
         assert not visit.console
 
 

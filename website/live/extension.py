@@ -151,7 +151,7 @@ def cells(name: str) -> str:
         }
         for label in set(cell.tagged("solution-")) & set(page.checks):
             stub = stubs.stub(label, cell.source, page.checks[label])
-            above = [one["source"] for one in listed]
+            above = [one.source for one in page.code_cells[: len(listed)]]
             needed = cell_dependencies(above, [cell.source, page.checks[label]])
             needs = [at for at, text in enumerate(above) if text in needed]
             known |= {"exercise": label, "stub": stub, "needs": needs}

@@ -7,7 +7,7 @@ import { save } from "./save.js";
 
 const SHOWN = 200_000; // characters of a text; a page with more can no longer be read
 const GONE = "before this Python";
-const PROVED = "Right. Now compare your proof with the solution: does it use all that is given, does it cover the smallest case, and which of its steps would fail if the claim were false?";
+const PROVED = "does it use all that is given, does it cover the smallest case, and which of its steps would fail if the claim were false?";
 const ENDED = new Set(["stored", "differs", "raised"]);
 
 const make = (tag, name, text) => {
@@ -68,6 +68,7 @@ export const begin = async (box, base, asked) => {
 
   // --- what the browser keeps: the changed cells; it may refuse ---
   const key = ({ id }) => `live:${base.pathname}:${page}:${id}`;
+  const answered = `answered:${base.pathname}`;
   const keptText = (cell) => {
     try {
       return localStorage.getItem(key(cell));
@@ -163,7 +164,7 @@ export const begin = async (box, base, asked) => {
     if (cell.editor && cell.editor.area.value !== shown(cell)) cell.editor.set(shown(cell));
     if (!cell.edited) clear(cell);
     keepText(cell);
-    const undone = !cell.edited && (ran[cell.index] ?? cell.source) !== cell.source;
+    const undone = !cell.edited && (ran[cell.index] || cell.source) !== cell.source;
     if (undone) end("Put back. The next run starts a fresh Python.");
     else showAll();
   };
@@ -194,7 +195,8 @@ export const begin = async (box, base, asked) => {
     if (!cell.edited) return ["", ""];
     if (!ended(of)) return [of.state, words[of.state](of)];
     if (late(of)) return ["late", of.basis === GONE ? "not checked in this Python" : "not checked since your change"];
-    if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? PROVED : "Right."];
+    const proof = () => `Right. Now ${cell.solution ? "compare your proof with the solution" : "read your proof once more"}: ${PROVED}`;
+    if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? proof() : "Right."];
     const { ename, evalue, line } = of.error;
     if (["AssertionError", "NotImplementedError"].includes(ename)) return ["raised", `Not yet: ${short(evalue)}`];
     if (of === cell) return ["raised", `Not yet: ${ename}${line ? ` in line ${line} of your answer` : ""}: ${short(evalue)}`];
@@ -211,18 +213,20 @@ export const begin = async (box, base, asked) => {
     cell.mark.dataset.state = state;
     cell.undo.hidden = !cell.edited;
     if (cell.offer && (state === "right" || state === "raised")) cell.offer.hidden = false;
-    if (state === "right" && answer === cell) {
-      keep("answered", kept("answered").add(cell.exercise));
+    if (state === "right" && answer === cell && !cells[cell.index + 1].edited && cell.holder.dataset.answered === undefined) {
+      keep(answered, kept(answered).add(cell.exercise));
       cell.holder.dataset.answered = "";
     }
     if (!cell.sign) return;
     cell.sign.textContent = text;
     cell.sign.dataset.state = state;
   };
-  // What is sent in the place of a cell that `only` does not need is nothing.
-  const due = (cell) => (only && !only.needs.includes(cell.index) && cell.index < only.index && !cell.edited ? "" : cell.text);
+  // In the place of a cell that `only` does not need, nothing runs. An answer above it runs
+  // as well, and needs its own.
+  const needed = ({ index }) => cells.some((each) => each.needs?.includes(index) && (each === only || (each.edited && each.index < only.index)));
+  const due = (cell) => (only && cell.index < only.index && !cell.edited && !needed(cell) ? "" : cell.text);
   const firstStale = () => {
-    const at = cells.findIndex((cell, index) => ran[index] !== due(cell));
+    const at = cells.findIndex((cell, index) => ran[index] !== cell.text && ran[index] !== due(cell));
     return at < 0 ? cells.length : at;
   };
   const showAll = () => {
@@ -294,14 +298,15 @@ export const begin = async (box, base, asked) => {
   const press = (cell) => {
     if (cell.stub === undefined) run(cell.index);
     else if (cell.edited) run(cell.index + 1, false, cell.index, cell);
-    else say("Write your answer first; until then the book’s solution runs here.");
+    else say(`Write your answer first${cell.solution ? "; until then the book’s solution runs here" : ""}.`);
   };
   // What a changed cell did to Python's modules stays in that Python. So where it is put
   // back, or a cell above it runs again, a fresh one starts.
-  const foreign = (last) => ran.some((text, at) => at > last && text !== cells[at].source);
+  const foreign = (last) => ran.some((text, at) => at > last && text && text !== cells[at].source);
   const run = (last, anew = false, from = last, answer = null) => {
-    if (!running) only = answer;
-    wanted = engine && (running || !ready) ? Math.max(wanted, last) : last;
+    const busy = engine && (running || !ready);
+    only = busy && answer !== only ? null : answer;
+    wanted = busy ? Math.max(wanted, last) : last;
     if (running) return;
     if (anew || foreign(last)) end("");
     document.documentElement.dataset.live = "works";
@@ -340,14 +345,15 @@ export const begin = async (box, base, asked) => {
     const index = firstStale();
     if (index > wanted || index >= cells.length) return rest();
     ran.length = index;
+    ran[index] = due(cells[index]);
+    if (ran[index] !== cells[index].text) return next(); // what it said, it says still
     running = cells[index];
-    const source = due(running);
-    Object.assign(running, { state: source ? "runs" : "", outputs: [], error: null, cut: false, basis: basis(running), at: source });
+    Object.assign(running, { state: "runs", outputs: [], error: null, cut: false, basis: basis(running), at: running.text });
     clear(running);
     showAll();
     say(`Cell ${index + 1} of ${cells.length} runs …`);
-    const needs = Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(source));
-    engine.postMessage({ do: "run", index, source, needs });
+    const needs = Object.keys(about.packs).filter((name) => new RegExp(about.packs[name]).test(running.text));
+    engine.postMessage({ do: "run", index, source: running.text, needs });
   };
   const rest = () => {
     showAll();
@@ -379,9 +385,9 @@ export const begin = async (box, base, asked) => {
       ran[cell.index] = cell.at;
       const shown = gathered(cell.outputs).map(({ kind, text }) => [kind, text]);
       const same = !cell.cut && JSON.stringify(shown) === JSON.stringify(cell.stored);
-      if (cell.at) cell.state = cell.error ? "raised" : same ? "stored" : "differs";
+      cell.state = cell.error ? "raised" : same ? "stored" : "differs";
       const answer = cells[cell.index - 1]?.stub === undefined ? cell : cells[cell.index - 1];
-      const quiet = !cell.at || same || (answer !== cell && answer.edited);
+      const quiet = same || (answer !== cell && answer.edited);
       // A name on which the book's solution does not rest may be another cell's.
       if (only && (cell === only || answer === only) && cell.error?.ename === "NameError") only = null;
       try {

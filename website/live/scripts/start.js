@@ -42,13 +42,13 @@
       try {
         const module = await import(new URL(`${version}/page.js`, here).href);
         await module.begin(box, new URL("./", here), exercise);
-        for (const each of answers) each.remove();
       } catch (error) {
         disable(`The cells of this page could not be started (${error.message}). Reload it to try again.`);
       }
+      for (const each of answers) each.remove();
     };
     button.addEventListener("click", () => begin());
-    const done = kept("answered");
+    const done = kept(`answered:${new URL("./", here).pathname}`);
     for (const exercise of document.querySelectorAll(".exercise[id]")) {
       const here = button.cloneNode();
       here.textContent = "Answer here";
