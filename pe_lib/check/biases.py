@@ -99,11 +99,8 @@ def told_mask(r: Bias, level: Array, size: float) -> Found:
     hidden, n = r.table <= HIDDEN, level.shape[-1]
     visible = np.isfinite(ahead).all()
     if n > 3 and np.isnan(ahead[:, 2:]).all() and not np.isnan(ahead[:, :2]).any():
-        yield (
-            ERROR,
-            "The mask leaves the next key for each query to see; it hides others.",
-            MASK,
-        )
+        what = "The mask leaves the next key for each query to see; it hides others."
+        yield ERROR, what, MASK
     for back, words in enumerate(("the position itself", "the position before")):
         if gone := np.diagonal(hidden, -back, 1, 2).any(axis=1).sum():
             return (yield ERROR, f"In {gone} heads the mask hides {words}.", MASK)
@@ -192,9 +189,7 @@ def told_buckets(r: Bias, numbers: Array, offsets: Array, symmetric: bool) -> Fo
         if not len(pairs) == len({*names}) == len({*wanted}) > 4:
             continue
         rows = [p for p in r.first.parameters() if p.shape == (32, len(r.table))]
-        one_back = torch.from_numpy(
-            r.table[:, 1, 0]
-        )  # T5's row 1, if its rows are there
+        one_back = torch.from_numpy(r.table[:, 1, 0])  # T5's row 1, if it is there
         other = any(
             not torch.allclose(p[1].double(), one_back, atol=1e-4) for p in rows
         )
@@ -221,15 +216,7 @@ def told_bends(r: Bias, past: Array, tiny: float) -> Found:
         begin = some(starts.tolist())
         what = f"Buckets that grow, but not as T5's: they begin at {begin}."
         yield WARNING, what, "16 + log(distance / 16) / log(128 / 16) * 16?"
-    elif not r.trained and len(starts):
-        bent = np.abs(steps - steps[:, :1]) > 0.01 * np.abs(steps[:, :1])
-        first = int(bent.any(axis=0).argmax())
-        if (steps >= -tiny).all():
-            yield WARNING, "It grows with the distance.", "-slope * distance."
-        elif first > 1 and steps[:, 0].any():
-            what = f"It is a straight line up to distance {first}, and not beyond."
-            yield WARNING, what, "A clip, or an integer type that is small?"
-        else:
-            yield WARNING, "It follows no formula that is known here.", ""
-    elif r.trained and len(starts) and (steps >= -tiny).all():
+    elif len(starts) and (steps >= -tiny).all():
         yield WARNING, "It grows with the distance.", "-slope * distance."
+    elif len(starts) and not r.trained:
+        yield WARNING, "It follows no formula that is known here.", ""

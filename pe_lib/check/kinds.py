@@ -81,7 +81,6 @@ class Added(Reader):
         bent = (twice - 2 * once + none)[seen].abs().max() if len(rates) else 0.0
         if bool(changed[seen].any()) or bent > NEAR * max(1.0, most):
             return "other"
-        self.gain = float(rates.median()) if len(rates) else 1.0
         even = not len(rates) or bool(rates.max() - rates.min() < 10 * NEAR * most)
         return "nothing" if most < NEAR else "sum" if even else "product"
 
@@ -300,11 +299,8 @@ class Bias(Added):
             raise MisreadError(flaw, ".mT")
         if y.ndim < 2 or y.shape[-1] != k or y.shape[-2] not in (1, n):
             raise ValueError(f"for {n} queries and {k} keys it returned {[*y.shape]}")
-        y = (
-            y.reshape(-1, *y.shape[-3:])
-            if y.ndim > 3
-            else y.reshape(1, -1, *y.shape[-2:])
-        )
+        y = y if y.ndim > 3 else y.reshape(1, -1, *y.shape[-2:])
+        y = y.reshape(-1, *y.shape[-3:])
         flat = len(y) == 1 and y.shape[1] == call.batch * d > d
         if "batch" in self.honours and flat:
             y = y.reshape(call.batch, -1, *y.shape[2:])

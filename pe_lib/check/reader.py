@@ -59,7 +59,6 @@ class Reader:
     doubt = ""  # what the usual order of axes comes to, where another was taken
     lie = ""  # how cosines that come back lie
     own = 0  # tokens that it puts before x
-    gain = 1.0  # of x
 
     def __init__(
         self, maker: Maker, width: int, axes: str | None, named: str | None
@@ -220,20 +219,18 @@ class Reader:
         """The same in float64, and asked once."""
         if call not in self.kept:
             try:
-                with torch.no_grad():
-                    found = self.tensor(self.module(call), call)
-                    with foreign():
-                        self.kept[call] = found.double().numpy()
+                with foreign():
+                    self.kept[call] = self.rows(self.module(call), call)
             except MisreadError as flaw:
                 if not self.settled:
                     raise
                 self.kept[call] = ForeignError(ValueError(flaw.args[0]))
             except ForeignError as error:
                 self.kept[call] = error
-        found_before = self.kept[call]
-        if isinstance(found_before, ForeignError):
-            raise found_before
-        return found_before
+        found = self.kept[call]
+        if isinstance(found, ForeignError):
+            raise found
+        return found
 
     def refusal(self, call: Call) -> ForeignError | None:
         """What it raises, if it does."""
