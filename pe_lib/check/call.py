@@ -30,9 +30,9 @@ MAY_MIX = {  # tensors of two devices, besides
 }
 ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
-    "x": {"batch", "heads", "dtype", "content", "strided"},
-    "qkv": {"batch", "heads", "dtype", "content", "strided"},
-    "scores": {"batch", "keys", "dtype", "content", "strided"},
+    "x": {"batch", "heads", "dtype", "content", "strides"},
+    "qkv": {"batch", "heads", "dtype", "content", "strides"},
+    "scores": {"batch", "keys", "dtype", "content", "strides"},
     "k": {"keys"},
     "k_len": {"keys"},
     "k_positions": {"keys"},
@@ -56,7 +56,7 @@ class Call:
     keys: int | None = None  # the queries are then the last of so many
     said: bool = False  # an optional length is given
     content: int = 0  # the seed of x; 0: the same at every position
-    strided: bool = False  # in memory the first axis and the last but one are swapped
+    strides: bool = False  # in memory the first axis and the last but one are swapped
     dtype: torch.dtype = torch.float32
     cast: torch.dtype | None = None  # of the module
     autocast: bool = False

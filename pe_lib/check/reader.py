@@ -167,7 +167,7 @@ class Reader:
             raise UnaskedError(f"forward takes nothing that says {names}")
         x = self.x(call) if x is None else x
         given = self.values(call, x)
-        for role, y in given.items() if call.strided else ():
+        for role, y in given.items() if call.strides else ():
             if isinstance(y, Tensor) and y.is_floating_point() and y.ndim > 2:
                 given[role] = y.transpose(0, -2).contiguous().transpose(0, -2)
         by_name = self.signature.by_name

@@ -103,7 +103,7 @@ def positions(r: Reader) -> Iterator[Pair]:
 
 def strides(r: Reader) -> Iterator[Pair]:
     """The same numbers in another order in memory, as after a transpose."""
-    yield "Of what was transposed", r.call(strided=True), r.call(), whole
+    yield "Of what was transposed", r.call(strides=True), r.call(), whole
 
 
 def each_sequence(r: Reader) -> Iterator[Pair]:
