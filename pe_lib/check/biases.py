@@ -29,6 +29,12 @@ def spread(scores: Array, width: int = 0) -> float:
     return float(max(np.nanmax(near, initial=0), np.nanmax(far_off, initial=0)))
 
 
+def of_heads(asked: int, found: int) -> tuple[str, str, str]:
+    """Another number of heads comes back."""
+    what = f"Built for {asked} heads it returns {found}."
+    return ERROR, what, "One slope, or one column, for each head."
+
+
 def slopes_of(r: Bias) -> Array | None:
     """Of heads that fall in a straight line over the past; None if one does not."""
     steps = np.diff(r.table[:, -1, ::-1], axis=1)
@@ -43,8 +49,7 @@ def told_bias(r: Bias) -> Found:
     """Everything in turn; what follows from an error is not told."""
     table, level = r.table, r.seen(r.table)
     if len(table) % r.width and len(table) > 1:
-        what = f"Built for {r.width} heads it returns {len(table)}."
-        yield ERROR, what, "One slope, or one column, for each head."
+        yield of_heads(r.width, len(table))
     if np.isnan(table).any():
         what = "NaN: 0 * -inf, as where a triangle of ones is multiplied by -inf?"
         return (yield ERROR, what, MASK)
@@ -94,11 +99,8 @@ def told_mask(r: Bias, level: Array, size: float) -> Found:
     hidden, n = r.table <= HIDDEN, level.shape[-1]
     visible = np.isfinite(ahead).all()
     if n > 3 and np.isnan(ahead[:, 2:]).all() and not np.isnan(ahead[:, :2]).any():
-        yield (
-            ERROR,
-            "The mask leaves the next key for each query to see; it hides others.",
-            MASK,
-        )
+        what = "The mask leaves the next key for each query to see; it hides others."
+        yield ERROR, what, MASK
     for back, words in enumerate(("the position itself", "the position before")):
         if gone := np.diagonal(hidden, -back, 1, 2).any(axis=1).sum():
             return (yield ERROR, f"In {gone} heads the mask hides {words}.", MASK)
@@ -172,13 +174,13 @@ def told_function(r: Bias, level: Array, size: float) -> Found:
         there, here = offsets[runs][[*again]]
         what = f"The bias at offset {there:+} is that at {here:+}: it wraps round."
         return (yield ERROR, what, "clamp, and an integer type that is wide enough.")
-    found = [*told_buckets(r, numbers, offsets)]
+    found = [*told_buckets(r, numbers, offsets, symmetric)]
     yield from found
     if r.recognised is None:
         yield from told_bends(r, past, 1e-6 * size)
 
 
-def told_buckets(r: Bias, numbers: Array, offsets: Array) -> Found:
+def told_buckets(r: Bias, numbers: Array, offsets: Array, symmetric: bool) -> Found:
     """T5's buckets, whatever their numbers."""
     names = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().tolist()
     for causal, way in ((True, 1), (True, -1), (False, 1), (False, -1)):
@@ -187,14 +189,15 @@ def told_buckets(r: Bias, numbers: Array, offsets: Array) -> Found:
         if not len(pairs) == len({*names}) == len({*wanted}) > 4:
             continue
         rows = [p for p in r.first.parameters() if p.shape == (32, len(r.table))]
-        one_back = torch.from_numpy(
-            r.table[:, 1, 0]
-        )  # T5's row 1, if its rows are there
+        one_back = torch.from_numpy(r.table[:, 1, 0])  # T5's row 1, if it is there
         other = any(
             not torch.allclose(p[1].double(), one_back, atol=1e-4) for p in rows
         )
         if (causal and way < 0) or (not causal and other):
             yield ERROR, "T5's buckets, with queries and keys swapped.", OFFSET
+        elif symmetric and not causal and rows:
+            what = "Before and after the query the buckets are the same: half are never"
+            yield WARNING, f"{what} read.", OFFSET
         words = "a causal mask" if causal else "both directions"
         r.recognised = Recognised(f"T5's 32 buckets, for {words}")
         return
@@ -213,15 +216,7 @@ def told_bends(r: Bias, past: Array, tiny: float) -> Found:
         begin = some(starts.tolist())
         what = f"Buckets that grow, but not as T5's: they begin at {begin}."
         yield WARNING, what, "16 + log(distance / 16) / log(128 / 16) * 16?"
-    elif not r.trained and len(starts):
-        bent = np.abs(steps - steps[:, :1]) > 0.01 * np.abs(steps[:, :1])
-        first = int(bent.any(axis=0).argmax())
-        if (steps >= -tiny).all():
-            yield WARNING, "It grows with the distance.", "-slope * distance."
-        elif first > 1 and steps[:, 0].any():
-            what = f"It is a straight line up to distance {first}, and not beyond."
-            yield WARNING, what, "A clip, or an integer type that is small?"
-        else:
-            yield WARNING, "It follows no formula that is known here.", ""
-    elif r.trained and len(starts) and (steps >= -tiny).all():
+    elif len(starts) and (steps >= -tiny).all():
         yield WARNING, "It grows with the distance.", "-slope * distance."
+    elif len(starts) and not r.trained:
+        yield WARNING, "It follows no formula that is known here.", ""

@@ -1,8 +1,10 @@
 """One way to ask a module, and somebody's code, run: it leaves all as it was."""
 
 import contextlib
+import linecache
 import math
 import random
+import re
 import sys
 import traceback
 import warnings
@@ -28,9 +30,9 @@ MAY_MIX = {  # tensors of two devices, besides
 }
 ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
-    "x": {"batch", "heads", "dtype", "content"},
-    "qkv": {"batch", "heads", "dtype", "content"},
-    "scores": {"batch", "keys", "dtype", "content"},
+    "x": {"batch", "heads", "dtype", "content", "strides"},
+    "qkv": {"batch", "heads", "dtype", "content", "strides"},
+    "scores": {"batch", "keys", "dtype", "content", "strides"},
     "k": {"keys"},
     "k_len": {"keys"},
     "k_positions": {"keys"},
@@ -54,6 +56,7 @@ class Call:
     keys: int | None = None  # the queries are then the last of so many
     said: bool = False  # an optional length is given
     content: int = 0  # the seed of x; 0: the same at every position
+    strides: bool = False  # in memory the first axis and the last but one are swapped
     dtype: torch.dtype = torch.float32
     cast: torch.dtype | None = None  # of the module
     autocast: bool = False
@@ -81,18 +84,23 @@ class ForeignError(Exception):
         lines = [line.strip() for line in str(error).strip().splitlines()] or [""]
         text = " ".join(lines[: 2 if lines[0].endswith(":") else 1])
         text = text if len(text) < 160 else f"{text[:150]} ..."
-        frames = [
-            (f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)
-        ]
+        stack = traceback.extract_tb(error.__traceback__)
+        frames = [(f.filename, f.lineno or 0) for f in stack]
         if isinstance(error, SyntaxError) and error.filename:
-            frames, text = [(error.filename, error.lineno)], str(error.msg)
-        place = ""
-        for name, line in frames:
-            file = Path(name)
-            if not any(file.is_relative_to(at) for at in OURS) and name[:1] != "<":
-                # The file of a notebook's cell is gone, and its name a number.
-                place = f" ({file.name}:{line})" if file.exists() else f" (line {line})"
+            frames, text = [(error.filename, error.lineno or 0)], str(error.msg)
+        theirs = [(name, line) for name, line in frames if is_theirs(name)]
+        name, line = theirs[-1] if theirs else ("", 0)
+        place, file = f" (line {line})" * bool(line), Path(name)
+        if file.is_file():  # that of a notebook's cell is gone, and its name a number
+            place = f" ({file.name}:{line})"
+        stated = re.search(r"\b(raise|assert)\b", linecache.getline(name, line))
+        self.meant = frames[-1:] == [(name, line)] and bool(stated)
         super().__init__(f"{type(error).__name__}: {text}{place}")
+
+
+def is_theirs(name: str) -> bool:
+    """Whether a file is neither ours nor a library's that runs modules."""
+    return name[:1] != "<" and not any(Path(name).is_relative_to(at) for at in OURS)
 
 
 class UnaskedError(Exception):
@@ -195,6 +203,7 @@ class OtherDevice(TorchFunctionMode):
         if two and name not in {*GOES, *MAY_MIX}:
             raise RuntimeError(f"tensors on two devices in {name.strip('_')}")
         said = [f"{d}" for d in (*arguments, *named.values()) if names_device(d)]
+        said = ["cpu"] if name == "cpu" else said
         out = function(
             *("cpu" if names_device(d) else d for d in arguments),
             **{k: "cpu" if names_device(d) else d for k, d in named.items()},

@@ -128,7 +128,7 @@ def check(
             r = READERS[kind](maker, d_model, axes, positions)
             if isinstance(r, Added) and kind != "table" and r.nature == "other":
                 mixed = hold(BATCH, r)
-                if mixed.state == FAILED:
+                if "batch" in chosen and mixed.state == FAILED:
                     return Report(name, kind, d_model, r.called, None, (mixed,))
                 raise RefusedError(
                     f"What comes back is no sum of {r.thing} and its {r.more}. Check "

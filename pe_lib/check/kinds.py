@@ -81,7 +81,6 @@ class Added(Reader):
         bent = (twice - 2 * once + none)[seen].abs().max() if len(rates) else 0.0
         if bool(changed[seen].any()) or bent > NEAR * max(1.0, most):
             return "other"
-        self.gain = float(rates.median()) if len(rates) else 1.0
         even = not len(rates) or bool(rates.max() - rates.min() < 10 * NEAR * most)
         return "nothing" if most < NEAR else "sum" if even else "product"
 
@@ -184,7 +183,8 @@ class Rotary(Reader):
             self.parts = NAMES[:count] if count > 1 else ("vectors",)
             each = [self.way.back(y) / 2**i for i, y in enumerate(turned)]
             return torch.cat(each, -1)
-        if turned[0].shape[:-1] == shape[:-1] and len(turned) + len(shape) > 4:
+        few = turned[0].shape[-1:] < shape[-1:]
+        if few and turned[0].shape[:-1] == shape[:-1] and len(turned) + len(shape) > 4:
             back = f"{turned[0].shape[-1]} come back"
             flaw = f"Of {shape[-1]} columns {back}: the others are lost."
             raise MisreadError(flaw, "torch.cat what is rotated and what is not.")
@@ -299,11 +299,8 @@ class Bias(Added):
             raise MisreadError(flaw, ".mT")
         if y.ndim < 2 or y.shape[-1] != k or y.shape[-2] not in (1, n):
             raise ValueError(f"for {n} queries and {k} keys it returned {[*y.shape]}")
-        y = (
-            y.reshape(-1, *y.shape[-3:])
-            if y.ndim > 3
-            else y.reshape(1, -1, *y.shape[-2:])
-        )
+        y = y if y.ndim > 3 else y.reshape(1, -1, *y.shape[-2:])
+        y = y.reshape(-1, *y.shape[-3:])
         flat = len(y) == 1 and y.shape[1] == call.batch * d > d
         if "batch" in self.honours and flat:
             y = y.reshape(call.batch, -1, *y.shape[2:])

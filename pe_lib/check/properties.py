@@ -1,11 +1,13 @@
 """What is asked of one answer: its axes, its ends, its gradient, its dtype, ..."""
 
 import contextlib
+import re
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pe_lib.check.biases import of_heads
 from pe_lib.check.call import (
     GENERATORS,
     Array,
@@ -25,8 +27,6 @@ from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
 from pe_lib.check.rows import repeated, same_row
-
-MEANT = "ValueError", "AssertionError", "NotImplementedError"
 
 
 def axes(r: Reader) -> Found:
@@ -66,8 +66,6 @@ def x(r: Reader) -> Found:
         yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
     elif nature == "norm":
         yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
-    elif isinstance(r, Bias) and content and abs(r.gain - 1) > NEAR:
-        yield WARNING, f"The scores are multiplied by {r.gain:.3g} as well.", ""
     given = content and r.kind == "table"
     if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
         yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
@@ -111,10 +109,11 @@ def limit(r: Reader) -> Found:
     end = r.limit
     if end >= r.longest or r.way.fixed:
         return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
-    sizes = {size for t in r.held() for size in t.shape}
-    ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
     why = r.refusal(r.alone(end + 1))
-    if not sizes & ends and not why.startswith(MEANT):
+    sizes = {size for t in r.held() for size in t.shape}
+    sizes |= {int(n) for n in re.findall(r"\d+", f"{why}")} - {end + 1}
+    ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
+    if why and not why.meant and not sizes & ends:
         what = f"It ends after {end:,}, where nothing that it holds ends: {why}."
         yield WARNING, what, "Clamp what is looked up."
     if "offset" not in r.honours or isinstance(r, Bias):
@@ -240,7 +239,7 @@ def _of_x(r: Reader) -> Found:
 def _of_trained(r: Reader) -> Found:
     """After two backward passes: which rows have no gradient, though they are read?"""
     call = r.upto(r.longest if r.width < 200 else 512)
-    for begun in (r.begun, r.first):
+    for begun in dict.fromkeys((r.begun, r.first)):
         module = r.copy(begun)
         own = {n: p for n, p in module.named_parameters() if p.requires_grad}
         for _ in range(2):
@@ -292,16 +291,17 @@ def widths(r: Reader) -> Found:
         try:
             other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
             rows = other.answer(other.call())
-        except (RefusedError, MisreadError, UnaskedError):
+        except MisreadError as flaw:
+            return (yield WARNING, f"At width {width}: {flaw.args[0]}", flaw.args[1])
+        except (RefusedError, UnaskedError):
             continue
         except ForeignError as refusal:
-            if not str(refusal).startswith(MEANT):
+            if not refusal.meant:
                 yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
             continue
         heads = rows.shape[1]
         if isinstance(r, Bias) and heads not in (1, width):
-            what = f"Built for {width} heads it returns {heads}."
-            yield ERROR, what, "One slope, or one column, for each head."
+            yield of_heads(width, heads)
         if lost(r, rows).any():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."

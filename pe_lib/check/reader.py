@@ -59,7 +59,6 @@ class Reader:
     doubt = ""  # what the usual order of axes comes to, where another was taken
     lie = ""  # how cosines that come back lie
     own = 0  # tokens that it puts before x
-    gain = 1.0  # of x
 
     def __init__(
         self, maker: Maker, width: int, axes: str | None, named: str | None
@@ -168,6 +167,9 @@ class Reader:
             raise UnaskedError(f"forward takes nothing that says {names}")
         x = self.x(call) if x is None else x
         given = self.values(call, x)
+        for role, y in given.items() if call.strides else ():
+            if isinstance(y, Tensor) and y.is_floating_point() and y.ndim > 2:
+                given[role] = y.transpose(0, -2).contiguous().transpose(0, -2)
         by_name = self.signature.by_name
         args = [given[role] for name, role in self.way.roles if name not in by_name]
         named = {n: given[role] for n, role in self.way.roles if n in by_name}
@@ -217,28 +219,25 @@ class Reader:
         """The same in float64, and asked once."""
         if call not in self.kept:
             try:
-                with torch.no_grad():
-                    found = self.tensor(self.module(call), call)
-                    with foreign():
-                        self.kept[call] = found.double().numpy()
+                with foreign():
+                    self.kept[call] = self.rows(self.module(call), call)
             except MisreadError as flaw:
                 if not self.settled:
                     raise
                 self.kept[call] = ForeignError(ValueError(flaw.args[0]))
             except ForeignError as error:
                 self.kept[call] = error
-        found_before = self.kept[call]
-        if isinstance(found_before, ForeignError):
-            raise found_before
-        return found_before
+        found = self.kept[call]
+        if isinstance(found, ForeignError):
+            raise found
+        return found
 
-    def refusal(self, call: Call) -> str:
-        """What it raises; empty if it does not."""
-        try:
+    def refusal(self, call: Call) -> ForeignError | None:
+        """What it raises, if it does."""
+        with contextlib.suppress(ForeignError):
             self.answer(call)
-        except ForeignError as error:
-            return f"{error}"
-        return ""
+        found = self.kept[call]
+        return found if isinstance(found, ForeignError) else None
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
@@ -342,7 +341,8 @@ class Reader:
                         if tried and tried[0].axes == usual != way.axes:
                             self.doubt = "all positions are alike"
                         elif "heads" in {*usual} - {*way.axes} and refusals:
-                            self.doubt = f"it raises {refusals[0]}"
+                            misfit = f"{refusals[0]}".startswith("RuntimeError")
+                            self.doubt = f"it raises {refusals[0]}" * misfit
                         return
                     tried += [] if filled else [self.way]
                 except MisreadError as flaw:

@@ -51,12 +51,8 @@ def prefix(r: Reader) -> Iterator[Pair]:
     if r.way.fixed:
         return
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
-        yield (
-            f"In an input of length {k}, beside one of {n},",
-            r.call(k),
-            r.call(n),
-            r.cut(k),
-        )
+        words = f"In an input of length {k}, beside one of {n},"
+        yield words, r.call(k), r.call(n), r.cut(k)
     if r.limit > n:
         more = f"In an input of length {n}, beside one of {r.limit:,},"
         yield more, r.call(n), r.alone(r.limit), r.cut(n)
@@ -101,13 +97,13 @@ def positions(r: Reader) -> Iterator[Pair]:
     words = f"Where positions are {n - 1}, ..., 1, 0"
     yield words, back, r.call(), lambda a: a[:, :, ::-1]
     few = r.call(3, positions=(s, s + 5, last + s))
-    long = r.call(last + 1)
-    yield (
-        f"Where positions are 0, 5, {last}",
-        few,
-        long,
-        lambda a: a[:, :, [0, 5, last]],
-    )
+    words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
+    yield words, few, long, lambda a: a[:, :, [0, 5, last]]
+
+
+def strides(r: Reader) -> Iterator[Pair]:
+    """The same numbers in another order in memory, as after a transpose."""
+    yield "Of what was transposed", r.call(strides=True), r.call(), whole
 
 
 def each_sequence(r: Reader) -> Iterator[Pair]:
@@ -191,14 +187,8 @@ def histories(r: Reader) -> Iterator[Pair]:
         earlier["a shorter one"] = r.call(2)
         earlier["one of 3 queries"] = r.call(3, keys=FEW)
     for words, call in earlier.items():
-        known = not call.asks - r.honours
-        if known:
-            yield (
-                f"After {words} the usual call:",
-                r.call(history=(call,)),
-                r.call(),
-                whole,
-            )
+        used = r.call(history=(call,))
+        yield f"After {words} the usual call:", used, r.call(), whole
     if free:
         more = r.call(min(r.limit, 2 * FEW + 5))
         words = "After the usual call a longer one:"
@@ -209,8 +199,7 @@ def after_half(r: Reader) -> Iterator[Pair]:
     """The usual call after one in 16 bits."""
     words = "After one in bfloat16 the usual call:"
     used = r.call(history=(r.call(dtype=torch.bfloat16),))
-    if "dtype" in r.honours:
-        yield words, used, r.call(), whole
+    yield words, used, r.call(), whole
 
 
 def rounded(r: Reader) -> Iterator[Pair]:
@@ -275,6 +264,7 @@ RELATIONS = (
         "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
     ),
     Relation("batch", ERROR, batch, LENGTH),
+    Relation("strides", WARNING, strides, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER, VECTORS),
     Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),
     Relation("positions", ERROR, of_pairs, ORDER, ("bias",), UNCHECKED),
@@ -304,10 +294,8 @@ def hold(relation: Relation, r: Reader) -> Finding:
             except ForeignError as error:
                 why = f"{case.rstrip(',:')} it raises {error}"
                 if relation.raises == FAILED or "overflow" in why:
-                    fix = relation.fix
-                    return Finding(
-                        name, FAILED, level_of(relation, r, True), f"{why}.", fix
-                    )
+                    level = level_of(relation, r, raised=True)
+                    return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue
             asked += 1
             got = got if name == "batch" else got[: len(want), : want.shape[1]]

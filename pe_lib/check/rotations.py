@@ -8,11 +8,11 @@ import numpy as np
 from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
-from pe_lib.check.report import ERROR, UNCHECKED, WARNING, Found, Recognised
+from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
 from pe_lib.check.tables import told_table
 from pe_lib.check.waves import identify
 
-BASES = 1e4, 5e5, 1e6  # that published models have
+PUBLISHED = 1e4, 5e5, 1e6  # bases that published models have
 
 
 def pairs_of(m: Array) -> Array | None:
@@ -107,6 +107,11 @@ def told_turns(r: Rotary) -> Found:
     hands = hands_of(m, pairs)
     if len(r.parts) > 1:
         keys = hands_of(r.matrices[1], pairs)
+        rest = np.setdiff1d(np.arange(r.width), pairs)
+        tails = [np.diagonal(part, 0, 1, 2)[:, rest] for part in r.matrices[:2]]
+        if not np.allclose(tails[0], tails[1], atol=NEAR):
+            what = "The columns that are not rotated differ in queries and keys."
+            return (yield ERROR, what, "Leave them as they are given.")
         swapped = np.allclose(keys, hands / 2, atol=NEAR)
         if swapped or np.allclose(hands, keys * 4, atol=NEAR):
             what = "Queries and keys come back swapped, or as one and the same."
@@ -135,10 +140,12 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     turned = 2 * hands.shape[1]
     part = f"{turned} of {r.width} columns"
     more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    told = {turned, turned / r.width} & {*r.maker.usual, *r.maker.said}
-    if turned < r.width and not told:
-        what = f"Only {part} are rotated, and no argument of the class says so."
-        yield WARNING, what, "The frequencies of all pairs, or rotary_dim."
+    given = (v for v in (*r.maker.usual, *r.maker.said) if isinstance(v, int | float))
+    if turned < r.width and not {turned, turned / r.width} & {*given}:
+        unsaid = ", and no argument of the class says so" * r.maker.is_class
+        level = WARNING if r.maker.is_class else NOTE
+        what = f"Only {part} are rotated{unsaid}."
+        yield level, what, "The frequencies of all pairs, or rotary_dim."
     if grid := grid_of(r):
         r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
         return
@@ -154,7 +161,7 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         first = int((changes > 2e-4).argmax())
         words = f"{what} with the position, first at {first:,}{like}."
         return (yield ERROR, words, "position times frequency, in float32.")
-    yield from told_table(r, codes, "Su et al. (2021)", BASES)
+    yield from told_table(r, codes, "Su et al. (2021)", PUBLISHED)
     if r.recognised and r.recognised.base:
         r.recognised = renamed(r.recognised, layout, more)
     elif r.recognised:

@@ -1,6 +1,5 @@
 """Foreign signatures: what each argument is by its name, and the order of axes."""
 
-import contextlib
 import copy
 import inspect
 import re
@@ -8,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from pe_lib.check.call import FEW
 
-REQUIRED = (
-    512  # what an argument of the class gets that is a length, and has no default
-)
+REQUIRED = 512  # what a length among the class's arguments gets, without a default
 ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
     "dtype": "dtype",
@@ -89,7 +87,8 @@ class Way:
         for name in [n for n in names if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
-        return x.permute([names.index(n) for n in self.axes]).clone()
+        x = x.permute([names.index(n) for n in self.axes])
+        return x.clone(memory_format=torch.contiguous_format)
 
     def back(self, y: Tensor) -> Tensor:
         """The other way round."""
@@ -100,20 +99,15 @@ class Way:
 
     def text(self, guessed: bool) -> str:
         """In words."""
-        layout = (
-            f"[{', '.join(self.axes)}]" + ", guessed (axes says otherwise)" * guessed
-        )
-        told = []
-        for name, role in self.roles:
-            laid = self.axes and role in ("x", "k", "v")
-            what = (
-                (layout if role == "x" else "the same")
-                if laid
-                else WORDS.get(role, role)
-            )
-            told.append(
-                f"{name} is {what}" if name != role or laid else f"it takes {role}"
-            )
+        layout = f"[{', '.join(self.axes)}]"
+        layout += ", guessed (axes says otherwise)" * guessed
+        laid = {"x": layout, "k": "the same", "v": "the same"} if self.axes else {}
+        told = [
+            f"{name} is {(WORDS | laid).get(role, role)}"
+            if name != role or role in laid
+            else f"it takes {role}"
+            for name, role in self.roles
+        ]
         return "; ".join(told) or "it takes nothing"
 
 
@@ -165,6 +159,7 @@ class Maker:
     d_model: int
     width: str = ""  # the argument's name, where it is not the first
     lengths: tuple[str, ...] = ()  # what must be given besides
+    usual: tuple[Any, ...] = ()  # what its arguments are where nothing is said
 
     @classmethod
     def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
@@ -181,7 +176,9 @@ class Maker:
         lengths = [n for n in needed if re.fullmatch(CLASS["length"], n)]
         first = next(iter(given)) == width
         lengths = lengths if width else []
-        return cls(make, d_model, width * (not first or bool(lengths)), (*lengths,))
+        usual = tuple(p.default for p in given.values())
+        width *= not first or bool(lengths)
+        return cls(make, d_model, width, (*lengths,), usual)
 
     def __call__(self, width: int) -> Any:
         if isinstance(self.make, nn.Module):
@@ -193,11 +190,9 @@ class Maker:
         return self.make(**{self.width: width}, **dict.fromkeys(self.lengths, REQUIRED))
 
     @property
-    def usual(self) -> list[Any]:
-        """What its arguments are where nothing is said."""
-        with contextlib.suppress(ValueError, TypeError):
-            return [p.default for p in inspect.signature(self.make).parameters.values()]
-        return []
+    def is_class(self) -> bool:
+        """Whether its arguments are known: those of a function's class are not."""
+        return isinstance(getattr(self.make, "func", self.make), type)
 
     @property
     def said(self) -> list[Any]:

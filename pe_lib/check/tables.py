@@ -36,10 +36,8 @@ def told_trained(r: Reader, codes: Array) -> None:
     begins = ""
     if len(codes) > 5 and codes.shape[1] > 3 and np.isfinite(codes).all():
         g = identify(codes) if np.ptp(codes, axis=0).any() else None
-        begins = f"begins as {g.words}" if g and not g.own and g.agrees.all() else ""
-    r.recognised = Recognised(
-        ", ".join(["trained encodings", *[begins] * bool(begins)])
-    )
+        begins = f", begins as {g.words}" if g and not g.own and g.agrees.all() else ""
+    r.recognised = Recognised(f"trained encodings{begins}")
 
 
 def grid_of_rows(r: Reader, codes: Array) -> int:
@@ -86,12 +84,9 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         what = "The numbers of Vaswani et al. in other places: rows mix positions."
         yield ERROR, what, "transpose, not view."
     elif len(constant):
-        what = "the same at every position" if codes[:, constant].any() else "0"
-        yield (
-            ERROR,
-            f"Columns {some(constant.tolist())} are {what}.",
-            "Fill all of them.",
-        )
+        alike = "the same at every position" if codes[:, constant].any() else "0"
+        what = f"Columns {some(constant.tolist())} are {alike}."
+        yield ERROR, what, "Fill all of them."
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
     elif drawn(r):

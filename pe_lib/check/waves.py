@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
@@ -109,21 +110,21 @@ class Sinusoid:
     @property
     def rank(self) -> float:
         """The share that agrees; of two alike the simpler."""
-        plain = self.own is None and self.other is None and self.kinds == (0, 1)
-        return float(self.agrees.mean()) - 0.02 * (not plain)
+        return float(self.agrees.mean()) - 0.02 * (not self.is_plain)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is sines and cosines of one series."""
+        return self.own is None and self.other is None and self.kinds == (0, 1)
 
     @property
     def name(self) -> str:
         """In a word of who printed it; empty if nobody did."""
-        plain = self.scale == 1 and self.kinds == (0, 1) and not self.other
-        if (
-            plain
-            and self.own is None
-            and self.series == Series(spacing=self.series.spacing)
-        ):
-            key = self.halves, self.cosine_first, self.series.spacing, int(self.start)
-            return NAMED.get(key, "") if self.start == int(self.start) else ""
-        return ""
+        spacing = self.series.spacing
+        usual = self.series == Series(spacing=spacing) and self.scale == 1
+        plain = usual and self.is_plain
+        key: Any = self.halves, self.cosine_first, spacing, self.start
+        return NAMED.get(key, "") if plain else ""
 
     @property
     def words(self) -> str:

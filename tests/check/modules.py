@@ -61,9 +61,32 @@ def picking(index):
     return make_class(Added, at=at)
 
 
+def from_offset(change):
+    """The class that counts on from change(offset)."""
+
+    def forward(self, x, offset=0):
+        begin = change(offset)
+        return x + self.pe[begin : begin + x.shape[1]].to(x.dtype)
+
+    return make_class(Added, forward=forward)
+
+
+def asked(change):
+    """The class that adds the rows of change(position_ids)."""
+
+    def forward(self, x, position_ids=None):
+        ids = torch.arange(x.shape[1]) if position_ids is None else position_ids
+        return x + self.pe[change(ids)].to(x.dtype)
+
+    return make_class(Added, forward=forward)
+
+
 def kept(keep):
     """The class that keeps its table as keep(module, rows) does."""
     return make_class(Added, keep=keep)
+
+
+PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
 
 
 class Looked(nn.Module):

@@ -7,11 +7,12 @@ import textwrap
 
 import pytest
 import torch
-from torch import nn
 
 from pe_lib.__main__ import main
 from pe_lib.check import check
 from pe_lib.check.child import answer
+from pe_lib.check.kinds import READERS
+from pe_lib.check.signature import Maker
 from tests.check.modules import Added, make_class
 
 FILE = """
@@ -202,16 +203,6 @@ def test_a_module_that_is_there_is_checked_at_its_width():
 
 
 def test_a_big_table_is_shared_by_all_copies():
-    class Big(nn.Module):
-        def __init__(self, width):
-            super().__init__()
-            self.register_buffer("pe", torch.zeros(2**18, width))
-
-        def forward(self, x):
-            return x + self.pe[: x.shape[1]]
-
-    from pe_lib.check.kinds import Added as Reader
-    from pe_lib.check.signature import Maker
-
-    r = Reader(Maker.of(Big, "added", 32), 32, None, None)
+    big = make_class(Added, rows=lambda _, width: torch.zeros(2**18, width))
+    r = READERS["added"](Maker.of(big, "added", 32), 32, None, None)
     assert r.is_big and r.copy(r.begun).pe is r.begun.pe

@@ -81,9 +81,10 @@ def drawn(base):
     return each(lambda self, y: y * self.by)(make_class(base, __init__=made))
 
 
-def at_third(y, value):
-    """One at each position but the third."""
-    return torch.where(torch.arange(y.shape[-2]) == 3, value, 1.0)[:, None]
+def hollow(_, y):
+    y = y.clone()
+    y[..., 3:4, :] = torch.nan
+    return y
 
 
 TAKES = "added", "rotary"
@@ -111,8 +112,6 @@ HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
     "formula": "it cannot be read",
     "widths": "at other widths too",
-    "device": "the mask of the test itself stays on the processor",
-    "dtype": "the mask of the test itself is float32",
 }
 FAULTS = {
     "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),
@@ -131,9 +130,7 @@ FAULTS = {
     "no buffer": Fault("warning", "device", kept_aside(setattr)),
     "not saved": Fault("note", "meta", kept_aside(not_saved)),
     "drawn": Fault("warning", "state_dict", drawn, KINDS, DRAWN),
-    "NaN": Fault(
-        "error", "finite", each(lambda _, y: y * at_third(y, torch.nan)), KINDS, HOLE
-    ),
+    "NaN": Fault("error", "finite", each(hollow), KINDS, HOLE),
     "all alike": Fault(
         "error",
         "axes",
@@ -172,9 +169,8 @@ def test_every_exemption_is_needed():
         assert {*fault.beside} <= seen, name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_check_has_a_fault(kind):
+def test_every_check_has_a_fault_in_some_kind():
     """Of those that no wrapper breaks there is one in test_faults."""
     told = {fault.check for fault in FAULTS.values()}
     told |= {where.split()[1] for _, where, *_ in NAMED}
-    assert {*names_of_checks(kind)} <= told
+    assert {name for kind in KINDS for name in names_of_checks(kind)} <= told
