@@ -29,6 +29,7 @@ NAME = "counting"
 PAGE = BOOK.pages[f"book/failures/{NAME}"]
 LABELS = [exercise.label for exercise in PAGE.exercises]
 FIRST, ENDLESS = "ex-who-wins", "ex-peel"
+WRONG = wrong_answers.collected()[FIRST].wrong[0].answer + 'because = "I guess so"'
 
 pytestmark = pytest.mark.skipif(
     not HOME.is_dir(), reason="no graders: `make graders` sets them up"
@@ -108,7 +109,7 @@ def faults(notebook: dict[str, Any], course: Path) -> dict[str, dict[str, Any]]:
     if alone.runs():  # else it would do what it tries to
         made["thief"] = answered(notebook, PAGE)
         answer("thief", FIRST, ATTACK.format(course=str(course)))
-    answer("wrong", FIRST, wrong_answers.collected()[FIRST].wrong[0].answer)
+    answer("wrong", FIRST, WRONG)
     endless = "import time\ndef three_back(mixture, weights):\n    time.sleep(9999)\n"
     answer("endless", ENDLESS, endless)
     answer("killed", FIRST, "import os\nos._exit(1)")
@@ -260,7 +261,7 @@ def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
     ids = {c.id: c.tagged("solution-")[0] for c in PAGE.cells if c.tagged("solution-")}
     faults = {
         "right": {},
-        "wrong": {FIRST: wrong_answers.collected()[FIRST].wrong[0].answer},
+        "wrong": {FIRST: WRONG},
         "endless": {ENDLESS: "def three_back(m, w):\n    while True:\n        pass\n"},
         "killed": {FIRST: "import os\nos._exit(1)"},
     }
