@@ -47,6 +47,17 @@ KINDS = {"exercise": "Exercise. ", "solution-start": "Solution of "}
 COPY = 'copy "Set-up" first'  # what the button of the site does
 COPIED = re.compile(f"^# {COPY}\n|(?:;|  #) {COPY}|{COPY}; ", re.MULTILINE)
 QUOTED_NAME = re.compile(r"`([A-Za-z_]\w+)")
+TELL = """\
+# Until this cell has run to its end, those below it say so, in one sentence.
+from IPython import get_ipython
+
+tell = getattr(get_ipython(), "set_custom_exc", lambda *_: None)
+tell((NameError,), lambda *_, **__: print("{before}"))
+
+{set_up}
+tell((), None)
+"""
+BEFORE = "Run the set-up, the first cell with code, to its end before this one."
 FIND = """\
 # Finds pe_lib, the library of the book, also in a folder above this.
 import sys
@@ -127,6 +138,7 @@ def make(
         if cell["id"] not in {one.id for one in opening}:
             cells.append(cell)
     first = next(i for i, cell in enumerate(cells) if cell["cell_type"] == "code")
+    text = TELL.format(before=BEFORE, set_up=text.rstrip())
     set_up = code("set-up", text.rstrip(), "setup")
     cells.insert(first, hidden(set_up, "Set-up: run this first"))
     if values:  # in view

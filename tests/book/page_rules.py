@@ -22,6 +22,7 @@ from manuscript import (
     count_words,
 )
 from manuscript.markdown import words
+from manuscript.stubs import in_view
 from manuscript.values import MARK
 from tests.book.code_lint import slips
 from website.live import extension
@@ -33,7 +34,8 @@ WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
 CELLS, FIRST_EXERCISE = 42, 26
 TITLE, OPENING = 60, 100
 CELL_LINES = 15
-LEVELS = {"predict", "modify", "build", "prove"}
+LEVELS = ["predict", "modify", "build", "prove"]
+REASON = 'assert len(str(because).split()) > 2, "because: your reason, in words"'
 # The page whose subject is its code: a whole model in view.
 WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
@@ -266,6 +268,19 @@ def exercises(page: Page) -> Iterator[str]:
         )
 
 
+def levels(page: Page) -> Iterator[str]:
+    """From what one predicts, with a reason, to what one proves."""
+    titles = [one.title.lower() for one in page.exercises]
+    found = [x for title in titles for x in LEVELS if f" {x}, " in title]
+    if found != sorted(found, key=LEVELS.index):
+        yield f"{found} do not rise: {LEVELS}"
+    for one in page.exercises:
+        check = page.checks.get(one.label, "...")
+        asks = "`because`" in one.text and REASON in in_view(check)
+        if " Predict, " in one.title and not asks:
+            yield f"{one.label} asks for `because`, and its check in view: {REASON}"
+
+
 def furniture(page: Page, told: bool) -> Iterator[str]:
     """One answer and one way on: where a told story ends, else in the first cell and
     the last."""
@@ -364,7 +379,8 @@ def reserved(page: Page) -> Iterator[str]:
 
 
 OF_A_CHAPTER: tuple[Rule, ...] = (
-    *(opening, executed, code, values, outputs, figures, checked, exercises, norms),
+    *(opening, executed, code, values, outputs, figures, checked, exercises, levels),
+    norms,
 )
 OF_THE_PATH: tuple[Rule, ...] = (*(lengths, whole, cells, beginning, order, reserved),)
 

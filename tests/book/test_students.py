@@ -121,7 +121,7 @@ def test_checks_tell_right_from_wrong(
             assert run(stubs[label], tried) is None, label
             assert run(check, tried), f"{label}: the check passes without an answer"
             for wrong in COLLECTED[label].wrong:
-                assert_fails_with(wrong, check, dict(names))
+                assert_fails_with(wrong, check, names | {"because": wrong.thinks})
             asked = [REPORTER, stubs[label], reports[label]]
             assert_unanswered(label, asked, dict(names))
             assert run(right[label], names) is None
@@ -133,6 +133,8 @@ def test_checks_tell_right_from_wrong(
                     assert problem is None, (label, name, equal, problem)
                 for other in unlike(names[name]):
                     assert run(check, names | {name: other}), (label, name, other)
+                problem = run(check, names | {name: in_float32(names[name])})
+                assert not problem or "float32" in str(problem), (label, name, problem)
                 hidden = COLLECTED[label].hidden_check(check)
                 for other in pretenders(names[name], in_view(check), names):
                     refused = run(without_view(hidden), names | {name: other})
@@ -168,6 +170,21 @@ def other_forms(value: Any) -> Iterator[Any]:
             yield np.float64(value)
         case _:
             yield value
+
+
+def in_float32(value: Any) -> Any:
+    """The same with fewer digits, or a function that returns such."""
+    if callable(value) and not isinstance(value, type):
+        return lambda *given, **more: in_float32(value(*given, **more))
+    match value:
+        case tuple() | list():
+            return type(value)(map(in_float32, value))
+        case float():
+            return np.float32(value)
+        case np.ndarray() if value.dtype.kind == "f":
+            return value.astype(np.float32)
+    is_tensor = getattr(value, "is_floating_point", bool)()
+    return value.float() if is_tensor else value
 
 
 def unlike(value: Any) -> Iterator[Any]:

@@ -99,6 +99,17 @@ def {called}(*_):
 """
 
 
+def guess(label: str) -> str:
+    """A common wrong answer, with a reason where one is asked for."""
+    return wrong_answers.collected()[label].wrong[0].answer + '\nbecause = "I guess so"'
+
+
+def called(page: manuscript.Page) -> str:
+    """The function that the last exercise of a page asks for."""
+    *_, last = page.solutions.values()
+    return re.findall(r"^def (\w+)", last, re.MULTILINE)[0]
+
+
 def proof_of(page: manuscript.Page) -> str:
     """The exercise that has one."""
     return next(filter(edition.proof_points, page.solutions))
@@ -109,7 +120,6 @@ def faults(
 ) -> dict[str, dict[str, Any]]:
     """A submission for each of them, by a student who is called after it."""
     first, *_, last = page.solutions
-    called = re.findall(r"^def (\w+)", page.solutions[last], re.MULTILINE)[0]
     names = "right wrong elsewhere deleted unchecked endless killed bare skipped leak"
     made = {name: answered(notebook, page) for name in [*names.split(), "late"]}
 
@@ -119,11 +129,11 @@ def faults(
     if alone.runs():  # else it would do what it tries to
         made["thief"] = answered(notebook, page)
         answer("thief", first, ATTACK.format(course=str(course)))
-    answer("wrong", first, wrong_answers.collected()[first].wrong[0].answer)
-    endless = f"import time\ndef {called}(*_):\n    time.sleep(9999)\n"
+    answer("wrong", first, guess(first))
+    endless = f"import time\ndef {called(page)}(*_):\n    time.sleep(9999)\n"
     answer("endless", last, endless)
     answer("killed", first, "import os\nos._exit(1)")
-    answer("leak", last, LEAK.format(called=called))
+    answer("leak", last, LEAK.format(called=called(page)))
     made["leak"]["cells"].append(edition.code("later", r"print('\n'.join(In))"))
     answer("skipped", first, "")
     cells(made["skipped"])[f"check-{first}"]["metadata"]["tags"] = ["skip-execution"]
@@ -290,8 +300,10 @@ def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
     ids = {c.id: c.tagged("solution-")[0] for c in PAGE.cells if c.tagged("solution-")}
     faults = {
         "right": {},
-        "wrong": {FIRST: wrong_answers.collected()[FIRST].wrong[0].answer},
-        "endless": {ENDLESS: "def three_back(m, w):\n    while True:\n        pass\n"},
+        "wrong": {FIRST: guess(FIRST)},
+        "endless": {
+            ENDLESS: f"def {called(PAGE)}(*_):\n    while True:\n        pass\n"
+        },
         "killed": {FIRST: "import os\nos._exit(1)"},
     }
     for student, answers in faults.items():

@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import nbclient
 import nbformat
 import pytest
 
@@ -94,13 +95,31 @@ def sources(notebook):
 TITLED = "#@title The check of your answer\n"
 
 
+def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page):
+    """Nothing else is red, and once it has run, errors are Python's own."""
+    made = edition.make(page)
+    made["cells"].append(edition.code("typo", "misspelt"))
+    notebook = nbformat.from_dict(
+        made | {"cells": [c | {"source": edition.source(c)} for c in made["cells"]]}
+    )
+    set_up, *others = (c for c in notebook.cells if c.cell_type == "code")
+
+    def seen():
+        nbclient.NotebookClient(notebook, allow_errors=True).execute()
+        return [[o.get("ename", o.get("text")) for o in c.outputs] for c in others]
+
+    assert seen()[-1] == ["NameError"]
+    set_up.source = set_up.source.replace("pe_lib", "gone")
+    said = [f"{edition.BEFORE}\n"]
+    assert [text for text in seen() if text] == 5 * [said]
+    assert [o.ename for o in set_up.outputs] == ["ModuleNotFoundError"]
+
+
 def test_answers_are_out_and_all_else_stays(page):
     made = edition.make(page)
     title, set_up, *rest = sources(made)
     assert title == "# Title"
-    assert set_up.startswith("#@title Set-up") and set_up.endswith(
-        "exercise.scores = {}"
-    )
+    assert set_up.startswith("#@title Set-up") and set_up.endswith("tell((), None)")
     assert set_up.index("import pe_lib") < set_up.index("import numpy")
     assert rest == [
         "#@title Draws figure 1\nshow()",

@@ -46,8 +46,8 @@ FIRST = "start.js"
 """The one script that an ordinary page loads."""
 
 OURS = [
-    ROOT / "website" / name
-    for name in ("__init__.py", "live/__init__.py", "live/inside.py")
+    ROOT / "website" / f"{name}.py"
+    for name in ("__init__", "live/__init__", "live/inside", "live/backend")
 ]
 """Of the site's own modules those that run in the browser, under their full names."""
 FIRST_FILES = ("python", "library", "drawing", "book")

@@ -68,8 +68,6 @@ class Stream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Print."""
-        if not isinstance(text, str):
-            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self.waiting += text
         if len(self.waiting) > 4000:
             self.flush()
@@ -144,21 +142,17 @@ def prepare() -> None:
     os.chdir("/live/lib/book/beyond")  # whose kept files cells read
     os.access = is_there  # permissions are unknown here
     time.sleep = sleep  # type: ignore[assignment]
-    os.environ["MPLBACKEND"] = "module://live_backend"
+    os.environ["MPLBACKEND"] = "module://website.live.backend"
     builtins.input = ask
-    builtins.exit = builtins.quit = leave  # type: ignore[assignment]
+    builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
     logging.getLogger("matplotlib.font_manager").addFilter(is_first)
-    sys.modules["ml_dtypes"] = Missing("ml_dtypes")
-    matplotlib = types.ModuleType("live_backend")
-    matplotlib.__getattr__ = _backend  # type: ignore[method-assign]
-    display = types.ModuleType("IPython.display")
-    display.display = show  # type: ignore[attr-defined]
-    ipython = types.ModuleType("IPython")
-    ipython.get_ipython = lambda: None  # type: ignore[attr-defined]
-    ipython.version_info = (9, 0, 0)  # type: ignore[attr-defined]
-    ipython.display = display  # type: ignore[attr-defined]
-    sys.modules |= {"live_backend": matplotlib}
-    sys.modules |= {"IPython": ipython, "IPython.display": display}
+    display, ipython = map(types.ModuleType, ("IPython.display", "IPython"))
+    vars(display).update(display=show)
+    vars(ipython).update(
+        display=display, get_ipython=lambda: None, version_info=(9, 0, 0)
+    )
+    for module in (display, ipython, Missing("ml_dtypes")):
+        sys.modules[module.__name__] = module
     sys.meta_path.insert(0, Packs())
     forget()
 
@@ -182,37 +176,12 @@ def ask(_prompt: object = "") -> NoReturn:
     raise EOFError(NO_INPUT)
 
 
-def leave(_code: object = None) -> NoReturn:
-    """``exit``: the engine's own would end it."""
-    raise SystemExit
-
-
 def is_first(record: logging.LogRecord) -> bool:
     """Whether it is the first of a cell to miss a font; it says so in a sentence."""
     record.msg, record.args = NO_FONT, ()
     first = record.msg not in _said
     _said.add(record.msg)
     return first
-
-
-def _backend(name: str) -> Any:
-    """matplotlib's inline backend, when matplotlib asks for it."""
-    from matplotlib.backend_bases import FigureManagerBase
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    class Manager(FigureManagerBase):
-        @classmethod
-        def pyplot_show(cls, **_options: Any) -> None:
-            show_all()
-
-    class Canvas(FigureCanvasAgg):
-        manager_class = Manager
-
-    made = {"FigureCanvas": Canvas, "FigureManager": Manager}
-    sys.modules["live_backend"].__dict__.update(made)
-    if name not in made:
-        raise AttributeError(name)
-    return made[name]
 
 
 class Missing(types.ModuleType):

@@ -29,14 +29,6 @@ export const paint = (pre, source) => {
   pre.replaceChildren(...parts, `${source.slice(end)}\n`);
 };
 
-const insert = (area, text) => {
-  // The browser's own way of typing can be undone; setRangeText cannot.
-  if (!document.execCommand("insertText", false, text)) {
-    area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
-    area.dispatchEvent(new Event("input"));
-  }
-};
-
 export const edit = (original, source, label, { changed, run }) => {
   const frame = document.createElement("div");
   frame.className = "live-editor";
@@ -63,7 +55,7 @@ export const edit = (original, source, label, { changed, run }) => {
     else if (event.key === "Enter") {
       const line = area.value.slice(0, area.selectionStart).split("\n").pop();
       const deeper = /:\s*(#.*)?$/.test(line) ? "    " : "";
-      insert(area, `\n${/^ */.exec(line)[0]}${deeper}`);
+      document.execCommand("insertText", false, `\n${/^ */.exec(line)[0]}${deeper}`); // can be undone
     } else return;
     event.preventDefault();
   });

@@ -189,12 +189,13 @@ export const begin = async (box, base, asked) => {
     differs: (cell) => `differs${why(cell)}`,
     raised: ({ error: { ename, evalue, line } }) => `raised ${ename}${line ? ` in line ${line}` : ""}${evalue ? `: ${short(evalue)}` : ""}`,
   };
+  const behind = (cell, what) => ["late", `not ${what} ${cell.basis === GONE ? "in this Python" : "since your change"}`];
   // Of an answer, [state, text]; one that is not begun is nothing.
   const verdict = (cell) => {
     const of = cell.state === "raised" ? cell : cells[cell.index + 1];
     if (!cell.edited) return ["", ""];
     if (!ended(of)) return [of.state, words[of.state](of)];
-    if (late(of)) return ["late", of.basis === GONE ? "not checked in this Python" : "not checked since your change"];
+    if (late(of)) return behind(of, "checked");
     const proof = () => `Right. Now ${cell.solution ? "compare your proof with the solution" : "read your proof once more"}: ${PROVED}`;
     if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? proof() : "Right."];
     const { ename, evalue, line } = of.error;
@@ -205,8 +206,7 @@ export const begin = async (box, base, asked) => {
   const show = (cell) => {
     if (!cell.mark) return;
     const answer = cell.stub === undefined ? cells[cell.index - 1] : cell; // of a check
-    let state = late(cell) ? "late" : cell.state;
-    let text = state === "late" ? (cell.basis === GONE ? "not run in this Python" : "not run since your change") : words[state](cell);
+    let [state, text] = late(cell) ? behind(cell, "run") : [cell.state, words[cell.state](cell)];
     if (answer === cell) [state, text] = verdict(cell);
     else if (answer?.edited && answer.stub !== undefined) state = text = ""; // the answer says it
     cell.mark.textContent = text;
