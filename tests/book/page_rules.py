@@ -101,7 +101,7 @@ def opening(page: Page) -> Iterator[str]:
 
 
 def executed(page: Page) -> Iterator[str]:
-    """In one run from top to bottom, by `make outputs`, small enough to open."""
+    """In one run from top to bottom, by `make outputs`."""
     again = f"run it: .venv/bin/python -m tools.execute {page.name}.ipynb"
     counts = [cell.execution_count for cell in page.code_cells]
     if counts != list(range(1, len(counts) + 1)):

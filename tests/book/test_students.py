@@ -136,7 +136,8 @@ def test_checks_tell_right_from_wrong(
                 hidden = COLLECTED[label].hidden_check(check)
                 for other in pretenders(names[name], in_view(check), names):
                     refused = run(without_view(hidden), names | {name: other})
-                    assert refused or not getattr(other, "strays", True), (label, name)
+                    alike = isinstance(other, Recited) and other.excused
+                    assert refused or alike, (label, name)
 
 
 def without_view(check: str) -> str:
@@ -161,10 +162,10 @@ def other_forms(value: Any) -> Iterator[Any]:
             yield tuple(value)
         case bool() | str() | None:
             yield value
-        case int() | float():
-            yield np.float64(value)
         case np.generic():
             yield value.item()
+        case int() | float():
+            yield np.float64(value)
         case _:
             yield value
 
@@ -199,7 +200,7 @@ class Recited:
     def __init__(self, function: Callable[..., Any], like: Callable[..., Any]) -> None:
         self.function, self.like = function, like
         self.first: list[Any] = []
-        self.strays = False
+        self.excused = like is sizes  # until it was asked something of another size
 
     def __call__(self, *given: Any) -> Any:
         plain = [one.tolist() if hasattr(one, "tolist") else one for one in given]
@@ -207,7 +208,7 @@ class Recited:
         self.first = self.first or [like, self.function(*given)]
         if like == self.first[0]:
             return self.function(*given)
-        self.strays = True
+        self.excused = False
         return self.first[1]
 
 

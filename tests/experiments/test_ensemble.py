@@ -153,3 +153,9 @@ def test_a_gap_between_two_tokens_is_one_of_offsets():
     for ours, all_of in zip(found.angles, every.angles, strict=True):
         assert torch.equal(ours, all_of[..., at, :])
     assert torch.equal(found.codes[6:], model.table[6:, None, at])
+
+
+def test_slopes_are_one_for_each_head():
+    three = Scheme(bias="alibi", slopes=(1.0, 0.5, 0.25))
+    with pytest.raises(ValueError, match="slopes must be one for each of 2 heads"):
+        train("copy", {"mine": three}, steps=1)

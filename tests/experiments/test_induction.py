@@ -62,6 +62,34 @@ def weights_of(
     return found
 
 
+def test_codes_only_and_without_codes() -> None:
+    """Codes only: other words, same looks. Without: with W = 0, codes move nothing."""
+    model = TwoLayers(Settings(), generator())
+    first, second = (
+        torch.randperm(128, generator=generator(s))[None, :9] for s in (1, 2)
+    )
+    for only in (False, True):
+        changed = Intervention(codes_only=only)
+        looks = [weights_of(model, words, 0, changed)[0] for words in (first, second)]
+        assert torch.equal(*looks) == only
+    zero = np.zeros((32, 32))
+    with torch.no_grad():
+        model.maps["query0"].zero_()
+    for without in (False, True):
+        changed = Intervention(between_codes=zero, without_codes=without)
+        far = [weights_of(model, first, at, changed)[1] for at in (0, 400)]
+        assert torch.allclose(*far, atol=1e-5) == without
+
+
+def test_unknown_names_are_refused() -> None:
+    """Before anything is trained."""
+    for more, named in (({"what": "sees"}, "what"), ({"schemes": ["T"]}, "schemes")):
+        with pytest.raises(ValueError, match=f"{named} must be "):
+            induction.measure(
+                **{"schemes": ["zero"], "seeds": 1, "test_lengths": (32,)} | more
+            )
+
+
 def test_the_model_is_two_softmaxes_in_a_row() -> None:
     """Against NumPy, with and without another matrix between the codes."""
     model = TwoLayers(Settings(), generator())
