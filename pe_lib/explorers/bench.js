@@ -177,29 +177,30 @@
   const BETWEEN = { dials: waves("ink"), formula: waves("sine"), rotation: waves("sine") };
 
   // From a query to a key, along the right.
-  const arc = (kind, from, to, picked) => {
+  const arc = (kind, from, to, share, picked) => {
     const up = Math.sign(to.y - from.y), a = from.y + 0.16 * up * from.h, b = to.y - 0.16 * up * to.h;
-    const width = ` stroke-width="${plain(within(picked ? 1.6 : kind === "right" ? 0.6 : 0.35, Math.min(from.h, to.h) / 14, 2), 2)}"`;
+    const width = ` stroke-width="${plain(within(picked ? 1.6 : kind === "right" ? 0.6 : 0.35, Math.min(from.h, to.h) / 14, 2), 2)}"${share < 1 ? ` opacity="${plain(share, 2)}"` : ""}`;
     const s = Math.min(9, 0.3 * from.h), tipped = (y, x, dip) => (to.h < 7 ? "" : `M${at(PORT + 6, y - 4 + dip)}L${at(PORT, y)}L${at(PORT + x, y + 4 + dip)}`);
     if (!up) return path(kind, `M${at(PORT, a - s)}C${at(PORT + 24, a - s - 6)} ${at(PORT + 24, a + s + 6)} ${at(PORT, a + s)}${tipped(a + s, 5, 1)}`, width);
     const out = PORT + Math.min(112, 9 + 0.55 * Math.abs(b - a));
     return path(kind, `M${at(PORT, a)}C${at(out, a)} ${at(out, b)} ${at(PORT, b)}${tipped(b, 6, 0)}`, width);
   };
-  // What is drawn of the arrows: [kind, key, query]; where nothing is told apart, a fog.
+  // What is drawn of the arrows: [kind, key, query, share of the ink], since all arrows of a
+  // draw have that of one; where nothing is told apart, a fog.
   const arrowsOf = (state, { keys, lag, right }, places) => {
     const fog = named(state) === "none";
-    const found = range(state.words).flatMap((t) => (t < lag && !fog ? [] : keys[t].map((s) => [right(t) ? "right" : keys[t].length > 1 ? (fog ? "fog" : "draw") : "wrong", s, t])));
+    const found = range(state.words).flatMap((t) => (t < lag && !fog ? [] : keys[t].map((s) => [right(t) ? "right" : keys[t].length > 1 ? (fog ? "fog" : "draw") : "wrong", s, t, fog ? 1 : 1 / keys[t].length])));
     const kept = fog ? found.filter(([, s, t]) => s !== t && Math.min(places[s].h, places[t].h) > THIN) : found;
     return kept.toSorted((a, b) => (a[0] === "right") - (b[0] === "right"));
   };
 
   // The same arrows lying down: for the strip that stays where there is no room.
   const lying = (state, arrows) => {
-    const x = (t) => 8 + (t * 124) / (state.words - 1), thin = state.words > 20;
-    return arrows.filter(([kind]) => kind !== "fog" || state.words < 9).map(([kind, s, t]) => {
+    const x = (t) => 8 + (t * 124) / (state.words - 1), width = within(0.4, 18 / state.words, 1.8);
+    return arrows.filter(([kind]) => kind !== "fog" || state.words < 9).map(([kind, s, t, share]) => {
       const high = 40 - Math.min(34, 6 + 0.42 * Math.abs(x(t) - x(s)));
-      return path(kind, s === t ? `M${at(x(t) - 3, 40)}c-7 -14 13 -14 6 0` : `M${at(x(t), 40)}C${at(x(t), high)} ${at(x(s), high)} ${at(x(s), 40)}`, ` stroke-width="${thin ? 1 : 1.8}"`);
-    }).join("") + range(state.words).map((t) => circle("solid", thin ? 1 : 2.2, x(t), 44)).join("");
+      return path(kind, s === t ? `M${at(x(t) - 3, 40)}c-7 -14 13 -14 6 0` : `M${at(x(t), 40)}C${at(x(t), high)} ${at(x(s), high)} ${at(x(s), 40)}`, ` stroke-width="${plain(width, 2)}" opacity="${plain(share, 2)}"`);
+    }).join("") + range(state.words).map((t) => circle("solid", 0.6 + width, x(t), 44)).join("");
   };
 
   // Words
@@ -244,7 +245,7 @@
       : `Each hand has its own frequency. ${state.words > MADE ? "The head was made at five words, and still: " : ""}${state.words > MADE ? lower(score(now)) : score(now)}${now.lamps.every(Boolean) ? " All three lamps: so it is at every length (theorem)." : ""}`),
     rotation: ({ k }, now) => (now.of ? `T(${k}) rotates every key by the same angles, ${k === 1 ? "one step" : `${number(k)} steps`}, wherever it is. ${score(now)}` : `T(${k}) looks ${number(k)} back, and no word has so many before it.`),
     module: ({ words, start }, now) => (now.refused ? `IndexError: no rows ${STARTS[start]}:${STARTS[start] + words}. The buffer ends at ${TABLE - 1}, and the module says so.`
-      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1} of the buffer, in float32: blue columns are sines, orange ones cosines. ${score(now)}`),
+      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1} of the buffer, in float32: sines blue, cosines orange, negative numbers black. ${score(now)}`),
   };
   const TITLES = {
     none: () => "No positions", counting: ({ squared }) => (squared ? "Counting: t and t²" : "Counting: t"), normalised: () => "Normalised: t/(n − 1)",
@@ -254,10 +255,10 @@
   const TASKS = {
     none: ["Swap New and old. Which arrow changes?", ({ swapped }) => swapped, "<b>None.</b> Without positions, order is not seen."],
     counting: ["Stretch the text. Then add t², and see what it costs.", ({ squared, words }) => squared && words > 9, "<b>It works, and grows without end.</b>"],
-    normalised: ["Stretch the text to nine words: where do the arrows lead?", ({ words }) => words > 7 && words < 11, "<b>Two words back.</b> A step is about half as large now."],
-    binary: ["Add words until an arrow goes astray.", (_, { hits, of }) => hits < of, "<b>The carry.</b> No head can follow it for long."],
-    dials: ["Stretch the text until a lamp goes out.", (_, { lamps }) => !lamps[0], "<b>Not unique any more:</b> the rest still holds."],
-    formula: ["Try to break this head: stretch the text.", ({ words, free }) => words === 64 && !free, "<b>63 of 63.</b> Now fit a head freely."],
+    normalised: ["Make the text nine words long: where do the arrows lead?", ({ words }) => words > 7 && words < 11, "<b>Two words back.</b> A step is about half as large now."],
+    binary: ["Find the shortest text in which an arrow goes astray.", ({ words }) => words === MADE + 1, "<b>Six words.</b> No head can follow the carry for long."],
+    dials: ["Find the shortest text at which a lamp goes out.", ({ words }) => words === 9, "<b>Nine: not unique any more.</b> The rest still holds."],
+    formula: ["Try to break this head, with up to 64 words.", ({ words, free }) => words === 64 && !free, "<b>63 of 63.</b> Now fit a head freely."],
     rotation: ["Drag the tip of the last arrow three words back.", ({ k }) => k === 3, "<b>The same three turns for all words.</b>"],
     module: ["Drag the start, at the right, to the end of the buffer.", (_, { refused }) => refused, "<b>Refused,</b> where a slice would be silently empty."],
   };
@@ -272,6 +273,10 @@
   ];
   const tabs = ({ page, home }) => ICONS.map((icon, i) => `<g class="tab ${NAMES[i]}${i > home ? " later" : ""}" transform="${moved(TAB(i), 20)}">${icon}${path("check", "M-4 -15l3 3l6 -7")}</g>`).join("") +
     path("hair", `M0 42H260`) + path("here", `M${at(TAB(page) - 13, 42)}h26`);
+  // What is taken at the right of the arrows, with its name.
+  const RIGHT = 247, stage = (i) => TOP + 24 + 43 * i;
+  const scale = path("edge", `M${RIGHT} ${stage(0)}V${stage(STARTS.length - 1)}`) + text(RIGHT + 12, TOP + 6, "start", "value") +
+    STARTS.map((at, i) => path("edge", `M${RIGHT - 4} ${stage(i)}h8`) + text(RIGHT - 14, stage(i) + 5, at, "row")).join("");
   const SLIDE = 74, LONG = 172, lengthAt = (words) => SLIDE + (LONG / 5) * (Math.log2(words) - 1);
 
   drawings.bench = {
@@ -290,12 +295,13 @@
       const beam = query < 0 ? [] : now.rows[query].map((w, s, all) => (w < 0.005 ? "" : block("beam", 0, places[s].y - places[s].h / 2, PORT - 4, places[s].h, ` opacity="${plain(w / Math.max(...all), 2)}"`)));
       const names = places.map(({ y, h }, t) => (h < 14 ? "" : text(50, y + 6, t < MADE ? WORDS[orderOf(state)[t]] : t, t === query ? "picked" : t < MADE ? "word" : "count")));
       const gap = places[MADE]?.h < 14 ? text(44, (places[MADE].y + places[words - 1 - LAST].y) / 2 + 6, "⋮", "count") : "";
-      const found = arrowsOf(state, now, places), arrows = found.map(([kind, s, t]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query));
+      const found = arrowsOf(state, now, places), arrows = found.map(([kind, s, t, share]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query ? 1 : share, t === query));
       const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 75, 179][i], 402) + text([16, 85, 189][i], 407, lamp, now.lamps[i] ? "lit" : "unlit"));
       return {
         svg: tabs(state) + text(0, 64, TITLES[name](state), "title") + beam.join("") + places.map((row, t) => GLYPHS[name](t, row, state)).join("") +
           (places[MADE]?.h < THIN ? BETWEEN[name]?.(state, places) ?? "" : "") + names.join("") + gap + arrows.join("") +
-          text(0, 370, count(words, "word"), "length") + path("edge", `M${SLIDE} 364h${LONG}M${at(lengthAt(MADE), 356)}v16${name === "module" ? `M236 ${TOP + 24}v215` : ""}`) + lamps.join(""),
+          text(0, 370, count(words, "word"), "length") + path("edge", `M${SLIDE} 364h${LONG}M${at(lengthAt(MADE), 356)}v16`) + lamps.join("") +
+          (name === "module" ? scale : name === "rotation" ? text(PORT + 85, places.at(-1 - within(1, state.k, words - 1)).y + 5, `k = ${state.k}`, "value") : ""),
         strip: lying(state, found), title: TITLES[name](state), page: name,
         sentence: query < 0 ? SENTENCES[name](state, now) : told(state, now, query),
         reached: name === NAMES[state.home] && Boolean(TASKS[name][1](state, now)),
@@ -304,7 +310,7 @@
     handles(state) {
       const { page, home, words, k, start, query } = state, name = named(state), places = placesOf(Math.round(words)), last = places.at(-1);
       const row = (y) => places.findIndex((place) => y <= place.y + place.h / 2);
-      const back = Math.min(Math.round(k), places.length - 1);
+      const back = within(1, Math.round(k), places.length - 1);
       return [
         {
           label: "Encoding", text: TITLES[name](state), x: TAB(page), y: 20, hit: [-TAB(page), -20, TAB(home) + 16, 44], sign: false, hidden: !home,
@@ -323,7 +329,7 @@
           value: k, low: 1, high: 8, step: 1, along: [0, -1], from: [0, last.y], read: (up) => places.length - 1 - Math.max(0, row(last.y - up)), set: (to) => ({ k: Math.round(to) }),
         },
         {
-          label: "Start, the position of the first word", text: `start ${STARTS[Math.round(start)]}`, x: 236, y: TOP + 24 + 43 * start, hidden: name !== "module",
+          label: "Start, the position of the first word", text: `start ${STARTS[Math.round(start)]}`, x: RIGHT, y: stage(start), hit: [-32, -22, 44, 44], hidden: name !== "module",
           value: start, low: 0, high: STARTS.length - 1, step: 1, along: [0, 43], set: (to) => ({ start: Math.round(to) }),
         },
         { label: "Swap New and old", pressed: state.swapped, press: () => ({ swapped: !state.swapped }), hidden: name !== "none" },

@@ -155,19 +155,20 @@ const begin = (root) => {
   const svg = root.querySelector("svg"), picture = root.querySelector(".picture"), said = root.querySelector(".line"), reward = root.querySelector(".reward");
   const quiet = matchMedia("(prefers-reduced-motion: reduce)");
   const buttons = document.createElement("div");
-  let state = { ...drawing.start, ...given }, shown = state, gliding = 0, ticking = 0;
+  let state = { ...drawing.start, ...given }, shown = state, found, gliding = 0, ticking = 0;
   buttons.className = "buttons";
   root.querySelector("output").after(buttons);
   svg.setAttribute("role", "group");  // what has a part to take is no picture any more
 
   const show = (now) => {
-    const { svg, sentence, reached } = (root.seen = drawing.view((shown = now)));
+    const seen = (root.seen = drawing.view((shown = now))), { svg, sentence } = seen;
+    const reached = seen.reached && state !== found;  // what its reader did, and not how it was found
     picture.innerHTML = svg;
     root.dispatchEvent(new Event("seen"));
     if (said.textContent !== sentence) said.textContent = sentence;
     reward.hidden = !reached;
     if (reached && !root.classList.contains("reached")) root.dispatchEvent(new CustomEvent("reached", { bubbles: true }));
-    root.classList.toggle("reached", Boolean(reached));
+    root.classList.toggle("reached", reached);
     drawing.handles(now).forEach((handle, i) => tell(elements[i], handle));
   };
   // Shows a state, at once or on a way of so many milliseconds; then lets it move by itself.
@@ -175,6 +176,7 @@ const begin = (root) => {
     const before = shown, begun = performance.now();
     cancelAnimationFrame(gliding);
     state = next;
+    root.dispatchEvent(new CustomEvent("put", { detail: state }));
     again.hidden = false;
     const step = (time) => {
       const part = quiet.matches || !ms ? 1 : within(0, (time - begun) / ms, 1);
@@ -297,6 +299,11 @@ const begin = (root) => {
   buttons.append(again);
   show(state);
   again.hidden = true;
+  // Its page may begin elsewhere: "Start again" leads back to how it is stored.
+  root.addEventListener("begin", ({ detail }) => {
+    show((state = found = { ...state, ...detail }));
+    again.hidden = false;
+  });
   addEventListener("beforeprint", () => show({ ...drawing.start, ...given }));
   addEventListener("afterprint", () => show(state));
   new IntersectionObserver(([seen], watch) => {

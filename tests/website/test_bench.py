@@ -70,6 +70,41 @@ def test_closed_stays_closed_and_found_stays_found(at):
     assert not page.locator(f"{BENCH} .binary > .check").is_visible()
 
 
+def test_a_length_goes_along(at):
+    """To the next page, where it is no answer yet; "Start again" is five words."""
+    page = at("book/failures/normalised").page
+    words = page.locator(BENCH).get_by_role("slider", name="Words in the text")
+    assert words.get_attribute("aria-valuenow") == "5"
+    words.press("End")
+    words.press("Home")
+    for _ in range(7):
+        words.press("ArrowRight")
+    for name in ("failures/criteria", "pytorch/module"):
+        page.goto(re.sub(r"book/.*(?=\.html)", f"book/{name}", page.url))
+        assert words.get_attribute("aria-valuetext") == "9 words"
+        assert page.locator(f"{BENCH} .reward").is_hidden()
+    page.get_by_role("button", name="Start again").click()
+    page.reload()
+    assert words.get_attribute("aria-valuenow") == "5"
+    for other in ("[65]", '["9"]', "[null]", "[2.5]", "{"):
+        page.evaluate("other => localStorage.setItem('bench-words', other)", other)
+        page.reload()
+        assert words.get_attribute("aria-valuenow") == "5"
+
+
+def test_its_goal_lights_where_the_text_asks(at):
+    page = at("book/failures/binary").page
+    goal = page.locator(f"{BENCH}.asked > .goal")
+    page.wait_for_timeout(100)
+    assert goal.count() == 0
+    page.locator("main p > strong", has_text="Try it first").evaluate(
+        "(asks) => asks.scrollIntoView({ block: 'center' })"
+    )
+    goal.wait_for()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    goal.wait_for(state="detached")
+
+
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
     page = at(PATH[-1].name).page

@@ -1,5 +1,6 @@
 // The bench of a page: where there is no room beside the text, a strip with the same arrows
-// lying down, open until a reader closes it. What was found on a page has its tick on all.
+// lying down, open until a reader closes it. What was found on a page has its tick on all,
+// and a text is as long as on the page before.
 "use strict";
 {
   const root = document.querySelector('[data-drawing="bench"]'), fold = document.createElement("details");
@@ -24,6 +25,14 @@
     tick();
   });
   tick();
+
+  const [words] = kept("bench-words");
+  if (Number.isInteger(words) && words > 1 && words < 65) root.dispatchEvent(new CustomEvent("begin", { detail: { words } }));
+  root.addEventListener("put", ({ detail }) => keep("bench-words", [detail.words]));
+
+  // Its goal lights while the text that asks for it is read.
+  const asks = [...document.querySelectorAll("main p > strong")].find(({ textContent }) => textContent.startsWith("Try it"));
+  if (asks) new IntersectionObserver(([{ isIntersecting }]) => root.classList.toggle("asked", isIntersecting), { rootMargin: "-15% 0px -25%" }).observe(asks);
 
   const wide = matchMedia("(min-width: 80rem)");
   const open = () => (fold.open = wide.matches || !kept("bench-closed").size);
