@@ -83,6 +83,13 @@ def masked(image: re.Match[str]) -> str:
     return "".join([*parts, "</g>"])
 
 
+def rounded(coordinates: re.Match[str]) -> str:
+    """Round to hundredths of a point, which nobody sees."""
+    return re.sub(
+        r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", coordinates[0]
+    )
+
+
 def inline_svg(source: str, *, prefix: str, label: str, maps: bool = True) -> str:
     """Return `source` as an element that can stand in a page beside others.
 
@@ -99,6 +106,7 @@ def inline_svg(source: str, *, prefix: str, label: str, maps: bool = True) -> st
     svg = re.sub(
         r"(<text[^>]*font-size: )([\d.]+px)", r"\1calc(\2 * var(--letters, 1))", svg
     )
+    svg = re.sub(r'\b(?:d|x|y)="[^"]*"', rounded, svg)
     wide = re.search(r'width="([\d.]+)pt"', svg)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)

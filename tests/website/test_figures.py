@@ -124,3 +124,17 @@ def test_grey_letters_have_more_contrast_than_grey_lines(axes):
     svg = inline(axes)
     assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
     assert "stroke: var(--edge" in svg
+
+
+def test_coordinates_are_no_finer_than_a_hundredth_of_a_point(axes):
+    axes.plot(np.linspace(0, 1, 50), np.sin(np.linspace(0, 9, 50)))
+    svg = inline(axes)
+    places = re.findall(r'\b(?:d|x|y)="[^"]*"', svg)
+    assert len(places) > 20
+    assert not re.search(r"\.\d{3,}", " ".join(places))
+    (before,) = re.findall(r'id="line2d_\d+">\s*<path d="([^"]{900,})"', stored(axes))
+    (after,) = [place[3:-1] for place in places if len(place) > 600]
+    exact, seen = (
+        np.array(re.findall(r"-?[\d.]+", path), float) for path in (before, after)
+    )
+    assert seen == pytest.approx(exact, abs=0.0051)
