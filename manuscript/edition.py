@@ -194,7 +194,8 @@ def _cells(
 def exercises(notebook: Notebook, page: Page) -> Notebook:
     """The exercises of an edition, below the cells on which they rest.
 
-    These are found from the answers, from the checks and from what the text quotes.
+    These are found from the answers, from the checks, from the code that an exercise is
+    about, and from what its text quotes.
     """
     cells = notebook["cells"]
     answers = [i for i, cell in enumerate(cells) if labels(cell, "answer-")]
@@ -204,6 +205,7 @@ def exercises(notebook: Notebook, page: Page) -> Notebook:
     first = next(i for i, c in enumerate(cells) if titles[0] in source(c))
     last = max(i for i, c in enumerate(cells) if re.match("check-|hints-", name(c)))
     below = [c.source for c in page.code_cells if c.role.startswith("exercise")]
+    below += [source(c) for c in cells[first:last] if c["cell_type"] == "code"]
     quoted = [n for one in page.exercises for n in QUOTED_NAME.findall(one.text)]
     quoted = [name for name in quoted if not iskeyword(name)]
     above = [c for c in cells[:first] if c["cell_type"] == "code"]

@@ -17,6 +17,7 @@ import pytest
 import manuscript
 from manuscript import edition, stubs, wrong_answers
 from manuscript import sources as links
+from manuscript.dependencies import compiled, gives, reads
 from manuscript.wrong_answers import Collected, WrongAnswer
 from website import editions
 from website.live import extension as live
@@ -321,6 +322,12 @@ def test_no_chapter_lets_an_answer_through(page):
     alone = edition.exercises(made, page)
     nbformat.validate(nbformat.from_dict(alone))
     assert len(alone["cells"]) < len(made["cells"])
+    text, whole = (
+        "\n".join("".join(c["source"]) for c in one["cells"] if "outputs" in c)
+        for one in (alone, made)
+    )
+    missing = reads(compiled(ast.parse(text).body)) & gives(ast.parse(whole).body)
+    assert not missing, "an exercise rests on a cell that is not beside it"
 
 
 def recalled(page):
