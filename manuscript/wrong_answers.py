@@ -33,6 +33,7 @@ class Collected:
     wrong: tuple[WrongAnswer, ...]
     hidden: Mapping[str, str]  # inputs of the check, and others in their place
     rubric: Mapping[str, int]  # what a proof must say, and the points for it
+    right: tuple[str, ...] = ()  # answers of another form than the author's
 
     def hidden_check(self, check: str) -> str:
         """The check with other inputs; the same text where there are none."""
@@ -64,8 +65,10 @@ def collected(root: Path = ROOT) -> Exercises:
                 raise ValueError(f"{path.name}: {label} is in another file, too")
             try:
                 wrong = tuple(WrongAnswer(**one) for one in entry["wrong"])
-                rubric = entry.get("rubric", {})
-                found[label] = Collected(entry["cure"], wrong, entry["hidden"], rubric)
+                rubric, right = entry.get("rubric", {}), tuple(entry.get("right", ()))
+                found[label] = Collected(
+                    entry["cure"], wrong, entry["hidden"], rubric, right
+                )
             except (KeyError, TypeError) as error:
                 slip = f"{path.name}, {label}: {error} (problem.yml says what it needs)"
                 raise ValueError(slip) from error

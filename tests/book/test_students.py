@@ -104,10 +104,10 @@ def test_checks_tell_right_from_wrong(
     student = [c for c in edition.make(page)["cells"] if c["cell_type"] == "code"]
     stubs, reports = tagged(student, "answer-"), tagged(student, "check-")
     assert right and right.keys() == checks.keys() == stubs.keys() == reports.keys()
-    cells = page.code_cells
-    first = next(i for i, cell in enumerate(cells) if cell.tagged("solution-"))
-    above = [cell.source for cell in cells[:first]]
-    below = [cell.source for cell in cells[first:]]
+    last = max(i for i, c in enumerate(page.code_cells) if c.tagged("check-"))
+    cells = page.code_cells[: last + 1]  # code that an exercise is about, too
+    above = [c.source for c in cells if not c.role.startswith("exercise")]
+    below = [c.source for c in cells if c.role.startswith("exercise")]
     names: dict[str, Any] = {"__name__": "__main__"}
     if "training.train(" in "".join(checks.values()):
         from pe_lib.experiments import training
@@ -125,8 +125,14 @@ def test_checks_tell_right_from_wrong(
             asked = [REPORTER, stubs[label], reports[label]]
             assert_unanswered(label, asked, dict(names))
             assert run(right[label], names) is None
-            for source in {check, COLLECTED[label].hidden_check(check)}:
+            hidden = COLLECTED[label].hidden_check(check)
+            for source in {check, hidden}:
                 assert run(source, names) is None, label
+                for other in COLLECTED[label].right:
+                    tried = names | {"because": "a form of its own"}
+                    assert run(other, tried) is None, (label, other)
+                    problem = run(source, tried)
+                    assert problem is None, (label, other, problem)
             for name in checked_names(right[label], check):
                 for equal in other_forms(names[name]):
                     problem = run(check, names | {name: equal})
@@ -135,7 +141,6 @@ def test_checks_tell_right_from_wrong(
                     assert run(check, names | {name: other}), (label, name, other)
                 problem = run(check, names | {name: in_float32(names[name])})
                 assert not problem or "float32" in str(problem), (label, name, problem)
-                hidden = COLLECTED[label].hidden_check(check)
                 for other in pretenders(names[name], in_view(check), names):
                     refused = run(without_view(hidden), names | {name: other})
                     alike = isinstance(other, Recited) and other.excused
@@ -188,12 +193,13 @@ def in_float32(value: Any) -> Any:
 
 
 def unlike(value: Any) -> Iterator[Any]:
-    """Other types, and numbers a tenth off; of a whole one the nearest such."""
+    """Other types, and numbers a tenth off; a whole one is also wrong by one."""
     yield from (None, "word", [])
     if np.isscalar(value) and not isinstance(value, bool | str):
         whole = isinstance(value, int | np.integer)
-        step = max(1, round(abs(value) / 10)) if whole else value / 10
-        yield from (value - step, value + step)
+        steps = {1, round(abs(value) / 10)} - {0} if whole else {value / 10}
+        for step in steps:
+            yield from (value - step, value + step)
 
 
 def pretenders(value: Any, view: str, names: dict[str, Any]) -> Iterator[Any]:
