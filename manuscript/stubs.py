@@ -30,9 +30,17 @@ def exercise(label, points, *names):
     except Exception as problem:
         unset = [n for n in names if globals().get(n, ...) is ...]
         kind = type(problem).__name__
-        hint = (f"not answered yet: {', '.join(unset)}" if unset
-                else problem if kind == "AssertionError"
-                else f"as the check uses your answer, {kind}: {problem}")
+        if unset:
+            hint = f"not answered yet: {', '.join(unset)}"
+        elif kind == "AssertionError":
+            hint = problem
+        else:
+            hint = f"as the check uses your answer, {kind}: {problem}"
+            for name in (n for n in names if n != "because"):
+                if not callable(globals()[name]):
+                    hint += f"; {name} is {globals()[name]!r:.40}"
+                elif "NoneType" in hint:
+                    hint += "; a function without return gives None"
     exercise.scores[label] = got
     print(f"{'✓' if got else '✗'} {label}, {got} of {points} points:",
           hint)

@@ -264,6 +264,11 @@ def test_a_check_reports_and_goes_on():
     assert run("f = lambda x: 1 / x", check)[0].endswith(
         "ZeroDivisionError: division by zero"
     )
+    printed = "def f(x):\n    print(x)"
+    problem = run(printed, stubs.reported("a", 5, ["f"], "assert f(0) > 1"))[0]
+    assert problem.endswith("; a function without return gives None")
+    quoted = run("f = '7'", stubs.reported("a", 5, ["f"], "assert -f < 0"))[0]
+    assert quoted.endswith("bad operand type for unary -: 'str'; f is '7'")
 
 
 def test_a_check_stays_as_it_is_inside_of_its_report():
