@@ -1,14 +1,18 @@
-"""Make the letters of the site: subsets of Source Serif 4 and Source Code Pro.
+"""Make the letters of the site: Source Serif 4, Source Code Pro and KaTeX's, cut.
 
     npm pack @fontsource-variable/source-serif-4@5.3.1 @fontsource/source-code-pro@5.3.1
-    (unpack the two archives into folders named "serif" and "code")
-    python -m website.fonts serif/package/files code/package/files
+    npm pack katex@0.16.22
+    (unpack the three archives into folders named "serif", "code" and "katex")
+    python -m website.fonts serif/package/files code/package/files \\
+        katex/package/dist/fonts
 
-writes ``website/static/fonts/*.woff2``. It needs fontTools (constraints.txt pins it)
-and brotli 1.2.0. A letter that the site needs and lacks is added to ``TEXT`` here.
+writes ``website/static/fonts/*.woff2`` and four of ``website/static/katex/fonts``. It
+needs fontTools (constraints.txt pins it) and brotli 1.2.0. A letter that the site
+needs and lacks is added to ``TEXT`` here, one of a formula to ``katex_math.LETTERS``.
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,9 @@ from fontTools import subset  # type: ignore[import-untyped]
 from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 from fontTools.varLib import instancer  # type: ignore[import-untyped]
 
-TARGET = Path(__file__).parents[1] / "website/static/fonts"
+from website.katex_math import LETTERS
+
+STATIC = Path(__file__).parent / "static"
 ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\u00a0"
 CODE = ASCII + "·×\u2013’“”…\u2212"
 DISPLAY = ASCII + "×éïü\u2013—\u2018’“”…\u2212"
@@ -33,32 +39,38 @@ FACES: tuple[tuple[str, str, dict[str, Any], str, str], ...] = (
     ("serif-display", f"{SERIF}-normal", DISPLAY_AXES, "PE Display", DISPLAY),
     ("code", "source-code-pro-latin-400-normal", {}, "PE Code", CODE),
 )
+FORMULAS = ("AMS-Regular", "Main-Bold", "Main-Regular", "Math-Italic")
+"""KaTeX's largest; what a formula seldom needs stays whole."""
 
 
-def make(source: Path, axes: dict[str, Any], name: str, letters: str) -> TTFont:
-    """Fix the axes, keep the letters, leave out hints, and give it its name."""
-    font = TTFont(source)
-    if axes:
-        font = instancer.instantiateVariableFont(font, axes)
+def write(font: TTFont, letters: Iterable[str], path: Path) -> None:
+    """Keep the letters, leave out hints, and say how large the file is."""
     options = subset.Options(hinting=False)
     options.layout_features = ["kern", "liga", "ccmp", "locl", "mark"]
     options.notdef_outline = True
     cut = subset.Subsetter(options)
-    cut.populate(text=letters)
+    cut.populate(text="".join(letters))
     cut.subset(font)
-    for kind in (1, 4):
-        font["name"].setName(name, kind, 3, 1, 0x409)
     font.flavor = "woff2"
-    return font
+    font.save(path)
+    print(f"{path.name}: {path.stat().st_size / 1000:.1f} KB")
 
 
-def main(serif: str, code: str) -> None:
-    """Write the four files, and say how large they are."""
+def main(serif: str, code: str, katex: str) -> None:
+    """Write the eight files, and to what letters those of formulas were cut."""
     for file, source, axes, name, letters in FACES:
         folder = Path(code if file == "code" else serif)
-        path = TARGET / f"{file}.woff2"
-        make(folder / f"{source}.woff2", axes, name, letters).save(path)
-        print(f"{path.name}: {path.stat().st_size / 1000:.1f} KB")
+        font = TTFont(folder / f"{source}.woff2")
+        if axes:
+            font = instancer.instantiateVariableFont(font, axes)
+        for kind in (1, 4):
+            font["name"].setName(name, kind, 3, 1, 0x409)
+        write(font, letters, STATIC / f"fonts/{file}.woff2")
+    cut = STATIC / "katex/fonts"
+    for face in FORMULAS:
+        file = f"KaTeX_{face}.woff2"
+        write(TTFont(Path(katex, file)), LETTERS, cut / file)
+    (cut / "letters.txt").write_text("".join(LETTERS), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,10 +55,11 @@ def masks(png: bytes) -> dict[str, bytes]:
             )
         mine = (pixels[..., :3] == (red, green, blue)).all(axis=-1)
         grey = np.kron(np.where(mine, opacity, 0), np.ones((enlarge,) * 2))
-        white = np.full_like(grey, 255)
+        levels, places = np.unique(grey.astype(np.uint8), return_inverse=True)
+        image = Image.fromarray(places.reshape(grey.shape).astype(np.uint8), "P")
+        image.putpalette(b"\xff\xff\xff" * len(levels))
         file = io.BytesIO()
-        levels = np.stack([white, grey], axis=-1).astype(np.uint8)
-        Image.fromarray(levels, "LA").save(file, "png", optimize=True)
+        image.save(file, "png", optimize=True, transparency=levels.tobytes())
         found[ink] = file.getvalue()
     return found
 
@@ -86,7 +87,9 @@ def masked(image: re.Match[str]) -> str:
 def rounded(coordinates: re.Match[str]) -> str:
     """Round to hundredths of a point, which nobody sees."""
     return re.sub(
-        r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", coordinates[0]
+        r"-?\d+\.\d{3,}",
+        lambda number: str(round(float(number[0]), 2)).removesuffix(".0"),
+        coordinates[0],
     )
 
 

@@ -3,10 +3,12 @@ r"""Draw mathematics while the site is built, with KaTeX.
 A page then arrives with its formulas drawn: no script runs, nothing moves, and
 a formula that KaTeX does not understand is a warning, and so fails the build.
 ``katex.min.js`` beside this file and the style sheet and fonts in
-``_static/katex`` are of the same version.
+``_static/katex`` are of the same version. Its four largest fonts are cut to
+``LETTERS`` by ``fonts.py``; a formula that draws another is a warning, too.
 """
 
 import html
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,12 @@ KATEX = Path(__file__).parent / "katex.min.js"
 CLOSING = (".", ",", ";", ":", "!", "?", ")")
 SHORT = 40  # letters of TeX that need not break
 COLOURS = {"sin": "sine", "cos": "cosine"}  # classes of book.css
+LETTERS = (
+    *"".join(map(chr, range(0x20, 0x7F))),
+    *"\u00a0\u200b\u20d7\ue020±×ˉΔΠΣΩαβγδεζηθκλμνξπρστφψω’“”…′ℓ→↦",
+    *"∈∑−∞∣∥∫≈≤≥⊤⋅⋯⌊⌋",
+)
+"""\ue020 strikes through the = of ≠."""
 
 
 @cache
@@ -35,9 +43,18 @@ def engine() -> Any:
 
 @cache
 def draw(tex: str, *, display: bool) -> str:
-    """Return a formula as HTML for the eye and MathML for a screen reader."""
+    """Return a formula as HTML for the eye and MathML for a screen reader.
+
+    A letter that the fonts lack raises ValueError.
+    """
     options = {"displayMode": display, "throwOnError": True, "strict": "ignore"}
     drawn = str(engine().call("katex.renderToString", tex, options))
+    seen = re.sub(r"<math.*?</math>|<svg.*?</svg>|<[^>]*>", "", drawn, flags=re.DOTALL)
+    if lacking := {*html.unescape(seen)}.difference(LETTERS):
+        raise ValueError(
+            f"{tex} draws {' '.join(sorted(lacking))}, which the fonts lack: "
+            "website/fonts.py cuts them to the letters of katex_math.LETTERS"
+        )
     for function, colour in COLOURS.items():
         drawn = drawn.replace(
             f'class="mop">{function}<', f'class="mop {colour}">{function}<'
@@ -49,9 +66,11 @@ def _drawn(tex: str, node: nodes.Element, *, display: bool) -> str:
     try:
         return draw(tex, display=display)
     except JSEvalException as error:
-        line = next(line for line in str(error).splitlines() if "ParseError" in line)
-        logger.warning(line, location=node)
-        return f"<code>{html.escape(tex)}</code>"
+        said = next(line for line in str(error).splitlines() if "ParseError" in line)
+    except ValueError as error:
+        said = str(error)
+    logger.warning(said, location=node)
+    return f"<code>{html.escape(tex)}</code>"
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:

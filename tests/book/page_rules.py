@@ -30,7 +30,8 @@ from website.live import extension
 Rule = Callable[[Page], Iterator[str]]
 Remedies = Mapping[str, object]
 
-WORDS, LINES, MINUTES, RESULT = 800, 45, 20, 30
+WORDS, LINES, MINUTES, RESULT = 800, 45, 15, 30
+DEEPER_WORDS = 6
 CELLS, FIRST_EXERCISE = 42, 26
 TITLE, OPENING = 60, 100
 CELL_LINES = 15
@@ -38,6 +39,7 @@ LEVELS = ["predict", "modify", "build", "prove"]
 REASON = 'assert len(str(because).split()) > 2, "because: your reason, in words"'
 # The page whose subject is its code: a whole model in view.
 WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
+WHOLE_MINUTES = 20
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW, IN_ONE_LINE = "**And now?**", "*In one line:*"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
@@ -311,11 +313,11 @@ def norms(page: Page) -> Iterator[str]:
 def lengths(page: Page) -> Iterator[str]:
     """Whether the main text is short enough to be read."""
     words, lines = page.length
-    most_lines = WHOLE_LINES if page.name == WHOLE else LINES
+    whole_model = page.name == WHOLE
     for found, most, what in (
         (words, WORDS, "words"),
-        (lines, most_lines, "visible lines of code"),
-        (page.seconds / 60, MINUTES, "minutes"),
+        (lines, WHOLE_LINES if whole_model else LINES, "visible lines of code"),
+        (page.seconds / 60, WHOLE_MINUTES if whole_model else MINUTES, "minutes"),
     ):
         if found > most:
             yield f"{found:.4g} {what}, at most {most}: the rest goes to its companion"
@@ -378,11 +380,29 @@ def reserved(page: Page) -> Iterator[str]:
                 yield f"{part.id}: {match[0]!r}, but {meaning}"
 
 
+def listed(page: Page) -> Iterator[str]:
+    """What is deeper: nothing but linked titles, short enough to choose from."""
+    for entry in deeper_entries(page):
+        title = re.fullmatch(r"\[(.+)\]\(\S+\)", entry)
+        if not title:
+            yield f"{entry!r} is not a linked title alone"
+        elif (found := len(title[1].split())) > DEEPER_WORDS:
+            yield f"{title[1]!r}: {found} words, at most {DEEPER_WORDS}"
+
+
+def deeper_entries(page: Page) -> list[str]:
+    """The entries of the list at its end."""
+    last = page.sections[-1].parts
+    return re.findall("^- (.+)", last[0].source if last else "", flags=re.MULTILINE)
+
+
 OF_A_CHAPTER: tuple[Rule, ...] = (
     *(opening, executed, code, values, outputs, figures, checked, exercises, levels),
     norms,
 )
-OF_THE_PATH: tuple[Rule, ...] = (*(lengths, whole, cells, beginning, order, reserved),)
+OF_THE_PATH: tuple[Rule, ...] = (
+    *(lengths, whole, cells, beginning, order, listed, reserved),
+)
 
 
 # Beside another page
@@ -402,9 +422,8 @@ def ending(page: Page, following: Page) -> Iterator[str]:
 
 def deeper(page: Page, companion: Page) -> Iterator[str]:
     """The list at the end has each section of the companion, which begins with its
-    result, and nothing but linked titles."""
-    listed = page.sections[-1].parts[0].source if page.sections[-1].parts else ""
-    entries = re.findall("^- (.+)", listed, flags=re.M)
+    result."""
+    entries = deeper_entries(page)
     file = f"{companion.name.rpartition('/')[2]}.ipynb"
     for section in companion.sections:
         if section.level != 2 or section.title == EXERCISES:
@@ -417,9 +436,6 @@ def deeper(page: Page, companion: Page) -> Iterator[str]:
             yield f"{companion.name}: {section.title!r} begins with its result: {rule}"
         if link not in entries:
             yield f"its list has no entry {link}"
-    for entry in entries:
-        if not re.fullmatch(r"\[.+\]\(\S+\)", entry):
-            yield f"{entry!r} is not a linked title alone"
 
 
 def plain_line(text: str) -> str:

@@ -137,13 +137,15 @@ BROKEN = [
     EXERCISE.format("Build, 9 minutes"),
     EXERCISE.format("Predict, 9 minutes"),
     ("f = 1", "check-ex-a"),
-    "## Deeper\n\n- [More](a_deeper.ipynb#more): the result is $y$.",
+    "## Deeper\n\n- [More](a_deeper.ipynb#more): the result is $y$.\n"
+    "- [A title of just one word too many](a_deeper.ipynb#more)",
 ]
 SEEN = {
     **{"in_the_fields_words": 3, "opening": 2, "executed": 2, "code": 8, "values": 3},
     **{"outputs": 4, "figures": 8, "checked": 6, "exercises": 2, "levels": 2},
     **{"lengths": 3, "cells": 4, "beginning": 3, "order": 1, "reserved": 1},
-    **{"norms": 1, "furniture": 3, "ending": 1, "deeper": 11},
+    **{"norms": 1, "furniture": 3, "ending": 1, "deeper": 10},
+    "listed": 2,
 }
 """How often each rule is broken on it."""
 
@@ -204,6 +206,23 @@ def test_rules_that_no_page_breaks_beside_the_others(good: Page) -> None:
     assert fault == "one to four exercises, not 0"
     (fault,) = rules.ending(good, made([], "book/part/c"))
     assert "does not link" in fault
+
+
+def test_no_page_reads_longer_than_its_minutes(good: Page) -> None:
+    """A word more is one too many; the whole model has a limit of its own."""
+    for page, minutes in (
+        (good, rules.MINUTES),
+        (replace(good, name=rules.WHOLE), rules.WHOLE_MINUTES),
+    ):
+        spare = 60 * minutes - page.seconds - pages.SECONDS_A_PICTURE
+        most = int(spare * pages.WORDS_A_MINUTE / 60)
+        for words, faults_seen in (most, 0), (most + 1, 1):
+            figure = described("fig-b", "", "word " * words)
+            (cell,) = made([("draw()", figure)]).cells
+            longer = replace(page, cells=(*page.cells[:3], cell, *page.cells[3:]))
+            found = list(rules.lengths(longer))
+            assert len(found) == faults_seen
+            assert all("minutes" in fault for fault in found)
 
 
 # Names and minutes

@@ -26,7 +26,7 @@ import manuscript
 ROOT = Path(__file__).parents[2]
 IN_PAGE = Path(__file__).with_name("in_page")
 KB = 1000
-FIRST_LOAD, LIGHT = 230 * KB, 200 * KB
+FIRST_LOAD = 200 * KB
 WHOLE_SITE = 40_000 * KB
 ENGINE = "_static/live/engine"
 """Python for those who ask for it: not part of what a page weighs."""

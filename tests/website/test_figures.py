@@ -40,7 +40,9 @@ def opacities(svg):
     """The masks of a page's drawing by the colour behind each, one number a square."""
     found = {}
     for mask, fill in re.findall(r'<mask.*?base64,([^"]*)".*?fill: ([^"]*)"', svg):
-        picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(mask))))
+        picture = np.asarray(
+            Image.open(io.BytesIO(base64.b64decode(mask))).convert("LA")
+        )
         assert (picture[..., 0] == 255).all()  # white: by light or by opacity, the same
         found[fill] = picture[..., 1] / 255
     return found

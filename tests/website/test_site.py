@@ -28,7 +28,6 @@ LEDGER = "book/reference/claims"
 # the same code on all pages. `make weekly` tries all.
 SAMPLE = (LANDING, "book/ten_drawings", "book/failures/dials")
 PATH = {page.name for page in manuscript.read().path_pages}
-MODELS = {page.name for page in manuscript.read().model_pages}
 AS_LOADED: list[checks.Check] = [
     checks.external_requests,
     checks.missing_files,
@@ -99,8 +98,6 @@ def test_page(at: Opener, name: str) -> None:
     """Opened once, on a phone; then the window gets other widths."""
     seen = at(name, width=checks.PHONE)
     faults = [*found(seen, AS_LOADED)]
-    if name in PATH | MODELS:
-        faults += checks.first_load(seen, checks.LIGHT)
     if name in PATH:
         faults += found(seen, [checks.picture_first])
         checks.resize(seen.page, checks.WIDE)

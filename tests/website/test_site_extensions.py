@@ -101,11 +101,12 @@ def test_with_an_address_all_is_absolute(tmp_path):
 
 
 def test_what_a_reader_would_miss_is_a_warning(tmp_path):
-    """A formula that cannot be drawn; the engine ends."""
+    """A formula that cannot be drawn, a letter that the fonts lack; the engine ends."""
     # Its thread is one that Python 3.13 waits for: the build never ended.
     katex_math.close_engine(None, None)
-    _, log = build(tmp_path, "Title\n=====\n\n:math:`\\nosuch{a}`\n")
+    _, log = build(tmp_path, "Title\n=====\n\n:math:`\\nosuch{a}` :math:`a \\cong b`\n")
     assert "Undefined control sequence" in log
+    assert "draws ≅, which the fonts lack" in log
     assert not katex_math.engine.cache_info().currsize
 
 
@@ -125,6 +126,12 @@ def test_katex_and_its_style_sheet_are_of_one_version():
     version = re.search(r'version:"([\d.]+)"', script)
     assert version
     assert f'content:"{version[1]}"' in sheet
+
+
+def test_the_fonts_were_cut_to_the_letters_that_a_formula_may_draw():
+    """As they are now: who adds one makes the fonts again."""
+    path = ROOT / "website/static/katex/fonts/letters.txt"
+    assert path.read_text(encoding="utf-8") == "".join(katex_math.LETTERS)
 
 
 def a_page(name, title):

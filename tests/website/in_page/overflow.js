@@ -1,4 +1,5 @@
-// What stands out on the right and is in no box that can be scrolled or that cuts it off.
+// What stands out on the right and is in no box that can be scrolled or that cuts it off;
+// and tables that go on, on a phone, in a box that does not fade.
 () => {
   const root = document.documentElement,
     faults = [];
@@ -29,5 +30,9 @@
     )
       faults.push(e.outerHTML.slice(0, 80));
   }
+  for (const table of root.clientWidth > 640 ? [] : main.querySelectorAll("table"))
+    if (table.getBoundingClientRect().right > root.clientWidth + 1)
+      if (getComputedStyle(table.parentElement).maskImage === "none")
+        faults.push(`no fade: ${table.textContent.trim().slice(0, 80)}`);
   return faults.slice(0, 5);
 };
