@@ -26,7 +26,7 @@ LEDGER = "book/reference/claims"
 
 # On a change axe and paper are tried on these alone: what they find is nearly always
 # the same code on all pages. `make weekly` tries all.
-SAMPLE = (LANDING, "book/ten_drawings", "book/failures/dials")
+SAMPLE = (LANDING, "book/ten_drawings", "book/failures/counting")
 PATH = {page.name for page in manuscript.read().path_pages}
 AS_LOADED: list[checks.Check] = [
     checks.external_requests,
