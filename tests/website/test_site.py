@@ -158,7 +158,7 @@ def test_each_check_sees_its_fault(browser: Any, tmp_path: Path) -> None:
         (tmp_path / "book.js.map").touch()
         with (tmp_path / "large").open("wb") as large:
             large.truncate(41_000_000)
-        size = ["book.js.map", "the site has 41.5 MB"]
+        size = ["book.js.map", "the site has 41.4 MB"]
         assert checks.site_weight(broken) == size
 
 
