@@ -36,11 +36,11 @@ def exercise(label, points, *names):
             hint = problem
         else:
             hint = f"as the check uses your answer, {kind}: {problem}"
-            for name in (n for n in names if n != "because"):
-                if not callable(globals()[name]):
-                    hint += f"; {name} is {globals()[name]!r:.40}"
-                elif "NoneType" in hint:
-                    hint += "; a function without return gives None"
+            given = {n: globals()[n] for n in names if n != "because"}
+            if "NoneType" in hint and any(map(callable, given.values())):
+                hint += "; a function without return gives None"
+            for name in (n for n in given if not callable(given[n])):
+                hint += f"; {name} is {given[name]!r:.40}"
     exercise.scores[label] = got
     print(f"{'✓' if got else '✗'} {label}, {got} of {points} points:",
           hint)

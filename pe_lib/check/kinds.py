@@ -81,6 +81,7 @@ class Added(Reader):
         bent = (twice - 2 * once + none)[seen].abs().max() if len(rates) else 0.0
         if bool(changed[seen].any()) or bent > NEAR * max(1.0, most):
             return "other"
+        self.gain = float(rates.median()) if len(rates) else 1.0
         even = not len(rates) or bool(rates.max() - rates.min() < 10 * NEAR * most)
         return "nothing" if most < NEAR else "sum" if even else "product"
 

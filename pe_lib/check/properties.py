@@ -66,6 +66,8 @@ def x(r: Reader) -> Found:
         yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
     elif nature == "norm":
         yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
+    elif isinstance(r, Bias) and content and abs(r.gain - 1) > NEAR:
+        yield WARNING, f"The scores are multiplied by {r.gain:.3g} as well.", ""
     given = content and r.kind == "table"
     if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
         yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'

@@ -216,6 +216,9 @@ FAULTS = [
         Alibi, offsets=lambda _, q, k: torch.arange(k) - torch.arange(q)[:, None])),
     ("bias", "error shape", "the queries are the last axis", make_class(
         Alibi, forward=lambda s, q_len, k_len: Alibi.forward(s, q_len, k_len).mT)),
+    ("bias", "warning x", "The scores are multiplied by 0.125", make_class(
+        Alibi,
+        forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
     ("bias", "warning limit", "nothing that it holds ends", make_class(
         T5, forward=endless)),
     ("bias", "error widths", "Built for 1 heads it returns 4", make_class(

@@ -267,6 +267,8 @@ def test_a_check_reports_and_goes_on():
     printed = "def f(x):\n    print(x)"
     problem = run(printed, stubs.reported("a", 5, ["f"], "assert f(0) > 1"))[0]
     assert problem.endswith("; a function without return gives None")
+    both = stubs.reported("a", 5, ["f", "g"], "assert f(0) > 1 < g(0)")
+    assert run(f"{printed}\ng = f", both)[0].count("without return") == 1
     quoted = run("f = '7'", stubs.reported("a", 5, ["f"], "assert -f < 0"))[0]
     assert quoted.endswith("bad operand type for unary -: 'str'; f is '7'")
 
