@@ -2,8 +2,8 @@
 
 ``static/find.js`` cuts texts into words and finds sections with MiniSearch; the browser
 fetches it, and the sections, with the first question. An entry is a section: its
-heading, its page's title, its sentences, the names in its code, and in which other words
-``book/asked.yml`` says that people ask for it; the first of a page also has what the
+heading, its page's title, its sentences, the names in its code, and the other words in
+which people ask for it, from ``book/asked.yml``; the first of a page also has what the
 page says of itself. A source is an entry under its title.
 """
 
