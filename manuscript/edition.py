@@ -156,7 +156,8 @@ def _cells(
     """Each cell that stays, or what is in its place, and what comes with it."""
     worth = check_points(page)
     figures, inside = 0, False
-    for cell, its in zip(stored, page.cells, strict=True):
+    for raw, its in zip(stored, page.cells, strict=True):
+        cell = raw | {"metadata": dict(its.metadata)}
         answers, checked = its.tagged("solution-"), its.tagged("check-")
         if its.kind == "markdown":
             text = its.source
