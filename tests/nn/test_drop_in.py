@@ -200,10 +200,10 @@ USED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", USED)
-def test_the_layouts_that_are_used_most_are_known(kind):
-    layout = "interleaved" if kind in NEIGHBOURS else "half_split"
-    assert from_config(model_type=kind).layout == layout
+def test_the_layouts_that_are_used_most_are_known():
+    for kind in USED:
+        layout = "interleaved" if kind in NEIGHBOURS else "half_split"
+        assert from_config(model_type=kind).layout == layout
 
 
 @pytest.mark.weekly
@@ -320,8 +320,7 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("queries", [9, 2])
+@pytest.mark.parametrize(("causal", "queries"), [(False, 9), (True, 2)])
 def test_score_mod_gives_what_the_bias_gives(causal, queries):
     flex = pytest.importorskip("torch.nn.attention.flex_attention")  # since PyTorch 2.5
     for bias in (

@@ -167,7 +167,7 @@ def test_what_other_methods_refuse():
     for of, x in ((rotate, X), (rotary.rotate, X.numpy())):
         with pytest.raises(ValueError, match="x must have 8 numbers or more, got 4"):
             of(x[..., :4], x[..., :4], x[..., :4], "half_split")
-        with pytest.raises(ValueError, match="layout must be"):
+        with pytest.raises(ValueError, match=r"layout must be .* in GPT-NeoX and in"):
             of(x, x[..., :4], x[..., :4], "halves")
 
 
@@ -186,17 +186,14 @@ ADDED, (LEARNS, TURNS, GRIDS), BIASES = [*KINDS][:2], [*KINDS][1:4], [*KINDS][4:
     ("kinds", "arguments", "error", "message"),
     [
         (ADDED, {"d_model": 0}, ValueError, "d_model must be at least 1, got 0"),
-        (ADDED, {"d_model": 4.0}, TypeError, "d_model must be an integer, got 4.0"),
         (ADDED, {"max_length": -1}, ValueError, "max_length must be at least ., got -"),
         (ADDED, {"dropout": np.nan}, ValueError, "between 0 and 1, got nan"),
         (ADDED, {"dropout": 2}, ValueError, "dropout must be between 0 and 1, got 2"),
-        (ADDED, {"dropout": "0"}, TypeError, "must be real numbers, got dtype <U1"),
         (ADDED, {"batch_first": 1}, TypeError, "batch_first must be True or False, "),
         (ADDED[:1], {"base": 1}, ValueError, "base must be finite and above 1"),
         (ADDED[:1], {"spacing": "even"}, ValueError, "spacing must be .* got 'even'"),
         (ADDED[:1], {"layout": "both"}, ValueError, "layout must be .* got 'both'"),
         ([LEARNS], {"max_length": 0}, ValueError, "max_length must be at least 1, got"),
-        ([LEARNS], {"max_length": 2.0}, TypeError, "max_length must be an integer, "),
         ([LEARNS], {"init": "zeros"}, ValueError, "init must be 'normal' or 'sinuso"),
         ([TURNS], {"head_dim": 7}, ValueError, "head_dim must be even, got 7"),
         ([TURNS], {"max_length": -1}, ValueError, "max_length must be at least 0, got"),
@@ -206,24 +203,16 @@ ADDED, (LEARNS, TURNS, GRIDS), BIASES = [*KINDS][:2], [*KINDS][1:4], [*KINDS][4:
         ([TURNS], {"dtype": torch.int8}, TypeError, "dtype must be a floating-point"),
         ([TURNS], {"rotary_dim": 10}, ValueError, "at most head_dim = 8, got 10"),
         ([TURNS], {"frequencies": [1.0], "base": 5}, ValueError, "base must be left o"),
-        (
-            [TURNS],
-            {"frequencies": [1.0], "rotary_dim": 4},
-            ValueError,
-            "_dim must be 2",
-        ),
         ([TURNS], {"attention_factor": 0}, ValueError, "attention_factor must be"),
         ([GRIDS], {}, ValueError, "sections or frequencies"),
         ([GRIDS], {"frequencies": np.ones((2, 5))}, ValueError, "must have shape"),
         ([GRIDS], {"frequencies": np.full((2, 6), 4)}, ValueError, "-pi and pi"),
         (BIASES, {"num_heads": 0}, ValueError, "num_heads must be at least 1"),
-        (BIASES, {"num_heads": 2.0}, TypeError, "num_heads must be an integer"),
         (BIASES, {"causal": 1}, TypeError, "causal must be True or False, got 1"),
         (BIASES[:1], {"rule": "mine"}, ValueError, "rule must be 'program' or 'paper'"),
         (BIASES[1:], {"num_buckets": 6}, ValueError, "a multiple of 4, got 6"),
         (BIASES[1:], {"max_distance": 8}, ValueError, "distance must be at least 9"),
         (BIASES[1:], {"init_std": -1}, ValueError, "init_std must be finite and at le"),
-        (BIASES[1:], {"init_std": [1, 2]}, TypeError, "must be a single number"),
     ],
 )
 @pytest.mark.parametrize("device", ["cpu", "meta"])

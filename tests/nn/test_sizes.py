@@ -1,8 +1,7 @@
-"""At the sizes of real models: programs written down, and long, wide, many inputs."""
+"""At the sizes of real models a part of a call is the call of a part."""
 
 import pytest
 import torch
-from torch import nn
 
 from pe_lib.nn import (
     AlibiBias,
@@ -13,112 +12,9 @@ from pe_lib.nn import (
     rotary,
 )
 
-LONGEST, HEADS, WIDTH = 131_072, 32, 128
+LONGEST, WIDTH = 131_072, 128
 LAYOUTS = ("interleaved", "half_split")
-WRITTEN = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
-
-
-@pytest.fixture(scope="module", params=LAYOUTS)
-def llama(request):
-    return RotaryEmbedding(WIDTH, max_length=LONGEST, layout=request.param)
-
-
-class Placed(nn.Module):
-    """Positions by the order of arguments, as programs have them."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, q, k, at):
-        return self.inner(q, k, positions=at)
-
-
-def both(batch, heads, length, dtype=torch.float32):
-    return tuple(
-        torch.randn(batch, n, length, WIDTH).to(dtype)
-        for n in (heads, max(1, heads // 4))
-    )
-
-
-def range_of(program):
-    (found,) = program.range_constraints.values()
-    return int(found.lower), int(found.upper)
-
-
-def assert_turned(program, module, length, *given):
-    call = both(1, 1, length)
-    right = module(*call, *given)
-    for one, other in zip(program(*call, *given), right, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-
-
-# Programs
-
-
-@WRITTEN
-def test_exported_for_every_length_of_the_table(llama):
-    """Told the lengths, and left to find them: to the end of the table, not before."""
-    n = torch.export.Dim("n", min=2, max=LONGEST)
-    for batch, length in ((1, n), (8, torch.export.Dim.AUTO)):
-        shapes = {"queries": {2: length}, "keys": {2: length}}
-        program = torch.export.export(
-            llama, both(batch, HEADS, 16), dynamic_shapes=shapes
-        )
-        assert range_of(program) == (2, LONGEST)
-
-
-@WRITTEN
-@pytest.mark.parametrize(("layout", "batch"), [*zip(LAYOUTS, (1, 8), strict=True)])
-def test_exported_with_positions_of_every_length(layout, batch):
-    model = Placed(RotaryEmbedding(WIDTH, max_length=16, layout=layout))
-    n = torch.export.Dim("n", min=2, max=LONGEST)
-    example = *both(batch, HEADS, 16), torch.arange(16).expand(batch, 16)
-    shapes = ({2: n}, {2: n}, {1: n})
-    program = torch.export.export(model, example, dynamic_shapes=shapes)
-    assert range_of(program) == (2, LONGEST)
-
-
-@WRITTEN
-def test_an_exported_program_at_both_ends_of_its_range(llama):
-    n = torch.export.Dim("n", min=1, max=LONGEST)
-    shapes = {"queries": {2: n}, "keys": {2: n}}
-    program = torch.export.export(llama, both(1, 1, 5), dynamic_shapes=shapes)
-    for length in (1, 2, 4_096, 4_097, LONGEST):
-        assert_turned(program.module(), llama, length)
-
-
-@on_each_layout
-def test_compiled_once_for_all_lengths(layout):
-    module, graphs = RotaryEmbedding(WIDTH, max_length=2000, layout=layout), []
-
-    def backend(graph, _):
-        graphs.append(graph)
-        return graph.forward
-
-    compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=True)
-    for length in (2, 3, 16, 17, 127, 128, 129, 511, 512, 513, 1000):
-        call = both(1, HEADS, length)
-        for one, other in zip(compiled(*call), module(*call), strict=True):
-            torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-    assert len(graphs) == 1
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
-@on_each_layout
-def test_traced_for_longer_texts_than_its_example(layout):
-    module = RotaryEmbedding(WIDTH, max_length=2000, layout=layout)
-    for example in (5, 300):
-        traced = torch.jit.trace(module, both(1, HEADS, example), check_trace=False)
-        for length in (2, 300, 1000):
-            call = both(1, HEADS, length)
-            for one, other in zip(traced(*call), module(*call), strict=True):
-                torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-
-
-# A part of a call is the call of a part
 
 
 def assert_alike(found, right):
@@ -222,7 +118,7 @@ def test_whole_positions_come_from_the_table(layout, dtype, monkeypatch):
     )
     if dtype == torch.float64:
         ready.double()
-    q, k = (x.to(dtype) for x in both(2, 4, 9))
+    q, k = (torch.randn(2, n, 9, WIDTH).to(dtype) for n in (4, 1))
     calls, codes_at = [], rotary.codes_at
     monkeypatch.setattr(rotary, "codes_at", lambda *a: calls.append(a) or codes_at(*a))
     for at, offset, computed in (
