@@ -102,8 +102,9 @@ def test_what_was_learned_is_compiled():
     "dtype", [torch.float32, torch.bfloat16, torch.float64, torch.float16]
 )
 def test_compiled_by_aotautograd(dtype):
-    """A second proof: every call for any length at once, and every dtype."""
-    assert_compiled_is_the_same("aot_eager", CALLS + MORE, dtype, dynamic=True)
+    """A second proof: every call for any length at once; two in every dtype."""
+    calls = CALLS + MORE if dtype == torch.float32 else CALLS[:3:2]
+    assert_compiled_is_the_same("aot_eager", calls, dtype, dynamic=True)
 
 
 @pytest.mark.weekly
