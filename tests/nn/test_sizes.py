@@ -19,12 +19,8 @@ on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 def assert_alike(found, right):
     """But for the last bit: processors multiply eight numbers otherwise than one."""
-    near = (
-        {"atol": 0, "rtol": 2**-8}
-        if found.dtype == torch.bfloat16
-        else {"atol": 1e-6, "rtol": 0}
-    )
-    torch.testing.assert_close(found, right, **near)
+    atol, rtol = (0, 2**-8) if found.dtype == torch.bfloat16 else (1e-6, 0)
+    torch.testing.assert_close(found, right, atol=atol, rtol=rtol)
 
 
 def slices(x, axis):
@@ -63,29 +59,33 @@ def test_rotary_turns_a_part_as_the_whole(layout, axis, dtype):
         assert_alike(module.rotate(part, offset=offset), plain.narrow(*of))
 
 
+@pytest.mark.weekly
+@on_each_layout
+def test_rotary_turns_a_part_of_what_is_long_in_every_axis(layout):
+    module = RotaryEmbedding(WIDTH, max_length=LONGEST, layout=layout)
+    x = torch.randn(2, 8, LONGEST, WIDTH, dtype=torch.bfloat16)
+    whole = module.rotate(x)
+    for axis in range(3):
+        for first, part in slices(x, axis):
+            found = module.rotate(part, offset=first if axis == 2 else 0)
+            assert_alike(found, whole.narrow(axis, first, part.shape[axis]))
+
+
 @pytest.mark.parametrize("shape", [(64, 9, 8), (1, LONGEST, 8), (1, 9, 4096)])
 @pytest.mark.parametrize(
     "kind", [SinusoidalPositionalEncoding, LearnedPositionalEmbedding]
 )
 def test_what_is_added_to_a_part_is_what_is_added_to_the_whole(kind, shape):
-    module, x = (
-        kind(shape[-1], max_length=LONGEST if shape[1] > 9 else 64),
-        torch.randn(shape),
-    )
+    module = kind(shape[-1], max_length=LONGEST if shape[1] > 9 else 64)
+    x = torch.randn(shape)
     at = torch.randint(0, module.max_length, shape[:2])
     whole, plain = module(x, positions=at), module(x)
     for row in (0, shape[0] - 1):
-        assert torch.equal(
-            module(x[row : row + 1], positions=at[row : row + 1]), whole[row : row + 1]
-        )
+        assert torch.equal(module(x[row], positions=at[row]), whole[row])
     for first, part in slices(x, 1):
-        here = at[:, first : first + part.shape[1]]
-        assert torch.equal(
-            module(part, positions=here), whole[:, first : first + part.shape[1]]
-        )
-        assert torch.equal(
-            module(part, offset=first), plain[:, first : first + part.shape[1]]
-        )
+        cut = slice(first, first + part.shape[1])
+        assert torch.equal(module(part, positions=at[:, cut]), whole[:, cut])
+        assert torch.equal(module(part, offset=first), plain[:, cut])
 
 
 @pytest.mark.parametrize("kind", [AlibiBias, T5Bias])
@@ -133,8 +133,5 @@ def test_whole_positions_come_from_the_table(layout, dtype, monkeypatch):
         calls.clear()
         found = ready(q, k, positions=at, offset=offset)
         assert len(calls) == computed
-        for one, other in zip(
-            found, formula(q, k, positions=at, offset=offset), strict=True
-        ):
-            assert torch.equal(one, other)
-        assert torch.equal(found[0], formula.rotate(q, positions=at, offset=offset))
+        for one, x in zip(found, (q, k), strict=True):
+            assert torch.equal(one, formula.rotate(x, positions=at, offset=offset))
