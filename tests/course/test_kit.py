@@ -147,6 +147,17 @@ def test_links_and_sources_are_whole(course: Path) -> None:
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
 
 
+def test_tiny_tensors_have_one_thread(course: Path) -> None:
+    """Said before anything imports torch, where a chapter does."""
+    said = [
+        "torch.set_num_threads(1)" in (course / f"{name}.ipynb").read_text("utf-8")
+        for name in ("student/pytorch/module", "nbgrader/source/module/module")
+    ]
+    assert said == [True, True]
+    rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
+    assert "set_num_threads" not in rotation
+
+
 def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
     """Every cell, with the library of the folder; each exercise has its line."""
     path = course / "student/sinusoidal/rotation_exercises.ipynb"
