@@ -190,11 +190,15 @@ def test_words_of_a_slide() -> None:
     assert "here <b>b</b>" in drawn and "a.md" not in drawn and "cite" not in drawn
 
 
-def test_minutes_must_add_up(tmp_path) -> None:
-    """A plan that overruns is refused."""
+def test_a_slip_in_a_plan_is_named(tmp_path: Path) -> None:
+    """Minutes that do not add up, a word that nothing reads."""
     path = tmp_path / "x.yml"
-    path.write_text(
-        "title: x\nminutes: 5\nslides: [{question: a, minutes: 4, note: b}]\n"
-    )
-    with pytest.raises(ValueError, match=r"x\.yml: the slides take 4 minutes"):
-        slides.read(path)
+    for slip, named in (
+        ("minutes: 4", r"x\.yml: the slides take 4 minutes"),
+        ("minutes: 5, say: c", r"x\.yml, slide 1: say means nothing"),
+    ):
+        path.write_text(
+            f"title: x\nminutes: 5\nslides: [{{question: a, note: b, {slip}}}]\n"
+        )
+        with pytest.raises(ValueError, match=named):
+            slides.read(path)
