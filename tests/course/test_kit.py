@@ -82,7 +82,9 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert "(pytorch/module.ipynb)* |" in readme
         for licensed in ("LICENSE", "pe_lib/LICENSE"):
             assert (folder / licensed).is_file()
-        assert "(sinusoidal/rotation.ipynb) |" in readme
+        (row,) = re.findall(r"^\| \[sinusoidal/rotation\].*", readme, re.MULTILINE)
+        titles = [one.title for one in BOOK.pages["book/sinusoidal/rotation"].exercises]
+        assert row.endswith(f"| {sum(map(stubs.points, titles))} |")
     found = sorted(course.rglob("*.ipynb"))
     assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
     for path in found:

@@ -31,6 +31,13 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         assert exercise.exercise == page.exercises[0].label
         assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
         assert page.main[-1].title in last.markdown
+    kinds = {
+        kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.quotes
+    }
+    assert kinds == {"theorem", "proof", "formula", "exercise"}
+    (rotation,) = [plan for plan in PLANS if plan.name == "sinusoidal-rotation"]
+    shown = [(bool(s.figure), bool(s.theorem), len(s.claims)) for s in rotation.slides]
+    assert {(True, False, 0), (False, True, 0), (False, False, 1)} <= {*shown}
 
 
 @pytest.fixture(scope="module")
