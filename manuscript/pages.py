@@ -434,7 +434,7 @@ def read(root: Path = ROOT, *, remarks: bool = False) -> Manuscript:
         contents=contents,
         short=short,
         pages={name: read_page(name, files[name], remarks=remarks) for name in order},
-        claims=claims.read(root / "book/claims.yml"),
+        claims=claims.read(root / "book/claims.yml", remarks=remarks),
     )
 
 

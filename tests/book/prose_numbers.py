@@ -330,16 +330,17 @@ def proves(use: Use, near: list, far: list, drawn: bool, strict: bool) -> bool:
     )
 
 
-def worth(book: Manuscript, texts: list[Passage]) -> tuple[float, float]:
+def worth(book: Manuscript, texts: list[Passage], bound: bool) -> tuple[float, float]:
     """How often another number passes: one at random, one of the same outputs."""
     random, passed = Random(0), ([], [])
-    for text, use in [(t, use) for t in texts for use in t.uses]:
+    uses = [(text, use) for text in texts for use in text.uses]
+    for text, use in [(text, use) for text, use in uses if bool(use.mark) == bound]:
         near, far = evidence(book, text, use)
         if not proves(use, near, far, text.drawn, text.strict):
             continue
         outputs = [line for _, cell in near + far for line in output_lines(cell)]
         others = set().union(*(line.says(use) for line in outputs)) - {use.value}
-        seen = text.strict or use.percent or use.decimals > 0
+        seen = bound or use.percent or use.decimals > 0
         others = sorted(v for v in others if seen or v > 9)
         digits = re.sub(r"\d", lambda _: str(random.randrange(10)), use.text)
         slip = f"{random.choice(others):f}" if others else use.text

@@ -45,8 +45,8 @@ def test_numbers_are_proved(page):
 def test_what_the_gate_is_worth(record_property):
     """Pytest's last lines say it."""
     texts = [text for page in PAGES for text in numbers.passages(BOOK, page)]
-    bound = numbers.worth(BOOK, [text for text in texts if text.strict])
-    random, slip = numbers.worth(BOOK, [text for text in texts if not text.strict])
+    bound = numbers.worth(BOOK, texts, bound=True)
+    random, slip = numbers.worth(BOOK, texts, bound=False)
     says = f"{random:.0%} of random numbers pass, {slip:.0%} of others of the outputs"
     bound_says = f"{bound[0]:.0%} and {bound[1]:.0%} where they are bound"
     record_property("numbers", f"In sentences {says}; {bound_says}.")

@@ -83,7 +83,7 @@ def test_a_length_goes_along(at):
     page.get_by_role("button", name="Start again").click()
     page.reload()
     assert words.get_attribute("aria-valuenow") == "5"
-    for other in ("[65]", '["9"]', "[null]", "[2.5]", "{"):
+    for other in ("[65]", "[2.5]", "{"):
         page.evaluate("other => localStorage.setItem('bench-words', other)", other)
         page.reload()
         assert words.get_attribute("aria-valuenow") == "5"
