@@ -168,11 +168,12 @@ def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
 def read(path: Path) -> Plan:
     """A written plan; its minutes must add up."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    slides = []
+    slides: list[Slide] = []
     for entry in content["slides"]:
         entry["source"] = entry.pop("from", "")
         entry["folder"] = path.parent
         entry["claims"] = tuple(entry.get("claims", ()))
+        mine.refuse_unknown(f"{path.name}, slide {len(slides) + 1}", entry, Slide)
         slides.append(Slide(**entry))
     minutes, total = content["minutes"], sum(slide.minutes for slide in slides)
     if total != minutes:

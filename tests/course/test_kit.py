@@ -82,7 +82,9 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert "(pytorch/module.ipynb)* |" in readme
         for licensed in ("LICENSE", "pe_lib/LICENSE"):
             assert (folder / licensed).is_file()
-        assert "(sinusoidal/rotation.ipynb) |" in readme
+        (row,) = re.findall(r"^\| \[sinusoidal/rotation\].*", readme, re.MULTILINE)
+        titles = [one.title for one in BOOK.pages["book/sinusoidal/rotation"].exercises]
+        assert row.endswith(f"| {sum(map(stubs.points, titles))} |")
     found = sorted(course.rglob("*.ipynb"))
     assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
     for path in found:
@@ -145,6 +147,17 @@ def test_links_and_sources_are_whole(course: Path) -> None:
     student = marked_down(course / "student/sinusoidal/rotation.ipynb")
     assert "#No-position-in-the-matrix)" in student
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
+
+
+def test_tiny_tensors_have_one_thread(course: Path) -> None:
+    """Said before anything imports torch, where a chapter does."""
+    said = [
+        "torch.set_num_threads(1)" in (course / f"{name}.ipynb").read_text("utf-8")
+        for name in ("student/pytorch/module", "nbgrader/source/module/module")
+    ]
+    assert said == [True, True]
+    rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
+    assert "set_num_threads" not in rotation
 
 
 def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:

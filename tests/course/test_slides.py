@@ -31,6 +31,13 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         assert exercise.exercise == page.exercises[0].label
         assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
         assert page.main[-1].title in last.markdown
+    kinds = {
+        kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.quotes
+    }
+    assert kinds == {"theorem", "proof", "formula", "exercise"}
+    (rotation,) = [plan for plan in PLANS if plan.name == "sinusoidal-rotation"]
+    shown = [(bool(s.figure), bool(s.theorem), len(s.claims)) for s in rotation.slides]
+    assert {(True, False, 0), (False, True, 0), (False, False, 1)} <= {*shown}
 
 
 @pytest.fixture(scope="module")
@@ -190,11 +197,15 @@ def test_words_of_a_slide() -> None:
     assert "here <b>b</b>" in drawn and "a.md" not in drawn and "cite" not in drawn
 
 
-def test_minutes_must_add_up(tmp_path) -> None:
-    """A plan that overruns is refused."""
+def test_a_slip_in_a_plan_is_named(tmp_path: Path) -> None:
+    """Minutes that do not add up, a word that nothing reads."""
     path = tmp_path / "x.yml"
-    path.write_text(
-        "title: x\nminutes: 5\nslides: [{question: a, minutes: 4, note: b}]\n"
-    )
-    with pytest.raises(ValueError, match=r"x\.yml: the slides take 4 minutes"):
-        slides.read(path)
+    for slip, named in (
+        ("minutes: 4", r"x\.yml: the slides take 4 minutes"),
+        ("minutes: 5, say: c", r"x\.yml, slide 1: say means nothing"),
+    ):
+        path.write_text(
+            f"title: x\nminutes: 5\nslides: [{{question: a, note: b, {slip}}}]\n"
+        )
+        with pytest.raises(ValueError, match=named):
+            slides.read(path)
