@@ -156,6 +156,8 @@ def test_straight_line():
         scores = left + (right - left) * (60 + 120 * np.arange(5) - 38) / 524
         heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "cy"))
         np.testing.assert_allclose(heights, 200 - 70 * scores, atol=0.051)
+        aim = drawn(shown["svg"], "aim")[0][0]
+        assert words(shown["svg"], "word aimed") == ["old"] and aim == 60 + 3 * 120
         best = np.flatnonzero(scores > scores.max() - 1e-9)
         assert len(best) == 5 or best.tolist() in ([0], [4])
         end = f"{WORDS[best[0]]} at {best[0]}: an end."
