@@ -2,8 +2,9 @@
 
 ``static/find.js`` cuts texts into words and finds sections with MiniSearch; the browser
 fetches it, and the sections, with the first question. An entry is a section: its
-heading, its page's title, its sentences, and the names in its code; the first of a page
-also has what the page says of itself. A source is an entry under its title.
+heading, its page's title, its sentences, the names in its code, and the other words in
+which people ask for it, from ``book/asked.yml``; the first of a page also has what the
+page says of itself. A source is an entry under its title.
 """
 
 import json
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
 from docutils import nodes
 from pybtex.richtext import Text  # type: ignore[import-untyped]
 from sphinx.addnodes import desc_content, desc_signature, pending_xref
@@ -74,10 +76,22 @@ def code(node: nodes.Node) -> str:
     return " ".join(sorted({name for b in blocks for name in NAME.findall(b.astext())}))
 
 
+def asked() -> dict[str, list[str]]:
+    """In which other words people ask for a section, by its path."""
+    told = yaml.safe_load((manuscript.ROOT / "book/asked.yml").read_text("utf-8"))
+    return {
+        "book/{}.html{}{}".format(*place.partition("#")): phrases.split("; ")
+        for place, phrases in told.items()
+    }
+
+
 def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
-    """All sections of all pages that are listed, and all sources."""
+    """All sections of all pages that are listed, and all sources.
+
+    Other words for a section that is not there raise ValueError.
+    """
     found: list[dict[str, Any]] = []
-    book = manuscript.read()
+    book, others = manuscript.read(), asked()
     for name in sorted(env.found_docs):
         doctree = env.get_doctree(name)
         page = book.short.get(name) or env.titles[name].astext()
@@ -90,17 +104,21 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
             text = " ".join(" ".join(map(words, own(section))).split())
             if not (text or top):
                 continue  # a heading above others
+            path = f"{name}.html" + ("" if top else f"#{section['ids'][0]}")
             found.append(
                 {
                     "id": len(found),
-                    "path": f"{name}.html" + ("" if top else f"#{section['ids'][0]}"),
+                    "path": path,
                     "page": page,
                     "heading": heading,
                     "about": about,
+                    "asked": others.pop(path, []),
                     "text": text,
                     "code": " ".join(map(code, own(section))),
                 }
             )
+    if others:
+        raise ValueError(f"book/asked.yml names no section: {', '.join(others)}")
     for cited in env.domaindata["cite"]["citations"]:
         who, year, _ = sources.authors(cited.key)
         title = str(Text.from_latex(cited.entry.fields["title"]))
@@ -111,6 +129,7 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
                 "page": book.short[SOURCES],
                 "heading": title,
                 "about": "",
+                "asked": [],
                 "text": f"{who} {year}.",
                 "code": "",
             }

@@ -502,7 +502,7 @@ def test_what_patches_python_below_is_told(page: Any) -> None:
 @needs_engine
 def test_a_drawing_in_a_cell_moves(page: Any) -> None:
     """Its script is one of those that a frame may run."""
-    steps.write(page, SMALL, "from pe_lib.explorers import LookBack\nLookBack()")
+    steps.write(page, SMALL, "from pe_lib.explorers import Spike\nSpike()")
     frame = page.frame_locator(f".cell.c{SMALL} .live-frame")
     frame.locator(".take").first.wait_for(state="visible")  # its script makes them
 

@@ -42,12 +42,12 @@ const Find = (() => {
     return one.replace(/iz(?=e|i|a)/, "is").replace(/isation$/, "ise").replace(/(?:ness|ly|(?<=.{5})al)$/, "")
       .replace(/(?:able|ed|e|ing|ion|or)$/, "").replace(/([^aeiouls])\1$/, "$1");
   };
-  const OPTIONS = { fields: ["heading", "page", "about", "text", "code"], tokenize, processTerm };
+  const OPTIONS = { fields: ["heading", "page", "about", "asked", "text", "code"], tokenize, processTerm };
 
   const PAGES = 6; // that are listed
   const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed
   const TITLE = 1.25; // a page is about its title
-  const HEADED = 3; // times more for a heading that has all that was asked, and nothing else
+  const HEADED = 3; // times more for a phrase that has all that was asked, and nothing else
   const MORE = 0.3; // of the next section's score
   const QUIET = /^book\/reference\/(api|bibliography)/; // lists of names come last,
   const QUIETER = 0.3;
@@ -58,8 +58,12 @@ const Find = (() => {
   const EXCERPT = 150; // letters
 
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
-  const terms = (text) => [...new Set(cut(text).flat().map(processTerm).filter(Boolean))];
-  const literal = (text) => cut(text).flat().join(" ").toLowerCase();
+  const once = (make) => {
+    const made = new Map();
+    return (text) => made.get(text) ?? made.set(text, make(text)).get(text);
+  };
+  const terms = once((text) => [...new Set(cut(text).flat().map(processTerm).filter(Boolean))]);
+  const literal = once((text) => cut(text).flat().join(" ").toLowerCase());
 
   class Book {
     constructor(sections) {
@@ -70,9 +74,11 @@ const Find = (() => {
     add(sections) {
       this.sections.push(...sections);
       this.index.addAll(sections);
+      this.standing = once((word) => this.index.search(word, { prefix: word.length > 2 }).length);
     }
-    standing(word, prefix = word.length > 2) {
-      return this.index.search(word, { prefix }).length;
+
+    stands(word) {
+      return this.index.search(word, { prefix: false }).length > 0;
     }
 
     // The commonest of the words that differ from this one in the fewest letters; a word
@@ -95,13 +101,13 @@ const Find = (() => {
       const apart = (word) => {
         for (let i = word.length - 4; i > 3; i--) {
           const two = [word.slice(0, i), word.slice(i)];
-          if (two.every((part) => this.standing(part, false))) return two;
+          if (two.every((part) => this.stands(part))) return two;
         }
         return [word];
       };
       const pieces = new Set();
       const tokens = cut(question).flatMap(([whole, ...parts]) => {
-        if (parts.length && this.standing(whole, false)) {
+        if (parts.length && this.stands(whole)) {
           for (const part of parts) pieces.add(processTerm(part));
           return [whole, ...parts];
         }
@@ -132,27 +138,30 @@ const Find = (() => {
     }
 
     // Whoever has more of the question stands higher, and a rare word of it counts more; so
-    // does a heading that has little else, and one that is the question is the first. Pages
-    // are in the order of their sections, the best of all; an answer is not below the second.
+    // does a heading that has little else, or another way to ask for it, and a heading that
+    // is the question is the first. Pages are in the order of their sections, the best of
+    // all; an answer is not below the second.
     ask(question) {
       const { meant, wanted, pieces } = this.read(question);
       const rare = (word) => Math.log(1 + this.sections.length / this.standing(word)) * (pieces.has(word) ? PIECE : 1);
       const rarity = new Map(wanted.map((word) => [word, rare(word)]));
       const weight = (some) => sum(some.map((word) => rarity.get(word) ?? 0));
-      const asked = literal(question);
-      const pages = new Map();
-      for (const hit of this.search(wanted, { boost: { heading: 4, page: 4, about: 3, code: 0.7 } })) {
-        const section = { ...this.sections[hit.id], terms: hit.terms };
-        const { path, heading } = section;
-        const all = terms(heading);
+      const fit = (phrase) => {
+        const all = terms(phrase);
         const both = all.filter((word) => rarity.has(word));
-        const fit = (weight(both) / weight(wanted)) * (both.length / all.length || 0);
+        return (weight(both) / weight(wanted)) * (both.length / all.length || 0);
+      };
+      const literally = literal(question);
+      const pages = new Map();
+      for (const hit of this.search(wanted, { boost: { heading: 4, page: 4, about: 3, asked: 3, code: 0.7 } })) {
+        const section = { ...this.sections[hit.id], terms: hit.terms };
+        const { path, heading, asked } = section;
         section.share = weight(hit.queryTerms) / weight(wanted);
-        section.score = hit.score * Math.sqrt(section.share) * (1 + HEADED * fit);
+        section.score = hit.score * Math.sqrt(section.share) * (1 + HEADED * Math.max(...[heading, ...asked].map(fit)));
         if (path === ANSWERS) section.score *= MORE; // which only lists them
         else if (!path.includes("#")) section.score *= TITLE;
         if (QUIET.test(path)) section.score *= QUIETER;
-        if (literal(heading) === asked) section.score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
+        if (literal(heading) === literally) section.score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
         const page = path.replace(/#.*/, "");
         pages.set(page, [...(pages.get(page) ?? []), section]);
       }
@@ -181,9 +190,10 @@ const Find = (() => {
 
   // Of a section the sentence with most of what was found, and those behind it, in pieces
   // [text, whether it was found]. One with TeX cannot be read.
+  const stemmed = once((word) => tokenize(word).map(processTerm));
   const excerpt = ({ text, about, terms }) => {
     const wanted = new Set(terms);
-    const has = (word) => tokenize(word).map(processTerm).some((stem) => wanted.has(stem));
+    const has = (word) => stemmed(word).some((stem) => wanted.has(stem));
     const sentences = (text || about).split(/(?<=[.!?:]”?) (?=[\p{Lu}“])/u);
     const readable = (sentence) => sentence && !sentence.includes("\\");
     const value = (sentence) => (readable(sentence) ? new Set(sentence.split(" ").filter(has).map(processTerm)).size : -1);
