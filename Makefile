@@ -50,7 +50,7 @@ hooks:  ## once: git runs make lint before each commit
 	git config core.hooksPath tools/hooks
 
 course: override SOLUTIONS =
-course: book  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
+course: $(READY)  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)
 
 graders: $(READY)  ## nbgrader and otter-grader for the tests of the kit, apart from the rest

@@ -69,7 +69,8 @@ def layout_of(turn: Any) -> str | None:
 def known_layout(kind: str) -> str | None:
     """Of a model type, if its scores and its frequencies are ours."""
     config = peer("transformers.CONFIG_MAPPING")[kind]()
-    config = config.get_text_config()
+    if config.get_text_config() is not config:
+        return None  # from_config reads the text's own configuration, of its own type
     package = type(config).__module__.replace("configuration_", "modeling_")
     modeling = importlib.import_module(package)
     turn = next((f for n in NAMES if (f := getattr(modeling, n, None))), None)

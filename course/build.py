@@ -1,16 +1,15 @@
 """What ``make course`` does: write the course kit, one folder a purpose.
 
-    python -m course.build [--parts PART,...] [--out FOLDER] [chapter ...]
+    python -m course.build [--parts PART,...] [chapter ...]
 
 A chapter is named as in its address (counting) or by its part (failures); without one
-the course has all. Parts: student, instructor, nbgrader, otter, slides, figures,
-handouts, questions; slides, figures and handouts need Chromium, handouts also the site.
+the course has all. Parts: student, instructor, nbgrader, otter, questions, slides,
+figures, handouts; the last three need Chromium.
 """
 
 import argparse
 import hashlib
 import json
-import math
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -25,17 +24,14 @@ PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "instructor": partial(kit.write_kit, "instructor"),
     "nbgrader": graders.write_nbgrader,
     "otter": graders.write_otter,
+    "questions": questions.write,
     "slides": handouts.write_slides,
     "figures": handouts.write_figures,
     "handouts": handouts.write_handouts,
-    "questions": questions.write,
 }
 
 WRITTEN = ".written.json"
 MADE_BY_JUPYTER = {"__pycache__", ".ipynb_checkpoints"}
-
-SECONDS = {"slides": 0.5, "figures": 1}
-"""What a chapter takes, on two cores with nothing else to do; of other parts 0.1."""
 
 
 def build(names: list[str], parts: list[str], out: Path) -> None:
@@ -54,10 +50,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
             f"{' ...' * (len(yours) > 5)}. Move it away first: nothing was changed."
         )
     for part in parts:
-        seconds = math.ceil(len(pages) * SECONDS.get(part, 0.1))
-        chapters = f"{len(pages)} chapter{'s' * (len(pages) != 1)}"
-        about = f"about {seconds} second{'s' * (seconds != 1)}"
-        print(f"{part}: {chapters}, {about}", flush=True)
+        print(f"{part} ...", flush=True)
         making, folder = out / ".making", out / part
         shutil.rmtree(making, ignore_errors=True)
         PARTS[part](pages, making)
@@ -102,6 +95,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the course kit.")
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--out", type=Path, default=ROOT / "_build/course")
     arguments = parser.parse_args()
-    build(arguments.chapters, arguments.parts.split(","), arguments.out)
+    build(arguments.chapters, arguments.parts.split(","), ROOT / "_build/course")

@@ -9,11 +9,13 @@ whatever a student made of them; an answer may stand in any cell above its check
 person reads a proof: its cell has the points of its rubric, the check has the rest.
 """
 
-import ast
+import copy
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from course import kit, mine
@@ -43,6 +45,10 @@ files:
 generate:
   pdf: true
 """
+SILENT = """\
+import contextlib, io
+with contextlib.redirect_stdout(io.StringIO()):
+"""
 OTTER_ANSWER = """\
 ''' # BEGIN PROMPT
 {stub}
@@ -69,7 +75,7 @@ def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
     if not exercised:
         raise SystemExit("There are no exercises in these chapters, nothing to grade.")
     if not mine.assignments:
-        return [(short(page), page, minutes(page)) for page in exercised]
+        return [(page.path.stem, page, minutes(page)) for page in exercised]
     known = {label: points for page in pages for label, points in minutes(page).items()}
     listed: list[tuple[str, Page, Worth]] = []
     for name, asked in mine.assignments.items():
@@ -94,11 +100,6 @@ def _points(label: str, points: Points, check: int, proof: int) -> tuple[int, in
             return first, second
     wanted = "[of the check, of the proof]" if proof else "a whole number"
     raise SystemExit(f"{label}: points must be {wanted}, above 0; got {points}")
-
-
-def short(page: Page) -> str:
-    """A chapter's name without its part."""
-    return kit.short(page).rpartition("/")[2]
 
 
 def for_nbgrader(page: Page, worth: Worth | None = None) -> Notebook:
@@ -206,15 +207,8 @@ def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
 
 
 def silent(check: str) -> str:
-    """Without its lines that print: to otter, whatever a test prints is a failure."""
-    lines = check.split("\n")
-    for node in ast.walk(ast.parse(check)):
-        match node:
-            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
-                lines[node.lineno - 1] = " " * node.col_offset + "pass"
-                for line in range(node.lineno, node.end_lineno or node.lineno):
-                    lines[line] = ""
-    return "\n".join(lines)
+    """Without what it prints: to otter, whatever a test prints is a failure."""
+    return SILENT + indent(check, "    ")
 
 
 def otter_name(label: str) -> str:
@@ -232,6 +226,12 @@ def _raw(label: str, text: str) -> Cell:
     }
 
 
+@cache
+def _exercises(page: Page) -> Notebook:
+    """Those of the reader's edition, for both graders."""
+    return edition.exercises(kit.student(page), page)
+
+
 Maker = Callable[[Cell, str], list[Cell]]
 
 
@@ -241,7 +241,7 @@ def _with_cells(
     """Those exercises of the reader's edition, with some cells of another make."""
     makers = {"answer-": answer, "check-": check, "proof-": proof}
     cells: list[Cell] = []
-    notebook = edition.exercises(kit.student(page), page)
+    notebook = copy.deepcopy(_exercises(page))
     begins = {f"**Exercise. {one.title}**": one.label for one in page.exercises}
     current = ""
     for cell in notebook["cells"]:
@@ -271,10 +271,12 @@ def write_otter(pages: list[Page], folder: Path) -> None:
     """A folder for each notebook with exercises: all that ``otter assign`` wants."""
     listed = assignments(pages, mine.read())
     for name, page, worth in listed:
-        place = folder / (name if name == short(page) else f"{name}-{short(page)}")
+        place = folder / (
+            name if name == page.path.stem else f"{name}-{page.path.stem}"
+        )
         _write_assignment(for_otter(page, worth), page, place)
         _write_requirements([page], place, "otter-grader")
-    _write_steps("otter", folder, short(listed[0][1]))
+    _write_steps("otter", folder, listed[0][1].path.stem)
 
 
 def _write_steps(tool: str, folder: Path, name: str) -> None:
@@ -298,6 +300,6 @@ def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
 
 
 def _write_assignment(notebook: Notebook, page: Page, folder: Path) -> None:
-    kit.write(notebook, folder / f"{short(page)}.ipynb")
+    kit.write(notebook, folder / f"{page.path.stem}.ipynb")
     kit.copy_library(folder)
     kit.copy_data(page, folder)

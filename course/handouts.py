@@ -1,7 +1,7 @@
 """PDFs and pictures, by the browser that tests the site.
 
     write_handouts(pages, folder)   two pages of A4 for each chapter, and one page for
-                                    the room, lab.pdf, from the built site
+                                    the room, lab.pdf, from the page Teach
     write_slides(pages, folder)     the decks, and each of them as PDF
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
@@ -11,30 +11,24 @@ which is what its deck shows; and on its second page the exercises, and no solut
 
 import csv
 import html
-import io
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-from PIL.PngImagePlugin import PngInfo
-
 import manuscript
 from course import kit, mine, slides
-from manuscript import ROOT, Page, edition
+from manuscript import Page, edition
 from manuscript.markdown import words
 
-SITE = ROOT / "_build/html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 """A handout that is too long is printed smaller, down to letters of 5.5 points."""
 
-HANDOUT = """\
+SHEET = """\
 <!doctype html>
 <html lang="{language}">
 <head>
@@ -52,6 +46,8 @@ main {{ columns: 2; column-gap: 8mm; }}
 .name {{ border-bottom: 1px solid; }}
 p, ul, ol, figure, pre {{ margin: 0 0 0.6em; }} ul, ol {{ padding-left: 1.3em; }}
 img {{ display: block; width: 100%; }} figcaption {{ font-size: 0.85em; }}
+table {{ border-collapse: collapse; }} :is(th, td) {{ border-top: 1px solid #d8d4cc; }}
+:is(th, td) {{ padding: 0.3em 0.6em 0.3em 0; text-align: left; vertical-align: top; }}
 math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
 code {{ font: 0.9em "Source Code Pro", monospace; }}
 footer {{ font-size: 0.75em; color: #5d5a54; }}
@@ -59,6 +55,11 @@ footer {{ font-size: 0.75em; color: #5d5a54; }}
 </head>
 <body>
 <h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+CHAPTER = """\
 <p><b>{question}</b> {answer}</p>
 <main>
 {shown}
@@ -68,17 +69,7 @@ footer {{ font-size: 0.75em; color: #5d5a54; }}
 {exercises}
 <footer>{foot}</footer>
 </main>
-</body>
-</html>
 """
-# The section for the room, without links that lead into our folder.
-LAB = """() => {
-  document.querySelector('article').replaceChildren(
-    document.querySelector('#lab-guide').closest('section'));
-  for (const link of document.querySelectorAll('a[href]')) {
-    if (!/^https?:/.test(link.getAttribute('href'))) link.removeAttribute('href');
-  }
-}"""
 # Slides from which something hangs out, by their first words.
 TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page section')]
   .filter(slide => slide.scrollWidth > width || slide.scrollHeight > height)
@@ -109,25 +100,35 @@ def browser() -> Iterator[Any]:
                 "--host-resolver-rules=MAP * ~NOTFOUND",
             ],
         )
-        yield chromium.new_page()
+        yield chromium.new_page(device_scale_factor=2)
         chromium.close()
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
     """Two pages of A4 for each page of the path that is chosen; one for the room."""
     book = manuscript.read()
-    if not (SITE / "index.html").exists():
-        raise SystemExit("lab.pdf is printed from the site: make book comes first.")
     folder.mkdir(parents=True, exist_ok=True)
     with browser() as page:
         for chapter in slides.with_decks(pages, book):
             page.set_content(handout(chapter, book))
             name = kit.short(chapter).replace("/", "-")
             to_pdf(page, folder / f"{name}.pdf", 2)
-        page.emulate_media(media="print")
-        page.goto((SITE / "book/teach.html").as_uri())
-        page.evaluate(LAB)
+        page.set_content(lab(book))
         to_pdf(page, folder / "lab.pdf", 1)
+
+
+def lab(book: manuscript.Manuscript) -> str:
+    """The section of *Teach* for the room, as HTML."""
+    sections = book.pages["book/teach"].sections
+    (guide,) = [one for one in sections if "lab-guide" in one.labels]
+    text = "\n\n".join(part.source for part in guide.texts)
+    return sheet(guide.title, slides.blocks(text))
+
+
+def sheet(title: str, body: str) -> str:
+    """A document to be printed."""
+    language, title = mine.read().language, slides.inline(title)
+    return SHEET.format(language=language, title=title, body=body)
 
 
 def handout(chapter: Page, book: manuscript.Manuscript) -> str:
@@ -151,16 +152,14 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     ]
     site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
-    yours = mine.read()
-    return HANDOUT.format(
-        language=yours.language,
-        title=slides.inline(chapter.title),
+    body = CHAPTER.format(
         question=slides.inline(chapter.question),
         answer=slides.inline(slides.answer(chapter)),
         shown="\n".join(shown),
         exercises="\n".join(exercises),
-        foot=f"{yours.credited(slides.CREDIT)}. {address}",
+        foot=f"{mine.read().credited(slides.CREDIT)}. {address}",
     )
+    return sheet(chapter.title, body)
 
 
 def to_pdf(page: Any, path: Path, sheets: int) -> None:
@@ -180,12 +179,17 @@ def write_slides(pages: list[Page], folder: Path) -> None:
             print_deck(page, deck)
 
 
-def print_deck(page: Any, deck: Path) -> None:
-    """A page of the PDF for each slide, as large as the slide."""
+def laid_out(page: Any, deck: Path) -> None:
+    """Show it as it is printed, a page for each slide, as large as the slide."""
     page.goto(f"{deck.as_uri()}?view=print")
-    page.wait_for_function("() => document.querySelector('.pdf-page')")
+    page.wait_for_function("() => 'fitted' in document.documentElement.dataset")
     if large := page.evaluate(TOO_LARGE, [slides.WIDTH, slides.HEIGHT]):
         raise SystemExit(f"{deck.name}: no room for {large}")
+
+
+def print_deck(page: Any, deck: Path) -> None:
+    """As PDF."""
+    laid_out(page, deck)
     page.pdf(
         path=deck.with_suffix(".pdf"),
         prefer_css_page_size=True,
@@ -212,36 +216,17 @@ def write_figures(pages: list[Page], folder: Path) -> None:
         table.writerows(rows)
 
 
-def signed(png: bytes, alt: str, path: Path) -> None:
-    """Store a PNG with its alternative text and its credit, wherever it is copied."""
-    notes = PngInfo()
-    notes.add_itxt("Description", alt)
-    notes.add_itxt("Copyright", slides.CREDIT)
-    Image.open(io.BytesIO(png)).save(path, pnginfo=notes)
-
-
 def draw(page: Any, svg: str, alt: str, path: Path) -> None:
     """A picture of twice the size, and a PDF of its own size with a credit line."""
-    width, height = (
-        float(n) for n in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)[:2]
-    )
-    page.set_viewport_size(
-        {"width": round(width * 8 / 3), "height": round(height * 8 / 3)}
-    )
     page.set_content(
         f'<!doctype html><html lang="en"><title>{html.escape(path.name)}</title>'
-        "<style>body{margin:0} svg{display:block;width:100%;height:auto}"
-        "p{font:6pt sans-serif;margin:2pt 0 0}@media screen{p{display:none}}</style>"
+        "<style>body{margin:0} div{width:fit-content} svg{display:block}"
+        "p{font:6pt sans-serif;margin:2pt 0 0}</style>"
         f'<div role="img" aria-label="{html.escape(alt, quote=True)}">'
         f"{svg[svg.index('<svg') :]}</div><p>{html.escape(slides.CREDIT)}</p>"
     )
-    page.emulate_media(media="screen")
-    signed(page.screenshot(), alt, path.with_suffix(".png"))
-    page.emulate_media(media="print")
-    page.pdf(
-        path=path.with_suffix(".pdf"),
-        width=f"{width * 96 / 72}px",
-        height=f"{height * 96 / 72 + 16}px",
-        tagged=True,
-        print_background=True,
-    )
+    drawing = page.locator("div")
+    drawing.screenshot(path=path.with_suffix(".png"))
+    box = drawing.bounding_box()
+    size = {"width": f"{box['width']}px", "height": f"{box['height'] + 16}px"}
+    page.pdf(path=path.with_suffix(".pdf"), tagged=True, print_background=True, **size)

@@ -4,33 +4,29 @@ Each holds the chapters, the library, the data that chapters read, and its own
 requirements. Nothing in it needs the book's folder, and nothing is fetched.
 """
 
-import html
-import math
 import re
 import shutil
-import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from course import mine
+import pe_lib
+from course import exam, mine
 from manuscript import ROOT, Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
-EXAM = Path(__file__).parent / "exam.yml"
 KEPT = "open it in the folder of the course"
 PIN = re.compile(r"^[\w.-]+==[\w.]+", re.MULTILINE)
 README = """\
 # {title}
 
-From the executable book "Positional Encodings, Checked", {version}.
+From the executable book "Positional Encodings, Checked", version {version}.
 
 1. Python 3.11 or newer. In this folder: `python -m venv .venv`, then
    `.venv/bin/python -m pip install -r requirements.txt`
    (on Windows `.venv\\Scripts\\python`).
-{torch}`.venv/bin/jupyter lab` (on Windows `.venv\\Scripts\\jupyter lab`), and open a
+2. The chapters marked with * use PyTorch, too:
+   `.venv/bin/python -m pip install -r requirements-torch.txt`.
+3. `.venv/bin/jupyter lab` (on Windows `.venv\\Scripts\\jupyter lab`), and open a
    chapter. Keep the folders as they are: the chapters find the library `pe_lib`
    beside them.
 
@@ -41,27 +37,6 @@ From the executable book "Positional Encodings, Checked", {version}.
 {rows}
 
 Text and figures: CC BY 4.0 (LICENSE-TEXT). Code: MIT (LICENSE).
-"""
-PAPER = """\
-<!doctype html>
-<html lang="{language}">
-<meta charset="utf-8">
-<title>Exam</title>
-<style>
-body {{ font: 12pt/1.4 Georgia, serif; max-width: 17cm; margin: 1cm auto; }}
-section {{ min-height: 8cm; break-inside: avoid; }} h2 {{ font-size: 1em; }}
-</style>
-<h1>Positional encodings</h1>
-<p>{about}</p>
-<p>{minutes} minutes, {points} points. Paper and pen alone. A right step has its points,
-also where the result is wrong.</p>
-<p>Name: ______________________________</p>
-{questions}
-</html>
-"""
-TORCH_STEP = """\
-2. The chapters marked with * use PyTorch, too:
-   `.venv/bin/python -m pip install -r requirements-torch.txt`.
 """
 ADVICE = {
     "student": (
@@ -77,13 +52,6 @@ ADVICE = {
 }
 
 
-def version() -> str:
-    """The version of the book."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    number: str = tomllib.loads(text)["project"]["version"]
-    return number
-
-
 def short(page: Page) -> str:
     """A chapter's name within a kit, for example failures/counting."""
     return page.name.removeprefix("book/")
@@ -94,21 +62,21 @@ def worth(page: Page) -> int:
     return sum(stubs.points(exercise.title) for exercise in page.exercises)
 
 
-def student(page: Page, pages: Collection[Page] = ()) -> Notebook:
+def student(
+    page: Page, pages: Collection[Page] = (), *, solutions: bool = False
+) -> Notebook:
     """The reader's edition, beside some pages."""
-    return edition.make(page, pages, edition.site(), hint=KEPT, data_beside=True)
-
-
-def solved(page: Page, pages: Collection[Page] = ()) -> Notebook:
-    """The same with solutions."""
     return edition.make(
-        page, pages, edition.site(), hint=KEPT, data_beside=True, solutions=True
+        *(page, pages, edition.site()),
+        hint=KEPT,
+        data_beside=True,
+        solutions=solutions,
     )
 
 
 def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
     """With solutions, and below each check likely mistakes, and why."""
-    notebook = solved(page, pages)
+    notebook = student(page, pages, solutions=True)
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -153,7 +121,8 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
             alone = edition.exercises(student(page, pages), page)
             write(alone, folder / f"{short(page)}_exercises.ipynb")
         if part == "student" and mine.read().opened(page):
-            write(solved(page, pages), folder / f"{short(page)}_solutions.ipynb")
+            solved = student(page, pages, solutions=True)
+            write(solved, folder / f"{short(page)}_solutions.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
@@ -162,25 +131,21 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         f"| {page.minutes} | {exercises_of(page, part)} | {worth(page)} |"
         for page in pages
     ]
-    torch = any(page.needs_torch for page in pages)
     text = README.format(
-        torch=TORCH_STEP + "3. " if torch else "2. ",
         title="Notebooks" if part == "student" else "Notebooks with solutions",
-        version=f"version {version()}",
+        version=pe_lib.__version__,
         advice=ADVICE[part],
         rows="\n".join(rows),
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
     for name, lines in requirements().items():
-        if "torch" in name and not torch:
-            continue
         text = "\n".join(["-c constraints.txt", *lines])
         (folder / name).write_text(text + "\n", encoding="utf-8")
     for name in ("constraints.txt", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
     if part == "instructor":
-        (folder / "exam.md").write_text(exam(pages), encoding="utf-8")
-        (folder / "exam_paper.html").write_text(paper(pages), encoding="utf-8")
+        (folder / "exam.md").write_text(exam.answers(pages), encoding="utf-8")
+        (folder / "exam_paper.html").write_text(exam.paper(pages), encoding="utf-8")
 
 
 def exercises_of(page: Page, part: str) -> str:
@@ -190,47 +155,6 @@ def exercises_of(page: Page, part: str) -> str:
     return f"[{number}]({short(page)}_exercises.ipynb)" if has_own else number
 
 
-def asked(pages: list[Page]) -> list[dict[str, Any]]:
-    """The questions for an exam on some chapters."""
-    entries = yaml.safe_load(EXAM.read_text(encoding="utf-8"))
-    names = [short(page) for page in pages]
-    return [entry for entry in entries if entry["chapter"] in names]
-
-
-def exam(pages: list[Page]) -> str:
-    """Its questions with their answers, and what of these earns which points."""
-    text = ["# Questions for an exam, with answers. Not for students."]
-    for entry in asked(pages):
-        marks = [f"- {points}: {what}" for what, points in entry["marks"].items()]
-        text += [
-            f"## {entry['chapter']}, {entry['points']} points",
-            entry["question"],
-            f"*Answer.* {entry['answer']}",
-            "\n".join(marks),
-        ]
-    return "\n\n".join(text) + "\n"
-
-
-def paper(pages: list[Page]) -> str:
-    """What students get: the questions of ``mine.yml``, two minutes for each point."""
-    yours = mine.read()
-    entries = asked([page for page in pages if mine.names(page) & set(yours.exam)])
-    points = sum(one["points"] for one in entries)
-    about = [one for one in (yours.institution, yours.lecturer, yours.date) if one]
-    questions = "\n".join(
-        f"<section><h2>{number}. ({one['points']} points)</h2>"
-        f"<p>{html.escape(one['question'])}</p></section>"
-        for number, one in enumerate(entries, 1)
-    )
-    return PAPER.format(
-        language=yours.language,
-        about=html.escape(", ".join(about)),
-        points=points,
-        minutes=5 * math.ceil(2 * points / 5),
-        questions=questions,
-    )
-
-
 def requirements() -> dict[str, list[str]]:
     """The pins that notebooks need, and those with torch; without ``-e .``."""
     numpy, torch = (
@@ -238,7 +162,7 @@ def requirements() -> dict[str, list[str]]:
         for part in ("numpy", "torch")
     )
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    lab = re.findall(r"^jupyterlab==.*$", constraints, re.MULTILINE) or ["jupyterlab"]
+    lab = re.findall(r"^jupyterlab==.*$", constraints, re.MULTILINE)
     return {
         "requirements.txt": [*numpy, *lab],
         "requirements-torch.txt": ["-r requirements.txt", *torch],
@@ -266,16 +190,21 @@ def copy_data(page: Page, folder: Path) -> None:
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
     """The chapters of some names or parts; all but those left out without a name."""
     yours, pages = mine.read(), list(pages)
-    for key in ("leave_out", "exam", "solutions"):
+    for key in ("leave_out", "solutions"):
         _refuse_unknown(f"{mine.FILE.name}, {key}", getattr(yours, key), pages)
+    asked = [page for page in pages if exam.asked([page])]
+    where = f"{mine.FILE.name}, exam"
+    _refuse_unknown(where, yours.exam, asked, "question on")
     pages = [page for page in pages if not mine.names(page) & set(yours.leave_out)]
     _refuse_unknown("This course", names, pages)
     return [page for page in pages if not names or mine.names(page) & set(names)]
 
 
-def _refuse_unknown(where: str, names: Iterable[str], pages: list[Page]) -> None:
+def _refuse_unknown(
+    where: str, names: Iterable[str], pages: list[Page], what: str = "chapter"
+) -> None:
     known = {name for page in pages for name in mine.names(page)}
     if unknown := sorted(set(names) - known):
         raise SystemExit(
-            f"{where}: there is no chapter {', '.join(unknown)}. Try: {sorted(known)}"
+            f"{where}: there is no {what} {', '.join(unknown)}. Try: {sorted(known)}"
         )

@@ -52,13 +52,18 @@ def names(page: Page) -> set[str]:
     return {page.name.removeprefix("book/"), *page.name.split("/")[1:]}
 
 
+def refuse_unknown(where: str, said: Mapping[str, object], kind: type) -> None:
+    """Say which words nothing reads."""
+    known = {one.name for one in fields(kind)}
+    if unknown := sorted(set(said) - known):
+        raise ValueError(f"{where}: {', '.join(unknown)} means nothing: {known}")
+
+
 @cache
 def read(path: Path = FILE) -> Mine:
     """What the file says."""
     said = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    known = {one.name for one in fields(Mine)}
-    if unknown := sorted(set(said) - known):
-        raise ValueError(f"{path.name}: {', '.join(unknown)} means nothing: {known}")
+    refuse_unknown(path.name, said, Mine)
     for name in {"plans", "leave_out", "exam"} & set(said):
         said[name] = tuple(said[name])
     for name, day in (said.get("solutions") or {}).items():

@@ -1,43 +1,33 @@
 """A plan becomes a deck: one HTML file, nothing else, nothing fetched.
 
 A plan is ``plans/<name>.yml``: title, minutes, and slides. A slide has minutes, a note
-for the speaker, and one of
+for the speaker, and one or more of
 
-    figure: fig-name       with ``say``, a sentence; else the caption's bold answer
+    figure: fig-name       its heading is the caption's bold answer
     question: part/page    the question of a chapter, its answer one step later
     formula: part/page#section    the first formula on a line of its own
     theorem: part/page#section    the theorem in its box
     proof: part/page#section      what is below it, as far as ∎
     code: part/page#cell          a cell, by its id
     exercise: ex-label            title and text
-    claims: [id, id, id]          sentences to vote on, their verdicts one step later
-    markdown: "..."               yours, with ``title``; nothing checks it:
-                                  lists, tables, code, links, formulas, pictures that
-                                  lie beside the plan
+    claims: [id, id]       sentences to vote on, their verdicts one step later
+    markdown: "..."        yours, and nothing checks it: lists, tables, code, links,
+                           formulas, pictures that lie beside the plan
 
 A section is named by its anchor or its label; what a slide quotes is the page's own.
-A formula may have a ``legend``, Markdown of yours, and any slide a ``claim``, an id of
-the ledger. Numbers in a sentence must be printed
-by the cell that ``from`` names (part/page#tag or #cell-id), so that a changed cell
-turns the deck red. A figure that was drawn anew turns it red, too, until you have
-checked whether sentence and note still fit it, and said so (it keeps in
-plans/drawn.json what was seen):
-
-    .venv/bin/python -m course.slides --looked
+A ``title`` of yours takes the place of its heading. Numbers in one above a figure or a
+quotation must be printed by the cell that ``from`` names (part/page#tag or #cell-id),
+so that a changed cell turns the deck red.
 
 Any chapter has a plan that is made from its page, with no word of its own.
 """
 
 import base64
-import hashlib
 import html
-import json
 import mimetypes
 import re
 import shutil
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +35,12 @@ import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-import manuscript
-from course import mine
-from manuscript import ROOT, Manuscript, Page, sources, stubs
-from manuscript.markdown import as_html, words
+from course import kit, mine
+from manuscript import ROOT, Cell, Manuscript, Page, sources, stubs
+from manuscript.markdown import REMARK, as_html, words
 from website import katex_math
 
 HERE = Path(__file__).parent
-SEEN = HERE / "plans/drawn.json"
-DRAWN_ANEW = (
-    "{} was drawn anew; look whether what is said of it is still right, then type "
-    ".venv/bin/python -m course.slides --looked"
-)
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LINK = re.compile(r"</?a\b[^>]*>")
@@ -70,7 +54,6 @@ QUOTED = {
         re.DOTALL | re.MULTILINE,
     ),
     "proof": re.compile(r"\*\*(?P<title>Proof)\.\*\*(?P<text>.*?∎)", re.DOTALL),
-    "code": re.compile(r"(?P<text>.+)", re.DOTALL),
 }
 ANYWHERE = "Is it true that …?"
 WIDTH, HEIGHT = 1280, 720
@@ -87,13 +70,13 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal .quoted :is(td, th) { padding: 0 0.8em 0.2em 0; text-align: left; }
 .reveal img { display: block; height: 440px; margin: 0 auto; }
 .reveal .slides section > img { max-width: 100% !important; }
-.reveal .claim { margin-top: 0.7em; padding-top: 0.5em; font-size: 0.62em; }
-.reveal .claim { border-top: 1px solid var(--hair); }
+.reveal :is(img, .answer, .quoted) ~ .claim { padding-top: 0.8em; font-size: 0.62em; }
+.reveal :is(img, .answer, .quoted) ~ .claim { border-top: 1px solid var(--hair); }
 .reveal .quoted { font-size: 0.82em; }
 .reveal .quoted > :is(p, ol, ul, pre) { margin: 0 0 0.5em; }
 .reveal .quoted li { margin-bottom: 0.3em; }
 .reveal .quoted.formula { font-size: 1.3em; }
-.reveal pre { font: 26px/1.35 "Source Code Pro", monospace; }
+.reveal pre { font: 0.93em/1.35 "Source Code Pro", monospace; }
 .reveal math[display="block"] { margin: 0.4em 0; }
 .reveal footer { font-size: 0.5em; }
 .reveal footer { margin-top: 0.9em; color: var(--muted); }
@@ -121,6 +104,16 @@ DECK = """\
 Reveal.initialize({{ width: {width}, height: {height}, margin: 0, hash: true,
   controls: true, progress: true, slideNumber: "c/t", transition: "none",
   pdfSeparateFragments: false, totalTime: {seconds}, plugins: [RevealNotes] }});
+function fit(slide) {{  // what is too long for its slide has smaller letters
+  for (let size = 100; slide.scrollHeight > {height} && size > 50;)
+    slide.style.fontSize = `${{size -= 5}}%`;
+}}
+for (const event of ["ready", "slidechanged"])
+  Reveal.on(event, now => fit(now.currentSlide));
+Reveal.on("pdf-ready", () => {{
+  document.querySelectorAll(".pdf-page section").forEach(fit);
+  document.documentElement.dataset.fitted = "";
+}});
 </script>
 </body>
 </html>
@@ -140,19 +133,16 @@ class Slide:
     proof: str = ""
     code: str = ""
     exercise: str = ""
-    say: str = ""
-    source: str = ""  # "from" in the plan
-    claim: str = ""
     claims: tuple[str, ...] = ()
-    legend: str = ""
-    title: str = ""
     markdown: str = ""
+    title: str = ""
+    source: str = ""  # "from" in the plan
     folder: Path = HERE / "plans"  # where its pictures lie
 
     @property
     def quotes(self) -> list[tuple[str, str]]:
         """What it takes word for word from a page: of which kind, and from where."""
-        found = [(kind, getattr(self, kind)) for kind in (*QUOTED, "exercise")]
+        found = [(kind, getattr(self, kind)) for kind in (*QUOTED, "code", "exercise")]
         return [(kind, place) for kind, place in found if place]
 
 
@@ -164,35 +154,31 @@ class Plan:
     title: str
     minutes: int
     slides: tuple[Slide, ...]
-    seen: Mapping[str, str] | None = None  # drawings that its words were written to
 
 
 def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
-    """Those that are written, and one for each page."""
-    yours = [replace(read(HERE / name), seen=None) for name in mine.read().plans]
-    return [*written(), *yours, *(of_chapter(page, book) for page in pages)]
-
-
-def written() -> list[Plan]:
-    """Those of the book."""
-    return [read(path) for path in sorted((HERE / "plans").glob("*.yml"))]
+    """Those that are written, yours, and one for each page."""
+    files = [
+        *sorted((HERE / "plans").glob("*.yml")),
+        *map(HERE.joinpath, mine.read().plans),
+    ]
+    return [*map(read, files), *(of_chapter(page, book) for page in pages)]
 
 
 def read(path: Path) -> Plan:
     """A written plan; its minutes must add up."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    slides = []
+    slides: list[Slide] = []
     for entry in content["slides"]:
         entry["source"] = entry.pop("from", "")
         entry["folder"] = path.parent
         entry["claims"] = tuple(entry.get("claims", ()))
+        mine.refuse_unknown(f"{path.name}, slide {len(slides) + 1}", entry, Slide)
         slides.append(Slide(**entry))
-    seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
-    plan = Plan(path.stem, content["title"], content["minutes"], tuple(slides), seen)
-    total = sum(slide.minutes for slide in slides)
-    if total != plan.minutes:
+    minutes, total = content["minutes"], sum(slide.minutes for slide in slides)
+    if total != minutes:
         raise ValueError(f"{path.name}: the slides take {total:g} minutes")
-    return plan
+    return Plan(path.stem, content["title"], minutes, tuple(slides))
 
 
 def of_chapter(page: Page, book: Manuscript) -> Plan:
@@ -218,7 +204,7 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
     each = round(max(1.0, (page.minutes - 2) / max(1, len(shown))), 1)
     slides = [Slide(1, page.answer, question=name)]
     slides += [Slide(each, **one) for one in shown]
-    slides += [Slide(1, book.claims[c].why, claim=c) for c in claims[:2]]
+    slides += [Slide(1, book.claims[c].why, claims=(c,)) for c in claims[:2]]
     tried = [(one, stubs.points(one.title)) for one in page.exercises[:1]]
     slides += [Slide(long, one.title, exercise=one.label) for one, long in tried]
     steps = "\n".join(f"1. {one.title}" for one in page.main if one.level == 2)
@@ -231,22 +217,30 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
 def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | None:
     """The page, the heading and the text of what a slide quotes; None if it is gone."""
     if kind == "exercise":
-        for page in book.notebooks:
-            for one in page.exercises:
-                if one.label == place:
-                    return page, one.title, one.text
-        return None
+        asked = [(page, one) for page in book.notebooks for one in page.exercises]
+        named = [
+            (page, one.title, one.text) for page, one in asked if one.label == place
+        ]
+        return next(iter(named), None)
     name, _, anchor = place.partition("#")
     its = book.pages.get(f"book/{name}")
+    if kind == "code":
+        cells = _cells(place, book)
+        return (its, its.title, cells[0].source) if its and cells else None
     for section in its.sections if its else ():
-        parts = [cell for cell in section.cells if kind == "code" and cell.id == anchor]
-        if kind != "code" and anchor in (section.anchor, *section.labels):
-            parts = section.texts
-        text = "\n\n".join(part.source for part in parts)
-        if its and (found := QUOTED[kind].search(text)):
-            title = found.groupdict().get("title", section.title)
-            return its, title, found["text"]
+        text = "\n\n".join(part.source for part in section.texts)
+        here = anchor in (section.anchor, *section.labels)
+        if its and here and (found := QUOTED[kind].search(text)):
+            return its, found.groupdict().get("title", section.title), found["text"]
     return None
+
+
+def _cells(place: str, book: Manuscript) -> list[Cell]:
+    """The cells of an id or a tag: part/page#name."""
+    name, _, called = place.partition("#")
+    page = book.pages.get(f"book/{name}")
+    cells = page.code_cells if page else []
+    return [cell for cell in cells if called in (cell.id, *cell.tagged(""))]
 
 
 def errors(plan: Plan, book: Manuscript) -> list[str]:
@@ -256,57 +250,24 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
         named = [
             ("figure", slide.figure, slide.figure in book.figures),
             ("page", slide.question, f"book/{slide.question}" in book.pages),
-            *(("claim", c, c in book.claims) for c in (slide.claim, *slide.claims)),
+            *(("claim", claim, claim in book.claims) for claim in slide.claims),
+            *((kind, at, quoted(kind, at, book)) for kind, at in slide.quotes),
         ]
+        named = [one for one in named if one[1]]
         wrong = [
-            f"there is no {kind} {n!r}" for kind, n, there in named if n and not there
+            f"there is no {kind} {place!r}" for kind, place, there in named if not there
         ]
-        wrong += [
-            f"there is no {kind} at {place!r}"
-            for kind, place in slide.quotes
-            if quoted(kind, place, book) is None
-        ]
-        if (
-            plan.seen is not None
-            and slide.figure in book.figures
-            and plan.seen.get(slide.figure) != drawn(slide.figure, book)
-        ):
-            wrong.append(DRAWN_ANEW.format(slide.figure))
-        if not (any(name for _, name, _ in named) or slide.markdown or slide.quotes):
+        if not named and not slide.markdown:
             wrong.append("it shows nothing")
-        printed = NUMBER.findall(_printed(slide.source, book))
+        cells = _cells(slide.source, book)
+        printed = [one for cell in cells for one in NUMBER.findall(cell.printed)]
         wrong += [
             f"{value} is not printed by {slide.source or 'a cell (from: ...)'}"
-            for value in NUMBER.findall(slide.say)
-            if value.rstrip(",") not in printed
+            for value in NUMBER.findall(slide.title)
+            if (slide.figure or slide.quotes) and value.rstrip(",") not in printed
         ]
         found += [f"{plan.name}, slide {number}: {what}" for what in wrong]
     return found
-
-
-def drawn(figure: str, book: Manuscript) -> str:
-    """What a drawing is known by."""
-    _, cell = book.figures[figure]
-    return hashlib.sha256(cell.drawings[-1].encode()).hexdigest()[:16]
-
-
-def looked(book: Manuscript) -> None:
-    """Keep the drawings of the written plans as those that somebody looked at."""
-    figures = {s.figure for plan in written() for s in plan.slides if s.figure}
-    seen = {name: drawn(name, book) for name in sorted(figures & set(book.figures))}
-    SEEN.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
-
-
-def _printed(source: str, book: Manuscript) -> str:
-    """What the cell prints that a plan names; nothing if it is not there."""
-    name, _, cell_name = source.partition("#")
-    page = book.pages.get(f"book/{name}")
-    cells = page.code_cells if page else []
-    return "\n".join(
-        cell.printed
-        for cell in cells
-        if cell_name in (cell.id, *cell.metadata.get("tags", []))
-    )
 
 
 def deck(plan: Plan, book: Manuscript) -> str:
@@ -339,45 +300,35 @@ def deck(plan: Plan, book: Manuscript) -> str:
 
 def section(slide: Slide, book: Manuscript) -> str:
     """One slide."""
-    parts, source = [], ""
+    heading, source, parts = slide.title, "", []
     if slide.question:
         page = book.pages[f"book/{slide.question}"]
-        source = page.title
-        parts += [f"<h2>{inline(page.question)}</h2>"]
+        heading, source = heading or page.question, page.title
         parts += [f'<p class="fragment answer">{inline(answer(page))}</p>']
     if slide.figure:
-        source = book.figures[slide.figure][0].title
         bold, _ = _caption(book, slide.figure)
-        parts += [f"<h2>{inline(slide.say or bold)}</h2>"]
+        heading, source = heading or bold, book.figures[slide.figure][0].title
         parts += [picture(slide.figure, book)]
     for kind, at in slide.quotes:
         if found := quoted(kind, at, book):
-            source, title, text = found[0].title, *found[1:]
-            parts += [f"<h2>{inline(slide.say or title)}</h2>"]
+            page, title, text = found
+            heading, source = heading or title, page.title
             code = f"<pre>{html.escape(text)}</pre>"
             words = code if kind == "code" else blocks(text)
             parts += [f'<div class="quoted {kind}">{words}</div>']
-    if slide.legend:
-        parts += [f'<div class="quoted">{blocks(slide.legend)}</div>']
     if slide.markdown:
-        parts += [f"<h2>{inline(slide.title)}</h2>"]
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
     if slide.claims:
-        source = ANYWHERE
-        parts += [f"<h2>{inline(slide.title or 'True or not?')}</h2>"]
-        parts += [f"<p>{vote(claim, book)}</p>" for claim in slide.claims]
-    if slide.claim:
-        place = book.settled.get(slide.claim)
-        source = source or (place[0].title if place else ANYWHERE)
-        kind = "p" if parts else "h2"
-        parts += [f'<{kind} class="claim">{vote(slide.claim, book)}</{kind}>']
+        heading, source = heading or "True or not?", source or ANYWHERE
+        parts += [f'<p class="claim">{vote(one, book)}</p>' for one in slide.claims]
     credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
     foot = f"{inline(source)}. {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
     note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
-    seconds = round(slide.minutes * 60)
-    return f'<section data-timing="{seconds}">' + "\n".join(parts) + "</section>"
+    timing = f'data-timing="{round(slide.minutes * 60)}"'
+    shown = "\n".join([f"<h2>{inline(heading)}</h2>", *parts])
+    return f"<section {timing}>{shown}</section>"
 
 
 def answer(page: Page) -> str:
@@ -429,7 +380,7 @@ def own(text: str, folder: Path) -> str:
 
 def blocks(text: str) -> str:
     """What is quoted from a page, its links as words."""
-    return LINK.sub("", own(ROLE.sub(r"\1", text), ROOT))
+    return LINK.sub("", own(ROLE.sub(r"\1", REMARK.sub("", text)), ROOT))
 
 
 def _drawn(tex: str, *, display: bool = False) -> str:
@@ -449,8 +400,9 @@ def inline(text: str) -> str:
 
 def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
     """The pages that were chosen; of all, those of the path and on real models."""
-    every = len(pages) == len(book.notebooks)
-    return [*book.path_pages, *book.model_pages] if every else pages
+    main = [*book.path_pages, *book.model_pages]
+    every = pages == kit.chosen(book.notebooks, [])
+    return [page for page in pages if page in main] if every else pages
 
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
@@ -461,14 +413,5 @@ def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
         path = folder / f"{plan.name}.html"
         path.write_text(deck(plan, book), encoding="utf-8")
         done.append(path)
-    katex_math.engine().close()  # Python 3.13 would wait for its thread without end
-    katex_math.engine.cache_clear()
     shutil.copy(ROOT / "LICENSE-TEXT", folder)
     return done
-
-
-if __name__ == "__main__":
-    BOOK = manuscript.read()
-    if sys.argv[1:] != ["--looked"]:
-        raise SystemExit("make course writes the decks; here there is --looked")
-    looked(BOOK)

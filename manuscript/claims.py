@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from manuscript.markdown import REMARK
+
 UNTRACED = "untraced"  # the source of a claim that was heard often
 
 
@@ -27,10 +29,12 @@ class Claim:
         return [source for source in self.sources if source != UNTRACED]
 
 
-def read(path: Path) -> dict[str, Claim]:
+def read(path: Path, *, remarks: bool = False) -> dict[str, Claim]:
     """All of them, in the file's order; a slip names the file and the claim."""
     claims: dict[str, Claim] = {}
-    for question, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+    text = path.read_text(encoding="utf-8")
+    told = text if remarks else REMARK.sub("", text)
+    for question, entries in yaml.safe_load(told).items():
         for entry in entries:
             try:
                 claim = Claim(question=question, **entry)

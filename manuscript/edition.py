@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterator
+from functools import cache
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,8 @@ def _cells(
     """Each cell that stays, or what is in its place, and what comes with it."""
     worth = check_points(page)
     figures, inside = 0, False
-    for cell, its in zip(stored, page.cells, strict=True):
+    for raw, its in zip(stored, page.cells, strict=True):
+        cell = raw | {"metadata": dict(its.metadata)}
         answers, checked = its.tagged("solution-"), its.tagged("check-")
         if its.kind == "markdown":
             text = its.source
@@ -391,6 +393,7 @@ def text_of(notebook: Notebook) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
+@cache
 def site() -> str:
     """The address of the site, as the settings have it: maybe none."""
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))

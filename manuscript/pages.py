@@ -14,7 +14,7 @@ import yaml
 
 from manuscript import claims
 from manuscript.claims import Claim
-from manuscript.markdown import words
+from manuscript.markdown import REMARK, words
 from manuscript.values import Value, offered
 
 ROOT = Path(__file__).parents[1]
@@ -406,8 +406,8 @@ class Manuscript:
 
 
 @cache
-def read(root: Path = ROOT) -> Manuscript:
-    """Read the book in the folder `root`."""
+def read(root: Path = ROOT, *, remarks: bool = False) -> Manuscript:
+    """Read the book in the folder `root`, with its remarks to authors if asked."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     contents = {toc["root"]: ""} | {
         chapter["file"]: part["caption"]
@@ -433,8 +433,8 @@ def read(root: Path = ROOT) -> Manuscript:
         root=root,
         contents=contents,
         short=short,
-        pages={name: read_page(name, files[name]) for name in order},
-        claims=claims.read(root / "book/claims.yml"),
+        pages={name: read_page(name, files[name], remarks=remarks) for name in order},
+        claims=claims.read(root / "book/claims.yml", remarks=remarks),
     )
 
 
@@ -459,14 +459,18 @@ def visible(folder: Path, pattern: str) -> list[Path]:
     ]
 
 
-def read_page(name: str, path: Path) -> Page:
+def read_page(name: str, path: Path, *, remarks: bool = False) -> Page:
     """Read one file; other pages than the book's can be read too."""
+
+    def told(text: str) -> str:
+        return text if remarks else REMARK.sub("", text)
+
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         front = FRONT.match(text)
         about = yaml.safe_load(front[1]) if front else {}
         text = text[front.end() :] if front else text
-        cell = Cell("text", "markdown", text, {})
+        cell = Cell("text", "markdown", told(text), {})
         return Page(name, path, (cell,), about.get("description", ""))
     notebook = json.loads(text)
     return Page(
@@ -476,8 +480,10 @@ def read_page(name: str, path: Path) -> Page:
             Cell(
                 id=cell["id"],
                 kind=cell["cell_type"],
-                source=_joined(cell["source"]),
-                metadata=cell["metadata"],
+                source=(told if cell["cell_type"] == "markdown" else str)(
+                    _joined(cell["source"])
+                ),
+                metadata=json.loads(told(json.dumps(cell["metadata"]))),
                 outputs=tuple(cell.get("outputs", [])),
                 execution_count=cell.get("execution_count"),
             )

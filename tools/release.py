@@ -33,8 +33,9 @@ PLACES = (
     ),
     (
         "pyproject.toml",
-        r"^\[project\.urls\].*\n(Book = .*\nRepository = .*\n)?",
-        '[project.urls]\nBook = "{url}"\nRepository = "{repository}"\n',
+        r"^\[project\.urls\].*\n(Book = .*\nDocumentation = .*\nRepository = .*\n)?",
+        '[project.urls]\nBook = "{url}"\n'
+        'Documentation = "{url}book/reference/api.html"\nRepository = "{repository}"\n',
     ),
     (
         "README.md",

@@ -25,7 +25,7 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
 import manuscript
-from manuscript.markdown import pieces
+from manuscript.markdown import REMARK, pieces
 
 KINDS = {  # of folds, by the role of a cell, and what the summary says
     "figure": ("figure", "How this figure is drawn"),
@@ -144,6 +144,18 @@ class UniqueIds(SphinxTransform):
             ]
 
 
+class Remarks(SphinxTransform):
+    """Leave out remarks to authors, which Markdown hands on as HTML."""
+
+    default_priority = 900
+
+    def apply(self) -> None:
+        """Wherever they stand."""
+        for raw in list(self.document.findall(nodes.raw)):
+            if REMARK.fullmatch(raw.astext().strip()):
+                raw.parent.remove(raw)
+
+
 def visit_solution(self: HTML5Translator, node: solution_node) -> None:
     """Open a fold whose title is its summary."""
     node["classes"] = [name for name in node["classes"] if name != "dropdown"]
@@ -162,5 +174,6 @@ def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx_exercise")
     app.add_node(solution_node, override=True, html=(visit_solution, depart_solution))
     app.add_transform(UniqueIds)
+    app.add_transform(Remarks)
     app.add_post_transform(Folds)
     app.add_js_file("folds.js", loading_method="defer")

@@ -42,7 +42,9 @@ class OverwriteCells(preprocessors.OverwriteCells):
                     below = names.index(cell.name) + 1
                 elif cell.name in worth or cell.locked:
                     new = new_code_cell(cell.source)
-                    if cell.name in worth:
+                    if cell.name in worth:  # below all that may be its answer
+                        known = (i for i, name in enumerate(names) if name)
+                        below = next((i for i in known if i >= below), len(names))
                         proof = cell.name in answers
                         new = self.missing_cell_transform(cell, worth[cell.name], proof)
                     nb.cells.insert(below, new)

@@ -189,7 +189,7 @@ def apply_rotary(
         )
     positions = as_positions(positions)
     base = as_base(base)
-    layout = as_choice("layout", layout, LAYOUTS)
+    layout = _as_layout(layout)
     around = vectors.shape[:-1]
     if positions.ndim and around[-positions.ndim :] != positions.shape:
         raise ValueError(
@@ -240,11 +240,22 @@ def rotate(
             f"x must have {width} numbers or more, got {rotated.shape[-1]}"
         )
     pairs = rotated[..., :width]
-    columns = layout_columns(width, layout)
+    columns = layout_columns(width, _as_layout(layout))
     first, second = (pairs[..., part].copy() for part in columns)
     pairs[..., columns[0]] = first * cos - second * sin
     pairs[..., columns[1]] = first * sin + second * cos
     return rotated
+
+
+def _as_layout(value: Any) -> str:
+    """Return the layout; the error says whose is which."""
+    try:
+        return as_choice("layout", value, LAYOUTS)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; pairs are neighbours in GPT-J, and halves in GPT-NeoX and in "
+            "transformers' Llama"
+        ) from None
 
 
 def _pair_frequencies(

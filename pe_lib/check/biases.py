@@ -1,7 +1,8 @@
 """Biases, named: a function of the offset, or of two; masks, slopes and buckets."""
 
+from itertools import product
+
 import numpy as np
-import torch
 from torch import nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
@@ -48,27 +49,27 @@ def slopes_of(r: Bias) -> Array | None:
 def told_bias(r: Bias) -> Found:
     """Everything in turn; what follows from an error is not told."""
     table, level = r.table, r.seen(r.table)
+    shown = np.where(table <= HIDDEN, 0, table)
+    size = float(np.abs(shown).max(initial=1e-9))
     if len(table) % r.width and len(table) > 1:
         yield of_heads(r.width, len(table))
     if np.isnan(table).any():
         what = "NaN: 0 * -inf, as where a triangle of ones is multiplied by -inf?"
-        return (yield ERROR, what, MASK)
-    if np.isposinf(table).any():
-        return (yield UNCHECKED, "it has +inf.", "")
-    if not r.tells(table[None]):
-        return (yield UNCHECKED, "the numbers begin all alike.", "")
-    shown = np.where(table <= HIDDEN, 0, table)
-    size = float(np.abs(shown).max(initial=1e-9))
-    if spread(level) > NEAR * size:
-        return (yield from told_uneven(r, level, size))
-    hidden = [*told_mask(r, level, size)]
-    yield from hidden
-    if hidden and hidden[-1][0] == ERROR and "hides" not in hidden[-1][1]:
-        return
-    slopes = slopes_of(r)
-    if slopes is not None:
+        yield ERROR, what, MASK
+    elif np.isposinf(table).any() or not r.tells(table[None]):
+        yield UNCHECKED, "the numbers begin all alike, or with +inf.", ""
+    elif spread(level) > NEAR * size:
+        yield from told_uneven(r, level, size)
+    elif mask := [*told_mask(r, level, size)]:
+        yield from mask
+    elif (slopes := slopes_of(r)) is not None:
         yield from told_slopes(r, slopes)
-        yield from told_future(r, slopes, level, size)
+        ahead = level[:, 0, :]
+        alone = spread(table) > NEAR * size  # it is right up to what softmax ignores
+        open_ = np.isfinite(ahead).all() and not r.trained and not alone
+        if open_ and (slopes > 0).all() and ahead[:, -1].min() > -1e-6 * size:
+            what = "raised" if ahead.max() > 1e-6 * size else "all alike"
+            yield WARNING, f"Keys after the query are {what}, not lowered.", MASK
     else:
         yield from told_function(r, level, size)
 
@@ -84,54 +85,47 @@ def told_uneven(r: Bias, level: Array, size: float) -> Found:
     near = n > 200 and spread(level[:, :200, :200]) < NEAR * size
     why = ": 16 bits count no further than 256" * near
     what = f"Values of one offset differ by up to {off:.3g}{why}."
-    parts = r.first.modules()
+    if not r.trained or why:
+        return (yield ERROR, what, OFFSET)
+    r.recognised = Recognised("trained, and no function of the offset alone")
     whole = any(p.numel() >= n * n for p in r.first.parameters())
-    if r.trained and not why:
-        r.recognised = Recognised("trained, and no function of the offset alone")
-        meant = whole or any(isinstance(part, nn.Linear) for part in parts)
-        return (yield NOTE if meant else WARNING, what, "")
-    yield ERROR, what, OFFSET
+    layers = any(isinstance(part, nn.Linear) for part in r.first.modules())
+    yield NOTE if whole or layers else WARNING, what, ""
 
 
 def told_mask(r: Bias, level: Array, size: float) -> Found:
     """What is hidden that should not be, and what is not that should."""
     past, ahead, tiny = level[:, -1, ::-1], level[:, 0, :], 1e-6 * size
-    hidden, n = r.table <= HIDDEN, level.shape[-1]
-    visible = np.isfinite(ahead).all()
-    if n > 3 and np.isnan(ahead[:, 2:]).all() and not np.isnan(ahead[:, :2]).any():
+    hidden, n = np.isnan(ahead), level.shape[-1]
+    steps = past[:, 1:2] * np.arange(1, n)
+    jumps = [np.abs(ahead[:, 1:] - s * steps) - 1 for s in (1, -1, 0)]
+    peaks = {*ahead.argmax(axis=1).tolist()}
+    peak = peaks.pop() if len(peaks) == 1 and len(level) > 1 and not r.trained else 0
+    for back, words in enumerate(("the position itself", "the position before")):
+        masked = np.diagonal(r.table <= HIDDEN, -back, 1, 2).any(axis=1)
+        if masked.any():
+            what = f"In {masked.sum()} heads the mask hides {words}."
+            return (yield ERROR, what, MASK)
+    if n > 3 and hidden[:, 2:].all() and not hidden[:, :2].any():
         what = "The mask leaves the next key for each query to see; it hides others."
         yield ERROR, what, MASK
-    for back, words in enumerate(("the position itself", "the position before")):
-        if gone := np.diagonal(hidden, -back, 1, 2).any(axis=1).sum():
-            return (yield ERROR, f"In {gone} heads the mask hides {words}.", MASK)
-    if not visible:
+    elif hidden.any():
         return
-    steps = past[:, 1:2] * np.arange(1, n)
-    if any(
-        np.abs(np.abs(ahead[:, 1:] - s * steps) - 1).max() < NEAR for s in (1, -1, 0)
-    ):
+    elif any(np.abs(jump).max() < NEAR for jump in jumps):
         what = "Keys after the query get 1 more or less: a mask of 0 and 1 was added."
         yield ERROR, f"{what} It hides nothing.", MASK
-    elif (
-        np.ptp(past, axis=1).max() < tiny and np.ptp(ahead[:, 1:], axis=1).max() > tiny
-    ):
+    elif np.ptp(past, axis=1).max() < tiny < np.ptp(ahead[:, 1:], axis=1).max():
         what = "All keys before the query get one number: queries and keys are swapped."
         yield ERROR, what, OFFSET
-    else:
-        peaks = {int(p) for p in ahead.argmax(axis=1)}
-        peak = peaks.pop() if len(peaks) == 1 and len(level) > 1 else 0
-        if 0 < peak < n - 1 and not r.trained:
-            yield ERROR, f"The bias is highest {peak} after the query itself.", OFFSET
+    elif 0 < peak < n - 1:
+        yield ERROR, f"The bias is highest {peak} after the query itself.", OFFSET
 
 
 def told_slopes(r: Bias, slopes: Array) -> Found:
     """Straight lines: ALiBi's, or whose?"""
-    heads = len(slopes)
-    trained = "trained, beginning as " * r.trained
-    for rule, words in (
-        ("program", "the slopes of Press et al. (2022)"),
-        ("paper", "ALiBi, its printed formula"),
-    ):
+    heads, trained = len(slopes), "trained, beginning as " * r.trained
+    names = {"program": "the slopes of Press et al. (2022)"}
+    for rule, words in (names | {"paper": "ALiBi, its printed formula"}).items():
         if np.allclose(slopes, alibi_slopes(heads, rule=rule), rtol=NEAR):
             r.recognised = Recognised(trained + words)
             return
@@ -144,21 +138,9 @@ def told_slopes(r: Bias, slopes: Array) -> Found:
         logs = np.log2(np.maximum(np.abs(slopes), 1e-12))
         step, start, on = line(np.arange(1, heads + 1), logs)
         wanted = f"where 2**({-8 / heads:.3g} h) is meant"
-        how = f": 2**({step:.3g} h {start:+.3g}), {wanted}" * bool(
-            on.all() and heads > 1
-        )
-        rising = heads > 1 and step > 0.01
-        yield ERROR if rising else WARNING, f"The slopes are not ALiBi's{how}.", ""
-
-
-def told_future(r: Bias, slopes: Array, level: Array, size: float) -> Found:
-    """Under lines that fall, what is after the query should fall or be hidden."""
-    ahead, tiny = level[:, 0, :], 1e-6 * size
-    one_row = spread(r.table) > NEAR * size  # it is right up to what softmax ignores
-    seen = np.isfinite(ahead).all() and not r.trained and not one_row
-    if seen and (slopes > 0).all() and ahead[:, -1].min() > -tiny:
-        what = "raised" if ahead.max() > tiny else "all alike"
-        yield WARNING, f"Keys after the query are {what}, not lowered.", MASK
+        how = f": 2**({step:.3g} h {start:+.3g}), {wanted}" * bool(on.all())
+        level = ERROR if heads > 1 and step > 0.01 else WARNING
+        yield level, f"The slopes are not ALiBi's{how}.", ""
 
 
 def told_function(r: Bias, level: Array, size: float) -> Found:
@@ -174,33 +156,28 @@ def told_function(r: Bias, level: Array, size: float) -> Found:
         there, here = offsets[runs][[*again]]
         what = f"The bias at offset {there:+} is that at {here:+}: it wraps round."
         return (yield ERROR, what, "clamp, and an integer type that is wide enough.")
-    found = [*told_buckets(r, numbers, offsets, symmetric)]
-    yield from found
-    if r.recognised is None:
-        yield from told_bends(r, past, 1e-6 * size)
-
-
-def told_buckets(r: Bias, numbers: Array, offsets: Array, symmetric: bool) -> Found:
-    """T5's buckets, whatever their numbers."""
     names = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().tolist()
-    for causal, way in ((True, 1), (True, -1), (False, 1), (False, -1)):
-        wanted = t5_buckets(way * offsets, causal=causal).tolist()
-        pairs = {*zip(names, wanted, strict=True)}
-        if not len(pairs) == len({*names}) == len({*wanted}) > 4:
+    whole = {int(v) for v in r.maker.numbers if 4 < v < 2**20}
+    held = {size for p in r.first.parameters() for size in p.shape}
+    counts = {n for n in {32, *whole} & held if n % 4 == 0}
+    for causal, count, most in product((True, False), counts, {128, *whole}):
+        if most <= count // 2:
             continue
-        rows = [p for p in r.first.parameters() if p.shape == (32, len(r.table))]
-        one_back = torch.from_numpy(r.table[:, 1, 0])  # T5's row 1, if it is there
-        other = any(
-            not torch.allclose(p[1].double(), one_back, atol=1e-4) for p in rows
-        )
-        if (causal and way < 0) or (not causal and other):
-            yield ERROR, "T5's buckets, with queries and keys swapped.", OFFSET
-        elif symmetric and not causal and rows:
-            what = "Before and after the query the buckets are the same: half are never"
-            yield WARNING, f"{what} read.", OFFSET
-        words = "a causal mask" if causal else "both directions"
-        r.recognised = Recognised(f"T5's 32 buckets, for {words}")
-        return
+        asked = {"num_buckets": count, "max_distance": most}
+        wanted = t5_buckets(offsets, causal=causal, **asked).tolist()
+        pairs = {*zip(names, wanted, strict=True)}
+        if len(pairs) == len({*names}) == len({*wanted}) > 4:
+            words = "a causal mask" if causal else "both directions"
+            r.recognised = Recognised(f"T5's {count} buckets, for {words}")
+            rows = [p.detach().double().numpy() for p in r.first.parameters()]
+            own = [p[wanted] - p[0] for p in rows if p.shape == (count, len(past))]
+            if symmetric and not causal:
+                what = "Before and after the query the buckets are the same: half are"
+                yield WARNING, f"{what} never read.", OFFSET
+            elif own and all(np.abs(o / size - numbers).max() > NEAR for o in own):
+                yield ERROR, "T5's buckets, with queries and keys swapped.", OFFSET
+            return
+    yield from told_bends(r, past, 1e-6 * size)
 
 
 def told_bends(r: Bias, past: Array, tiny: float) -> Found:
@@ -208,9 +185,8 @@ def told_bends(r: Bias, past: Array, tiny: float) -> Found:
     steps = np.nan_to_num(np.diff(past, axis=1))
     starts = np.flatnonzero(np.abs(steps).max(axis=0) > tiny) + 1
     falls = ", that falls" * bool((steps <= tiny).all())
-    last = starts[-1] if len(starts) else 0
-    words = f"{'trained: ' * r.trained}a number for each distance up to {last}{falls}"
-    r.recognised = Recognised(words)
+    words = f"{'trained: ' * r.trained}a number for each distance up to "
+    r.recognised = Recognised(f"{words}{max(starts, default=0)}{falls}")
     few = len(starts) < past.shape[1] // 2 and (np.diff(starts) > 1).sum() > 1
     if r.trained and few:
         begin = some(starts.tolist())

@@ -18,16 +18,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves
 
 Array = NDArray[Any]
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
-GOES = "to", "type_as", "__set__"  # where the last tensor is
-MAY_MIX = {  # tensors of two devices, besides
-    *("copy_", "__getitem__", "__setitem__", "index_put_", "expand_as", "view_as"),
-    *("reshape_as", "_has_compatible_shallow_copy_type"),
-}
 ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
     "x": {"batch", "heads", "dtype", "content", "strides"},
@@ -61,7 +54,7 @@ class Call:
     cast: torch.dtype | None = None  # of the module
     autocast: bool = False
     device: str = "cpu"
-    via: str = "as built"  # or "a checkpoint", or "meta"
+    via: str = "as built"  # or "a checkpoint", "meta", "other weights"
     mode: str = "eval"
     seed: int = 0
     history: tuple["Call", ...] = ()  # the calls before this one
@@ -165,64 +158,8 @@ def seed_all(number: int) -> None:
     np.random.seed(number)  # noqa: NPY002
 
 
-GENERATORS = "torch", "NumPy", "random"
-
-
-def random_states() -> list[bytes]:
-    """Of the generators that a module may draw from."""
-    numpy: Any = np.random.get_state()  # noqa: NPY002
-    drawn = torch.get_rng_state().numpy(), numpy[1], random.getstate()[1]
-    return [np.asarray(state).tobytes() for state in drawn]
-
-
 def some(items: Any, most: int = 4) -> str:
     """The first few, and how many more there are."""
     items = [f"{n:,}" if isinstance(n, int) else f"{n}" for n in items]
     more = f" and {len(items) - most:,} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
-
-
-class OtherDevice(TorchFunctionMode):
-    """As if "meta" were a GPU: refuses tensors of two devices in one operation.
-
-    All stays on the processor, with a mark: kernels of meta would load a compiler.
-    """
-
-    def __torch_function__(
-        self, function: Any, _types: Any, arguments: Any = (), named: Any = None
-    ) -> Any:
-        named = named or {}
-        name: str = getattr(function, "__name__", "")
-        given = [x for x in tree_leaves((arguments, named)) if isinstance(x, Tensor)]
-        there = [is_moved(x) for x in given]
-        if name == "_parse_to":
-            return function(*arguments, **named)
-        if function == Tensor.device.__get__:
-            return torch.device("meta" if there[0] else "cpu")
-        two = len({is_moved(x) for x in given if x.ndim}) > 1
-        if two and name not in {*GOES, *MAY_MIX}:
-            raise RuntimeError(f"tensors on two devices in {name.strip('_')}")
-        said = [f"{d}" for d in (*arguments, *named.values()) if names_device(d)]
-        said = ["cpu"] if name == "cpu" else said
-        out = function(
-            *("cpu" if names_device(d) else d for d in arguments),
-            **{k: "cpu" if names_device(d) else d for k, d in named.items()},
-        )
-        moved = there[-1:] if name in GOES else there[: 1 if name in MAY_MIX else None]
-        for y in given[:1] if name == "__set__" else tree_leaves(out):
-            if isinstance(y, Tensor):
-                alias = bool(said) and any(y is x for x in given)
-                out = y.view_as(y) if alias else out
-                mark = out if alias else y
-                mark.__dict__["moved"] = "meta" in said if said else any(moved)
-        return out
-
-
-def is_moved(x: Tensor) -> bool:
-    """Whether it is marked as moved to the other device."""
-    return bool(x.__dict__.get("moved"))
-
-
-def names_device(given: Any) -> bool:
-    """Whether an argument is the processor, or the other device."""
-    return isinstance(given, str | torch.device) and f"{given}" in ("cpu", "meta")

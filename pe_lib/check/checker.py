@@ -30,13 +30,12 @@ def formula(r: Reader) -> Found:
     """Which formula is it, and is every number accounted for?"""
     if isinstance(r, Bias):
         return told_bias(r)
-    if isinstance(r, Added) and any(hold(row, r).level == ERROR for row in PREFIX):
+    if isinstance(r, Added) and "prefix" in r.failed:
         return iter([(UNCHECKED, "its rows depend on the length of the input.", "")])
     return told_turns(r) if isinstance(r, Rotary) else told_rows(r)
 
 
 BATCH = next(row for row in RELATIONS if row.name == "batch")
-PREFIX = [row for row in RELATIONS if row.name == "prefix" and row.level == ERROR]
 ROWS = (
     RELATIONS[0],
     properties.x,
@@ -49,9 +48,9 @@ ROWS = (
     properties.gradient,
     properties.dtype,
     properties.device,
-    properties.widths,
     properties.writes,
     properties.dropout,
+    properties.widths,
 )
 
 
@@ -126,7 +125,7 @@ def check(
         try:
             maker = Maker.of(make, kind, d_model)
             r = READERS[kind](maker, d_model, axes, positions)
-            if isinstance(r, Added) and kind != "table" and r.nature == "other":
+            if r.nature == "other":
                 mixed = hold(BATCH, r)
                 if "batch" in chosen and mixed.state == FAILED:
                     return Report(name, kind, d_model, r.called, None, (mixed,))
@@ -173,6 +172,7 @@ def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
             found.append(hold(row, r))
         if name_of(row) == "random" and found and found[-1].state == FAILED:
             break
+        r.failed |= {f.check for f in found if f.level == ERROR}
     return tuple(settled(found))
 
 

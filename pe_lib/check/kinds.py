@@ -54,36 +54,30 @@ class Added(Reader):
     @cached_property
     def nature(self) -> str:
         """What becomes of x: "sum", "product", "nothing", "norm" or "other"."""
-        call = self.call(content=3)
         if "content" not in self.honours:
             return "sum"
-        x = self.x(call) if self.kind == "bias" else self.x(call)[:, :1]
-
-        def ask(x: Tensor) -> Tensor:
-            return self.tensor(self.module(call), call, x)
-
-        place = (-1, -1, x.shape[2] // 2, x.shape[3] // 2)
-        moved = x.clone()
-        moved[place] += 1
+        calls = self.call(content=3), self.call(content=4)
+        heads = None if self.kind == "bias" else 1
+        x, other = (self.x(call)[:, :heads] for call in calls)
         with torch.no_grad():
-            asked = [ask(y) for y in (0 * x, x, 2 * x, 1e5 * x, 2e5 * x, moved)]
-        like = max((*asked, x), key=torch.numel)
-        none, once, twice, much, more, other = (y.expand_as(like) for y in asked)
-        changed = (other - once).abs() > 1e-5
-        seen = none > HIDDEN
-        changed[place] = False
-        scales = (much - more).abs().max() < NEAR * much.abs().max()
-        if self.kind == "added" and scales and changed[-1, -1, place[2]].any():
-            return "norm"
-        x = x.expand_as(like)
-        rates = ((once - none) / x)[seen & (x.abs() > 0.1)]
-        most = float(rates.abs().max()) if len(rates) else 1.0
-        bent = (twice - 2 * once + none)[seen].abs().max() if len(rates) else 0.0
-        if bool(changed[seen].any()) or bent > NEAR * max(1.0, most):
-            return "other"
-        self.gain = float(rates.median()) if len(rates) else 1.0
-        even = not len(rates) or bool(rates.max() - rates.min() < 10 * NEAR * most)
-        return "nothing" if most < NEAR else "sum" if even else "product"
+            asked = [
+                self.tensor(self.module(calls[0]), calls[0], y.clone())
+                for y in (0 * x, x, other, 1e5 * x, 2e5 * x)
+            ]
+        none, once, then, much, more = asked
+        seen = (none > HIDDEN) & (x.abs() > 0.1) & (other.abs() > 0.1)
+        rates = ((once - none) / x)[seen], ((then - none) / other)[seen]
+        most = max(0.01, float(rates[0].abs().max()))
+        if (rates[0] - rates[1]).abs().max() > 10 * NEAR * most:
+            sizes = much.norm(dim=-1)
+            even = sizes.max() - sizes.min() < 0.2 * sizes.max()
+            scales = (much - more).abs().max() < NEAR * much.abs().max()
+            return "norm" if even and scales and self.kind == "added" else "other"
+        self.gain = float(rates[0].median())
+        even = (rates[0] - self.gain).abs().max() < 10 * NEAR * most
+        if abs(self.gain) < NEAR and even:
+            return "nothing"
+        return "sum" if even else "product"
 
 
 class Table(Added):
@@ -324,8 +318,8 @@ class Bias(Added):
     def size(self, want: Array) -> Any:
         return np.nanmax(np.abs(want), axis=(0, 2, 3), keepdims=True, initial=1e-6)
 
-    def cut(self, n: int, start: int = 0) -> Cut:
-        return lambda answer: answer[:, :, start : start + n, : start + n]
+    def pick(self, at: Any) -> Cut:
+        return lambda answer: answer[:, :, at][..., at]
 
     def lines(self, answer: Array) -> Array:
         rows = np.where(answer > HIDDEN, answer, np.nan)[0]

@@ -9,20 +9,16 @@ from torch import Tensor, nn
 
 from pe_lib.check.biases import of_heads
 from pe_lib.check.call import (
-    GENERATORS,
     Array,
     ForeignError,
     MisreadError,
-    OtherDevice,
     RefusedError,
     UnaskedError,
     foreign,
-    is_moved,
     noise,
-    random_states,
     some,
 )
-from pe_lib.check.kinds import Added, Bias, Rotary
+from pe_lib.check.kinds import Bias, Rotary
 from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
@@ -32,22 +28,21 @@ from pe_lib.check.rows import repeated, same_row
 def axes(r: Reader) -> Found:
     """Does each position get numbers of its own, along the right axis?"""
     answer, told = r.answer(r.call()), f"x [{', '.join(r.way.axes)}]"
-    fix = "Count along the length: pe[:, :length], not pe[:, length]."
-    product = isinstance(r, Added) and r.kind != "table" and r.nature == "product"
     if r.tells(answer) and r.doubt and not r.axes:
         usual = r.orders[0].replace(" ", ", ")
         what = f"Right for {told} alone: with [{usual}] {r.doubt}."
         yield WARNING, what, "Say axes; or is the length another axis of x?"
-    elif not r.tells(answer) and not product:
+    elif not r.tells(answer) and r.nature != "product":
+        what = f"With {told} all positions" if r.way.axes else "All positions"
+        what += " are alike."
+        fix = "Count along the length: pe[:, :length], not pe[:, length]."
         if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
             what = f"It counts along the batch: with {told} all positions are alike."
-            yield ERROR, what, "The length is another axis of x."
+            fix = "The length is another axis of x."
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
-            yield ERROR, what, "Fill the table."
-        else:
-            all_are = f"With {told} all" if r.way.axes else "All"
-            yield ERROR, f"{all_are} positions are alike.", fix
+            fix = "Fill the table."
+        yield ERROR, what, fix
     if isinstance(r, Rotary) and len(r.parts) > 1:
         for name, m in zip(r.parts[:2], r.matrices, strict=False):
             if np.abs(m - m[:1]).max() < 1e-5:
@@ -56,15 +51,13 @@ def axes(r: Reader) -> Found:
 
 def x(r: Reader) -> Found:
     """What becomes of what it is given?"""
-    content = "content" in r.honours
-    nature = r.nature if isinstance(r, Added) and content else "sum"
-    fix = f"Return {r.thing} + {r.more}."
-    if nature == "nothing":
+    content, fix = "content" in r.honours, f"Return {r.thing} + {r.more}."
+    if r.nature == "nothing":
         what = f"The {r.more} alone comes back, without {r.thing}."
         yield WARNING if isinstance(r, Bias) else ERROR, what, fix
-    elif nature == "product":
+    elif r.nature == "product":
         yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
-    elif nature == "norm":
+    elif r.nature == "norm":
         yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
     elif isinstance(r, Bias) and content and abs(r.gain - 1) > NEAR:
         yield WARNING, f"The scores are multiplied by {r.gain:.3g} as well.", ""
@@ -133,19 +126,14 @@ def writes(r: Reader) -> Found:
     if r.wrote:
         what = "It writes into the tensor that it is given."
         yield ERROR, what, "x = x + ..., no +=."
-    for name, one, other in zip(
-        GENERATORS, left(r, seed=1), left(r, seed=2), strict=True
-    ):
-        if one == other:
-            what = f"It sets the seed of {name}: all that is drawn later is the same."
-            yield ERROR, what, "Draw from a torch.Generator of its own."
-
-
-def left(r: Reader, seed: int) -> list[bytes]:
-    """The random states after a call that began with this seed."""
-    with torch.no_grad():
-        r.tensor(r.module(r.call()), r.call(seed=seed))
-    return random_states()
+    states = []
+    for seed in (1, 2):
+        with torch.no_grad():
+            r.tensor(r.module(r.call()), r.call(seed=seed))
+        states.append(torch.get_rng_state())
+    if torch.equal(*states):
+        what = "It sets the seed of torch: all that is drawn later is the same."
+        yield ERROR, what, "Draw from a torch.Generator of its own."
 
 
 def dropout(r: Reader) -> Found:
@@ -174,36 +162,34 @@ def dtype(r: Reader) -> Found:
 
 
 def device(r: Reader) -> Found:
-    """Does all of it move with .to(device)?"""
+    """Does all of it move with .to(device)? One without memory stands for any."""
     call = r.call(device="meta")
-    if isinstance(r.first, torch.jit.ScriptModule):
-        return (yield UNCHECKED, "it is a script.", "")
     try:
-        with OtherDevice(), torch.no_grad():
+        with torch.no_grad():
             found = r.tensor(r.module(call), call)
-        if not is_moved(found) and r.held():
-            raise ForeignError(RuntimeError("what comes back is on another device"))
+        left = found.device.type == "cpu" and r.held()
+        why = "what comes back is on another device" if left else ""
     except ForeignError as error:
-        if "device" in str(error) or "meta" in str(error):
-            moved = {id(t) for t in (*r.first.parameters(), *r.first.buffers())}
-            parts = r.first.named_modules()
-            plain = [
-                f"{prefix}.{name}".lstrip(".")
-                for prefix, part in parts
-                for name, value in vars(part).items()
-                if isinstance(value, Tensor) and id(value) not in moved
-            ]
-            names = f" ({some(plain)})" if plain else ""
-            what = f"After .to(device) something stays behind{names}: {error}."
-            yield WARNING, what, "register_buffer; device=x.device."
+        why = f"{error}"
+        if "device" not in why:
+            return (yield UNCHECKED, f"on a device without memory {why}.", "")
+    if why:
+        moved = {*r.first.parameters(), *r.first.buffers()}
+        every = ((n, *v) for n, m in r.first.named_modules() for v in vars(m).items())
+        plain = [
+            f"{prefix}.{name}".lstrip(".")
+            for prefix, name, value in every
+            if isinstance(value, Tensor) and value not in moved
+        ]
+        names = f" ({some(plain)})" if plain else ""
+        what = f"After .to(device) something stays behind{names}: {why}."
+        yield WARNING, what, "register_buffer; device=x.device."
 
 
 def gradient(r: Reader) -> Found:
     """Does the gradient reach x, and all that is trained?"""
-    content = 3 * ("content" in r.honours and r.kind != "table")
-    rotated = isinstance(r, Rotary) and not r.lie
-    linear = isinstance(r, Added) and r.nature in ("sum", "product", "norm")
-    if content and (rotated or linear):
+    rows = r.kind == "table" or (isinstance(r, Rotary) and r.lie)
+    if "content" in r.honours and not rows and r.nature != "nothing":
         yield from _of_x(r)
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
     if own and r.trained and not isinstance(r.first, torch.jit.ScriptModule):
@@ -219,10 +205,17 @@ def _of_x(r: Reader) -> Found:
     """Along a small step of x the output changes as its gradient says."""
     call = r.call(content=3)
     x = r.x(call).requires_grad_()
-    step = 1e-2 * noise(*x.shape, seed=9)
-    here = _shown(r.tensor(r.module(call), call, x))
+    step, used = 1e-2 * noise(*x.shape, seed=9), r.module(call)
+    with torch.inference_mode():
+        r.tensor(used, call)
+    try:
+        r.tensor(used, call, x)
+    except ForeignError as error:
+        what = f"After a call in inference mode training raises {error}."
+        yield NOTE, what, "Keep no tensor that is made in forward."
     with torch.no_grad():
         there = _shown(r.tensor(r.module(call), call, x + step))
+    here = _shown(r.tensor(r.module(call), call, x))
     parts = here.chunk(len(r.parts), -1), there.chunk(len(r.parts), -1)
     for name, one, two in zip(r.parts, *parts, strict=True):
         weights, got = noise(*one.shape), torch.zeros(())
@@ -288,7 +281,8 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
 
 def widths(r: Reader) -> Found:
     """At other widths: right, or an error that says so?"""
-    usual = r.answer(r.call())[0, 0, :, -1]
+    if r.failed:
+        return (yield UNCHECKED, "what is wrong at this width comes first.", "")
     for width in {"bias": (1, 3), "rotary": (2,)}.get(r.kind, (2, 3)):
         try:
             other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
@@ -307,5 +301,3 @@ def widths(r: Reader) -> Found:
         if lost(r, rows).any():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."
-        elif not isinstance(r, Bias) and usual.any() and not rows[0, 0, :, -1].any():
-            yield NOTE, f"At width {width} the last column is never filled.", ""

@@ -59,6 +59,8 @@ class Reader:
     doubt = ""  # what the usual order of axes comes to, where another was taken
     lie = ""  # how cosines that come back lie
     own = 0  # tokens that it puts before x
+    gain = 1.0  # by which it multiplies x
+    nature: Any = "sum"  # or what else becomes of x
 
     def __init__(
         self, maker: Maker, width: int, axes: str | None, named: str | None
@@ -67,9 +69,11 @@ class Reader:
         self.axes = axes_of(axes) if axes else ()
         self.kept: dict[Call, Array | ForeignError] = {}
         self.wrote = False  # into what it was given
+        self.failed: set[str] = set()  # checks that found an error
         self.rates: set[float] = set()  # of dropout
         self.recognised: Recognised | None = None
-        self.first = self.begun = self.build()
+        self.begun = self.build()
+        self.first = self.filled()
         self.signature = Signature.of(self.first, self.kind, named)
         given = {**self.signature.required, **self.signature.optional}
         if named and named not in given:
@@ -105,18 +109,20 @@ class Reader:
         """Whether it is too big to be built twice."""
         return sum(t.numel() for t in self.held()) >= BIG
 
-    def fill(self) -> bool:
-        """Add a little to what is trained and begins all alike; whether there is any.
+    def filled(self) -> nn.Module:
+        """With a little added to what is trained and begins all alike.
 
-        Relations alone read it; formulas read what it begins as.
+        Relations read it; formulas read what it begins as.
         """
-        self.first = self.copy(self.first)
-        own = [p for p in self.first.parameters() if p.requires_grad and p.numel()]
-        alike = [p for p in own if bool((p == p.flatten()[0]).all())]
+        own = [p for p in self.begun.parameters() if p.requires_grad and p.numel() > 1]
+        if not any(bool((p == p.flatten()[0]).all()) for p in own):
+            return self.begun
+        module = self.copy(self.begun)
         with torch.no_grad():
-            for seed, p in enumerate(alike):
-                p.add_(0.02 * noise(*p.shape, seed=seed + 1))
-        return bool(alike)
+            for seed, p in enumerate(module.parameters()):
+                if p.requires_grad and bool((p == p.flatten()[:1]).all()):
+                    p.add_(0.02 * noise(*p.shape, seed=seed + 1))
+        return module
 
     def module(self, call: Call) -> nn.Module:
         """The one that a call is put to: with its history, dtype and device."""
@@ -133,13 +139,17 @@ class Reader:
             return module.train(call.mode == "train")
 
     def loaded(self, module: nn.Module, call: Call) -> nn.Module:
-        """A new one that is filled from the checkpoint of this."""
+        """A new one, filled from the checkpoint of this; or this, from another."""
         saved = copy.deepcopy(module.state_dict())
-        if call.via != "meta":
-            new = self.build(seed=5)
-        else:
+        if call.via == "other weights":
+            new, floats = module, (v for v in saved.values() if v.is_floating_point())
+            for seed, value in enumerate(floats):
+                value += 0.1 * noise(*value.shape, seed=seed).to(value)
+        elif call.via == "meta":
             with patch.object(torch, "empty_like", unfilled):
                 new = self.build().to("meta").to_empty(device="cpu")
+        else:
+            new = self.build(seed=5)
         new.load_state_dict(saved)
         return new
 
@@ -176,7 +186,8 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        tensors = [t for t in tree_leaves((args, named)) if isinstance(t, Tensor)]
+        leaves = tree_leaves((args, named))
+        tensors = [t for t in leaves if isinstance(t, Tensor) and not t.is_inference()]
         before = [t._version for t in tensors]
         output = self.run(module, call, args, named)
         self.wrote |= before != [t._version for t in tensors]
@@ -298,8 +309,6 @@ class Reader:
         lengths = [FEW + 2 * (self.width == FEW), *self.lengths()]
         options = self.alternatives([*required.values()])
         for length, roles in product(lengths, options):
-            if "" in roles:
-                continue
             laid = {"x", "k"} & {*roles}
             orders = [axes_of(text) for text in self.orders] if laid else [()]
             for axes in [self.axes] if self.axes else orders:
@@ -309,9 +318,9 @@ class Reader:
                     few = length if length < 65 else math.isqrt(length)
                     side, rows = (few, few) if way.fixed else (5, 7)
                     way = replace(way, columns=side, length=side * rows, fixed=True)
-                yield way
-                if "positions" in roles:
-                    yield replace(way, batched=True)
+                if "" not in roles:
+                    yield way
+                    yield from [replace(way, batched=True)] * ("positions" in roles)
 
     def lengths(self) -> list[int]:
         """Lengths that its tensors suggest, where it takes one length alone."""
@@ -320,42 +329,40 @@ class Reader:
         return sorted(fitting, key=lambda n: (n == self.width, n))[:12]
 
     def find(self) -> None:
-        """Take the first way under which positions differ, as built or filled."""
+        """Take the first way under which positions differ, or the first of all."""
         tried: list[Way] = []
         refusals: list[Exception] = []
         wrong: list[tuple[MisreadError, Way]] = []
-        for filled in (False, True):
-            if filled and (wrong or not tried or not self.fill()):
-                break
-            for way in [*tried] if filled else self.ways():
-                self.way = way
-                self.kept.clear()
-                other = way.length != FEW and not way.columns and bool(tried)
-                again = any(way.roles == earlier.roles for _, earlier in wrong)
-                late = other or (way.fixed and again)
-                if (late and not filled) or self.swapped(bool(tried)):
-                    continue
-                try:
-                    if self.tells(self.answer(Call(self.way.length))):
-                        usual = axes_of(self.orders[0])
-                        if tried and tried[0].axes == usual != way.axes:
-                            self.doubt = "all positions are alike"
-                        elif "heads" in {*usual} - {*way.axes} and refusals:
-                            misfit = f"{refusals[0]}".startswith("RuntimeError")
-                            self.doubt = f"it raises {refusals[0]}" * misfit
-                        return
-                    tried += [] if filled else [self.way]
-                except MisreadError as flaw:
-                    wrong.append((flaw, self.way))
-                except (ForeignError, UnaskedError) as refusal:
-                    refusals.append(refusal)
-        if wrong:
-            self.way = wrong[0][1]
-            raise wrong[0][0]
-        if not tried:
-            raise self.refused(refusals)
+        for way in self.ways():
+            misread = any(way.roles == earlier.roles for _, earlier in wrong)
+            late = way.fixed and ((tried and not way.columns) or misread)
+            if late or self.swapped(way, bool(tried)):
+                continue
+            self.way = way
+            self.kept.clear()
+            try:
+                if self.tells(self.answer(Call(way.length))):
+                    self.doubt = self.doubted(tried, refusals)
+                    return
+                tried.append(way)
+            except MisreadError as flaw:
+                wrong.append((flaw, way))
+            except (ForeignError, UnaskedError) as refusal:
+                refusals.append(refusal)
+        if wrong or not tried:
+            self.way = wrong[0][1] if wrong else self.way
+            raise wrong[0][0] if wrong else self.refused(refusals)
         self.way = tried[0]
         self.kept.clear()
+
+    def doubted(self, tried: list[Way], refusals: list[Exception]) -> str:
+        """What the usual order of axes came to, where another was taken."""
+        usual = axes_of(self.orders[0])
+        if tried and tried[0].axes == usual != self.way.axes:
+            return "all positions are alike"
+        misfit = bool(refusals) and f"{refusals[0]}".startswith("RuntimeError")
+        lost = "heads" in {*usual} - {*self.way.axes}
+        return f"it raises {refusals[0]}" if misfit and lost else ""
 
     def refused(self, refusals: list[Exception]) -> RefusedError:
         """What was tried, what it raised, and what would help."""
@@ -367,12 +374,10 @@ class Reader:
             f"{hint}check an adapter: def forward(self, x): ..."
         )
 
-    def swapped(self, tried: bool) -> bool:
+    def swapped(self, way: Way, tried: bool) -> bool:
         """Whether the axis taken for the width may be of any size: then it is none."""
-        way = self.way
-        doubt = way.fixed and way.axes and way.axes[-1] != "dim"
-        doubt = doubt and (tried or not way.columns)
-        if doubt and not self.axes:
+        doubt = way.fixed and way.axes and way.axes[-1] != "dim" and not self.axes
+        if doubt and (tried or not way.columns):
             with torch.no_grad(), contextlib.suppress(Exception):
                 x = torch.zeros(3, 2, way.length, self.width - 1)
                 self.copy(self.first)(way.lay(x))
@@ -441,9 +446,9 @@ class Reader:
         rows = answer[0, 0]
         return not bool((abs(rows - rows[:1]) <= 1e-6).all())  # NaN is not near
 
-    def cut(self, n: int, start: int = 0) -> Cut:
-        """What picks the answer for n positions from one on."""
-        return lambda answer: answer[:, :, start : start + n]
+    def pick(self, at: Any) -> Cut:
+        """What picks the answer for these positions, an index."""
+        return lambda answer: answer[:, :, at]
 
     def size(self, want: Array) -> Any:
         """Of what differences are a share."""
@@ -466,17 +471,13 @@ class Reader:
     @cached_property
     def trained(self) -> bool:
         """Whether training changes the answer."""
-        own = [p for p in self.first.parameters() if p.requires_grad]
-        if not own:
-            return False
-        big = self.is_big
-        module = self.build() if big else self.copy(self.first)
+        module = self.build()
+        own = [p for p in module.parameters() if p.requires_grad]
         with torch.no_grad():
-            for p in (p for p in module.parameters() if p.requires_grad):
-                size = max(float(p.abs().max()), 0.1)
-                p.add_(size / 10 * (1 if big else noise(*p.shape)))
-        other = self.rows(module, self.call())
-        return self.differ(other, self.answer(self.call()))
+            for p in own:
+                p.uniform_(-1, 1)
+        call = self.call()
+        return bool(own) and self.differ(self.rows(module, call), self.begins(call))
 
     def rows(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Array:
         """The answer of this module, in float64."""

@@ -1,8 +1,8 @@
 """A table of relations: the answer to one call is a part of the answer to another."""
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,10 +39,9 @@ def whole(answer: Array) -> Array:
     return answer
 
 
-def other_seed(r: Reader) -> Iterator[Pair]:
-    """Random numbers in evaluation mode."""
-    words = "With other random numbers, in evaluation mode,"
-    yield words, r.call(seed=7), r.call(), whole
+def usually(words: str, **asked: Any) -> Callable[[Reader], Iterable[Pair]]:
+    """A row in which the usual call is asked in one other way."""
+    return lambda r: [(words, r.call(**asked), r.call(), whole)]
 
 
 def prefix(r: Reader) -> Iterator[Pair]:
@@ -52,15 +51,10 @@ def prefix(r: Reader) -> Iterator[Pair]:
         return
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
         words = f"In an input of length {k}, beside one of {n},"
-        yield words, r.call(k), r.call(n), r.cut(k)
+        yield words, r.call(k), r.call(n), r.pick(slice(k))
     if r.limit > n:
         more = f"In an input of length {n}, beside one of {r.limit:,},"
-        yield more, r.call(n), r.alone(r.limit), r.cut(n)
-
-
-def said(r: Reader) -> Iterator[Pair]:
-    """Lengths that may be left out, given as they are."""
-    yield "With its optional length given", r.call(said=True), r.call(), whole
+        yield more, r.call(n), r.alone(r.limit), r.pick(slice(n))
 
 
 def batch(r: Reader) -> Iterator[Pair]:
@@ -69,64 +63,38 @@ def batch(r: Reader) -> Iterator[Pair]:
     alone, beside = r.call(batch=1, content=content), r.call(content=content)
     words = "Of a sequence alone, not beside two others,"
     yield words, alone, beside, lambda a: a[:1]
-    for words, given in {"5 sequences": {"batch": 5}, "1 head": {"heads": 1}}.items():
-        every = r.kind == "bias"
-
-        def first(a: Array, every: bool = every) -> Array:
-            return a[:1] if every else a[:1, :1]
-
-        yield f"With {words}", r.call(**given), r.call(), first
-    if "batch" in r.honours:
-        yield "Beside the first of 3 sequences", r.call(), r.call(), lambda a: a[:1]
-
-
-def first_of(r: Reader) -> int:
-    """What it calls the first position."""
-    for start in (0, 1, 2):
-        with contextlib.suppress(ForeignError):
-            at = range(start, r.way.length + start)
-            if not r.differ(r.answer(r.call(positions=(*at,))), r.answer(r.call())):
-                return start
-    return 0
+    heads = None if r.kind == "bias" else 1  # each has its own, or all have the same
+    ways = {"With 5 sequences": {"batch": 5}, "With 1 head": {"heads": 1}}
+    ways |= {"Beside the first of 3 sequences": {}} if "batch" in r.honours else {}
+    for words, given in ways.items():
+        yield words, r.call(**given), r.call(), lambda a: a[:1, :heads]
 
 
 def positions(r: Reader) -> Iterator[Pair]:
-    """Positions in another order, and some of them."""
-    n, last, s = r.way.length, min(r.limit, 200) - 1, first_of(r)
-    back = r.call(positions=(*range(n + s - 1, s - 1, -1),))
+    """Positions in another order, some of them, and each sequence's own."""
+    n, last, rest = r.way.length, min(r.limit, 200) - 1, r.call().batch - 2
+    if r.kind == "bias" and ("k_positions" in r.way.given or r.way.fixed):
+        return
+
+    def is_usual(start: int) -> bool:
+        call = r.call(positions=(*range(start, n + start),))
+        return not r.refusal(call) and not r.differ(r.answer(call), r.answer(r.call()))
+
+    s = next(filter(is_usual, (0, 1, 2)), 0)  # what it calls the first position
+    there, back = (*range(s, n + s),), (*range(n + s - 1, s - 1, -1),)
     words = f"Where positions are {n - 1}, ..., 1, 0"
-    yield words, back, r.call(), lambda a: a[:, :, ::-1]
+    yield words, r.call(positions=back), r.call(), r.pick(slice(None, None, -1))
     few = r.call(3, positions=(s, s + 5, last + s))
     words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
-    yield words, few, long, lambda a: a[:, :, [0, 5, last]]
-
-
-def strides(r: Reader) -> Iterator[Pair]:
-    """The same numbers in another order in memory, as after a transpose."""
-    yield "Of what was transposed", r.call(strides=True), r.call(), whole
-
-
-def each_sequence(r: Reader) -> Iterator[Pair]:
-    """Positions of each sequence of its own."""
-    n, s = r.way.length, first_of(r)
-    there, back = (*range(s, n + s),), (*range(n + s - 1, s - 1, -1),)
-    if "batch" in r.honours or r.way.batched:
-        rest = r.call().batch - 2
-        call = r.call(positions=(there, back, *[there] * rest))
+    yield words, few, long, r.pick([0, 5, last])
+    each = r.call(positions=(there, back, *[there] * rest))
+    many = r.kind != "bias" and ("batch" in r.honours or r.way.batched)
+    if many and not r.refusal(each):
 
         def second(a: Array) -> Array:
             return np.concatenate([a[:1], a[:1, :, ::-1], *[a[:1]] * rest])
 
-        yield "Where the second sequence has them in reverse", call, r.call(), second
-
-
-def of_pairs(r: Reader) -> Iterator[Pair]:
-    """Of a bias: positions further apart."""
-    at = tuple(range(0, 2 * FEW, 2))
-    if "k_positions" not in r.way.given and not r.way.fixed:
-        call, long = r.call(FEW, positions=at), r.call(2 * FEW)
-        words = "Where positions are 0, 2, 4, ..."
-        yield words, call, long, lambda a: a[:, :, ::2, ::2]
+        yield "Where the second sequence has them in reverse", each, r.call(), second
 
 
 def offsets(r: Reader) -> Iterator[Pair]:
@@ -136,23 +104,20 @@ def offsets(r: Reader) -> Iterator[Pair]:
     some = (0, 2), (1, 1), (3, 2), (4, 3), (5, 1), (r.limit // 2, 2), (r.limit - 2, 2)
     for start, n in some:
         long = r.alone(r.limit) if start > 5 else r.call(8)
-        words = f"From offset {start:,}"
-        yield words, r.call(n, offset=start), long, r.cut(n, start)
+        cut = r.pick(slice(start, start + n))
+        yield f"From offset {start:,}", r.call(n, offset=start), long, cut
     for now, then in ((3, 0), (0, 3), (3, 1)):
         used = r.call(2, offset=now, history=(r.call(2, offset=then),))
         words = f"From offset {now}, after offset {then},"
-        yield words, used, r.call(8), r.cut(2, now)
+        yield words, used, r.call(8), r.pick(slice(now, now + 2))
 
 
 def decoding(r: Reader) -> Iterator[Pair]:
     """The last queries of many keys, alone."""
-    n = FEW + 1
-    rotary = isinstance(r, Rotary)
-    if r.way.fixed or (rotary and ("offset" in r.honours or len(r.parts) < 2)):
+    n, rotary = FEW + 1, isinstance(r, Rotary)
+    if rotary and ("offset" in r.honours or len(r.parts) < 2):
         return
-    if rotary and r.way.columns:
-        return
-    for q in (3,) if rotary else (1, 3):
+    for q in () if r.way.fixed else (3,) if rotary else (1, 3):
 
         def last(a: Array, q: int = q) -> Array:
             return a[:, :, -q:, : r.width] if rotary else a[:, :, -q:]
@@ -174,32 +139,24 @@ def both_ways(r: Reader) -> str:
 
 
 def histories(r: Reader) -> Iterator[Pair]:
-    """The usual call, after others."""
-    free = not r.way.fixed
+    """The usual call, after others; and a longer one after the usual."""
     earlier = {
         "the same one": r.call(),
         "a longer one": r.alone(r.limit),
         "one of 5 sequences": r.call(batch=5),
         "one in training": r.call(mode="train"),
         "one from offset 5": r.call(offset=5),
+        "one in bfloat16": r.call(dtype=torch.bfloat16),
     }
-    if free:
-        earlier["a shorter one"] = r.call(2)
-        earlier["one of 3 queries"] = r.call(3, keys=FEW)
-    for words, call in earlier.items():
+    free = not r.way.fixed
+    more = {"a shorter one": r.call(2), "one of 3 queries": r.call(3, keys=FEW)}
+    for words, call in (earlier | more if free else earlier).items():
         used = r.call(history=(call,))
         yield f"After {words} the usual call:", used, r.call(), whole
     if free:
-        more = r.call(min(r.limit, 2 * FEW + 5))
+        long = r.call(min(r.limit, 2 * FEW + 5))
         words = "After the usual call a longer one:"
-        yield words, more.but(history=(r.call(),)), more, whole
-
-
-def after_half(r: Reader) -> Iterator[Pair]:
-    """The usual call after one in 16 bits."""
-    words = "After one in bfloat16 the usual call:"
-    used = r.call(history=(r.call(dtype=torch.bfloat16),))
-    yield words, used, r.call(), whole
+        yield words, long.but(history=(r.call(),)), long, whole
 
 
 def rounded(r: Reader) -> Iterator[Pair]:
@@ -233,16 +190,14 @@ def shifted(r: Reader) -> str:
     return NOTE if meant else ERROR
 
 
-def from_meta(r: Reader) -> Iterator[Pair]:
-    """Built on meta, given memory, filled from a checkpoint."""
-    words = "Built on meta, then filled from a checkpoint,"
-    yield words, r.call(via="meta"), r.call(), whole
-
-
-def from_checkpoint(r: Reader) -> Iterator[Pair]:
-    """Loaded from the checkpoint of one that has seen a long input."""
+def checkpoints(r: Reader) -> Iterator[Pair]:
+    """Of one that has seen a long input into a new one; of another into a used one."""
     used = r.call(via="a checkpoint", history=(r.alone(r.limit),))
     yield "Loaded from the checkpoint of a used one:", used, r.call(), whole
+    other = r.call(via="other weights")
+    words = "After a call, and then other weights loaded:"
+    if not r.failed:  # what changes from call to call is told
+        yield words, other.but(history=(r.call(),)), other, whole
 
 
 RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
@@ -251,31 +206,49 @@ KEEP = "Keep nothing from call to call, or under a key of all that counts."
 OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
 META = "Compute it again after to_empty, or in forward."
-SAVED = "persistent=False for a table that grows; a buffer for what is drawn."
+SAVED = (
+    "Nothing kept that a checkpoint changes; what grows not saved, what is drawn saved."
+)
 LENGTH = "Take the length from the axis of the length."
-ROW = "Take the row of each sequence."
 LAST = "The last query is at position keys - 1."
-ORDER = "Compute from the positions, in whatever order they come."
+ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
 RELATIONS = (
-    Relation("random", ERROR, other_seed, RANDOM),
+    Relation(
+        "random",
+        ERROR,
+        usually("With other random numbers, in evaluation mode,", seed=7),
+        RANDOM,
+    ),
     Relation("prefix", ERROR, prefix, PREFIX),
     Relation(
-        "prefix", ERROR, said, "Take the length from x, or as given.", raises=UNCHECKED
+        "prefix",
+        ERROR,
+        usually("With its optional length given", said=True),
+        "Take the length from x, or as given.",
+        raises=UNCHECKED,
     ),
     Relation("batch", ERROR, batch, LENGTH),
-    Relation("strides", WARNING, strides, "reshape, not view."),
-    Relation("positions", ERROR, positions, ORDER, VECTORS),
-    Relation("positions", ERROR, each_sequence, ROW, VECTORS, UNCHECKED),
-    Relation("positions", ERROR, of_pairs, ORDER, ("bias",), UNCHECKED),
+    Relation(
+        "strides",
+        WARNING,
+        usually("Of what was transposed", strides=True),
+        "reshape, not view.",
+    ),
+    Relation("positions", ERROR, positions, ORDER),
     Relation("offset", ERROR, offsets, OFFSET, VECTORS),
     Relation("decoding", both_ways, decoding, LAST, ("rotary", "bias"), UNCHECKED),
     Relation("state", ERROR, histories, KEEP),
-    Relation("state", WARNING, after_half, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
-    Relation("meta", NOTE, from_meta, META, raises=UNCHECKED),
-    Relation("state_dict", WARNING, from_checkpoint, SAVED),
+    Relation(
+        "meta",
+        NOTE,
+        usually("Built on meta, then filled from a checkpoint,", via="meta"),
+        META,
+        raises=UNCHECKED,
+    ),
+    Relation("state_dict", WARNING, checkpoints, SAVED),
 )
 
 

@@ -9,7 +9,7 @@ from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.tables import told_table
+from pe_lib.check.tables import told_formula
 from pe_lib.check.waves import identify
 
 PUBLISHED = 1e4, 5e5, 1e6  # bases that published models have
@@ -34,29 +34,18 @@ def hands_of(m: Array, pairs: Array) -> Array:
 
 
 def grid_of(r: Rotary) -> int:
-    """The columns of a grid on which the angles depend evenly; 0 if there is none."""
-    if r.way.columns:
+    """The columns of a grid: steps down are even, steps right are not; 0 if none."""
+    pairs = pairs_of(r.matrices[0])
+    if r.way.columns or pairs is None:
         return r.way.columns
-    m = r.matrices[0]
-    pairs = pairs_of(m)
-    if pairs is None:
-        return 0
-    hands = hands_of(m, pairs)
-    for before, width in product((0, 1, 4, 5), range(2, min(len(hands) // 2, 64))):
-        h = hands[before:]
-        fits = len(h) >= 2 * width and not (len(h) % width and r.way.fixed)
-        if fits and on_grid(h, width):
-            return width
+    hands = hands_of(r.matrices[0], pairs)
+    for before, width in product((0, 1, 4, 5), range(1, min(len(hands) // 2, 64))):
+        h = hands[before:]  # without the tokens that are put first
+        down = h[width:] * h[:-width].conj()
+        even = len(down) > width and np.abs(down - down[0]).max() < NEAR
+        if even and (width == 1 or np.abs(down[0] - 1).max() > NEAR):
+            return width if width > 1 else 0
     return 0
-
-
-def on_grid(h: Array, width: int) -> bool:
-    """Whether steps down are alike, and steps right within a row, and others not."""
-    down, right = h[width:] * h[:-width].conj(), h[1:] * h[:-1].conj()
-    inside = right[np.arange(len(right)) % width < width - 1]
-    turns = min(np.abs(down[0] - 1).max(), np.abs(right[0] - 1).max()) > NEAR
-    even = max(np.abs(down - down[0]).max(), np.abs(inside - inside[0]).max()) < NEAR
-    return bool(turns and even and np.abs(right - right[0]).max() > NEAR)
 
 
 def no_rotation(m: Array, pairs: Array) -> str:
@@ -70,25 +59,38 @@ def no_rotation(m: Array, pairs: Array) -> str:
     if turned and np.abs(sin + sin2).max() < NEAR:
         return "The minus sign of one sine is missing."
     apart = max(np.abs(cos - cos2).max(), np.abs(np.abs(sin) - np.abs(sin2)).max())
-    if apart > NEAR:
-        return (
-            "The two columns of a pair take different angles: laid out for halves and "
-            "paired as neighbours, or the other way round."
-        )
-    return ""
-
-
-def apart_by(queries: Array, keys: Array) -> str:
-    """How the angles of the keys differ from those of the queries; empty if not."""
-    one, two = (h / np.maximum(np.abs(h), 1e-9) for h in (queries, keys))
-    off = np.abs(one - two).max(1)
-    if off.max() < NEAR:
+    if apart <= NEAR:
         return ""
-    if np.abs(one - two.conj()).max() < NEAR:
-        return "the keys are rotated the other way"
-    t = off.argmax()
-    far = np.abs(np.angle(one[t] / two[t])).max()
-    return f"at position {t} by {far:.2g} radians"
+    return (
+        "The two columns of a pair take different angles: laid out for halves and "
+        "paired as neighbours, or the other way round."
+    )
+
+
+def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
+    """How the keys are rotated otherwise than the queries."""
+    keys = hands_of(r.matrices[1], pairs)
+    rest = np.setdiff1d(np.arange(r.width), pairs)
+    tails = [np.diagonal(part, 0, 1, 2)[:, rest] for part in r.matrices[:2]]
+    one, two = (h / np.maximum(np.abs(h), 1e-9) for h in (queries, keys))
+    off = np.abs(one - two).max(axis=1)
+    if not np.allclose(tails[0], tails[1], atol=NEAR):
+        what = "The columns that are not rotated differ in queries and keys."
+        yield ERROR, what, "Leave them as they are given."
+    elif np.allclose(keys, queries / 2, atol=NEAR) or np.allclose(
+        queries, keys * 4, atol=NEAR
+    ):
+        what = "Queries and keys come back swapped, or as one and the same."
+        yield ERROR, what, "Return queries, then keys."
+    elif off.max() > NEAR:
+        t = off.argmax()
+        how = (
+            f"at position {t} by {np.abs(np.angle(one[t] / two[t])).max():.2g} radians"
+        )
+        if np.abs(one - two.conj()).max() < NEAR:
+            how = "the keys are rotated the other way"
+        what = f"Queries and keys get different angles: {how}."
+        yield ERROR, what, "Rotate both by position times frequency."
 
 
 def told_turns(r: Rotary) -> Found:
@@ -97,40 +99,25 @@ def told_turns(r: Rotary) -> Found:
     if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
         return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
     pairs = pairs_of(m)
-    if pairs is None:
-        what = (
-            "Columns are mixed by more than two, or not at all: no rotations of pairs."
-        )
-        return (yield ERROR, what, fix)
-    if flaw := no_rotation(m, pairs):
-        return (yield ERROR, flaw, fix)
+    mixed = "Columns are mixed by more than two, or not at all: no rotations of pairs."
+    if pairs is None or (flaw := no_rotation(m, pairs)):
+        return (yield ERROR, mixed if pairs is None else flaw, fix)
     hands = hands_of(m, pairs)
     if len(r.parts) > 1:
-        keys = hands_of(r.matrices[1], pairs)
-        rest = np.setdiff1d(np.arange(r.width), pairs)
-        tails = [np.diagonal(part, 0, 1, 2)[:, rest] for part in r.matrices[:2]]
-        if not np.allclose(tails[0], tails[1], atol=NEAR):
-            what = "The columns that are not rotated differ in queries and keys."
-            return (yield ERROR, what, "Leave them as they are given.")
-        swapped = np.allclose(keys, hands / 2, atol=NEAR)
-        if swapped or np.allclose(hands, keys * 4, atol=NEAR):
-            what = "Queries and keys come back swapped, or as one and the same."
-            return (yield ERROR, what, "Return queries, then keys.")
-        if apart := apart_by(hands, keys):
-            what = f"Queries and keys get different angles: {apart}."
-            return (yield ERROR, what, "Rotate both by position times frequency.")
-        if np.allclose(np.abs(hands * keys), 1, atol=NEAR):
+        apart = [*told_keys(r, pairs, hands)]
+        yield from apart
+        if apart:
+            return
+        if np.allclose(np.abs(hands * hands_of(r.matrices[1], pairs)), 1, atol=NEAR):
             hands = hands / np.abs(hands)  # as in xPos
     yield from told_hands(r, hands, layout_of(r, pairs))
 
 
 def layout_of(r: Rotary, pairs: Array) -> str:
     """How pairs lie, in a word."""
-    if r.lie and r.lie != "one a pair":
-        return r.lie
-    a, b = pairs
     if r.lie:
-        return ""
+        return r.lie if r.lie != "one a pair" else ""
+    a, b = pairs
     beside = (a % 2 == 0).all() and (b == a + 1).all()
     return "interleaved" if beside else "half-split" if {*(b - a)} == {len(a)} else ""
 
@@ -140,8 +127,7 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     turned = 2 * hands.shape[1]
     part = f"{turned} of {r.width} columns"
     more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    given = (v for v in (*r.maker.usual, *r.maker.said) if isinstance(v, int | float))
-    if turned < r.width and not {turned, turned / r.width} & {*given}:
+    if turned < r.width and not {turned, turned / r.width} & r.maker.numbers:
         unsaid = ", and no argument of the class says so" * r.maker.is_class
         level = WARNING if r.maker.is_class else NOTE
         what = f"Only {part} are rotated{unsaid}."
@@ -149,28 +135,23 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     if grid := grid_of(r):
         r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
         return
-    codes = np.concatenate([hands.imag, hands.real], 1)
+    g = identify(np.concatenate([hands.imag, hands.real], 1))
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
     grows = np.ptp(sizes, axis=0).max() > 2e-4
-    uneven = np.abs(step - step[0]).max(1)
+    uneven = np.abs(step - step[0]).max(axis=1)
     if grows or uneven.max() > 0.02:
-        g = identify(codes)
-        like = g.looks_like() if g and g.own is None and g.kinds == (0, 1) else ""
         what = "The norm of a vector changes" if grows else "The angle grows unevenly"
         changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
-        first = int((changes > 2e-4).argmax())
-        words = f"{what} with the position, first at {first:,}{like}."
-        return (yield ERROR, words, "position times frequency, in float32.")
-    yield from told_table(r, codes, "Su et al. (2021)", PUBLISHED)
-    if r.recognised and r.recognised.base:
-        r.recognised = renamed(r.recognised, layout, more)
-    elif r.recognised:
+        like = g.looks_like() if g and g.is_plain else ""
+        words = (
+            f"{what} with the position, first at {(changes > 2e-4).argmax():,}{like}."
+        )
+        yield ERROR, words, "position times frequency, in float32."
+    elif g is None:
         r.recognised = Recognised(f"rotary, frequencies of its own{more}")
-
-
-def renamed(found: Recognised, layout: str, more: str) -> Recognised:
-    """The sinusoid of cosines and sines, as a rotation."""
-    endpoint = ", exponent j/(d/2-1)" * (found.spacing == "endpoint")
-    words = f"rotary, base {found.base:.6g}{endpoint}{more}"
-    layout = layout.replace("-", "_")
-    return replace(found, words=words, layout=layout, first="", scale=1.0)
+    else:
+        layout = layout.replace("-", "_")
+        words = ", ".join(["rotary", *g.odd({g.start, g.scale, g.series.base})])
+        words = words.replace("rotary", f"rotary, base {g.series.base:.6g}") + more
+        r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
+        yield from told_formula(r, g, PUBLISHED)

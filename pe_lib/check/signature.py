@@ -159,7 +159,7 @@ class Maker:
     d_model: int
     width: str = ""  # the argument's name, where it is not the first
     lengths: tuple[str, ...] = ()  # what must be given besides
-    usual: tuple[Any, ...] = ()  # what its arguments are where nothing is said
+    said: tuple[Any, ...] = ()  # what arguments are where nothing is given: it is meant
 
     @classmethod
     def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
@@ -176,9 +176,9 @@ class Maker:
         lengths = [n for n in needed if re.fullmatch(CLASS["length"], n)]
         first = next(iter(given)) == width
         lengths = lengths if width else []
-        usual = tuple(p.default for p in given.values())
+        said = tuple(p.default for p in given.values())
         width *= not first or bool(lengths)
-        return cls(make, d_model, width, (*lengths,), usual)
+        return cls(make, d_model, width, (*lengths,), said)
 
     def __call__(self, width: int) -> Any:
         if isinstance(self.make, nn.Module):
@@ -195,9 +195,9 @@ class Maker:
         return isinstance(getattr(self.make, "func", self.make), type)
 
     @property
-    def said(self) -> list[Any]:
-        """The values that functools.partial gives: they are meant."""
-        return [*getattr(self.make, "keywords", {}).values()]
+    def numbers(self) -> set[float]:
+        """Those that its arguments say, by default or by functools.partial."""
+        return {v for v in self.said if type(v) in (int, float)}
 
     def told(self) -> Iterator[str]:
         """What it is given, where that is not the width alone."""

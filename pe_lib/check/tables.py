@@ -1,15 +1,16 @@
 """Rows of numbers, named: which formula, and where they do not follow it."""
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 
 from pe_lib.check.call import Array, some
-from pe_lib.check.kinds import Added, Rotary
+from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
 from pe_lib.check.rows import repeated
-from pe_lib.check.waves import BASES, UNITS, Series, Sinusoid, identify
+from pe_lib.check.waves import UNITS, Sinusoid, identify, slip
 
 OTHER = "checkpoints trained with one do not fit the other"
 
@@ -17,27 +18,24 @@ OTHER = "checkpoints trained with one do not fit the other"
 def told_rows(r: Reader) -> Found:
     """Of a module that adds rows, or gives them."""
     codes = r.table
+    tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
+    g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
     if r.trained:
-        told_trained(r, codes)
-    elif not np.isfinite(codes).all() or not np.ptp(codes, axis=0).any():
+        begins = f", begins as {g.words}" if g and g.agrees.all() else ""
+        r.recognised = Recognised(f"trained encodings{begins}")
+    elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
-    elif isinstance(r, Added) and r.nature == "norm":
+    elif r.nature == "norm":
         r.recognised = Recognised("a table, normalised with what it is added to")
     elif grid := grid_of_rows(r, codes):
         r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
     elif len(codes) < 6:
         yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
+    elif g:
+        r.recognised = g.recognised()
+        yield from told_formula(r, g)
     else:
-        yield from told_table(r, codes)
-
-
-def told_trained(r: Reader, codes: Array) -> None:
-    """What is trained follows no formula, but may begin as one."""
-    begins = ""
-    if len(codes) > 5 and codes.shape[1] > 3 and np.isfinite(codes).all():
-        g = identify(codes) if np.ptp(codes, axis=0).any() else None
-        begins = f", begins as {g.words}" if g and not g.own and g.agrees.all() else ""
-    r.recognised = Recognised(f"trained encodings{begins}")
+        yield from told_unknown(r, codes)
 
 
 def grid_of_rows(r: Reader, codes: Array) -> int:
@@ -54,28 +52,9 @@ def grid_of_rows(r: Reader, codes: Array) -> int:
     return 0
 
 
-def told_table(
-    r: Reader,
-    codes: Array,
-    paper: str = "Vaswani et al. (2017)",
-    bases: tuple[float, ...] = (1e4,),
-) -> Found:
-    """Sines and cosines in columns: named, and each number accounted for."""
-    g = identify(codes) if codes.shape[1] > 1 else None
-    if g is None:
-        yield from told_unknown(r, codes)
-        return
-    r.recognised = g.recognised()
-    followed = [*told_formula(r, g, paper, bases)]
-    yield from followed
-    alike = g.kinds[0] % 2 == g.kinds[1] % 2 and g.own is None
-    if not g.agrees.all() and not g.other and not alike:
-        yield from told_spoilt(r, g)
-
-
 def told_unknown(r: Reader, codes: Array) -> Found:
     """No formula fits half of the numbers."""
-    ideal = Sinusoid(codes, Series())
+    ideal = Sinusoid(codes)
     everywhere = np.sort(ideal.waves(ideal.angles).ravel())
     constant = np.flatnonzero(np.ptp(codes, axis=0) < 1e-6 * np.abs(codes).max())
     if codes.shape[1] % 2 == 0 and np.allclose(
@@ -95,59 +74,27 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         yield WARNING, "It follows no formula that is known here.", ""
 
 
-def near(a: float, table: dict[float, str]) -> str:
-    """What was meant, where a number is one of a table of slips."""
-    meant = (why for b, why in table.items() if abs(math.log(a / b)) < 0.01)
-    return next((f" ({why})" for why in meant), "")
-
-
-def differences(r: Reader, g: Sinusoid, bases: tuple[float, ...]) -> list[str]:
-    """In what it is not the printed formula, but for what the caller said."""
-    series, said = g.series, {*bases}
-    said |= {v for v in r.maker.said if isinstance(v, int | float)}
-    words = {v for v in r.maker.said if isinstance(v, str)}
-    base_said = any(math.isclose(series.base, b, rel_tol=NEAR) for b in said)
-    slip = near(series.base, BASES)
-    unit_said = {series.unit, 1 / series.unit} & said
-    told = {
-        f"base {series.base:.6g} instead of 10000{slip}": not base_said,
-        "exponent j/(d/2-1) instead of 2j/d": series.spacing == "endpoint",
-        f"pairs counted from {series.first}": series.first,
-        f"all angles times {series.unit:.4g}{near(series.unit, UNITS)}": (
-            series.unit != 1 and not unit_said
-        ),
-    }
-    if not isinstance(r, Rotary):
-        told |= {
-            f"positions from {g.start:g} instead of 0": g.start not in (0, *said),
-            "sine and cosine swapped": g.cosine_first and not g.halves,
-            f"all times {g.scale:.4g}": g.scale != 1 and g.scale not in said,
-        }
-    return [w for w, so in told.items() if so and not ("exponent" in w and words)]
-
-
-def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -> Found:
-    """What the formula itself comes to, right or wrong."""
+def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> Found:
+    """What the formula itself comes to, and then the numbers that do not agree."""
     rotary = isinstance(r, Rotary)
     speeds = g.frequencies[g.columns[1] == 0]
     sines, cosines = np.array(g.kinds) % 2
-    other = differences(r, g, bases) if g.own is None else []
-    mend = "10000**(-2j/d) is the frequency of pair j."
-    if sines == cosines and g.own is None:
+    other = g.odd(
+        r.maker.numbers.union(published, {g.start, g.scale} if rotary else ())
+    )
+    if any(isinstance(v, str) for v in r.maker.said):
+        other = [words for words in other if "exponent" not in words]
+    told, mend = ", ".join(other), "10000**(-2j/d) is the frequency of pair j."
+    if sines == cosines:
         what = f"All columns are {('sines', 'cosines')[sines]}."
         yield ERROR, what, "Sine and cosine of one angle make a pair."
     elif g.other:
         yield ERROR, told_apart(g, g.codes.shape[1]), mend
     elif len(speeds) > 1 and np.ptp(speeds) < 1e-4 * speeds.max():
         yield ERROR, "All pairs have one frequency.", mend
-    elif g.own is not None:
-        evenly = bool(np.ptp(np.diff(speeds)) < NEAR * speeds.max()) and len(speeds) > 2
-        own = "Sines and cosines in pairs, with frequencies of their own."
-        what = "The frequencies are evenly spaced." if evenly else own
-        yield NOTE if (rotary and not evenly) or drawn(r) else WARNING, what, ""
     elif speeds.max() > 3.2 and not (rotary and g.series.base > 1):
         what = f"The fastest pair turns by {speeds.max():.3g} radians a position"
-        yield ERROR, f"{what}: {', '.join(other)}.", mend
+        yield ERROR, f"{what}: {told}.", mend
     elif rotary and g.cosine_first:
         swapped = "Sines stand where cosines should, and cosines where sines should"
         yield WARNING if r.lie else ERROR, f"{swapped}: {OTHER}.", "(cos, sin)."
@@ -157,11 +104,13 @@ def told_formula(r: Reader, g: Sinusoid, paper: str, bases: tuple[float, ...]) -
         level = WARNING if rotary or " and " in names else ERROR
         yield level, f"The {names} have the wrong sign: {OTHER}.", ""
     elif other and not g.name:
-        slip = near(g.series.unit, UNITS)
-        stretched = (g.series.unit < 1 or g.series.base > 1e4) and "?" not in other[0]
+        stretched = (g.series.unit < 1 or g.series.base > 1e4) and "?" not in told
         level = NOTE if rotary and len(other) == 1 and stretched else WARNING
-        what = f"Not the formula of {paper}: {', '.join(other)}; {OTHER}."
-        yield ERROR if slip else level, what, ""
+        level = ERROR if slip(g.series.unit, UNITS) else level
+        paper = "Su et al. (2021)" if rotary else "Vaswani et al. (2017)"
+        yield level, f"Not the formula of {paper}: {told}; {OTHER}.", ""
+    if not g.agrees.all() and not g.other and sines != cosines:
+        yield from told_spoilt(r, g)
 
 
 def told_apart(g: Sinusoid, d: int) -> str:

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -34,22 +34,23 @@ NAMED = {  # half-split, cosine first, spacing, start
     (True, False, "endpoint", 2): "the encoding of fairseq",
     (True, True, "paper", 0): "the encoding of times in diffusion models",
 }
+SPACINGS = "paper", "endpoint"
+STARTS = 0, 1, 2, -1, 0.5, 3  # positions of the first row
 
 
 @dataclass(frozen=True)
 class Series:
-    """Frequencies unit * base ** -((j + first) / pairs), or over pairs - 1."""
+    """Frequencies unit * base ** -(j / pairs), or over pairs - 1."""
 
     base: float = 1e4
     spacing: str = "paper"
     unit: float = 1.0
-    first: int = 0
 
     def frequencies(self, pairs: float) -> Array:
         """Of each pair."""
         count = math.ceil(pairs)
         over = pairs if self.spacing == "paper" else max(count - 1, 1)
-        powers: Array = self.base ** (-(np.arange(count) + self.first) / over)
+        powers: Array = self.base ** (-np.arange(count) / over)
         return self.unit * powers
 
 
@@ -58,14 +59,13 @@ class Sinusoid:
     """A formula for a table: what it gives, and where the table agrees."""
 
     codes: Array
-    series: Series
+    series: Series = Series()
     halves: bool = False
     cosine_first: bool = False
     start: float = 0.0
     scale: float = 1.0
     kinds: tuple[int, int] = (0, 1)  # of a pair: sine, cosine, and with the other sign
     other: Series | None = None  # of the second of each pair
-    own: tuple[Array, Array] | None = None  # frequencies and phases, in no series
 
     @cached_property
     def columns(self) -> tuple[Array, Array]:
@@ -77,8 +77,6 @@ class Sinusoid:
     @cached_property
     def frequencies(self) -> Array:
         """Of each column."""
-        if self.own is not None:
-            return self.own[0]
         (pair, second), pairs = self.columns, self.codes.shape[1] / 2
         others = (self.other or self.series).frequencies(pairs)[pair]
         return np.where(second == 1, others, self.series.frequencies(pairs)[pair])
@@ -86,14 +84,13 @@ class Sinusoid:
     @cached_property
     def angles(self) -> Array:
         """Of each number."""
-        start = self.start if self.own is None else 0
-        return (np.arange(len(self.codes))[:, None] + start) * self.frequencies
+        t = np.arange(len(self.codes))[:, None] + self.start
+        return t * self.frequencies
 
     def waves(self, angles: Array) -> Array:
         """The numbers that angles give."""
         kind = np.array(self.kinds)[(self.columns[1] + self.cosine_first) % 2]
-        phase = kind * np.pi / 2 if self.own is None else self.own[1]
-        waves: Array = np.sin(angles + phase)
+        waves: Array = np.sin(angles + kind * np.pi / 2)
         return waves
 
     @cached_property
@@ -104,8 +101,12 @@ class Sinusoid:
     @cached_property
     def agrees(self) -> Array:
         """Where it differs by no more than angles in float32 do."""
-        close = 1e-4 if self.own is None else 0.01
-        return self.off < close + self.angles * 2.0**-20
+        return self.off < 1e-4 + self.angles * 2.0**-20
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is sines and cosines of one series."""
+        return self.other is None and self.kinds == (0, 1)
 
     @property
     def rank(self) -> float:
@@ -113,40 +114,43 @@ class Sinusoid:
         return float(self.agrees.mean()) - 0.02 * (not self.is_plain)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it is sines and cosines of one series."""
-        return self.own is None and self.other is None and self.kinds == (0, 1)
-
-    @property
     def name(self) -> str:
         """In a word of who printed it; empty if nobody did."""
-        spacing = self.series.spacing
-        usual = self.series == Series(spacing=spacing) and self.scale == 1
-        plain = usual and self.is_plain
-        key: Any = self.halves, self.cosine_first, spacing, self.start
-        return NAMED.get(key, "") if plain else ""
+        key: Any = self.halves, self.cosine_first, self.series.spacing, self.start
+        usual = replace(self.series, spacing="paper") == Series() and self.scale == 1
+        return NAMED.get(key, "") if usual and self.is_plain else ""
+
+    def odd(self, said: Collection[float] = ()) -> list[str]:
+        """In what it is not the printed formula, but for numbers that were said."""
+
+        def meant(found: float, usual: float) -> bool:
+            return any(math.isclose(found, v, rel_tol=1e-3) for v in (usual, *said))
+
+        base, unit = self.series.base, self.series.unit
+        told = {
+            f"base {base:.6g}{slip(base, BASES)}": meant(base, 1e4),
+            f"all angles times {unit:.4g}{slip(unit, UNITS)}": (
+                meant(unit, 1) or meant(1 / unit, 1)
+            ),
+            "exponent j/(d/2-1)": self.series.spacing == "paper",
+            f"positions from {self.start:g}": meant(self.start, 0),
+            f"all times {self.scale:.4g}": meant(self.scale, 1),
+            "sine and cosine swapped": self.halves or not self.cosine_first,
+        }
+        return [words for words, usual in told.items() if not usual]
 
     @property
     def words(self) -> str:
         """Its name, or in what it differs from those that have one."""
-        told = {
-            f"base {self.series.base:.6g}": self.own is None,
-            "frequencies of its own": self.own is not None,
-            "exponent j/(d/2-1)": self.series.spacing == "endpoint",
-            "half-split": self.halves,
-            "cosine first": self.cosine_first,
-            f"from position {self.start:g}": self.start,
-            f"times {self.scale:.4g}": self.scale != 1,
-            f"angles times {self.series.unit:.4g}": self.series.unit != 1,
-        }
-        own = ", ".join(words for words, so in told.items() if so)
-        return self.name or f"the sinusoid with {own}"
+        halves = "half-split, cosine first" if self.cosine_first else "half-split"
+        told = ", ".join(["a sinusoid", *self.odd(), *[halves] * self.halves])
+        return self.name or told
 
     def recognised(self) -> Recognised:
         """As the report has it."""
         return Recognised(
             self.words,
-            self.series.base if self.own is None else None,
+            self.series.base,
             self.series.spacing,
             "half_split" if self.halves else "interleaved",
             "cosine" if self.cosine_first else "sine",
@@ -189,62 +193,54 @@ def rounded(kind: torch.dtype, numbers: Array) -> Array:
     return low
 
 
+def slip(a: float, table: dict[float, str]) -> str:
+    """What was meant, where a number is one of a table of slips."""
+    meant = (why for b, why in table.items() if abs(math.log(a / b)) < 0.01)
+    return next((f" ({why})" for why in meant), "")
+
+
 def waves_of(codes: Array) -> tuple[Array, Array, Array, Array]:
-    """Of each column frequency, phase, size, and its distance from such a sine."""
+    """Of each column frequency, phase, size, and the share by which it is no sine."""
     y = codes[:256]
     n, t = len(y), np.arange(len(y), dtype=float)[:, None]
-    f = strongest(y, t)
-    for turn in range(14):  # Gauss and Newton; at last without the rows that are spoilt
+    f = frequencies_of(y)
+    for _ in range(5):  # Gauss and Newton, without the rows that are spoilt
         s, c = np.sin(t * f), np.cos(t * f)
         a, b = fitted(y, s, c)
-        if turn > 7:
-            fit, gap = a * s + b * c, np.abs(codes[:n] - a * s - b * c)
-            y = np.where(gap > 10 * np.median(gap, axis=0) + 1e-4, fit, codes[:n])
-        step = fitted(y, s, c, t * (a * c - b * s) / n)[2] / n
-        f = np.clip(np.abs(f + np.clip(step, -1 / n, 1 / n)), 1e-9, np.pi)
-    a, b = fitted(y, np.sin(t * f), np.cos(t * f))
-    size, phase, slow = np.hypot(a, b), np.arctan2(b, a), f * n < 1.4
-    apart = np.quantile(np.abs(y - size * np.sin(t * f + phase)), 0.9, axis=0)
-    good = ~slow & (apart < 0.01 * np.maximum(size, 1e-9))
-    usual = float(np.median(size[good])) if good.any() else float(np.abs(y).max())
-    usual = max(usual, 1e-9)
-    for i in np.flatnonzero(slow & (np.ptp(y, axis=0) > 0)):
-        f[i], phase[i] = by_arc(y[:, i] / usual, t[:, 0])
-        size[i] = usual
-    off = np.quantile(np.abs(y - size * np.sin(t * f + phase)), 0.9, axis=0)
-    return f, phase, size, off / usual
+        fit = a * s + b * c
+        gap = np.abs(codes[:n] - fit)
+        y = np.where(gap > 10 * np.median(gap, axis=0) + 1e-4, fit, codes[:n])
+        f = f + np.clip(fitted(y, s, c, t * (a * c - b * s))[2], -1 / n, 1 / n)
+    size = np.hypot(a, b)
+    off = np.quantile(gap, 0.9, axis=0) / np.maximum(size, 1e-9)
+    return f, np.arctan2(b, a), size, off
 
 
-def strongest(y: Array, t: Array) -> Array:
-    """The frequency with most power in each column."""
-    n = len(y)
-    slow = np.geomspace(1e-5, np.pi / n, 40)
-    f = np.concatenate([slow, np.linspace(np.pi / n, np.pi, 3 * n)[1:]])
-    s, c = np.sin(f[:, None] * t.T), np.cos(f[:, None] * t.T)
-    ss, cc, sc = ((u * v).sum(1)[:, None] for u, v in ((s, s), (c, c), (s, c)))
-    sy, cy = s @ y, c @ y
-    power = cc * sy**2 - 2 * sc * sy * cy + ss * cy**2
-    best: Array = f[(power / (ss * cc - sc**2 + 1e-9 * n)).argmax(0)]
-    return best
+def frequencies_of(y: Array) -> Array:
+    """Of each column: y[t + k] + y[t - k] is 2 cos(k f) y[t].
+
+    Long steps k are exact, and the shorter ones before say which turn they are in.
+    """
+    f = np.zeros(y.shape[1])
+    for k in 2 ** np.arange(int(np.log2(len(y) / 3)) + 1):
+        here, beside = y[k:-k], (y[2 * k :] + y[: -2 * k]) / 2
+        big = np.abs(here) >= 0.3 * np.abs(here).max(axis=0)
+        cosine = np.where(big, beside / np.where(here == 0, 1, here), np.nan)
+        turn = np.arccos(np.nanmedian(cosine, axis=0).clip(-1, 1))
+        turns = np.array([turn, -turn])
+        turns += 2 * np.pi * np.round((k * f - turns) / (2 * np.pi))
+        nearest = np.abs(turns - k * f).argmin(axis=0)
+        f = turns[nearest, np.arange(len(f))] / k
+    return np.abs(f)
 
 
 def fitted(y: Array, *basis: Array) -> Array:
     """By least squares the weights of each column's own functions."""
     b = np.stack(basis, -1).swapaxes(0, 1)
-    gram = b.swapaxes(1, 2) @ b + 1e-12 * np.eye(len(basis))
+    gram = b.swapaxes(1, 2) @ b
+    gram += 1e-12 * np.eye(len(basis)) * (1 + gram.max((1, 2), keepdims=True))
     weights: Array = np.linalg.solve(gram, b.swapaxes(1, 2) @ y.T[..., None])[..., 0].T
     return weights
-
-
-def by_arc(v: Array, t: Array) -> tuple[float, float]:
-    """Frequency and phase of a part of a slow wave of size 1."""
-    sine = abs(v[0]) < 0.7
-    if sine:
-        m, p = np.polyfit(t, np.arcsin(np.clip(v, -1, 1)), 1)
-        return abs(m), p if m >= 0 else np.pi - p
-    flip = np.pi * (v[0] < 0)
-    m, p = np.polyfit(t, np.arccos(np.clip(-v if flip else v, -1, 1)), 1)
-    return abs(m), flip + np.pi / 2 + (p if m >= 0 else -p)
 
 
 def line(j: Array, logs: Array) -> tuple[float, float, Array]:
@@ -260,25 +256,16 @@ def line(j: Array, logs: Array) -> tuple[float, float, Array]:
     return slope, start, np.abs(logs - start - slope * j) < 0.01
 
 
-def series_of(slope: float, start: float, pairs: float) -> Series:
-    """A straight line of logarithms, in the roundest numbers that it allows."""
-    found: list[tuple[tuple[bool, bool, int], str, float]] = []
-    for spacing, over in (("paper", pairs), ("endpoint", max(math.ceil(pairs) - 1, 1))):
+def series_of(slope: float, start: float, pairs: float) -> Iterator[Series]:
+    """A straight line of logarithms, in rounder numbers first."""
+    exact = math.exp(min(start, 60))
+    round_ = 1 / float(f"{1 / exact:.4g}") if exact < 1 else float(f"{exact:.4g}")
+    named = [u for u in (1.0, *UNITS) if abs(exact / u - 1) < 0.005]
+    for digits, spacing in product((1, 2, 3, 9), SPACINGS):
+        over = pairs if spacing == "paper" else max(math.ceil(pairs) - 1, 1)
         base = math.exp(float(np.clip(-slope * over, -60, 60)))
-        near = (k for k in (1, 2, 3) if abs(float(f"{base:.{k}g}") / base - 1) < 2e-3)
-        digits = next(near, 9)
-        usual = abs(math.log(base / 1e4)) < 0.01
-        named = any(abs(math.log(base / b)) < 0.01 for b in BASES)
-        base = 1e4 if usual else float(f"{base:.{digits}g}")
-        found.append(((not usual, not named, digits), spacing, base))
-    _, spacing, base = min(found)
-    if abs(start) < 0.005 or (abs(start - slope) < 0.01 and abs(slope) > 0.02):
-        return Series(base, spacing, 1.0, int(abs(start) >= 0.005))
-    unit = math.exp(start)
-    rounder = 1 / float(f"{1 / unit:.4g}") if unit < 1 else float(f"{unit:.4g}")
-    return Series(
-        base, spacing, next((u for u in UNITS if abs(unit / u - 1) < 0.005), rounder)
-    )
+        unit = named[0] if named else exact if digits == 9 else round_
+        yield Series(float(f"{base:.{digits}g}"), spacing, unit)
 
 
 def from_waves(
@@ -286,77 +273,53 @@ def from_waves(
 ) -> Iterator[Sinusoid]:
     """Start, scale, kinds and frequencies, read off the waves for one layout."""
     (f, phase, size, off), d = waves, codes.shape[1]
-    good = (off < 0.01) & (f > 1e-7) & (np.ptp(codes, axis=0) > 1e-5)
     pair, second = shape.columns
-    if min((good & (second == k)).sum() for k in (0, 1)) < max(2, 0.25 * d / 2):
+    good = (off < 0.01) & (f * len(codes[:256]) > 1.4)
+    pick = [good & (second == k) for k in (0, 1)]
+    if min(p.sum() for p in pick) < max(2, d / 16):
         return
-    turns = (phase - np.outer((0, 1, 2, -1, 0.5, 3), f))[:, good]
+    turns = (phase - np.outer(STARTS, f))[:, good]
     votes = np.abs(np.sin(2 * turns)).mean(axis=1).round(2)
-    start = (0, 1, 2, -1, 0.5, 3)[int(np.argmax(votes <= max(0.05, votes.min())))]
+    start = STARTS[int(np.argmax(votes <= max(0.05, votes.min())))]
     kinds = np.round((phase - f * start) / (np.pi / 2)).astype(int) % 4
-    common = [*shape.kinds]
-    for k in (0, 1):
-        some = good & (f < 1.5) & ((second + shape.cosine_first) % 2 == k)
-        common[k] = int(np.bincount(kinds[some]).argmax()) if some.any() else k
-    if common[0] % 2 and not common[1] % 2:  # that is the layout of the other first
+    usual = [np.bincount(kinds[p & (f < max(1.5, f[p].min() + 0.1))]) for p in pick]
+    first, then = (int(u.argmax()) for u in usual[:: -1 if shape.cosine_first else 1])
+    if first % 2 and not then % 2:  # that is the layout of the other first
         return
     scale = float(np.median(size[good]))
     scale = 1.0 if abs(scale - 1) < 1e-3 else scale
-    pick = [good & (second == k) for k in (0, 1)]
-    logs = [line(pair[s], np.log(f[s])) for s in pick]
-    kinds_of_both = common[0], common[1]
-    shape = replace(shape, start=start, scale=scale, kinds=kinds_of_both)
-    straight = min(on.mean() for *_, on in logs) > 0.5
-    if straight and all(abs(slope) < 4 and abs(begin) < 9 for slope, begin, _ in logs):
-        one, two = (series_of(slope, begin, d / 2) for slope, begin, _ in logs)
-        gaps = [abs(logs[0][0] - logs[1][0]), abs(logs[0][1] - logs[1][1])]
-        apart = max(gaps) > 0.01 and one != two
-        yield replace(shape, series=one, other=two if apart else None)
-        fast = good & (f * len(codes[:256]) > 4)  # those that are measured best
-        if fast.sum() > 3 and not apart:
-            slope, begin = np.polyfit(pair[fast], np.log(f[fast]), 1)
-            over = d / 2 if one.spacing == "paper" else max(math.ceil(d / 2) - 1, 1)
-            unit = 1.0 if one.unit == 1 else math.exp(begin)
-            exact = replace(one, base=math.exp(-slope * over), unit=unit)
-            yield replace(shape, series=exact)
-    if good.mean() > 0.9 and paired(f, phase, second):
-        yield replace(shape, own=(f, phase))
-
-
-def paired(f: Array, phase: Array, second: Array) -> bool:
-    """Whether both columns of each pair have one frequency, a quarter turn apart."""
-    one, two = (np.flatnonzero(second == k)[: len(f) // 2] for k in (0, 1))
-    gaps = np.abs(f[one] - f[two]) / (f[one] + f[two])
-    turns = np.abs(np.cos(phase[one] - phase[two]))
-    return bool(max(gaps.max(), turns.max()) < 0.05)
+    shape = replace(shape, start=start, scale=scale, kinds=(first, then))
+    (slope, begin, _), (slope2, begin2, _) = (line(pair[p], np.log(f[p])) for p in pick)
+    if max(abs(slope - slope2), abs(begin - begin2)) > 0.01:
+        both = series_of(slope, begin, d / 2), series_of(slope2, begin2, d / 2)
+        for one, two in zip(*both, strict=False):
+            yield replace(shape, series=one, other=two)
+    else:
+        slope, begin = np.polyfit(pair[good], np.log(f[good]), 1).tolist()
+        for one in series_of(slope, begin, d / 2):
+            yield replace(shape, series=one)
 
 
 def identify(codes: Array) -> Sinusoid | None:
     """What a table is: a printed formula, what its waves say, or the nearest slip."""
-    shapes = [
-        Sinusoid(codes, Series(), halves, cosine)
-        for halves, cosine in product((False, True), (False, True))
-    ]
-    for shape in shapes:
-        for spacing, start in product(("paper", "endpoint"), (0, 2)):
-            exact = replace(shape, series=Series(spacing=spacing), start=start)
-            if exact.agrees.all():
-                return exact
-    waves = waves_of(codes)
-    guesses = [g for shape in shapes for g in from_waves(codes, waves, shape)]
+    layouts = product((False, True), (False, True))
+    shapes = [Sinusoid(codes, Series(), *layout) for layout in layouts]
     few = codes[:64]
     most = float(np.quantile(np.abs(few), 0.999)) or 1.0
     scale = 1.0 if abs(most - 1) < 0.02 else most
-    known = [Series(b, s) for b in (1e4, *BASES) for s in ("paper", "endpoint")]
+    known = [Series(b, s) for b in (1e4, *BASES) for s in SPACINGS]
     known += [Series(unit=u) for u in UNITS]
-    slips = [
+    guesses = [
         replace(shape, codes=few, series=series, start=start, scale=scale)
         for series, shape, start in product(known, shapes, (0, 1, 2))
     ]
-    slips.sort(key=lambda g: -float(g.agrees.mean()))
-    guesses += [replace(g, codes=codes) for g in slips[:2]]
+    guesses.sort(key=lambda g: -float(g.agrees.mean()))
+    guesses = [replace(g, codes=codes) for g in guesses[:2]]
+    if not guesses[0].agrees.all():
+        waves = waves_of(codes)
+        guesses += [g for shape in shapes for g in from_waves(codes, waves, shape)]
     best = max(guesses, key=lambda g: g.rank)
-    if best.own is not None or best.agrees.mean() <= 0.5:
-        plain = [g for g in guesses if g.own is None and g.kinds == (0, 1)]
+    if best.agrees.mean() <= 0.5:
+        plain = [g for g in guesses if g.kinds == (0, 1)]
         best = next((g for g in plain if g.looks_like()), best)
     return best if best.agrees.mean() > 0.5 or best.looks_like() else None

@@ -161,7 +161,7 @@
     },
     binary: (t, { y, h }) => {
       const side = h < 9 ? h : Math.min(14, 0.74 * h), flips = bits(t).map((d, j) => t > 0 && d !== bits(t - 1)[j]), carry = sum(flips) > 1;
-      return bits(t).map((d, j) => (h < 9 && d < 0 ? "" : block(h < 9 ? "bar digit" : `${d > 0 ? "on" : "off"}${carry && flips[j] ? " flip" : ""}`, LEFT + 5 + 17 * j, y - side / 2, 14, side))).join("");
+      return bits(t).map((d, j) => (h < 9 && d < 0 ? "" : block(h < 9 ? "digit" : `${d > 0 ? "on" : "off"}${carry && flips[j] ? " flip" : ""}`, LEFT + 5 + 17 * j, y - side / 2, 14, side))).join("");
     },
     dials: (t, row, state) => speedsOf(state).map((w, j) => clock(column(j), row, w * t)).join(""),
     formula: (t, row, state) => speedsOf(state).map((w, j) => clock(column(j), row, w * t, { legs: true })).join(""),
@@ -234,7 +234,7 @@
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Outlined digits flip together: a carry.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Outlined digits flip together: a carry. Six digits serve up to 64 words; the text begins with three.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
       return `This head fails: query ${first} ${astray}. ${score(now)}${words > 6 ? " From seven words on every head does (theorem)." : ""}`;
@@ -249,7 +249,7 @@
   };
   const TITLES = {
     none: () => "No positions", counting: ({ squared }) => (squared ? "Counting: t and t²" : "Counting: t"), normalised: () => "Normalised: t/(n − 1)",
-    binary: () => "Binary digits", dials: () => "Dials: wavelengths 2, 4, 8", formula: ({ free }) => (free ? "The formula, a free fit" : "The sinusoidal formula"), rotation: ({ k }) => `The rotation T(${k})`, module: () => "The module’s buffer",
+    binary: () => "Six binary digits", dials: () => "Dials: wavelengths 2, 4, 8", formula: ({ free }) => (free ? "The formula, a free fit" : "The sinusoidal formula"), rotation: ({ k }) => `The rotation T(${k})`, module: () => "The module’s buffer",
   };
   // What each page asks to try, when that is done, and what it shows.
   const TASKS = {
@@ -277,12 +277,13 @@
   const RIGHT = 247, stage = (i) => TOP + 24 + 43 * i;
   const scale = path("edge", `M${RIGHT} ${stage(0)}V${stage(STARTS.length - 1)}`) + text(RIGHT + 12, TOP + 6, "start", "value") +
     STARTS.map((at, i) => path("edge", `M${RIGHT - 4} ${stage(i)}h8`) + text(RIGHT - 14, stage(i) + 5, at, "row")).join("");
-  const SLIDE = 74, LONG = 172, lengthAt = (words) => SLIDE + (LONG / 5) * (Math.log2(words) - 1);
+  const SLIDE = 74, SLOT = 356, LONG = 172, lengthAt = (words) => SLIDE + (LONG / 5) * (Math.log2(words) - 1);
 
   drawings.bench = {
-    size: [260, 418],
+    size: [260, 404],
     alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: dark to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, one matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
+    note: "The <b>head</b>, one matrix made at five words, draws the arrows. <b>Lamps</b>: what holds for all encodings.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
     start: { home: 0, page: 0, words: MADE, k: 1, start: 0, squared: false, swapped: false, free: false, query: -1 },
     known: (given) => {
@@ -296,11 +297,11 @@
       const names = places.map(({ y, h }, t) => (h < 14 ? "" : text(50, y + 6, t < MADE ? WORDS[orderOf(state)[t]] : t, t === query ? "picked" : t < MADE ? "word" : "count")));
       const gap = places[MADE]?.h < 14 ? text(44, (places[MADE].y + places[words - 1 - LAST].y) / 2 + 6, "⋮", "count") : "";
       const found = arrowsOf(state, now, places), arrows = found.map(([kind, s, t, share]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query ? 1 : share, t === query));
-      const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 75, 179][i], 402) + text([16, 85, 189][i], 407, lamp, now.lamps[i] ? "lit" : "unlit"));
+      const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 75, 179][i], 390) + text([16, 85, 189][i], 395, lamp, now.lamps[i] ? "lit" : "unlit"));
       return {
         svg: tabs(state) + text(0, 64, TITLES[name](state), "title") + beam.join("") + places.map((row, t) => GLYPHS[name](t, row, state)).join("") +
           (places[MADE]?.h < THIN ? BETWEEN[name]?.(state, places) ?? "" : "") + names.join("") + gap + arrows.join("") +
-          text(0, 370, count(words, "word"), "length") + path("edge", `M${SLIDE} 364h${LONG}M${at(lengthAt(MADE), 356)}v16`) + lamps.join("") +
+          text(0, SLOT + 6, count(words, "word"), "length") + path("edge", `M${SLIDE} ${SLOT}h${LONG}M${at(lengthAt(MADE), SLOT - 8)}v16`) + lamps.join("") +
           (name === "module" ? scale : name === "rotation" ? text(PORT + 85, places.at(-1 - within(1, state.k, words - 1)).y + 5, `k = ${state.k}`, "value") : ""),
         strip: lying(state, found), title: TITLES[name](state), page: name,
         sentence: query < 0 ? SENTENCES[name](state, now) : told(state, now, query),
@@ -317,8 +318,8 @@
           value: page, low: 0, high: Math.max(home, 1), step: 1, along: [32.5, 0], from: [TAB(0), 20], set: (to) => ({ page: to }), rest: ({ page: to }) => ({ page: Math.round(to) }),
         },
         {
-          label: "Words in the text", text: count(Math.round(words), "word"), x: lengthAt(words), y: 364, hit: [-24, -22, 48, 44],
-          value: words, low: 2, high: 64, step: 1, along: [LONG / 5, 0], from: [SLIDE, 364], read: (x) => 2 ** (x + 1), set: (to) => ({ words: Math.round(to) }),
+          label: "Words in the text", text: count(Math.round(words), "word"), x: lengthAt(words), y: SLOT, hit: [-24, -22, 48, 44],
+          value: words, low: 2, high: 64, step: 1, along: [LONG / 5, 0], from: [SLIDE, SLOT], read: (x) => 2 ** (x + 1), set: (to) => ({ words: Math.round(to) }),
         },
         {
           label: "Query", text: query < 0 ? "no query" : drawings.bench.view(state).sentence, x: 0, y: TOP, hit: [0, 0, 168, HIGH], sign: false, pans: true,

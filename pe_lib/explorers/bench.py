@@ -50,7 +50,6 @@ class Bench(Drawing):
     page: str = "none"
     words: int = 5
 
-    _name = "bench"
     _scripts = ("bench.js",)
 
     def __post_init__(self) -> None:

@@ -71,11 +71,9 @@
       };
     },
     handles({ words, k, position }) {
-      const [x, y] = tip(k ?? 1, R);
       return [
         {
-          label: "The dial, k", text: k === null ? "as trained" : `T(${k})`, x: 96 + x, y: 446 + y, hit: [-x - R - 24, -y - R - 24, 2 * R + 48, 2 * R + 48],
-          around: [96, 446], value: k ?? 1, low: 0, high: 4, step: 1, set: (to) => ({ k: Math.round(to) }),
+          ...knob(96, 446, R, k ?? 1, 24), label: "The dial, k", text: k === null ? "as trained" : `T(${k})`, low: 0, high: 4, step: 1, set: (to) => ({ k: Math.round(to) }),
         },
         {
           label: "The word that asks", text: `${MODEL.vocabulary[words[position]]}, position ${position}`, x: column(position), y: 590, value: position, low: 0, high: 31, step: 1, along: [12, 0],

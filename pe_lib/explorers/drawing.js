@@ -1,7 +1,7 @@
 // What all drawings share. Each has a script of its own that adds to `drawings`, by name:
 //
 //   size        width and height of its picture; alt, goal, reward: its words, the last
-//               two also as (state) => words
+//               two also as (state) => words; note: what its parts are, if that is new
 //   start       its state, which is plain data
 //   view        (state) => { svg, sentence, reached }: pure
 //   handles     (state) => what can be taken, always as many, in the same order
@@ -33,8 +33,6 @@ const ease = (x) => x * x * (3 - 2 * x);
 const degrees = (angle) => (angle * 360) / TURN;
 // The same angle, more than half a turn neither way; and from 0 to a whole turn.
 const wrap = (x) => x - TURN * Math.ceil(x / TURN - 0.5);
-// An angle falls into the notch of another, if it is near; a whole turn on there is one, too.
-const notched = (x, notch) => (Math.abs(wrap(x - notch)) < 0.045 ? x - wrap(x - notch) : x);
 const positive = (x) => ((x % TURN) + TURN) % TURN;
 const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
 const softmax = (scores) => {
@@ -75,20 +73,16 @@ const line = (points) => `M${points.map(([x, y]) => at(x, y)).join("L")}`;
 // Where a word of the sentence is: in all drawings at the same place.
 const seat = (i) => 60 + 120 * i;
 const hand = (r, tipped) => path("ink", `M0 0V${-r}`) + circle("solid", tipped, 0, -r);
-// A dial whose hand has turned; pale where it was, dotted where it should be, and its shadows.
-const dial = (r, angle, { before, wanted, legs, fit } = {}) => {
+// A dial and its hand; dotted where it should be, and its shadows.
+const dial = (r, angle, { wanted, legs, fit } = {}) => {
   const [x, y] = tip(angle, r);
   return [
     circle(fit ? "fit" : "face", r),
     wanted === undefined ? "" : group(turned(wanted), path("aim", `M0 0V${-r}`)),
-    before === undefined ? "" : path("arc", arc(before, angle, 0.58 * r)) + group(turned(before), path("pale", `M0 0V${-r}`)),
     legs ? path("cosine leg", `M0 0V${f(y)}`) + path("sine leg", `M0 ${f(y)}H${f(x)}`) : "",
     group(turned(angle), hand(r, Math.max(3, 0.1 * r))),
   ].join("");
 };
-// From one angle to another, the way that the hand went.
-const arc = (from, to, r) =>
-  `M${at(...tip(from, r))}A${r} ${r} 0 ${+(Math.abs(to - from) % TURN > Math.PI)} ${+(to > from)} ${at(...tip(to, r))}`;
 // From one word over the others to the next, or to itself.
 const thread = (a, b, y) => {
   if (a === b) return `M${at(a - 12, y)}C${at(a - 34, y - 56)} ${at(a + 34, y - 56)} ${at(a + 12, y)}`;
@@ -100,42 +94,17 @@ const arrow = (kind, a, b, y) => {
   const x = a === b ? b + 12 : b;
   return path(kind, `${thread(a, b, y)}M${at(x - 7, y - 11)}L${at(x, y)}L${at(x + 7, y - 11)}`);
 };
-// The square of one hand in a shift matrix: cosine twice, sine twice, once with a minus.
-const square = (angle, side = 34, numbers = false) => {
-  const sin = Math.sin(angle), cos = Math.cos(angle);
-  const parts = [[cos, "cosine", -1, -1], [sin, "sine", 0, -1], [-sin, "sine", -1, 0], [cos, "cosine", 0, 0]];
-  const entries = parts.map(([v, kind, x, y]) =>
-    `<g class="entry" opacity="${plain(Math.abs(v) * (numbers ? 0.4 : 1), 2)}">${box(kind, x * side, y * side, side, side)}</g>` +
-    (numbers ? text((x + 0.5) * side, (y + 0.5) * side + 7, fixed(v), "number")
-      : v < -0.005 ? path("minus", `M${f((x + 0.32) * side)} ${f((y + 0.5) * side)}h${f(0.36 * side)}`) : ""));
-  const out = f(side + 4), up = f(side + 3);
-  return entries.join("") + path("edge", `M-${side} -${up}H-${out}V${up}H-${side}M${side} -${up}H${out}V${up}H${side}`);
+// A knob: a dial round whose middle a finger turns, and as far out as the margin.
+const knob = (x, y, r, angle, margin) => {
+  const [right, down] = tip(angle, r), far = r + margin;
+  return { x: x + right, y: y + down, hit: [-right - far, -down - far, 2 * far, 2 * far], around: [x, y], value: angle };
 };
-// The table of an encoding as a heat map: columns are positions, two rows for each hand.
-const cells = (angles) =>
-  [["sine", Math.sin], ["cosine", Math.cos]].map(([kind, wave], odd) => {
-    const levels = range(17).map(() => "");
-    angles.forEach((hands, t) =>
-      hands.forEach((angle, j) => (levels[Math.floor(8 * (1 + wave(angle)) + 0.5)] += `M${t} ${2 * j + odd + 0.5}h1`)));
-    return levels.map((runs, n) => (n && runs ? path(`${kind} cell`, runs, ` opacity="${n / 16}"`) : "")).join("");
-  }).join("");
-// A line with stops, and the handle that goes along it: for what has no place in the drawing.
-const stops = (x, y, wide, names, label) => {
-  const by = wide / (names.length - 1);
-  return text(x, y - 32, label, "label") + path("edge", `M${at(x, y)}h${f(wide)}`) +
-    names.map((name, i) => path("edge", `M${at(x + by * i, y - 5)}v10`) + text(x + by * i, y + 44, name, "count")).join("");
-};
-const stop = (x, y, wide, values, value, label, change, words = String) => ({
-  label, text: words(value), x: x + (wide / (values.length - 1)) * values.indexOf(value), y,
-  hit: [-30 - (wide / (values.length - 1)) * values.indexOf(value), -36, wide + 60, 72], value: values.indexOf(value), low: 0, high: values.length - 1, step: 1,
-  along: [wide / (values.length - 1), 0], from: [x, y], set: (i) => change(values[Math.round(i)]),
-});
 
 // A drawing as it is stored and printed, and as its script finds it.
 const still = (name, given) => {
-  const { size, alt, goal, reward, start, view } = drawings[name], state = { ...start, ...given };
+  const { size, alt, goal, note, reward, start, view } = drawings[name], state = { ...start, ...given };
   const { svg, sentence, reached } = view(state), said = (words) => (typeof words === "function" ? words(state) : words);
-  return `<p class="goal">${said(goal)}</p>
+  return `<p class="goal">${said(goal)}</p>${note ? `<p class="note">${note}</p>` : ""}
 <svg viewBox="0 0 ${size.join(" ")}" role="img" aria-label="${alt}"><g class="picture">${svg}</g></svg>
 <output aria-live="polite"><span class="line">${sentence}</span> <span class="reward"${reached ? "" : " hidden"}>${said(reward)}</span></output>
 `;

@@ -9,7 +9,7 @@ import atexit
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -24,22 +24,27 @@ ABSENT = (
 )
 
 
+@dataclass(frozen=True)
 class Drawing:
-    """A drawing in some state; its fields are what a cell may set of it.
+    """A drawing in its first state; its fields, if any, are what a cell may set of it.
 
     Its HTML has no ids and no global names, so several can stand on one page; its
     script is one text, whatever the state is. Its colours are the page's variables
     (``--ink``, ``--sine``, ...), or its own.
     """
 
-    _name: ClassVar[str]
-    """In ``drawings``, the scripts' own list."""
     _scripts: ClassVar[tuple[str, ...]]
-    """Files beside this one."""
+    """Files beside this one, what the drawing rests on first."""
+    _name: ClassVar[str]
+    """That of its last script: in ``drawings``, the scripts' own list."""
+
+    def __init_subclass__(cls) -> None:
+        """Take the name of the script."""
+        cls._name = cls._scripts[-1].removesuffix(".js")
 
     def _state(self) -> dict[str, Any]:
         """What the script knows of it, as JSON has it."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+        return asdict(self)
 
     def __str__(self) -> str:
         return str(view(self._name, self._state())["sentence"])
@@ -125,11 +130,3 @@ def within(name: str, value: int, low: int, high: int) -> None:
     """Refuse an integer that a drawing does not reach."""
     if not low <= as_integer(name, value) <= high:
         raise ValueError(f"{name} must lie within {low} and {high}, got {value}")
-
-
-def one_of(name: str, value: int, values: Sequence[int]) -> None:
-    """Refuse an integer that is not in a list."""
-    if as_integer(name, value) not in values:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(str, values))}; got {value}"
-        )

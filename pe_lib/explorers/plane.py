@@ -1,25 +1,8 @@
-"""Encodings in the plane: one matrix for all of them, and equal norms."""
-
-from dataclasses import dataclass
+"""Encodings in the plane, to drag: equal norms and one matrix for all of them."""
 
 from pe_lib.explorers.drawing import Drawing
 
 
-@dataclass(frozen=True, kw_only=True)
-class Galaxy(Drawing):
-    """One matrix, 300 times: a turn and a stretch, by the place of dot 1.
-
-    Examples
-    --------
-    >>> print(Galaxy())
-    The norms differ: that of encoding 100 is 0.59 % of the norm of encoding 0.
-    """
-
-    _name = "galaxy"
-    _scripts = ("plane.js",)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Plane(Drawing):
     """Five encodings to drag: are their norms equal, and does one matrix take each on?
 
@@ -36,5 +19,4 @@ class Plane(Drawing):
     'The smallest norm is 63 % below the largest'
     """
 
-    _name = "plane"
     _scripts = ("plane.js",)

@@ -45,11 +45,10 @@
       };
     },
     handles({ heads, quarters }) {
-      const [x, y] = tip(quarters / 4, R);
       return [
         {
-          label: "The turn of the heads", text: `back by ${Math.round(quarters) / 4} positions`, x: 150 + x, y: 370 + y, hit: [-x - R - 26, -y - R - 26, 2 * R + 52, 2 * R + 52],
-          around: [150, 370], value: quarters / 4, low: 0, high: 2, step: 0.25, set: (angle) => ({ quarters: 4 * angle }), rest: (now) => ({ quarters: Math.round(now.quarters) }),
+          ...knob(150, 370, R, quarters / 4, 26), label: "The turn of the heads", text: `back by ${Math.round(quarters) / 4} positions`,
+          low: 0, high: 2, step: 0.25, set: (angle) => ({ quarters: 4 * angle }), rest: (now) => ({ quarters: Math.round(now.quarters) }),
         },
         { label: "Twenty heads like them", press: () => ({ heads: heads === "four" ? "twenty" : "four" }), pressed: heads === "twenty" },
       ];

@@ -12,9 +12,22 @@
     const rules = { none: () => 1, interpolate: () => 1 / s, ntk: (j) => s ** (-j / 63), yarn: parts(32), llama3: parts(4) };
     return [old, turns, range(64).map(rules[rule])];
   };
+  // A line with stops, and the handle that goes along it.
+  const names = (values) => values.map((value) => value.toLocaleString("en"));
+  const stops = (y, names, label) => text(60, y - 32, label, "label") + path("edge", `M60 ${y}h480`) + names.map((name, i) => {
+    const x = 60 + (480 / (names.length - 1)) * i;
+    return path("edge", `M${at(x, y - 5)}v10`) + text(x, y + 44, name, "count");
+  }).join("");
+  const stop = (y, values, names, value, label, key) => {
+    const i = values.indexOf(value), by = 480 / (values.length - 1);
+    return {
+      label, text: names[i], x: 60 + by * i, y, hit: [-30 - by * i, -36, 540, 72], value: i, low: 0, high: values.length - 1, step: 1,
+      along: [by, 0], from: [60, y], set: (to) => ({ [key]: values[Math.round(to)] }),
+    };
+  };
   const x = (j) => 56 + 7.8 * j, up = (y, times) => y - 26 * Math.log2(times);
   drawings.stretch = {
-    size: [600, 650],
+    size: [600, 666],
     alt: "Two panels over 64 hands, fast ones on the left. Above, a stem for each slow hand: how far it goes, relative to its largest angle in training. Below, a line: its new frequency over the old. Under them are three lines with stops, for rule, base and context length.",
     goal: "Read a sequence eight times as long as any in training: no hand at a new angle, and at least 90 % of the score’s gap to the neighbouring position.",
     reward: "<b>No new angle, and neighbours as far apart as before.</b> Of these rules only the two by parts get here, with a factor of 8 or more; YaRN needs a context in which some hand turns 32 times. Now try NTK-aware with a factor of 32.",
@@ -30,8 +43,7 @@
           path("aim", `M${f(x(63.5 - slow.length))} 24V344`) +
           reach.map((r, i) => path(r > 1 + 1e-9 ? "unseen" : "stem", `M${at(x(slow[i]), 108)}V${f(up(108, r))}`)).join("") +
           path("curve", line(shares.map((r, j) => [x(j), up(214, r)]))) +
-          stops(60, 416, 480, Object.values(RULES), "rule") + stops(60, 508, 480, ["100", "10,000", "500,000", "1,000,000"], "base of the trained model") +
-          stops(60, 600, 480, ["64", "512", "4,096", "8,192"], "its context length, L"),
+          stops(416, Object.values(RULES), "rule") + stops(516, names(BASES), "base of the trained model") + stops(616, names(LENGTHS), "its context length, L"),
         sentence: `Factor ${state.factor}. ${!slow.length ? "Every hand came round in training."
           : !unseen ? "No hand goes beyond the angles of training."
           : `New angles for ${unseen} of ${slow.length} slow hands, up to ${fixed(far, 1)} times too far.`} The neighbour keeps ${fixed(100 * share, 0)} % of its gap.`,
@@ -45,9 +57,8 @@
           label: "Factor, at the end of the lower line", text: `factor ${factor}`, x: x(63), y: up(214, end), value: i, low: 0, high: 5, step: 1, along: [0, 26],
           set: (to) => ({ factor: FACTORS[Math.round(to)], rule: rule === "none" ? "interpolate" : rule }),
         },
-        stop(60, 416, 480, Object.keys(RULES), rule, "Rule", (to) => ({ rule: to }), (name) => RULES[name]),
-        stop(60, 508, 480, BASES, base, "Base", (to) => ({ base: to }), (n) => n.toLocaleString("en")),
-        stop(60, 600, 480, LENGTHS, trained_length, "Context length, L", (to) => ({ trained_length: to }), (n) => n.toLocaleString("en")),
+        stop(416, Object.keys(RULES), Object.values(RULES), rule, "Rule", "rule"), stop(516, BASES, names(BASES), base, "Base", "base"),
+        stop(616, LENGTHS, names(LENGTHS), trained_length, "Context length, L", "trained_length"),
       ];
     },
   };

@@ -1,11 +1,8 @@
 """Two hands: how far away can the nearest position be kept?"""
 
-from dataclasses import dataclass
-
 from pe_lib.explorers.drawing import Drawing
 
 
-@dataclass(frozen=True, kw_only=True)
 class TwoHands(Drawing):
     """The distance of each of 99 positions to position 0, for two hands.
 
@@ -20,5 +17,4 @@ class TwoHands(Drawing):
     near twelve.
     """
 
-    _name = "two_hands"
     _scripts = ("two_hands.js",)

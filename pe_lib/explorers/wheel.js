@@ -27,12 +27,9 @@
         reached: alone && Math.abs(next[0] - next[1]) > 0.3,
       };
     },
-    handles({ turn, alone }) {
-      const [x, y] = tip(turn, R);
-      return [{
-        label: "The hand", text: `position ${fixed(turn, 1)}`, x: 150 + x, y: 140 + y, hit: [-x - R - 8, -y - R - 8, 2 * R + 16, 2 * R + 16],
-        around: [150, 140], value: turn, low: -20, high: 99, step: 0.1, set: (to) => ({ turn: to }),
-      }, { label: "Keep the sine alone", pressed: alone, press: () => ({ alone: !alone }) }];
-    },
+    handles: ({ turn, alone }) => [
+      { ...knob(150, 140, R, turn, 8), label: "The hand", text: `position ${fixed(turn, 1)}`, low: -20, high: 99, step: 0.1, set: (to) => ({ turn: to }) },
+      { label: "Keep the sine alone", pressed: alone, press: () => ({ alone: !alone }) },
+    ],
   };
 }

@@ -31,9 +31,8 @@ class Added(nn.Module):
     ) -> Tensor:
         """Return x plus the rows of its positions, in the shape and dtype of x.
 
-        Raises TypeError if x has no floating-point numbers, positions is no tensor of
-        such numbers, or offset is no integer; ValueError if the shape of x or of
-        positions does not fit, or nothing was learned for a position. On other devices
+        Raises TypeError if dtypes are not as below, or offset is no integer; ValueError
+        if shapes do not fit, or nothing was learned for a position. On other devices
         than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
 
         Parameters
@@ -50,25 +49,21 @@ class Added(nn.Module):
         """
         length, offset = self._length_of(x), as_whole("offset", offset)
         length_first = x.ndim == 3 and not self.batch_first
-        if positions is None:
-            rows = self._first_rows(x, length, offset)
-        else:
+        if positions is not None:
             at = as_positions("positions", positions)
             leading = x.shape[1::-1] if length_first else x.shape[:-1]
-            at = match_rows("x", at, length, leading).to(x.device)
-            rows = self._rows_at(x, at, offset)
+            positions = match_rows("x", at, length, leading).to(x.device)
+        rows = self._rows(x, positions, length, offset)
         rows = rows if rows.dtype == x.dtype else rows.to(x.dtype)
         if length_first:
             rows = rows.unsqueeze(1) if rows.ndim == 2 else rows.transpose(0, 1)
         x = x + rows
         return x if self.dropout is None else self.dropout(x)
 
-    def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:
-        """The rows of offset, offset + 1, ..., [length, d_model]."""
-        raise NotImplementedError
-
-    def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
-        """The rows of positions + offset, [..., length, d_model]."""
+    def _rows(
+        self, x: Tensor, positions: Tensor | None, length: int, offset: Any
+    ) -> Tensor:
+        """Of positions + offset, or 0, 1, ... + offset: [..., length, d_model]."""
         raise NotImplementedError
 
     def _length_of(self, x: Tensor) -> int:

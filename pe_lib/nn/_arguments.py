@@ -51,8 +51,8 @@ def as_float_tensor(name: str, value: Any) -> Tensor:
     return value
 
 
-def as_positions(name: str, value: Any) -> Tensor:
-    """Return a tensor of real numbers, floats of 32 bits or more."""
+def as_positions(name: str, value: Any, *, whole: bool = False) -> Tensor:
+    """Return a tensor of integers, or else of floats of 32 bits or more."""
     dtype = as_tensor(name, value).dtype
     if dtype == torch.bool or dtype.is_complex:
         raise TypeError(f"{name} must be real numbers, got {dtype}")
@@ -61,6 +61,8 @@ def as_positions(name: str, value: Any) -> Tensor:
             f"{name} must be integers, float32 or float64, got {dtype}, in which "
             "neighbours are equal: pass them as they were before they were cast"
         )
+    if whole and dtype.is_floating_point:
+        raise TypeError(f"{name} must be integers, got {dtype}")
     return value  # type: ignore[no-any-return]
 
 
@@ -72,6 +74,11 @@ def as_turning(name: str, x: Tensor, parts: Sequence[Tensor]) -> None:
                 f"cosines and sines must be float64 for float64 {name}, and float32 "
                 f"at least, got {dtype}"
             )
+
+
+def wide_of(x: Tensor) -> torch.dtype:
+    """The dtype in which x is turned."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
 def match_rows(

@@ -74,12 +74,8 @@ def rotary_arguments(
     made = {"head_dim": head_dim, "layout": layout}
     if rule == "default":
         return made | {"base": float(base), "rotary_dim": turning}
-    if rule == "proportional":
-        plain = rotary_frequencies(
-            head_dim, base=base, rotary_dim=turning, exponent="head_dim"
-        )
-    else:
-        plain = rotary_frequencies(head_dim, base=base, rotary_dim=turning)
+    over = "head_dim" if rule == "proportional" else "rotary_dim"
+    plain = rotary_frequencies(head_dim, base=base, rotary_dim=turning, exponent=over)
     if length is None and rule in ("dynamic", "longrope"):
         raise ValueError(
             f"length must be given for {rule!r}, whose angles depend on how long the "

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from pe_lib._arguments import as_choice
-from pe_lib.layouts import LAYOUTS, layout_columns
+from pe_lib.beyond.rotary import _as_layout
+from pe_lib.layouts import layout_columns
 from pe_lib.nn._arguments import as_turning, is_traced
 
 BLOCK = 2**17  # numbers that are rotated together
@@ -38,10 +38,9 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     >>> rotate(x, cos, sin, "half_split")
     tensor([-3.,  2.,  1.,  4.])
     """
-    as_choice("layout", layout, LAYOUTS)
+    _as_layout(layout)
     as_turning("x", x, (cos, sin))
-    parts = (cos, sin) if is_traced() else parts_of(row_of(cos, sin, layout), layout)
-    return rotate_by(x, parts, layout)
+    return rotate_by(x, laid_out(cos, sin, layout), layout)
 
 
 def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
@@ -56,13 +55,18 @@ def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
 
 
 def parts_of(row: Tensor, layout: str) -> Sequence[Tensor]:
-    """Views of it, by which :func:`rotate_by` multiplies; a program needs two alone."""
+    """Views of it, by which :func:`rotate_by` multiplies."""
     if layout == "interleaved":
         pairs = torch.unflatten(row, -1, (row.shape[-1] // 2, 2))
         return pairs.unbind(-1) if is_traced() else (torch.view_as_complex(pairs),)
     if is_traced():
         return row.chunk(4, -1)[::3]
     return row.chunk(2, -1)
+
+
+def laid_out(cos: Tensor, sin: Tensor, layout: str) -> Sequence[Tensor]:
+    """The same of what no table has; a program needs no more than cosine and sine."""
+    return (cos, sin) if is_traced() else parts_of(row_of(cos, sin, layout), layout)
 
 
 def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str) -> Tensor:

@@ -51,14 +51,19 @@ class Tabled(nn.Module):
         table = self._buffers["table"]  # self.table takes longer than half the sum
         return table if table is self._filled else self._filled
 
+    @staticmethod
     def _looked_up(
-        self, table: Tensor | None, positions: Tensor, offset: Any
+        table: Tensor | None, positions: Tensor | None, length: int, offset: Any
     ) -> Tensor | None:
-        """The rows of whole positions, if `table` has all of them."""
-        if table is None or positions.is_floating_point():
+        """The rows of whole positions, or of 0, 1, ..., if `table` has all of them."""
+        if table is None or (positions is not None and positions.is_floating_point()):
             return None
+        if positions is None:
+            end = offset + length
+            within = offset >= 0 and end <= table.shape[0]
+            return table[offset:end] if within else None
         ends = ends_of(positions)
-        if not ends or ends[0] + offset < 0 or ends[1] + offset >= len(table):
+        if not ends or ends[0] + offset < 0 or ends[1] + offset >= table.shape[0]:
             return None
         rows = positions.long()
         return functional.embedding(rows + offset if offset else rows, table)

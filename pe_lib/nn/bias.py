@@ -12,7 +12,6 @@ from pe_lib.beyond.bias import RULES, _bucket_starts, alibi_slopes
 from pe_lib.nn._arguments import (
     as_number,
     as_positions,
-    as_tensor,
     as_whole,
     with_float64,
 )
@@ -130,17 +129,13 @@ class _Bias(nn.Module):
         return others.unsqueeze(-2) - queries.unsqueeze(-1)
 
     def _as_positions(self, name: str, value: Any, length: int) -> Tensor:
-        given = as_positions(name, value)
+        given = as_positions(name, value, whole=self._whole_only)
         if given.ndim not in (1, 2) or given.shape[-1] != length:
             raise ValueError(
                 f"{name} must have shape [{length}] or [batch, {length}], got "
                 f"{list(given.shape)}"
             )
-        if not given.is_floating_point():
-            return given.long()
-        if self._whole_only:
-            raise TypeError(f"{name} must be integers, got {given.dtype}")
-        return given.double()
+        return given.double() if given.is_floating_point() else given.long()
 
     def _biases(self, offsets: Tensor, hides: bool) -> Tensor:
         values = self._values(offsets)
@@ -151,7 +146,7 @@ class _Bias(nn.Module):
 
     @property
     def _device(self) -> torch.device:
-        raise NotImplementedError
+        return [*self.parameters(), *self.buffers()][0].device
 
     def _values(self, offsets: Tensor) -> Tensor:
         """The bias of offsets [..., q, k]: [..., num_heads, q, k]."""
@@ -220,10 +215,6 @@ class AlibiBias(_Bias, Tabled):
     def slopes(self) -> Tensor:
         """The slope of each head, [num_heads]."""
         return self.table
-
-    @property
-    def _device(self) -> torch.device:
-        return self.table.device
 
     def _fill(self, table: Tensor) -> None:
         table.copy_(self._exact[0])
@@ -301,9 +292,7 @@ class T5Bias(_Bias):
 
     def buckets(self, offsets: Tensor) -> Tensor:
         """The bucket of each offset, key's position minus query's: integers [...]."""
-        if as_tensor("offsets", offsets).is_floating_point() or offsets.is_complex():
-            raise TypeError(f"offsets must be integers, got {offsets.dtype}")
-        offsets = offsets.long()  # the smallest int8 has no positive
+        offsets = as_positions("offsets", offsets, whole=True).long()  # of int8, too
         distances = (-offsets).clamp(min=0) if self.causal else offsets.abs()
         starts = self._starts.to(offsets.device)
         found = torch.bucketize(distances, starts, right=True) - 1
@@ -320,10 +309,6 @@ class T5Bias(_Bias):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._move_starts()
         return self
-
-    @property
-    def _device(self) -> torch.device:
-        return self.weight.device
 
     def _values(self, offsets: Tensor) -> Tensor:
         exact = self.weight.dtype == torch.float64

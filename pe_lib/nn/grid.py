@@ -12,7 +12,7 @@ from pe_lib.beyond.grid import _axis_frequencies
 from pe_lib.beyond.rotary import BASE
 from pe_lib.layouts import layout_columns
 from pe_lib.nn._angles import make_columns
-from pe_lib.nn._arguments import as_positions
+from pe_lib.nn._arguments import as_positions, wide_of
 from pe_lib.nn.rotary import RotaryEmbedding
 
 
@@ -87,8 +87,7 @@ class GridRotaryEmbedding(nn.Module):
         ``module.rotary(queries, keys, cos_sin=...)``. Raises TypeError if they are no
         real numbers, ValueError if shapes do not fit.
         """
-        wide = torch.float64 in (queries.dtype, keys.dtype)
-        dtype = torch.float64 if wide else torch.float32
+        dtype = torch.promote_types(wide_of(queries), wide_of(keys))
         angles = self.cos_sin(positions, dtype=dtype)
         rotated: tuple[Tensor, Tensor] = self.rotary(queries, keys, cos_sin=angles)
         return rotated
@@ -105,15 +104,11 @@ class GridRotaryEmbedding(nn.Module):
             )
         return self.rotary._cos_sin(positions.unbind(-1), 0, dtype)
 
-    def extra_repr(self) -> str:
-        """What print(module) shows."""
+    def __repr__(self) -> str:
+        """Its own line alone: the module within has no base that turns anything."""
         factor = self.rotary.attention_factor
         more = "" if factor == 1 else f", attention_factor={factor:.4g}"
         return (
-            f"{self.rotary.head_dim}, {len(self.frequencies)} axes, {self._rule}, "
-            f"layout={self.rotary.layout!r}{more}"
+            f"{type(self).__name__}({self.rotary.head_dim}, {len(self.frequencies)} "
+            f"axes, {self._rule}, layout={self.rotary.layout!r}{more})"
         )
-
-    def __repr__(self) -> str:
-        """Its own line alone: the module within has no base that turns anything."""
-        return f"{type(self).__name__}({self.extra_repr()})"

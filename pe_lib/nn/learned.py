@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice, as_integer
 from pe_lib.nn._added import Added
-from pe_lib.nn._arguments import ends_of
+from pe_lib.nn._arguments import as_positions, ends_of
 from pe_lib.table import sinusoidal_table
 
 INITS = ("normal", "sinusoidal")
@@ -67,20 +67,24 @@ class LearnedPositionalEmbedding(Added):
             self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.reset_parameters()
 
-    def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:  # noqa: ARG002
-        if offset < 0:
-            raise ValueError(f"offset must be at least 0, got {offset}")
-        if offset + length > self.max_length:
-            raise ValueError(
-                f"offset + length must be at most max_length = {self.max_length}, "
-                f"got {offset} + {length}"
-            )
-        first = self._first + offset
-        return self.weight[first : first + length]
-
-    def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:  # noqa: ARG002
-        if positions.is_floating_point():
-            raise TypeError(f"positions must be integers, got {positions.dtype}")
+    def _rows(
+        self,
+        x: Tensor,  # noqa: ARG002
+        positions: Tensor | None,
+        length: int,
+        offset: Any,
+    ) -> Tensor:
+        if positions is None:
+            if offset < 0:
+                raise ValueError(f"offset must be at least 0, got {offset}")
+            if offset + length > self.max_length:
+                raise ValueError(
+                    f"offset + length must be at most max_length = {self.max_length}, "
+                    f"got {offset} + {length}"
+                )
+            first = self._first + offset
+            return self.weight[first : first + length]
+        as_positions("positions", positions, whole=True)
         moved, lowest = positions.long() + offset, 0
         if self.padding_idx is not None:  # padding stays padding
             moved, lowest = moved.masked_fill(positions == -1, -1), -1

@@ -107,17 +107,14 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         shorter = table.dtype == torch.float32 and x.dtype in SHORTER
         return table if shorter or table.dtype == x.dtype else None
 
-    def _first_rows(self, x: Tensor, length: int, offset: Any) -> Tensor:
-        table, end = self._ready_for(x), offset + length
-        if table is not None and offset >= 0 and end <= self.max_length:
-            return table[offset:end]
-        positions = torch.arange(length, device=x.device)
-        return codes_at((positions,), offset, self._exact, x.dtype)
-
-    def _rows_at(self, x: Tensor, positions: Tensor, offset: Any) -> Tensor:
-        rows = self._looked_up(self._ready_for(x), positions, offset)
+    def _rows(
+        self, x: Tensor, positions: Tensor | None, length: int, offset: Any
+    ) -> Tensor:
+        rows = self._looked_up(self._ready_for(x), positions, length, offset)
         if rows is not None:
             return rows
+        if positions is None:
+            positions = torch.arange(length, device=x.device)
         return codes_at((positions,), offset, self._exact, x.dtype)
 
     def _fill(self, table: Tensor) -> None:

@@ -39,7 +39,6 @@ LEVELS = ["predict", "modify", "build", "prove"]
 REASON = 'assert len(str(because).split()) > 2, "because: your reason, in words"'
 # The page whose subject is its code: a whole model in view.
 WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
-WHOLE_MINUTES = 20
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW, IN_ONE_LINE = "**And now?**", "*In one line:*"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
@@ -317,7 +316,7 @@ def lengths(page: Page) -> Iterator[str]:
     for found, most, what in (
         (words, WORDS, "words"),
         (lines, WHOLE_LINES if whole_model else LINES, "visible lines of code"),
-        (page.seconds / 60, WHOLE_MINUTES if whole_model else MINUTES, "minutes"),
+        (page.seconds / 60, MINUTES, "minutes"),
     ):
         if found > most:
             yield f"{found:.4g} {what}, at most {most}: the rest goes to its companion"

@@ -1,4 +1,11 @@
-"""Is a number in a sentence the one that a cell computed? It must stand
+"""Is a number in a sentence the one that a cell computed?
+
+On the pages of ``Passage.strict`` a remark right behind it says what it states, in the
+words of an output or of code beside it, # for the number and * for a word:
+``0.39<!-- best # -->``. Wherever they are found the number must be this. None is asked
+for 0 and 1, for what names a query, a position or the like, and for the kinds below.
+
+On other pages a number without such a remark must stand
 
 - in an output, equally rounded ("about 29,500" is 29,503), of the cells beside it, up
   to the heading, or where a link of the sentence leads: in a line that shares a word or
@@ -58,6 +65,17 @@ BEFORE_A_NAME = re.compile(
 YEAR = re.compile(r"(?:\b(?:in|of|since|until|from|by|before|after)\s|[A-Z]\w+ |\()$")
 QUANTITY = re.compile(rf"{JOIN}(?: more)? minutes?\b|[\s-]bits?\b|\s?(?:°|degrees)")
 RANGE = re.compile(r', "[\d_.]+ to [\d_.]+(, even)?"')
+SAYS = re.compile(r"(?:[\s\u00a0]?%|°)?<!-- ([^>]*#[^>]*?) -->")
+MEANS = {"#": "-?" + PRINTED.pattern, "*": r"\S+", " ": r"\s+"}
+SPELT = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"]
+SPELT += ["nine", "ten", "eleven", "twelve"]
+SPELT_NUMBER = re.compile(rf"\b({'|'.join(SPELT)})(?=<!-- [^>]*#)", re.IGNORECASE)
+NAMES = re.compile(
+    r"\b(?:quer(?:y|ies)|keys?|positions?|pairs?|hands?|heads?|layers?|rows?|lengths?"
+    r"|steps?|encodings?(?: of)?|(?:York|old|beats)\s*,?\s+at)\s+"
+    rf"(?:{DIGITS}(?:, | and | or | to ))*$",
+    re.IGNORECASE,
+)
 LITERAL = re.compile(r"(?<![\w.])(\d+(?:_\d+)*(?:\.\d+)?(?:e-?\d+)?)()")
 SAY_NOTHING = {
     *("the", "and", "for", "not", "with", "from", "are", "has", "all", "than", "that"),
@@ -74,10 +92,12 @@ class Use(NamedTuple):
     about: bool
     sentence: str
     link: str  # the target of the link in whose text it stands
+    mark: str = ""  # the words of an output, with # for it
 
     @property
     def value(self):
-        return Decimal(self.text.replace(",", ""))
+        text = self.text.lower().replace(",", "")
+        return Decimal(SPELT.index(text) if text in SPELT else text)
 
 
 class Line(NamedTuple):
@@ -99,6 +119,11 @@ class Passage(NamedTuple):
     source: str
     beside: tuple[Cell, ...] = ()
     drawn: bool = False  # it describes what the cell draws
+    strict: bool = False
+
+    @property
+    def uses(self):
+        return uses(self.source, self.strict)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -142,19 +167,25 @@ def masked(source: str) -> str:
 
 
 @cache
-def uses(source: str) -> list[Use]:
+def uses(source: str, strict: bool = False) -> list[Use]:
     """The numbers of a Markdown text for which a cell is asked."""
     text, found = masked(source), []
     ends = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
     for start, end in pairwise(ends):
-        for number in NUMBER.finditer(text, start, end):
+        plain = NUMBER.finditer(text, start, end)
+        for number in chain(plain, SPELT_NUMBER.finditer(source, start, end)):
             before, after = text[start : number.start()], text[number.end() : end]
             sign = PERCENT.match(after)
             next_to_it = sign and not sign[0].strip("\u00a0 %")
             percent = bool(sign and (next_to_it or not OF_WHAT.search(before)))
             link = "".join(to for at, to in _targets(source) if number.start() in at)
-            if (
-                (not percent and (len(number[1]) == 1 or _named(number, before, after)))
+            mark = SAYS.match(source, number.end())
+            small = number[1] in "01" if strict else len(number[1]) == 1
+            kind = small or _named(number, before, after)
+            if strict:  # angles are asked, positions are not
+                kind = (kind and after[:1] != "°") or NAMES.search(before)
+            if not mark and (
+                (not percent and kind)
                 or "\x01" in text[start:end]
                 or link.startswith("http")
             ):
@@ -164,7 +195,8 @@ def uses(source: str) -> list[Use]:
             if (about := bool(ABOUT.search(before))) and "." not in digits:
                 decimals = len(digits.rstrip("0")) - len(digits)
             sentence = " ".join(source[start:end].split())
-            found.append(Use(number[1], decimals, percent, about, sentence, link))
+            says = (percent, about, sentence, link, mark[1] if mark else "")
+            found.append(Use(number[1], decimals, *says))
     return found
 
 
@@ -185,11 +217,17 @@ def _line(text: str, numbers: list[tuple[str, str]]) -> Line:
 
 
 @cache
+def shown(cell: Cell) -> str:
+    """What a cell prints, and its tables, a line for each row."""
+    tables = [re.sub(r"\s+", " ", t).replace("</tr>", "\n") for t in cell.tables]
+    rows = [re.sub(r"<[^>]*>", " ", t) for t in tables if t.startswith("<table")]
+    return "\n".join([cell.printed, *rows])
+
+
+@cache
 def output_lines(cell: Cell) -> list[Line]:
-    """What a cell prints, line by line; tables as their text."""
-    tables = [t for t in cell.tables if t.startswith("<table")]
-    text = "\n".join([cell.printed, *(re.sub(r"<[^>]*>", " ", t) for t in tables)])
-    return [_line(line, PRINTED.findall(line)) for line in text.splitlines()]
+    """What a cell shows, line by line."""
+    return [_line(line, PRINTED.findall(line)) for line in shown(cell).splitlines()]
 
 
 @cache
@@ -211,16 +249,20 @@ def beside(parts: tuple[Cell, ...], at: int) -> tuple[Cell, ...]:
 def passages(book: Manuscript, page: Page) -> Iterator[Passage]:
     """All texts of a page whose numbers are checked, its claims' reasons too.
 
-    What it lists as deeper are titles, which are checked where they stand.
+    What it lists as deeper are titles, which are checked where they stand. Strict are
+    the main texts, the captions and the lines of checks on the path and on models.
     """
+    told = page.main if page in (*book.path_pages, *book.model_pages) else ()
     for section in (s for s in page.sections if s.title != DEEPER):
+        strict = section in told
         yield Passage(page, section, section.title)
         for at, part in enumerate(section.parts):
             text = part.source if part.kind == "markdown" else part.checked
-            yield Passage(page, section, text, beside(section.parts, at))
+            yield Passage(page, section, text, beside(section.parts, at), strict=strict)
             if part.figure:
-                for text in (part.figure.caption, part.figure.alt):
-                    yield Passage(page, section, text, (part,), drawn=True)
+                drawn = Passage(page, section, part.figure.alt, (part,), drawn=True)
+                yield drawn
+                yield drawn._replace(source=part.figure.caption, strict=strict)
             for claim in part.tagged("claim-"):
                 yield Passage(page, section, book.claims[claim].why, (part,))
 
@@ -250,8 +292,23 @@ def evidence(book: Manuscript, text: Passage, use: Use) -> tuple[list, list]:
     return near, [(page, cell) for cell in text.section.cells]
 
 
-def proves(use: Use, near: list, far: list, drawn: bool) -> bool:
+def stated(use: Use, cells: list[tuple[Page, Cell]]) -> bool:
+    """Whether a number is what its mark names, in the outputs or else in the code."""
+    words = re.sub(r"\\([*# ])", lambda sign: MEANS[sign[1]], re.escape(use.mark))
+    line = re.compile(rf"(?<!\w){words}(?!\w|\.\d)")
+    code = [cell for page, cell in cells for cell in (cell, page.code_cells[0])]
+    for texts in [shown(cell) for _, cell in cells], [cell.source for cell in code]:
+        numbers = [m.group(1, 2) for text in texts for m in line.finditer(text)]
+        if numbers:
+            says = (_line("", [number]).says(use) for number in numbers)
+            return all(use.value in values for values in says)
+    return False
+
+
+def proves(use: Use, near: list, far: list, drawn: bool, strict: bool) -> bool:
     """Whether a line says it, as the top of this file has it."""
+    if use.mark or strict:
+        return bool(use.mark) and stated(use, near + far)
     words = _words(use.sentence) - {use.text.replace(",", "")}
     beside, away = (
         [x for c in some for x in output_lines(c[1])] for some in (near, far)
@@ -273,21 +330,23 @@ def proves(use: Use, near: list, far: list, drawn: bool) -> bool:
     )
 
 
-def worth(book: Manuscript, texts: list[Passage]) -> tuple[float, float]:
+def worth(book: Manuscript, texts: list[Passage], bound: bool) -> tuple[float, float]:
     """How often another number passes: one at random, one of the same outputs."""
     random, passed = Random(0), ([], [])
-    for text, use in [(t, use) for t in texts for use in uses(t.source)]:
+    uses = [(text, use) for text in texts for use in text.uses]
+    for text, use in [(text, use) for text, use in uses if bool(use.mark) == bound]:
         near, far = evidence(book, text, use)
-        if not proves(use, near, far, text.drawn):
+        if not proves(use, near, far, text.drawn, text.strict):
             continue
         outputs = [line for _, cell in near + far for line in output_lines(cell)]
         others = set().union(*(line.says(use) for line in outputs)) - {use.value}
-        others = sorted(v for v in others if use.percent or use.decimals > 0 or v > 9)
+        seen = bound or use.percent or use.decimals > 0
+        others = sorted(v for v in others if seen or v > 9)
         digits = re.sub(r"\d", lambda _: str(random.randrange(10)), use.text)
         slip = f"{random.choice(others):f}" if others else use.text
         for found, instead in zip(passed, (digits, slip), strict=True):
             sentence = use.sentence.replace(use.text, instead, 1)
             other = use._replace(text=instead, sentence=sentence)
             if other.value != use.value:
-                found.append(proves(other, near, far, text.drawn))
+                found.append(proves(other, near, far, text.drawn, text.strict))
     return mean(passed[0]), mean(passed[1])

@@ -15,9 +15,7 @@ NOT_YET = {
     "book/beyond/transformer",
     "book/experiments/learned_or_fixed",
     "book/experiments/opened_head",
-    "book/experiments/the_dial",
     "book/pytorch/broken_modules",
-    "book/pytorch/module_deeper",
     "book/sinusoidal/attention_head_deeper",
 }
 """Pages on which a name is still bound again; the test says when one is mended."""

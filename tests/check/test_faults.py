@@ -130,6 +130,23 @@ def endless(self, queries, keys):
     return self.weight[(near + 1).log2().mul(4).long()].permute(2, 0, 1)
 
 
+def remembering(self, queries, keys):
+    kept = self.__dict__.setdefault("kept", {})
+    if (queries, keys) not in kept or torch.is_grad_enabled():
+        kept[queries, keys] = T5.forward(self, queries, keys)
+    return kept[queries, keys]
+
+
+class Remembering(Rotary):
+    """Its cosines and sines are those of the first call of a length."""
+
+    def turn(self, x, angles):
+        kept = self.__dict__.setdefault("kept", {})
+        both = kept.setdefault(angles.shape, (angles.cos(), angles.sin()))
+        (one, two), (cos, sin) = x.chunk(2, -1), both
+        return torch.cat([one * cos - two * sin, one * sin + two * cos], -1).to(x)
+
+
 MIXES = combining(lambda x, rows: x / x.abs().amax().clamp(min=1) + rows)
 GROWS = make_class(Added, rows=lambda _, width: table(20, width), at=grown)
 FAULTS = [
@@ -180,6 +197,9 @@ FAULTS = [
         Added,
         forward=lambda s, x: functional.dropout(Added.forward(s, x), 0.9, s.training))),
     ("added", "warning state_dict", "size mismatch", GROWS),
+    ("bias", "warning state_dict", "other weights loaded", make_class(
+        T5, forward=remembering)),
+    ("rotary", "note gradient", "After a call in inference mode", Remembering),
     ("added", "error gradient", "no gradient reaches pe", make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n])),
     ("table", "error writes", "sets the seed of torch", make_class(
@@ -221,8 +241,8 @@ FAULTS = [
         forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
     ("bias", "warning limit", "nothing that it holds ends", make_class(
         T5, forward=endless)),
-    ("bias", "error widths", "Built for 1 heads it returns 4", make_class(
-        Alibi, forward=lambda _, q, k: Alibi(4).forward(q, k))),
+    ("bias", "error widths", "Built for 1 heads it returns 8", make_class(
+        Alibi, forward=lambda _, q, k: Alibi(8).forward(q, k))),
     ("bias", "error formula", "grows with the distance", sloped(lambda o: o.abs())),
     ("bias", "error formula", "hides the position itself", hiding(lambda o: o >= 0)),
     ("bias", "error formula", "leaves the next key", hiding(lambda o: o > 1)),

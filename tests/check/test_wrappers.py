@@ -111,7 +111,6 @@ DRAWN = {"formula": "drawn once, it scales what is read"}
 HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
     "formula": "it cannot be read",
-    "widths": "at other widths too",
 }
 FAULTS = {
     "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),

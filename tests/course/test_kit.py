@@ -13,7 +13,7 @@ import pytest
 
 import manuscript
 import pe_lib
-from course import build, graders, kit
+from course import build, exam, graders, kit
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
 
@@ -73,13 +73,18 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert (folder / "pe_lib/__init__.py").is_file()
         assert not list(folder.rglob("__pycache__"))
         assert (folder / "experiments/data/training.csv").is_file()
-        assert "torch==" not in (folder / "requirements.txt").read_text("utf-8")
+        pins = (folder / "requirements.txt").read_text("utf-8")
+        assert pins.startswith("-c constraints.txt\n") and "\nnumpy==" in pins
+        assert "jupyterlab==" in pins and "torch" not in pins
         assert "torch==" in (folder / "requirements-torch.txt").read_text("utf-8")
+        assert "jupyterlab==" in (folder / "constraints.txt").read_text("utf-8")
         readme = (folder / "README.md").read_text("utf-8")
         assert "(pytorch/module.ipynb)* |" in readme
         for licensed in ("LICENSE", "pe_lib/LICENSE"):
             assert (folder / licensed).is_file()
-        assert "(sinusoidal/rotation.ipynb) |" in readme
+        (row,) = re.findall(r"^\| \[sinusoidal/rotation\].*", readme, re.MULTILINE)
+        titles = [one.title for one in BOOK.pages["book/sinusoidal/rotation"].exercises]
+        assert row.endswith(f"| {sum(map(stubs.points, titles))} |")
     found = sorted(course.rglob("*.ipynb"))
     assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
     for path in found:
@@ -87,23 +92,25 @@ def test_each_folder_is_complete(course: Path) -> None:
     for name in SOME:
         for tool in ("nbgrader/source", "otter"):
             assert (course / tool / name / "pe_lib/LICENSE").is_file()
+    pins = (course / "otter/rotation/requirements.txt").read_text("utf-8")
+    assert "numpy==" in pins and "otter-grader==" in pins
+    assert "-c" not in pins  # otter takes this one file along
     steps = {tool: (course / tool / "README.md").read_text("utf-8") for tool in TOOLS}
     assert "generate_assignment rotation`" in steps["nbgrader"]
     assert "--no-pdfs rotation.ipynb" in steps["otter"]
 
 
-@pytest.mark.parametrize("page", BOOK.notebooks, ids=kit.short)
-def test_what_a_chapter_reads_lies_beside_it(
-    page: manuscript.Page, tmp_path: Path
-) -> None:
+def test_what_a_chapter_reads_lies_beside_it(tmp_path: Path) -> None:
     """A kit of one chapter has its files, wherever in the book they are kept."""
-    kit.copy_data(page, tmp_path)
-    for made in (kit.student(page), kit.instructor(page)):
-        code = "\n".join(map(edition.source, made["cells"]))
+    reading = [page for page in BOOK.notebooks if page.reads]
+    for page in reading:
+        folder = tmp_path / page.name
+        kit.copy_data(page, folder)
+        code = "\n".join(map(edition.source, kit.student(page)["cells"]))
         files = KEPT_FILE.findall(code)
-        assert bool(files) == bool(page.reads)
-        for place, name in files:
-            assert place == "data/" and list(tmp_path.glob(f"data/{name}*")), name
+        assert files and {place for place, _ in files} == {"data/"}, page.name
+        assert all(list(folder.glob(f"data/{name}*")) for _, name in files), page.name
+    assert len({path.parent for page in reading for path in page.reads}) > 1
 
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
@@ -142,35 +149,23 @@ def test_links_and_sources_are_whole(course: Path) -> None:
     assert "(module.ipynb" not in student and "[Denk (2019)](https://timo" in student
 
 
-def test_everything_that_is_installed_is_pinned(course: Path) -> None:
-    """The constraints lie in the folder, and pip is told of them."""
-    for folder in (course / "student", course / "instructor"):
-        for name in ("requirements.txt", "requirements-torch.txt"):
-            first = (folder / name).read_text("utf-8").splitlines()[0]
-            assert first == "-c constraints.txt"
-        assert "numpy" in (folder / "requirements.txt").read_text("utf-8")
-        assert len((folder / "constraints.txt").read_text("utf-8").splitlines()) > 50
-    pins = (course / "otter/rotation/requirements.txt").read_text("utf-8")
-    assert "-c" not in pins  # otter takes this one file along
-
-
 def test_tiny_tensors_have_one_thread(course: Path) -> None:
     """Said before anything imports torch, where a chapter does."""
-    for name in ("student/pytorch/module", "nbgrader/source/module/module"):
-        notebook = json.loads((course / f"{name}.ipynb").read_text("utf-8"))
-        code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-        assert "torch.set_num_threads(1)" in edition.source(code[0])
+    said = [
+        "torch.set_num_threads(1)" in (course / f"{name}.ipynb").read_text("utf-8")
+        for name in ("student/pytorch/module", "nbgrader/source/module/module")
+    ]
+    assert said == [True, True]
     rotation = (course / "student/sinusoidal/rotation.ipynb").read_text("utf-8")
     assert "set_num_threads" not in rotation
 
 
-@pytest.mark.parametrize("name", ["rotation", "rotation_exercises"])
-def test_a_student_runs_all_in_a_folder_elsewhere(course: Path, name: str) -> None:
+def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
     """Every cell, with the library of the folder; each exercise has its line."""
-    notebook = json.loads((course / f"student/sinusoidal/{name}.ipynb").read_text())
-    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    cells = [c for c in cells if "Draws figure" not in edition.source(c)]  # faster
-    (course / "student/all.py").write_text("\n".join(map(edition.source, cells)))
+    path = course / "student/sinusoidal/rotation_exercises.ipynb"
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    code = [edition.source(c) for c in cells if c["cell_type"] == "code"]
+    (course / "student/all.py").write_text("\n".join(code), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "all.py"],
         cwd=course / "student",
@@ -189,25 +184,38 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path, name: str) -> No
 
 
 def test_graders_get_all_points() -> None:
-    """Each exercise is a graded cell and a question, worth its minutes, a proof too."""
+    """Each exercise is a graded cell and a question, worth its minutes, a proof too.
+
+    The first and the last of a chapter can be asked alone, and no other comes along.
+    """
     for page in BOOK.notebooks:
-        minutes = sum(stubs.points(e.title) for e in page.exercises)
-        notes = [
-            cell["metadata"]["nbgrader"]
-            for cell in graders.for_nbgrader(page)["cells"]
-            if "nbgrader" in cell["metadata"]
-        ]
-        graded = {note["grade_id"]: note["points"] for note in notes if note["grade"]}
-        assert sum(graded.values()) == minutes and all(graded.values())
-        proofs = [e.label for e in page.exercises if "Prove," in e.title]
-        asked = [name for name in graded if name.startswith("proof-")]
-        assert asked == [f"proof-{label}" for label in proofs]
+        every = graders.minutes(page)
+        proofs = [one.label for one in page.exercises if "Prove," in one.title]
+        assert [label for label, (_, proof) in every.items() if proof] == proofs
+        minutes = {one.label: stubs.points(one.title) for one in page.exercises}
+        assert {label: sum(points) for label, points in every.items()} == minutes
+        ends = [*every][:: max(1, len(every) - 1)]
+        for asked in (every, *({label: every[label]} for label in ends)):
+            notes = [
+                cell["metadata"]["nbgrader"]
+                for cell in graders.for_nbgrader(page, asked)["cells"]
+                if "nbgrader" in cell["metadata"]
+            ]
+            assert all(note["locked"] != note["solution"] for note in notes)
+            graded = {n["grade_id"]: n["points"] for n in notes if n["grade"]}
+            assert graded == {
+                f"{kind}-{label}": worth
+                for label, points in asked.items()
+                for kind, worth in zip(("check", "proof"), points, strict=True)
+                if worth
+            }
+            answers = {n["grade_id"] for n in notes if n["solution"] and not n["grade"]}
+            assert answers == {f"answer-{label}" for label in asked}
         for label in proofs:
             assert len(wrong_answers.collected()[label].rubric) == 2
-        assert all(note["locked"] != note["solution"] for note in notes)
         master = "\n".join(map(edition.source, graders.for_otter(page)["cells"]))
         questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
-        assert sum(map(int, questions.values())) == minutes
+        assert sum(map(int, questions.values())) == sum(minutes.values())
         assert master.count("manual: true") == len(proofs)
 
 
@@ -220,30 +228,18 @@ def test_hidden_checks_differ() -> None:
     assert 2 * hidden >= len(wrong_answers.collected()), hidden
 
 
-def test_no_check_prints_for_otter() -> None:
-    """It takes what a test prints for a failure; the rest of the check stays."""
-    check = "for n in 1, 2:\n    print(n,\n          n)\nassert n == 2"
-    assert graders.silent(check) == "for n in 1, 2:\n    pass\n\nassert n == 2"
-    for page in BOOK.notebooks:
-        for label, text in page.checks.items():
-            for each in (text, graders.hidden(page, label)):
-                calls = re.findall(r"^\s*print\(", graders.silent(each), re.MULTILINE)
-                assert not calls, label
-
-
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, in the instructor's folder alone."""
-    text = kit.exam(BOOK.notebooks)
-    asked = [*BOOK.path_pages, *BOOK.model_pages]
-    for page in asked:
+    text = exam.answers(BOOK.notebooks)
+    pages = [*BOOK.path_pages, *BOOK.model_pages]
+    for page in pages:
         assert f"## {kit.short(page)}, " in text
-    assert text.count("*Answer.*") == text.count("## ") >= len(asked)
-    assert "beyond/rotary" not in kit.exam([BOOK.pages["book/failures/dials"]])
-    for one in kit.asked(BOOK.notebooks):
-        assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
-    paper = kit.paper(BOOK.notebooks)
+    assert text.count("*Answer.*") == text.count("## ") >= len(pages)
+    assert "beyond/rotary" not in exam.answers([BOOK.pages["book/failures/dials"]])
+    paper = exam.paper(BOOK.notebooks)
     assert "55 minutes, 26 points" in paper and paper.count("<section>") == 5
-    for one in kit.asked(BOOK.notebooks):
+    for one in exam.questions():
+        assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
         assert one["answer"] not in paper
 
 
@@ -268,11 +264,11 @@ def test_chapters_without_exercises_have_no_assignment(tmp_path: Path) -> None:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    """Of the kit, of pe_lib, of what is cited, and of the newest in the changelog."""
+    """Of pe_lib, of what is cited, and of the newest in the changelog."""
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     (version,) = re.findall(r"^version: (\S+)$", cited, re.MULTILINE)
-    assert version == kit.version() == pe_lib.__version__
+    assert version == pe_lib.__version__
     assert re.findall(r"^## (\d+\.\d+\.\d+):", log, re.MULTILINE)[0] == version
 
 

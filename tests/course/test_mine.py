@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import graders, handouts, kit, mine, slides
+from course import exam, graders, handouts, kit, mine, slides
 from manuscript import edition
 
 BOOK = manuscript.read()
@@ -37,13 +37,13 @@ def test_the_book_says_nothing_and_slips_are_named(say, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=named):
             mine.read(path)
     typo = "failures/binry"
-    for key, slip in (
-        ("leave_out", (typo,)),
-        ("exam", (typo,)),
-        ("solutions", {typo: 0}),
+    for key, said, named in (
+        ("leave_out", (typo,), f"there is no chapter {typo}"),
+        ("solutions", {typo: 0}, f"there is no chapter {typo}"),
+        ("exam", ("counting", "counting_deeper"), "no question on counting_deeper"),
     ):
-        say(**{key: slip})
-        with pytest.raises(SystemExit, match=f"{key}: there is no chapter {typo}"):
+        say(**{key: said})
+        with pytest.raises(SystemExit, match=f"mine.yml, {key}: .*{named}"):
             kit.chosen(BOOK.notebooks, [])
 
 
@@ -91,19 +91,6 @@ def test_a_slip_in_an_assignment_is_named(asked, named) -> None:
         graders.assignments(BOOK.notebooks, mine.Mine(assignments={"w": asked}))
 
 
-def test_an_exercise_can_be_asked_alone() -> None:
-    """The first of each chapter, and the last: no other comes along."""
-    for page in BOOK.notebooks:
-        every = graders.minutes(page)
-        for label, points in [*every.items()][:: max(1, len(every) - 1)]:
-            notebook = graders.for_nbgrader(page, {label: points})
-            notes = [c["metadata"].get("nbgrader", {}) for c in notebook["cells"]]
-            names = {note.get("grade_id", "").partition("-")[::2] for note in notes}
-            kinds = ("answer", "check", *["proof"] * bool(points[1]))
-            found = {name for name in names if name[0] in ("answer", "check", "proof")}
-            assert found == {(kind, label) for kind in kinds}
-
-
 def test_decks_and_handouts_say_whose_they_are(say, tmp_path: Path) -> None:
     """A plan of one's own may have any figure; the credit of the book stays."""
     plan = tmp_path / "mine.yml"
@@ -139,11 +126,13 @@ def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) ->
         kit.short(p).split("/")[0] for p in BOOK.notebooks
     } - {"experiments"}
     assert "failures/binary" not in map(kit.short, pages)
+    main = [*BOOK.path_pages, *BOOK.model_pages]
+    assert slides.with_decks(pages, BOOK) == [page for page in main if page in pages]
     page = BOOK.pages["book/failures/counting"]
     kit.write_kit("student", [page], tmp_path / "open")
     assert (tmp_path / "open/failures/counting_solutions.ipynb").exists()
     say(exam=("counting", "criteria"))
-    assert kit.paper(BOOK.notebooks).count("<section>") == 2
+    assert exam.paper(BOOK.notebooks).count("<section>") == 2
     say(solutions={"failures": today, "failures/counting": later})
     kit.write_kit("student", [page], tmp_path / "closed")
     assert not list((tmp_path / "closed").rglob("*_solutions.ipynb"))

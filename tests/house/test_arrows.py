@@ -19,7 +19,7 @@ MAY_USE = {
     "manuscript": {"core"},
     "evidence": {*LIBRARY - {"check"}, "experiments", "manuscript"},
     "website": {*LIBRARY, "explorers", "manuscript"},
-    "course": {"manuscript", "website"},
+    "course": {"core", "manuscript", "website"},
     "tools": {*LIBRARY, "experiments", "explorers", "manuscript", "website", "course"},
 }
 """Each also itself. Chapters may use all of pe_lib; nothing imports book or tests."""

@@ -124,6 +124,43 @@ def test_a_cell_runs_again_with_the_names_above_it(capfd: Any) -> None:
     assert not error(0, "a = 1\ndef f(): return a") and not error(1, "a = 2; b = 3")
     assert not error(1, "assert f() == a == 1 and 'b' not in dir()")
     assert error(0, "a") == "name 'a' is not defined"
+    assert not error(4, "a = 5") and not error(9, "b = 6")  # an answer needs no others
+    assert not error(4, "assert 'a' not in dir() and 'b' not in dir()")
+
+
+CHECK = """\
+for n in (1, 2):
+    assert answer(n) == n, "answer: a function that gives 1 for 1"
+assert abs(n - size) < 1, f"size: one number, near {n}"
+print(size / 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            "size = 2; answer = 'abs'",
+            "answer: a function that gives 1 for 1; answer is 'abs'",
+        ),
+        ("size = 'two'; answer = abs", "size: one number, near 2; size is 'two'"),
+        ("size = None; answer = abs", "size: one number, near 2; size is None"),
+        ("size = [7] * 99; answer = abs", "size: one number, near 2; size is [7, 7"),
+        ("size = 7; answer = abs", ""),  # its assertion says so
+        ("size = 2; answer = abs", ""),  # what Python refuses is no assertion
+        ("size = 2; answer = lambda n: n / 0", ""),  # and here it is the answer's own
+    ],
+)
+def test_a_check_says_what_it_wants_and_was_given(
+    answer: str, said: str, capfd: Any
+) -> None:
+    """Where Python refuses the answer before an assertion can."""
+    inside.forget()
+    for index, source in enumerate(("answer = size = 0", answer, CHECK)):
+        inside.handle(json.dumps({"do": "run", "index": index, "source": source}))
+    error = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert error["wanted"].startswith(said) and bool(error["wanted"]) == bool(said)
+    assert len(error["wanted"]) < 100
 
 
 @pytest.mark.parametrize(
@@ -448,7 +485,7 @@ def test_what_patches_python_below_is_told(page: Any) -> None:
 @needs_engine
 def test_a_drawing_in_a_cell_moves(page: Any) -> None:
     """Its script is one of those that a frame may run."""
-    steps.write(page, SMALL, "from pe_lib.explorers import LookBack\nLookBack()")
+    steps.write(page, SMALL, "from pe_lib.explorers import Spike\nSpike()")
     frame = page.frame_locator(f".cell.c{SMALL} .live-frame")
     frame.locator(".take").first.wait_for(state="visible")  # its script makes them
 

@@ -47,12 +47,16 @@ FIGURE = {
     "id": "figure",
     "metadata": {
         "mystnb": {
-            "figure": {"caption": "**It** rises {cite}`vaswani2017`.", "name": "fig-a"}
-        }
+            "figure": {
+                "caption": "**It** rises<!-- # m --> {cite}`vaswani2017`.",
+                "name": "fig-a",
+            }
+        },
+        "checked": "up by 1<!-- # m -->",
     },
 }
 CELLS = [
-    markdown("# Title"),
+    markdown("# Title<!-- not measured: a remark -->"),
     code("import numpy", "setup", output=""),
     FIGURE,
     markdown(
@@ -119,6 +123,7 @@ def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page):
 def test_answers_are_out_and_all_else_stays(page):
     made = edition.make(page)
     title, set_up, *rest = sources(made)
+    assert "<!--" not in json.dumps(made)
     assert title == "# Title"
     assert set_up.startswith("#@title Set-up") and set_up.endswith("tell((), None)")
     assert set_up.index("import pe_lib") < set_up.index("import numpy")

@@ -193,24 +193,6 @@ def test_dropout_falls_on_the_sum():
     )
 
 
-# Compiled
-
-
-def test_decoding_does_not_compile_for_every_token():
-    module = SinusoidalPositionalEncoding(6, max_length=8)
-    seen = []
-
-    def backend(graph, _):
-        seen.append(graph)
-        return graph.forward
-
-    compiled = torch.compile(module, fullgraph=True, backend=backend)
-    x = torch.randn(1, 1, 6)
-    for t in range(30):
-        assert torch.equal(compiled(x, offset=t), module(x, offset=t))
-    assert len(seen) <= 4
-
-
 def test_a_device_without_float64_leaves_the_work_to_the_cpu():
     """Apple's; its own part of `forward` is not run here."""
     assert with_float64(torch.device("mps")).type == "cpu"

@@ -10,12 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.scaling import attention_factor, by_parts, llama3
-from pe_lib.nn import (
-    AlibiBias,
-    GridRotaryEmbedding,
-    RotaryEmbedding,
-    T5Bias,
-)
+from pe_lib.nn import AlibiBias, GridRotaryEmbedding, RotaryEmbedding, T5Bias
 from pe_lib.nn._layouts import LAYOUT_OF
 
 CONFIG = {
@@ -96,26 +91,20 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
         ({"hidden_size": None}, "config must have head_dim.* got None, or None and"),
         ({"rope_theta": None}, "config must have rope_theta"),
         ({"rope_scaling": {"type": "new"}}, "rope_type must be one of .* got 'new'"),
-        (
-            {"rope_scaling": {"rope_type": "dynamic", **SCALED}},
-            "length must be given for 'dynamic'",
-        ),
+        ({"rope_scaling": {"type": "dynamic", **SCALED}}, "length .* for 'dynamic'"),
         ({"rope_scaling": LONG}, "length must be given for 'longrope'"),
         ({"partial_rotary_factor": 0.0}, "partial_rotary_factor must be above 0, got"),
         ({"rope_ratio": 500}, "config must have no rope_ratio, .* got 500"),
         (
-            {"rope_parameters": {"llama_4_scaling_beta": 0.1}},
-            r"must have no \['llama_4_scaling_beta'\]",
+            {"rope_parameters": {"scaling_beta": 0.1}},
+            r"must have no \['scaling_beta'\]",
         ),
         ({"rope_local_base_freq": 1e4}, "layer_type must be one of .* got None"),
         ({"layer_type": "full_attention"}, "layer_type must be left out"),
         ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
         ({"rope_scaling": {"type": "linear"}}, "must have factor"),
         ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
-        (
-            {"length": 9, "rope_scaling": {"rope_type": "longrope", **SCALED}},
-            "rope_parameters must have short_factor",
-        ),
+        ({"length": 9, "rope_scaling": {"type": "longrope", **SCALED}}, "short_factor"),
         ({"model_type": 0, "rope_scaling": {"mrope_section": [8]}}, "GridRotary"),
         ({"rope_parameters": {"full": {}}}, r"layer_type must be one of \['full'\]"),
     ],
@@ -200,10 +189,10 @@ USED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", USED)
-def test_the_layouts_that_are_used_most_are_known(kind):
-    layout = "interleaved" if kind in NEIGHBOURS else "half_split"
-    assert from_config(model_type=kind).layout == layout
+def test_the_layouts_that_are_used_most_are_known():
+    for kind in USED:
+        layout = "interleaved" if kind in NEIGHBOURS else "half_split"
+        assert from_config(model_type=kind).layout == layout
 
 
 @pytest.mark.weekly
@@ -221,9 +210,7 @@ def test_the_older_names_of_a_configuration():
     neox = from_config(model_type="gpt_neox", **names)
     assert (neox.base, neox.rotary_dim) == (500_000, 16)
     made = from_config(rope_scaling={"type": "linear", "factor": 2.0})
-    np.testing.assert_array_equal(
-        made.frequencies, np.array(from_config().frequencies) / 2
-    )
+    np.testing.assert_allclose(made.frequencies, PLAIN / 2)
 
 
 # In a model of transformers
@@ -320,8 +307,7 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("queries", [9, 2])
+@pytest.mark.parametrize(("causal", "queries"), [(False, 9), (True, 2)])
 def test_score_mod_gives_what_the_bias_gives(causal, queries):
     flex = pytest.importorskip("torch.nn.attention.flex_attention")  # since PyTorch 2.5
     for bias in (

@@ -1,8 +1,7 @@
-"""The modules where others move, load, trace, compile, export or map them."""
+"""The modules where others move, load, save or map them."""
 
 import copy
 import io
-import itertools
 import pickle
 from functools import partial
 
@@ -29,7 +28,6 @@ MAKERS = {
 }
 EVERY = ("sinusoidal", "rotary", "alibi", "t5")
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXPORTED = "ignore:.*torch.jit:DeprecationWarning"  # torch's own, while it imports
 
 
 def on_each(*names):
@@ -204,8 +202,9 @@ def by_dictionary(module, name, tensor):
     module._buffers[name] = tensor
 
 
-@pytest.mark.parametrize("put", [by_setattr, by_dictionary])
-@pytest.mark.parametrize("on_meta", [True, False])
+@pytest.mark.parametrize(
+    ("on_meta", "put"), [(True, by_setattr), (False, by_dictionary)]
+)
 @on_each(*EVERY)
 def test_a_loader_that_puts_garbage_in_the_place_of_buffers(make, on_meta, put):
     """As from_pretrained of transformers does: empty_like, past `_apply`."""
@@ -306,167 +305,7 @@ def test_rotary_leaves_out_its_frequencies():
         outer.load_state_dict(saved(speeds**2, "inv_freq"))
 
 
-# written down
-
-
-def inputs(module, x):
-    return (x, x) if rotates(module) else (x,)
-
-
-def assert_same(found, right, exact):
-    """To the last bit, but for a rotation: compiled, it has no complex numbers."""
-    pairs = [(found, right)] if exact else zip(found, right, strict=True)
-    for one, other in pairs:
-        rtol = {torch.bfloat16: 2**-8, torch.float16: 2**-10}.get(other.dtype, 0)
-        atol = 1e-14 if other.dtype == torch.float64 else 1e-6
-        near = {"atol": 0, "rtol": 0} if exact else {"atol": atol, "rtol": rtol}
-        torch.testing.assert_close(one, other, **near)
-
-
-WITHIN = [
-    (5, {}),
-    (6, {}),
-    (6, {"offset": 3}),
-    (4, {"positions": torch.tensor([1, 1, 8, 0])}),
-    (3, {"positions": torch.tensor([[1, 1, 8], [0, 2, 3]])}),
-]
-BEYOND = [
-    (30, {}),
-    (4, {"offset": 1_000_000}),
-    (4, {"positions": torch.tensor([0.0, 0.5, -3.0, 2**31])}),
-    (3, {"positions": torch.arange(6).view(2, 3) * 10**8}),
-]
-EACH = [WITHIN[-1], BEYOND[-1]]
-COMPILED = {
-    "sinusoidal": partial(SinusoidalPositionalEncoding, 7, max_length=20),
-    "length first": partial(
-        SinusoidalPositionalEncoding,
-        7,
-        max_length=20,
-        layout="half_split",
-        batch_first=False,
-    ),
-    "learned": MAKERS["learned"],
-    "rotary": partial(MAKERS["rotary"], rotary_dim=6),
-    "halves": partial(MAKERS["halves"], rotary_dim=6),
-}
-
-
-def assert_compiled_is_the_same(make, backend, calls, dtypes, dynamic=None):
-    """With None, first for one length, then for any; with True for any at once."""
-    module = make()
-    width = module.head_dim if rotates(module) else module.d_model
-    compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=dynamic)
-    for length, given in calls:
-        x = torch.randn(2, length, width)
-        if rotates(module):
-            given_to = (
-                torch.randn(2, 4, length, 8),
-                torch.randn(2, 2, length, 8).bfloat16(),
-            )
-        else:
-            given_to = (x if module.batch_first else x.transpose(0, 1),)
-        right = module(*given_to, **given)
-        assert_same(compiled(*given_to, **given), right, not rotates(module))
-    torch._dynamo.reset()
-    lengths = (12, 24) if hasattr(module, "table") else (12,)  # in the table, past it
-    for dtype, length in zip(dtypes, itertools.cycle(lengths), strict=False):
-        make_x = torch.randn if rotates(module) else torch.zeros  # rotated it stays 0
-        both = inputs(module, make_x(2, length, width, dtype=dtype))
-        fixed = torch.compile(module, fullgraph=True, backend=backend, dynamic=False)
-        assert_same(fixed(*both), module(*both), not rotates(module))
-
-
-@pytest.mark.parametrize("name", COMPILED)
-def test_compiled_in_one_graph(name):
-    """Every call by Dynamo; every dtype, and once a week every call, by AOTAutograd."""
-    few = {"learned": WITHIN, "halves": WITHIN[:2], "length first": EACH}
-    calls = few.get(name, WITHIN + BEYOND)
-    dtypes = [torch.float32, torch.bfloat16, torch.float64, torch.float16]
-    assert_compiled_is_the_same(COMPILED[name], "eager", calls, [])
-    assert_compiled_is_the_same(COMPILED[name], "aot_eager", [], dtypes)
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", sorted(COMPILED.keys() - {"learned"}))
-def test_compiled_for_any_length_at_once(name):
-    calls = WITHIN + BEYOND
-    assert_compiled_is_the_same(COMPILED[name], "aot_eager", calls, [], dynamic=True)
-
-
-@pytest.mark.weekly
-@pytest.mark.filterwarnings(EXPORTED)
-def test_compiled_by_inductor():
-    """Each compiles C++ for seconds; that the graph is right has been seen above."""
-    from torch._inductor import cpp_builder, exc
-
-    try:
-        cpp_builder.get_cpp_compiler()
-    except exc.InvalidCxxCompiler:
-        pytest.skip("inductor finds no C++ compiler here")
-    calls = [BEYOND[0], BEYOND[3]]  # past the table, and far out
-    make = COMPILED["sinusoidal"]
-    assert_compiled_is_the_same(make, "inductor", calls, [torch.bfloat16])
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
-@on_each("learned", "rotary")
-def test_traced_within_the_table_it_is_a_limit(make):
-    module = make(max_length=16)
-    x = torch.randn(2, 17, 8)
-    traced = torch.jit.trace(module, inputs(module, x[:, :5]))
-    assert_alike(traced(*inputs(module, x[:, :16])), module(*inputs(module, x[:, :16])))
-    with pytest.raises(RuntimeError):
-        traced(*inputs(module, x))
-
-
-@pytest.mark.filterwarnings(EXPORTED)
-@pytest.mark.parametrize(
-    ("max_length", "example", "lengths"),
-    [(16, 5, (1, 2, 11, 16)), (0, 5, (1, 2, 8000)), (4, 7, (5, 8000))],
-)
-@on_each("sinusoidal", "rotary")
-def test_exported(make, max_length, example, lengths):
-    """What the example takes is written down: the table, or the formula past it."""
-    module = make(max_length=max_length)
-    example = inputs(module, torch.zeros(2, example, 8))
-
-    def export(longest):
-        length = torch.export.Dim("length", min=lengths[0], max=longest)
-        shapes = tuple({1: length} for _ in example)
-        return torch.export.export(module, example, dynamic_shapes=shapes)
-
-    if max_length == 16:
-        with pytest.raises(Exception, match="Constraints violated"):
-            export(4096)
-    program = export(lengths[-1])
-    assert program.state_dict == {}
-    for length in lengths:
-        x = inputs(module, torch.randn(2, length, 8))
-        assert_same(program.module()(*x), module(*x), not rotates(module))
-
-
-@pytest.mark.filterwarnings(EXPORTED)
-@on_each("sinusoidal", "rotary")
-def test_exported_with_positions_of_one_axis(make):
-    """A length of 2 is a length like any other, though the batch is 2."""
-
-    class Placed(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = make()
-
-        def forward(self, x, at):
-            return on(self.inner, x, positions=at)
-
-    n = torch.export.Dim("n", max=100)
-    model, shapes = Placed(), ({1: n}, {0: n})
-    example = torch.randn(2, 5, 8), torch.arange(5)
-    program = torch.export.export(model, example, dynamic_shapes=shapes, strict=True)
-    for length in (2, 9):
-        x, at = torch.randn(2, length, 8), torch.arange(length) + 40
-        torch.testing.assert_close(program.module()(x, at), model(x, at))
+# in a model of transformers
 
 
 class Parts(nn.Module):

@@ -17,6 +17,7 @@ from pe_lib.nn import (
 
 X = torch.zeros(2, 3, 8)
 AT = torch.arange(3)
+EACH = AT.expand(2, 3)
 SINUSOIDAL = SinusoidalPositionalEncoding(8)
 LENGTH_FIRST = SinusoidalPositionalEncoding(8, batch_first=False)
 LEARNED = LearnedPositionalEmbedding(8, max_length=9)
@@ -53,7 +54,7 @@ SHAPES = r"positions must have shape \[3\] or \[(2|batch), 3\].* got "
         ),
         ({"positions": torch.arange(4)}, ValueError, SHAPES + r"\[4\]"),
         ({"positions": AT[:, None].expand(3, 2)}, ValueError, SHAPES + r"\[3, 2\]"),
-        ({"positions": AT.expand(2, 3)[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),
+        ({"positions": EACH[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),
     ],
 )
 @on_each
@@ -87,20 +88,15 @@ COS_SIN = torch.ones(2, 3, 4)
             (LENGTH_FIRST, {"x": torch.zeros(shape)}, ValueError, r"\[length, batch, d")
             for shape in [(8,), (2, 3, 4, 8), (2, 3, 5)]
         ),
-        (LENGTH_FIRST, {"positions": AT.expand(2, 3)}, ValueError, r"\[2\] or \[3, 2"),
-        (
-            LEARNED,
-            {"x": torch.zeros(10, 8)},
-            ValueError,
-            r"offset \+ length must be at most max_length = 9, got 0 \+ 10",
-        ),
+        (LENGTH_FIRST, {"positions": EACH}, ValueError, r"\[2\] or \[3, 2"),
+        (LEARNED, {"x": torch.zeros(10, 8)}, ValueError, r"_length = 9, got 0 \+ 10"),
         (LEARNED, {"offset": 7}, ValueError, r"offset \+ length must be .* got 7 \+ 3"),
         (LEARNED, {"offset": -1}, ValueError, "offset must be at least 0, got -1"),
         (
             LEARNED,
-            {"positions": torch.tensor([0, 9, 1])},
+            {"positions": AT + 7},
             ValueError,
-            r"positions \+ offset must lie within 0 and max_length - 1 = 8, got 0 to 9",
+            r"\+ offset must .* 8, got 7 to 9",
         ),
         (LEARNED, {"positions": AT - 1}, ValueError, "within 0 and .* got -1 to 1"),
         (LEARNED, {"positions": AT / 1}, TypeError, "integers, got torch.float32"),
@@ -140,9 +136,9 @@ def test_what_one_module_cannot_take(module, given, error, message):
         ((3, 9), {"positions": AT}, ValueError, "given for 9 keys and 3 queries"),
         (
             (3,),
-            {"positions": AT.expand(2, 3), "key_positions": AT.expand(3, 3)},
+            {"positions": EACH, "key_positions": AT.expand(3, 3)},
             ValueError,
-            "the batch of positions, 2, got 3",
+            "2, g",
         ),
     ],
 )
@@ -167,7 +163,7 @@ def test_what_other_methods_refuse():
     for of, x in ((rotate, X), (rotary.rotate, X.numpy())):
         with pytest.raises(ValueError, match="x must have 8 numbers or more, got 4"):
             of(x[..., :4], x[..., :4], x[..., :4], "half_split")
-        with pytest.raises(ValueError, match="layout must be"):
+        with pytest.raises(ValueError, match=r"layout must be .* in GPT-NeoX and in"):
             of(x, x[..., :4], x[..., :4], "halves")
 
 
@@ -186,17 +182,14 @@ ADDED, (LEARNS, TURNS, GRIDS), BIASES = [*KINDS][:2], [*KINDS][1:4], [*KINDS][4:
     ("kinds", "arguments", "error", "message"),
     [
         (ADDED, {"d_model": 0}, ValueError, "d_model must be at least 1, got 0"),
-        (ADDED, {"d_model": 4.0}, TypeError, "d_model must be an integer, got 4.0"),
         (ADDED, {"max_length": -1}, ValueError, "max_length must be at least ., got -"),
         (ADDED, {"dropout": np.nan}, ValueError, "between 0 and 1, got nan"),
         (ADDED, {"dropout": 2}, ValueError, "dropout must be between 0 and 1, got 2"),
-        (ADDED, {"dropout": "0"}, TypeError, "must be real numbers, got dtype <U1"),
         (ADDED, {"batch_first": 1}, TypeError, "batch_first must be True or False, "),
         (ADDED[:1], {"base": 1}, ValueError, "base must be finite and above 1"),
         (ADDED[:1], {"spacing": "even"}, ValueError, "spacing must be .* got 'even'"),
         (ADDED[:1], {"layout": "both"}, ValueError, "layout must be .* got 'both'"),
         ([LEARNS], {"max_length": 0}, ValueError, "max_length must be at least 1, got"),
-        ([LEARNS], {"max_length": 2.0}, TypeError, "max_length must be an integer, "),
         ([LEARNS], {"init": "zeros"}, ValueError, "init must be 'normal' or 'sinuso"),
         ([TURNS], {"head_dim": 7}, ValueError, "head_dim must be even, got 7"),
         ([TURNS], {"max_length": -1}, ValueError, "max_length must be at least 0, got"),
@@ -206,24 +199,16 @@ ADDED, (LEARNS, TURNS, GRIDS), BIASES = [*KINDS][:2], [*KINDS][1:4], [*KINDS][4:
         ([TURNS], {"dtype": torch.int8}, TypeError, "dtype must be a floating-point"),
         ([TURNS], {"rotary_dim": 10}, ValueError, "at most head_dim = 8, got 10"),
         ([TURNS], {"frequencies": [1.0], "base": 5}, ValueError, "base must be left o"),
-        (
-            [TURNS],
-            {"frequencies": [1.0], "rotary_dim": 4},
-            ValueError,
-            "_dim must be 2",
-        ),
         ([TURNS], {"attention_factor": 0}, ValueError, "attention_factor must be"),
         ([GRIDS], {}, ValueError, "sections or frequencies"),
         ([GRIDS], {"frequencies": np.ones((2, 5))}, ValueError, "must have shape"),
         ([GRIDS], {"frequencies": np.full((2, 6), 4)}, ValueError, "-pi and pi"),
         (BIASES, {"num_heads": 0}, ValueError, "num_heads must be at least 1"),
-        (BIASES, {"num_heads": 2.0}, TypeError, "num_heads must be an integer"),
         (BIASES, {"causal": 1}, TypeError, "causal must be True or False, got 1"),
         (BIASES[:1], {"rule": "mine"}, ValueError, "rule must be 'program' or 'paper'"),
         (BIASES[1:], {"num_buckets": 6}, ValueError, "a multiple of 4, got 6"),
         (BIASES[1:], {"max_distance": 8}, ValueError, "distance must be at least 9"),
         (BIASES[1:], {"init_std": -1}, ValueError, "init_std must be finite and at le"),
-        (BIASES[1:], {"init_std": [1, 2]}, TypeError, "must be a single number"),
     ],
 )
 @pytest.mark.parametrize("device", ["cpu", "meta"])

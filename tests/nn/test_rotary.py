@@ -1,5 +1,7 @@
 """The module turns as pe_lib.beyond.rotary does, whatever was done to it before."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -101,8 +103,9 @@ def test_views_of_a_larger_tensor(layout):
             torch.testing.assert_close(turned, expected, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("rotary_dim", [None, 4])
-@on_each_layout
+@pytest.mark.parametrize(
+    ("layout", "rotary_dim"), [*zip(LAYOUTS, (4, None), strict=True)]
+)
 def test_the_gradient_is_turned_back(layout, rotary_dim):
     module = RotaryEmbedding(8, layout=layout, rotary_dim=rotary_dim)
     x = torch.randn(2, 5, 8, dtype=torch.float64, requires_grad=True)
@@ -194,6 +197,29 @@ def test_a_grid_shows_what_turns_and_multiplies_what_is_rotated():
         hot(x, x, positions=at), plain(x, x, positions=at), strict=True
     ):
         torch.testing.assert_close(one, 1.5 * other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@on_each_layout
+def test_a_rotation_is_taken_back(layout, dtype):
+    """With its factor, so that keys of a cache can move; on a grid by its angles."""
+    choices = {"attention_factor": 1.5, "layout": layout, "seq_dim": -3}
+    module = RotaryEmbedding(8, rotary_dim=6, max_length=4, **choices)
+    x = torch.randn(2, 9, 4, 8).to(dtype)
+    atol = {torch.float64: 1e-14, torch.float32: 1e-6, torch.bfloat16: 0.05}[dtype]
+    close = partial(torch.testing.assert_close, atol=atol, rtol=0)
+    each = torch.randint(100, (2, 9))
+    for given in ({}, {"offset": 7}, {"positions": each, "offset": -3}):
+        close(module.unrotate(module.rotate(x, **given), **given), x)
+    evicted = module.unrotate(module.rotate(x)[:, 5:], offset=5)
+    close(module.rotate(evicted), module.rotate(x[:, 5:]))
+    with pytest.raises(ValueError, match=r"positions must have shape \[9\]"):
+        module.unrotate(x, positions=each[:, :3])
+    grid = GridRotaryEmbedding(8, sections=(2, 2), **choices)
+    at = torch.randint(100, (2, 9, 2))
+    turned, _ = grid(x, x, positions=at)
+    cos_sin = grid.cos_sin(at, dtype=torch.float64)
+    close(grid.rotary.unrotate(turned, cos_sin=cos_sin), x)
 
 
 @on_each_layout

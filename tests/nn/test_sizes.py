@@ -1,8 +1,7 @@
-"""At the sizes of real models: programs written down, and long, wide, many inputs."""
+"""At the sizes of real models a part of a call is the call of a part."""
 
 import pytest
 import torch
-from torch import nn
 
 from pe_lib.nn import (
     AlibiBias,
@@ -13,122 +12,15 @@ from pe_lib.nn import (
     rotary,
 )
 
-LONGEST, HEADS, WIDTH = 131_072, 32, 128
+LONGEST, WIDTH = 131_072, 128
 LAYOUTS = ("interleaved", "half_split")
-WRITTEN = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
-
-
-@pytest.fixture(scope="module", params=LAYOUTS)
-def llama(request):
-    return RotaryEmbedding(WIDTH, max_length=LONGEST, layout=request.param)
-
-
-class Placed(nn.Module):
-    """Positions by the order of arguments, as programs have them."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, q, k, at):
-        return self.inner(q, k, positions=at)
-
-
-def both(batch, heads, length, dtype=torch.float32):
-    return tuple(
-        torch.randn(batch, n, length, WIDTH).to(dtype)
-        for n in (heads, max(1, heads // 4))
-    )
-
-
-def range_of(program):
-    (found,) = program.range_constraints.values()
-    return int(found.lower), int(found.upper)
-
-
-def assert_turned(program, module, length, *given):
-    call = both(1, 1, length)
-    right = module(*call, *given)
-    for one, other in zip(program(*call, *given), right, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-
-
-# Programs
-
-
-@WRITTEN
-def test_exported_for_every_length_of_the_table(llama):
-    """Told the lengths, and left to find them: to the end of the table, not before."""
-    n = torch.export.Dim("n", min=2, max=LONGEST)
-    for batch, length in ((1, n), (8, torch.export.Dim.AUTO)):
-        shapes = {"queries": {2: length}, "keys": {2: length}}
-        program = torch.export.export(
-            llama, both(batch, HEADS, 16), dynamic_shapes=shapes
-        )
-        assert range_of(program) == (2, LONGEST)
-
-
-@WRITTEN
-@pytest.mark.parametrize(("layout", "batch"), [*zip(LAYOUTS, (1, 8), strict=True)])
-def test_exported_with_positions_of_every_length(layout, batch):
-    model = Placed(RotaryEmbedding(WIDTH, max_length=16, layout=layout))
-    n = torch.export.Dim("n", min=2, max=LONGEST)
-    example = *both(batch, HEADS, 16), torch.arange(16).expand(batch, 16)
-    shapes = ({2: n}, {2: n}, {1: n})
-    program = torch.export.export(model, example, dynamic_shapes=shapes)
-    assert range_of(program) == (2, LONGEST)
-
-
-@WRITTEN
-def test_an_exported_program_at_both_ends_of_its_range(llama):
-    n = torch.export.Dim("n", min=1, max=LONGEST)
-    shapes = {"queries": {2: n}, "keys": {2: n}}
-    program = torch.export.export(llama, both(1, 1, 5), dynamic_shapes=shapes)
-    for length in (1, 2, 4_096, 4_097, LONGEST):
-        assert_turned(program.module(), llama, length)
-
-
-@on_each_layout
-def test_compiled_once_for_all_lengths(layout):
-    module, graphs = RotaryEmbedding(WIDTH, max_length=2000, layout=layout), []
-
-    def backend(graph, _):
-        graphs.append(graph)
-        return graph.forward
-
-    compiled = torch.compile(module, fullgraph=True, backend=backend, dynamic=True)
-    for length in (2, 3, 16, 17, 127, 128, 129, 511, 512, 513, 1000):
-        call = both(1, HEADS, length)
-        for one, other in zip(compiled(*call), module(*call), strict=True):
-            torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-    assert len(graphs) == 1
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python")
-@on_each_layout
-def test_traced_for_longer_texts_than_its_example(layout):
-    module = RotaryEmbedding(WIDTH, max_length=2000, layout=layout)
-    for example in (5, 300):
-        traced = torch.jit.trace(module, both(1, HEADS, example), check_trace=False)
-        for length in (2, 300, 1000):
-            call = both(1, HEADS, length)
-            for one, other in zip(traced(*call), module(*call), strict=True):
-                torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
-
-
-# A part of a call is the call of a part
 
 
 def assert_alike(found, right):
     """But for the last bit: processors multiply eight numbers otherwise than one."""
-    near = (
-        {"atol": 0, "rtol": 2**-8}
-        if found.dtype == torch.bfloat16
-        else {"atol": 1e-6, "rtol": 0}
-    )
-    torch.testing.assert_close(found, right, **near)
+    atol, rtol = (0, 2**-8) if found.dtype == torch.bfloat16 else (1e-6, 0)
+    torch.testing.assert_close(found, right, atol=atol, rtol=rtol)
 
 
 def slices(x, axis):
@@ -167,29 +59,33 @@ def test_rotary_turns_a_part_as_the_whole(layout, axis, dtype):
         assert_alike(module.rotate(part, offset=offset), plain.narrow(*of))
 
 
+@pytest.mark.weekly
+@on_each_layout
+def test_rotary_turns_a_part_of_what_is_long_in_every_axis(layout):
+    module = RotaryEmbedding(WIDTH, max_length=LONGEST, layout=layout)
+    x = torch.randn(2, 8, LONGEST, WIDTH, dtype=torch.bfloat16)
+    whole = module.rotate(x)
+    for axis in range(3):
+        for first, part in slices(x, axis):
+            found = module.rotate(part, offset=first if axis == 2 else 0)
+            assert_alike(found, whole.narrow(axis, first, part.shape[axis]))
+
+
 @pytest.mark.parametrize("shape", [(64, 9, 8), (1, LONGEST, 8), (1, 9, 4096)])
 @pytest.mark.parametrize(
     "kind", [SinusoidalPositionalEncoding, LearnedPositionalEmbedding]
 )
 def test_what_is_added_to_a_part_is_what_is_added_to_the_whole(kind, shape):
-    module, x = (
-        kind(shape[-1], max_length=LONGEST if shape[1] > 9 else 64),
-        torch.randn(shape),
-    )
+    module = kind(shape[-1], max_length=LONGEST if shape[1] > 9 else 64)
+    x = torch.randn(shape)
     at = torch.randint(0, module.max_length, shape[:2])
     whole, plain = module(x, positions=at), module(x)
     for row in (0, shape[0] - 1):
-        assert torch.equal(
-            module(x[row : row + 1], positions=at[row : row + 1]), whole[row : row + 1]
-        )
+        assert torch.equal(module(x[row], positions=at[row]), whole[row])
     for first, part in slices(x, 1):
-        here = at[:, first : first + part.shape[1]]
-        assert torch.equal(
-            module(part, positions=here), whole[:, first : first + part.shape[1]]
-        )
-        assert torch.equal(
-            module(part, offset=first), plain[:, first : first + part.shape[1]]
-        )
+        cut = slice(first, first + part.shape[1])
+        assert torch.equal(module(part, positions=at[:, cut]), whole[:, cut])
+        assert torch.equal(module(part, offset=first), plain[:, cut])
 
 
 @pytest.mark.parametrize("kind", [AlibiBias, T5Bias])
@@ -222,7 +118,7 @@ def test_whole_positions_come_from_the_table(layout, dtype, monkeypatch):
     )
     if dtype == torch.float64:
         ready.double()
-    q, k = (x.to(dtype) for x in both(2, 4, 9))
+    q, k = (torch.randn(2, n, 9, WIDTH).to(dtype) for n in (4, 1))
     calls, codes_at = [], rotary.codes_at
     monkeypatch.setattr(rotary, "codes_at", lambda *a: calls.append(a) or codes_at(*a))
     for at, offset, computed in (
@@ -237,8 +133,5 @@ def test_whole_positions_come_from_the_table(layout, dtype, monkeypatch):
         calls.clear()
         found = ready(q, k, positions=at, offset=offset)
         assert len(calls) == computed
-        for one, other in zip(
-            found, formula(q, k, positions=at, offset=offset), strict=True
-        ):
-            assert torch.equal(one, other)
-        assert torch.equal(found[0], formula.rotate(q, positions=at, offset=offset))
+        for one, x in zip(found, (q, k), strict=True):
+            assert torch.equal(one, formula.rotate(x, positions=at, offset=offset))

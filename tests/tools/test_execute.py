@@ -20,27 +20,23 @@ def stored(path: Path, *sources: str) -> Path:
 
 
 def test_a_failed_notebook_stays_and_shows_what_was_compared(tmp_path: Path) -> None:
-    """Beside it lies another with both sides; it goes when all is right again."""
+    """Beside it lies another with both sides; it goes when all is right again.
+
+    Of a page's metadata the description stays; what an editor adds goes.
+    """
     path = stored(tmp_path / "a.ipynb", "x = 3", "assert x + 1 == 5, 'no'", "x / 0")
     before, failed = path.read_bytes(), tmp_path / "a.failed.ipynb"
     assert execute(path) == "AssertionError: no\nx + 1 is 4\n"
     assert path.read_bytes() == before and "x + 1 is 4" in failed.read_text()
-    stored(path, "print(3)")
-    assert execute(path) == "" and not failed.exists()
-    assert nbformat.read(path, 4).cells[0].outputs[0].text == "3\n"
-    stored(path, "import sys; print(1, file=sys.stderr)")
-    assert execute(path) == "1\n"
-
-
-def test_of_a_page_s_metadata_the_description_stays(tmp_path: Path) -> None:
-    """What an editor adds goes, as in the cells."""
-    path = stored(tmp_path / "a.ipynb", "1")
-    notebook = nbformat.read(path, 4)
+    notebook = nbformat.read(stored(path, "print(3)"), 4)
     notebook.metadata |= {"description": "What it is.", "toc": True}
     nbformat.write(notebook, path)
-    execute(path)
-    found = nbformat.read(path, 4).metadata
-    assert found.description == "What it is." and "toc" not in found
+    assert execute(path) == "" and not failed.exists()
+    found = nbformat.read(path, 4)
+    assert found.cells[0].outputs[0].text == "3\n"
+    assert found.metadata.description == "What it is." and "toc" not in found.metadata
+    stored(path, "import sys; print(1, file=sys.stderr)")
+    assert execute(path) == "1\n"
 
 
 def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:

@@ -42,8 +42,10 @@ def test_every_address_is_filled_in(copy):
     citation = yaml.safe_load((copy / "CITATION.cff").read_text())
     assert (citation["repository-code"], citation["url"]) == (REPOSITORY, SITE)
     project = tomllib.loads((copy / "pyproject.toml").read_text())["project"]
-    assert project["urls"].items() >= {"Book": SITE, "Repository": REPOSITORY}.items()
-    assert "Paper" in project["urls"]
+    urls = project["urls"]
+    assert (urls["Book"], urls["Repository"]) == (SITE, REPOSITORY)
+    assert urls["Documentation"] == f"{SITE}book/reference/api.html"
+    assert (ROOT / "book/reference/api.md").exists() and "Paper" in urls
     for name in ("README.md", "pe_lib/README.md"):
         assert f"]({SITE})" in (copy / name).read_text()
 

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 import manuscript
 from pe_lib.explorers import Bench
 from pe_lib.explorers.bench import PAGES
@@ -24,8 +26,10 @@ def test_each_page_of_the_path_has_its_own():
     assert shown == [[page] for page in PAGES]
 
 
-def test_goal_drawing_and_answer_fit_a_phone(at):
-    page = at("book/failures/normalised", width=PHONE).page
+@pytest.mark.parametrize("name", [PATH[0].name, PATH[-1].name])
+def test_goal_drawing_and_answer_fit_a_phone(at, name):
+    page = at(name, width=PHONE).page
+    assert "head" in page.locator(f"{BENCH} > .note").text_content()
     top, answer = box(page, f"{BENCH} .goal"), box(page, f"{BENCH} output")
     assert answer["y"] + answer["height"] - top["y"] <= 664 - 44
 
@@ -66,7 +70,7 @@ def test_a_length_goes_along(at):
     page.get_by_role("button", name="Start again").click()
     page.reload()
     assert words.get_attribute("aria-valuenow") == "5"
-    for other in ("[65]", '["9"]', "[null]", "[2.5]", "{"):
+    for other in ("[65]", "[2.5]", "{"):
         page.evaluate("other => localStorage.setItem('bench-words', other)", other)
         page.reload()
         assert words.get_attribute("aria-valuenow") == "5"
@@ -87,12 +91,11 @@ def test_its_goal_lights_where_the_text_asks(at):
 
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
-    page = at(PATH[-1].name).page
-    for found in ([one] for one in PAGES):
-        page.evaluate("names => keep('bench-found', names)", found)
-        page.reload()
-        ticks = page.locator(f"{BENCH} .tab:has(> .check:visible)")
-        assert [t.get_attribute("class") for t in ticks.all()] == [f"tab {found[0]}"]
+    bench = at(PATH[-1].name).page.locator(BENCH)
+    for found in PAGES:
+        bench.evaluate("(root, found) => (root.dataset.found = found)", found)
+        ticks = bench.locator(".tab:has(> .check:visible)").all()
+        assert [tick.get_attribute("class") for tick in ticks] == [f"tab {found}"]
 
 
 def test_without_a_script_and_on_paper(alone):

@@ -26,6 +26,7 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     )
     wanted["recall"] = sum(s.title == manuscript.RECALL for s in page.sections)
     html = site.path(site.url(name)).read_text(encoding="utf-8")
+    assert not re.search(r"<!-- (not measured|[^>]*#)", html), "a remark to authors"
     found = Counter(re.findall(r'<details class="fold fold-(\w+)"', html))
     wanted["setup"] = min(1, wanted["setup"])  # all in one, at the end
     kinds = ("setup", "figure", "check", "recall")

@@ -1,7 +1,6 @@
 """Ten drawings: what their page says of them, and what surrounds them."""
 
 import re
-from math import pi
 
 from pe_lib.explorers.drawing import view
 from tests.website.site_checks import PHONE, ROOT, resize
@@ -11,26 +10,12 @@ PAGE = "book/ten_drawings"
 
 
 def test_what_the_page_says():
-    """The sentences of the page that hold a number."""
+    """The drawings in their order; the more hands, the taller one bar."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     assert re.findall(r"{panel} (\w+)", text) == [*ten_drawings.DRAWINGS]
-    galaxy = view("galaxy", {"size": 1, "turn": 2 * pi / 5})
-    assert "encoding 5 equals encoding 0" in galaxy["sentence"]
-    assert view("galaxy", {"size": 1, "turn": 1})["reached"]
     spikes = [view("spike", {"hands": k})["sentence"] for k in (1, 2, 3)]
     shares = [int(re.search(r"(\d+) %", text)[1]) for text in spikes]
     assert shares[0] < 25 and shares[2] > 80 and shares == sorted(shares)
-    assert "the word 3 positions before" in view("spike", {"back": 3})["sentence"]
-    scores = {
-        view("rotary", {"query": t, "key": t - 4})["sentence"].split("apart")[1]
-        for t in range(6, 20)
-    }
-    assert len(scores) == 1
-    skips = "king gave seven apples to his daughter before the snow fell on the town."
-    said = view("skip", {"quarters": 4})["sentence"]
-    assert said.endswith(f"turned back by 1: {skips}")
-    trained = view("skip", {})["sentence"]
-    assert "as trained: old king" in trained and "oldest" in trained
 
 
 def test_a_law_that_is_found_fills_its_dot(at):

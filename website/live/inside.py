@@ -5,7 +5,8 @@ standard output, one JSON object a line, each an output as a notebook stores it:
 
     {"output_type": "stream", "name": "stdout", "text": ...}
     {"output_type": "display_data", "data": {type: ...}}     one type: what is shown
-    {"output_type": "error", "ename": ..., "evalue": ..., "line": ..., "traceback": ...}
+    {"output_type": "error", "ename": ..., "evalue": ..., "line": ..., "traceback": ...,
+     "wanted": what an assertion wants that could not be tried on the answer above it}
 
 Nothing here knows what is stored: the page compares. Figures are what matplotlib's
 inline backend would make, byte for byte.
@@ -22,6 +23,7 @@ import sys
 import time
 import traceback
 import types
+from contextlib import suppress
 from typing import Any, NoReturn
 
 PACKS = "/live/packs"
@@ -42,7 +44,8 @@ PIECE = 60_000
 
 _write = os.write
 _names: dict[str, Any] = {}
-_kept: list[dict[str, Any]] = []
+_kept: dict[int, dict[str, Any]] = {}
+"""By the number of each cell that ran the names below it."""
 _said: set[str] = set()
 
 
@@ -249,18 +252,18 @@ def forget() -> None:
     _kept.clear()
 
 
-def again(number: int) -> None:
-    """Give a cell that runs once more the names that the `number` cells above left.
+def again(index: int) -> None:
+    """Give a cell the names that those above it left, also if it runs once more.
 
     What is inside of arrays, lists and modules is as the last run left it, as in
     Jupyter; only a fresh Python knows nothing of what ran.
     """
-    if number == 0:
-        forget()
-        return
-    del _kept[number:]
+    for later in [at for at in _kept if at >= index]:
+        del _kept[later]
+    if not _kept:
+        return forget()
     _names.clear()
-    _names.update(_kept[-1])
+    _names.update(_kept[max(_kept)])
 
 
 def run(source: str, name: str) -> None:
@@ -299,8 +302,32 @@ def _say(error: BaseException, name: str) -> None:
     frames = traceback.format_exception(error.with_traceback(trace))
     if isinstance(error, ImportError):  # Python's own words advise what is no use here
         frames[-1] = f"{kind}: {words}\n"
-    text = "".join(frames)
-    tell("error", ename=kind, evalue=words, line=line, traceback=text[-PIECE:])
+    text = "".join(frames)[-PIECE:]
+    wish = "" if isinstance(error, AssertionError) else wanted(name, trace)
+    tell("error", ename=kind, evalue=words, line=line, traceback=text, wanted=wish)
+
+
+def wanted(name: str, trace: types.TracebackType | None) -> str:
+    """What the assertion of a check wants, and what the cell above it gave instead.
+
+    A word in the place of a number, or a list in that of a function, is refused by
+    Python, in its own words, before an assertion can say so. Else it is "".
+    """
+    with suppress(Exception):
+        *_, before, after = _kept.values()
+        new = {
+            n: value for n, value in after.items() if before.get(n, ...) is not value
+        }
+        line = trace.tb_lineno if trace else 0
+        for node in ast.walk(ast.parse("".join(linecache.getlines(name)))):
+            if not isinstance(node, ast.Assert) or node.msg is None:
+                continue
+            if node.lineno <= line <= (node.end_lineno or 0):
+                used = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+                given = next(n for n in new if n in used and not callable(new[n]))
+                wish = eval(compile(ast.Expression(node.msg), name, "eval"), _names)
+                return f"{wish}; {given} is {new[given]!r:.40}"
+    return ""
 
 
 def sentence(error: BaseException) -> str:
@@ -332,7 +359,7 @@ def handle(text: str) -> None:
     if request["do"] == "start":
         prepare()
         return
-    if request["index"] < len(_kept):
-        again(request["index"])
-    run(request["source"], f"cell {request['index'] + 1}")
-    _kept.append(dict(_names))
+    index = request["index"]
+    again(index)
+    run(request["source"], f"cell {index + 1}")
+    _kept[index] = dict(_names)

@@ -198,7 +198,8 @@ export const begin = async (box, base, asked) => {
     if (late(of)) return behind(of, "checked");
     const proof = () => `Right. Now ${cell.solution ? "compare your proof with the solution" : "read your proof once more"}: ${PROVED}`;
     if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? proof() : "Right."];
-    const { ename, evalue, line } = of.error;
+    const { ename, evalue, line, wanted: wish } = of.error;
+    if (wish && of !== cell) return ["raised", `Not yet: ${short(wish)}`];
     if (["AssertionError", "NotImplementedError"].includes(ename)) return ["raised", `Not yet: ${short(evalue)}`];
     if (of === cell) return ["raised", `Not yet: ${ename}${line ? ` in line ${line} of your answer` : ""}: ${short(evalue)}`];
     return ["raised", `Not yet: as the check uses your answer, ${ename}: ${short(evalue)}`];

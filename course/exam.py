@@ -1,0 +1,81 @@
+"""An exam: its questions for students, on paper, and with answers, for you.
+
+The questions are in ``exam.yml``; the chapters that they are about, in ``mine.yml``.
+"""
+
+import html
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from course import mine
+from manuscript import Page
+
+PAPER = """\
+<!doctype html>
+<html lang="{language}">
+<meta charset="utf-8">
+<title>Exam</title>
+<style>
+body {{ font: 12pt/1.4 Georgia, serif; max-width: 17cm; margin: 1cm auto; }}
+section {{ min-height: 8cm; break-inside: avoid; }} h2 {{ font-size: 1em; }}
+</style>
+<h1>Positional encodings</h1>
+<p>{about}</p>
+<p>{minutes} minutes, {points} points. Paper and pen alone. A right step has its points,
+also where the result is wrong.</p>
+<p>Name: ______________________________</p>
+{questions}
+</html>
+"""
+
+
+@cache
+def questions() -> list[dict[str, Any]]:
+    """All of them."""
+    text = Path(__file__).with_suffix(".yml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = yaml.safe_load(text)
+    return found
+
+
+def asked(pages: list[Page]) -> list[dict[str, Any]]:
+    """Those on some chapters."""
+    names = [name for page in pages for name in mine.names(page)]
+    return [one for one in questions() if one["chapter"] in names]
+
+
+def answers(pages: list[Page]) -> str:
+    """The questions with their answers, and what of these earns which points."""
+    text = ["# Questions for an exam, with answers. Not for students."]
+    for one in asked(pages):
+        marks = [f"- {points}: {what}" for what, points in one["marks"].items()]
+        text += [
+            f"## {one['chapter']}, {one['points']} points",
+            one["question"],
+            f"*Answer.* {one['answer']}",
+            "\n".join(marks),
+        ]
+    return "\n\n".join(text) + "\n"
+
+
+def paper(pages: list[Page]) -> str:
+    """What students get: the chapters of ``mine.yml``, two minutes for each point."""
+    yours = mine.read()
+    found = asked([page for page in pages if mine.names(page) & set(yours.exam)])
+    points = sum(one["points"] for one in found)
+    about = [one for one in (yours.institution, yours.lecturer, yours.date) if one]
+    sections = "\n".join(
+        f"<section><h2>{number}. ({one['points']} points)</h2>"
+        f"<p>{html.escape(one['question'])}</p></section>"
+        for number, one in enumerate(found, 1)
+    )
+    return PAPER.format(
+        language=yours.language,
+        about=html.escape(", ".join(about)),
+        points=points,
+        minutes=5 * math.ceil(2 * points / 5),
+        questions=sections,
+    )

@@ -1,0 +1,300 @@
+"""Programs that are written down from the modules: compiled, exported, traced."""
+
+import pytest
+import torch
+from torch import nn
+
+from pe_lib.nn import (
+    AlibiBias,
+    LearnedPositionalEmbedding,
+    RotaryEmbedding,
+    SinusoidalPositionalEncoding,
+    T5Bias,
+)
+
+LONGEST, HEADS, WIDTH = 131_072, 32, 128
+LAYOUTS = ("interleaved", "half_split")
+# torch's own warnings, while it imports, and while it traces
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*`torch.jit.*deprecated"),
+    pytest.mark.filterwarnings("ignore:Converting a tensor to a Python"),
+]
+
+
+def both(batch, heads, length, dtype=torch.float32):
+    """Queries and a quarter as many keys."""
+    return tuple(
+        torch.randn(batch, n, length, WIDTH).to(dtype)
+        for n in (heads, max(1, heads // 4))
+    )
+
+
+def near(found, right):
+    """Rotated: compiled, there are no complex numbers, and sums round otherwise."""
+    for one, other in zip(found, right, strict=True):
+        rtol = {torch.bfloat16: 2**-8, torch.float16: 2**-10}.get(other.dtype, 0)
+        atol = 1e-14 if other.dtype == torch.float64 else 1e-6
+        torch.testing.assert_close(one, other, atol=atol, rtol=rtol)
+
+
+class Several(nn.Module):
+    """Kinds in one model, so that one program shows them all."""
+
+    def __init__(self):
+        super().__init__()
+        self.sinusoid = SinusoidalPositionalEncoding(7, max_length=20)
+        self.length_first = SinusoidalPositionalEncoding(
+            7, max_length=20, layout="half_split", batch_first=False
+        )
+        self.turns = nn.ModuleList(
+            RotaryEmbedding(8, max_length=20, rotary_dim=6, layout=layout)
+            for layout in LAYOUTS
+        )
+
+    def forward(self, x, q, k, **at):
+        """What must come to the last bit, and what only nearly does."""
+        added = [self.sinusoid(x, **at), self.length_first(x.transpose(0, 1), **at)]
+        return added, [part for turn in self.turns for part in turn(q, k, **at)]
+
+
+CALLS = [
+    (5, {}),
+    (6, {"offset": 3}),
+    (30, {}),  # past the table
+    (3, {"positions": torch.tensor([[1, 1, 8], [0, 2, 3]])}),
+    (4, {"positions": torch.tensor([0.0, 0.5, -3.0, 2**31])}),
+]
+MORE = [
+    (5, {"positions": torch.tensor([1, 1, 8, 0, 3])}),
+    (4, {"offset": 1_000_000}),
+    (3, {"positions": torch.arange(6).view(2, 3) * 10**8}),
+]
+
+
+def assert_compiled_is_the_same(backend, calls, dtype=torch.float32, dynamic=None):
+    """With None, first for one length, then for any; with True for any at once."""
+    model = Several()
+    compiled = torch.compile(model, fullgraph=True, backend=backend, dynamic=dynamic)
+    for length, given in calls:
+        x, q = torch.zeros(2, length, 7), torch.randn(2, 4, length, 8)
+        call = x.to(dtype), q.to(dtype), torch.randn(2, 2, length, 8).bfloat16()
+        (added, turned), right = compiled(*call, **given), model(*call, **given)
+        for one, other in zip(added, right[0], strict=True):
+            assert torch.equal(one, other)
+        near(turned, right[1])
+
+
+def test_compiled_in_one_graph():
+    assert_compiled_is_the_same("eager", CALLS)
+
+
+def test_what_was_learned_is_compiled():
+    module = LearnedPositionalEmbedding(7, max_length=64)
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    for length, given in CALLS[:4]:
+        x = torch.randn(2, length, 7)
+        assert torch.equal(compiled(x, **given), module(x, **given))
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.float64, torch.float16]
+)
+def test_compiled_by_aotautograd(dtype):
+    """A second proof: every call for any length at once; two in every dtype."""
+    calls = CALLS + MORE if dtype == torch.float32 else CALLS[:3:2]
+    assert_compiled_is_the_same("aot_eager", calls, dtype, dynamic=True)
+
+
+@pytest.mark.weekly
+def test_compiled_by_inductor():
+    """It compiles C++ for seconds; that the graph is right has been seen above."""
+    from torch._inductor import cpp_builder, exc
+
+    try:
+        cpp_builder.get_cpp_compiler()
+    except exc.InvalidCxxCompiler:
+        pytest.skip("inductor finds no C++ compiler here")
+    module = SinusoidalPositionalEncoding(7, max_length=20)
+    compiled = torch.compile(module, fullgraph=True)
+    for length, given in [(30, {}), MORE[-1]]:  # past the table, and far out
+        x = torch.zeros(2, length, 7).bfloat16()
+        assert torch.equal(compiled(x, **given), module(x, **given))
+
+
+def counted(function, **choices):
+    """Compiled, and the graphs of which it is made so far."""
+    graphs = []
+
+    def backend(graph, _):
+        graphs.append(graph)
+        return graph.forward
+
+    return torch.compile(function, fullgraph=True, backend=backend, **choices), graphs
+
+
+def test_compiled_once_for_all_lengths():
+    modules = [RotaryEmbedding(WIDTH, max_length=2000, layout=how) for how in LAYOUTS]
+
+    def turned(q, k):
+        return [part for module in modules for part in module(q, k)]
+
+    compiled, graphs = counted(turned, dynamic=True)
+    for length in (2, 3, 16, 17, 127, 128, 129, 511, 512, 513, 1000):
+        call = both(1, HEADS, length)
+        near(compiled(*call), turned(*call))
+    assert len(graphs) == 1
+
+
+def test_decoding_does_not_compile_for_every_token():
+    module = SinusoidalPositionalEncoding(6, max_length=8)
+    compiled, graphs = counted(module)
+    x = torch.randn(1, 1, 6)
+    for t in range(30):
+        assert torch.equal(compiled(x, offset=t), module(x, offset=t))
+    assert len(graphs) <= 4
+
+
+# Exported
+
+
+def lengths_of(program):
+    (found,) = program.range_constraints.values()
+    return int(found.lower), int(found.upper)
+
+
+@pytest.fixture(
+    scope="module",
+    params=["half_split", pytest.param("interleaved", marks=pytest.mark.weekly)],
+)
+def llama(request):
+    return RotaryEmbedding(WIDTH, max_length=LONGEST, layout=request.param)
+
+
+def exported(module, batch, heads, length):
+    shapes = {"queries": {2: length}, "keys": {2: length}}
+    return torch.export.export(module, both(batch, heads, 16), dynamic_shapes=shapes)
+
+
+def test_exported_for_every_length_of_the_table(llama):
+    """Told the lengths, or left to find them: to the end of the table, not before."""
+    told = torch.export.Dim("length", min=2, max=LONGEST)
+    for batch, length in ((1, told), (8, torch.export.Dim.AUTO)):
+        assert lengths_of(exported(llama, batch, HEADS, length)) == (2, LONGEST)
+
+
+def test_an_exported_program_at_both_ends_of_its_range(llama):
+    n = torch.export.Dim("n", min=1, max=LONGEST)
+    program = exported(llama, 1, 1, n).module()
+    for length in (1, 2, 4_096, 4_097, LONGEST):
+        call = both(1, 1, length)
+        near(program(*call), llama(*call))
+
+
+class Placed(nn.Module):
+    """Positions by the order of arguments, as programs have them."""
+
+    def __init__(self, *inner):
+        super().__init__()
+        self.inner = nn.ModuleList(inner)
+
+    def forward(self, q, k, at):
+        turned = [part for turn in self.inner[:2] for part in turn(q, k, positions=at)]
+        return [*turned, *(adds(q[:, 0], positions=at) for adds in self.inner[2:])]
+
+
+def test_exported_with_positions():
+    """Of a batch, for every length; of one axis, for 2 too, though the batch is 2."""
+    n = torch.export.Dim("n", min=2, max=LONGEST)
+    turns = [RotaryEmbedding(WIDTH, max_length=16, layout=layout) for layout in LAYOUTS]
+    model = Placed(*turns)
+    example = *both(8, HEADS, 16), torch.arange(16).expand(8, 16)
+    shapes = {2: n}, {2: n}, {1: n}
+    program = torch.export.export(model, example, dynamic_shapes=shapes)
+    assert lengths_of(program) == (2, LONGEST)
+    model = Placed(*turns, SinusoidalPositionalEncoding(WIDTH, max_length=16))
+    example = *both(2, 1, 5), torch.arange(5)
+    shapes = {2: n}, {2: n}, {0: n}
+    program = torch.export.export(model, example, dynamic_shapes=shapes, strict=True)
+    for length in (2, 9):
+        call = *both(2, 1, length), torch.arange(length) + 40
+        near(program.module()(*call), model(*call))
+
+
+@pytest.mark.parametrize(
+    ("max_length", "example", "lengths"),
+    [
+        (16, 5, (1, 2, 11, 16)),
+        (4, 7, (5, 8000)),
+        pytest.param(0, 5, (1, 2, 8000), marks=pytest.mark.weekly),
+    ],
+)
+def test_what_the_example_takes_is_exported(max_length, example, lengths):
+    """The table and its end, or the formula past it."""
+    module = SinusoidalPositionalEncoding(8, max_length=max_length)
+
+    def export(longest):
+        length = torch.export.Dim("length", min=lengths[0], max=longest)
+        x = torch.zeros(2, example, 8)
+        return torch.export.export(module, (x,), dynamic_shapes=({1: length},))
+
+    if max_length == 16:
+        with pytest.raises(Exception, match="Constraints violated"):
+            export(4096)
+    program = export(lengths[-1])
+    assert program.state_dict == {}
+    for length in lengths:
+        x = torch.randn(2, length, 8)
+        assert torch.equal(program.module()(x), module(x))
+
+
+class Biased(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.alibi = AlibiBias(6, causal=True)
+        self.t5 = T5Bias(6, init_std=1.0, causal=True)
+
+    def forward(self, q, k, at=None):
+        length, keys, at = q.shape[-2], k.shape[-2], {"positions": at}
+        return [q @ k.mT + bias(length, keys, **at) for bias in (self.alibi, self.t5)]
+
+
+def test_biases_compiled_and_exported_for_any_length():
+    model = Biased()
+    whole = torch.compile(model, fullgraph=True, backend="eager", dynamic=True)
+    q, k = (torch.export.Dim(name, min=2, max=50) for name in ("queries", "keys"))
+    example = torch.randn(1, 6, 7, 8), torch.randn(1, 6, 9, 8)
+    shapes = {"q": {2: q}, "k": {2: k}}
+    program = torch.export.export(model, example, dynamic_shapes=shapes).module()
+    for length, keys in ((4, 4), (5, 12), (3, 41)):
+        call = torch.randn(1, 6, length, 8), torch.randn(1, 6, keys, 8)
+        for other in (whole, program):
+            torch.testing.assert_close(other(*call), model(*call))
+    call = *torch.randn(2, 2, 6, 3, 8), torch.tensor([[0, 1, 0], [4, 5, 6]])
+    torch.testing.assert_close(whole(*call), model(*call))
+
+
+# Traced
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_traced_for_other_lengths_than_its_example(layout):
+    """To the end of the table, which is a limit."""
+    module = RotaryEmbedding(WIDTH, max_length=1000, layout=layout)
+    for example in (5, 300):
+        traced = torch.jit.trace(module, both(1, HEADS, example), check_trace=False)
+        for length in (2, 300, 1000):
+            call = both(1, HEADS, length)
+            near(traced(*call), module(*call))
+    with pytest.raises(RuntimeError):
+        traced(*both(1, HEADS, 1001))
+
+
+def test_a_traced_embedding_ends_where_its_weights_end():
+    module = LearnedPositionalEmbedding(8, max_length=16)
+    traced = torch.jit.trace(module, torch.randn(2, 5, 8))
+    x = torch.randn(2, 17, 8)
+    assert torch.equal(traced(x[:, :16]), module(x[:, :16]))
+    with pytest.raises(RuntimeError):
+        traced(x)
