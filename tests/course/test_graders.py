@@ -288,6 +288,26 @@ def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
         assert waiting.fetchone() == (len([*folder.glob("submitted/*")]),)
 
 
+SECONDS = """\
+import runpy
+from nbformat.v4 import new_code_cell
+from traitlets.config import Config
+settings = runpy.run_path("nbgrader_config.py", {"get_config": Config})
+execute = settings["Execute"](config=settings["c"])
+for locked, grade in ((True, False), (True, True), (False, False)):
+    note = {"locked": locked, "grade": grade, "solution": not locked}
+    cell = new_code_cell(metadata={"nbgrader": note})
+    print(execute.seconds(cell))
+"""
+
+
+def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
+    """It has more time than a check or an answer, else all others fail with it."""
+    _, folder, _ = graded
+    said = run("python", "-c", SECONDS, cwd=folder).split()
+    assert said[:3] == ["900", "60", "60"]
+
+
 EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 
 
