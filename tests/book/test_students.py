@@ -28,7 +28,7 @@ from manuscript.stubs import REPORTER, checked_names, in_view
 
 BOOK = manuscript.read()
 COLLECTED = wrong_answers.collected()
-LONG = {"fit_pairs", "guarantees"}  # functions of chapters that an exercise asks again
+LONG = {"fit_pairs"}  # of a chapter, which answers ask for the same again and again
 SWALLOWED = {"ex-table-that-grows"}  # the checker that it calls turns errors into words
 
 
@@ -222,9 +222,10 @@ def unlike(value: Any) -> Iterator[Any]:
 
 
 def pretenders(value: Any, view: str, names: dict[str, Any]) -> Iterator[Any]:
-    """Functions that know a part of the right one, and those that a grader shows."""
+    """Functions that know a part of the right one, or are one off, or are in view."""
     if not callable(value):
         return
+    yield one_more(value)
     if inspect.signature(value).parameters:
         yield Recited(value, list)
         yield Recited(value, sizes)
@@ -234,6 +235,17 @@ def pretenders(value: Any, view: str, names: dict[str, Any]) -> Iterator[Any]:
                 shown = eval(ast.unparse(node), {"x": None, "t": None} | names)
                 if callable(shown) and shown is not value:
                     yield shown
+
+
+def one_more(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, whose whole numbers are wrong by one; it knows no other results."""
+
+    def counted(*given: Any, **how: Any) -> Any:
+        found = function(*given, **how)
+        assert isinstance(found, int | np.integer) and not isinstance(found, bool)
+        return found + 1
+
+    return counted
 
 
 class Recited:
