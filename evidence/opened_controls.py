@@ -27,7 +27,6 @@ COMMAND = "python -m evidence.opened_controls"
 TOLERANCES = {
     "smollm_hands": "0.01 of a share",
     "smollm_prose": "0.01 of a loss",
-    "smollm_pairs": "0.02 of a score",
     "minilm_heads": "0.005 of a share, 0.02 of a size or weight, 0.1 of a position",
     "minilm_tables": "0.005 of a cosine, 0.02 of a correlation",
 }
@@ -51,24 +50,6 @@ def smollm_hands() -> Iterator[list[str]]:
             for row in opened.turned("twenty", back, hands, (1, 2, 3)):
                 _, _, told, after, (share, error) = row
                 yield [told, str(back), str(after), f"{share:.4f}", f"{error:.4f}"]
-
-
-def smollm_pairs() -> Iterator[list[str]]:
-    """How much each pair can add to a score: its norms in query and key, over sqrt(64).
-
-    Means over running text, the first token left out, and over all heads.
-    """
-    yield ["pair", "score", "largest in heads"]
-
-    def of(_: int, query: Tensor, key: Tensor, __: Tensor) -> Tensor:
-        norms = (x[0, :, 1:].unflatten(-1, (-1, 2)).norm(dim=-1) for x in (query, key))
-        of_query, of_key = (x.mean(1) for x in norms)
-        return of_query * of_key / query.shape[-1] ** 0.5
-
-    of_heads = torch.cat(opened.heard(opened.natural_texts(1, 512, 700), of))
-    first = torch.bincount(of_heads.argmax(1), minlength=of_heads.shape[1])
-    for pair, size in enumerate(of_heads.mean(0).tolist()):
-        yield [str(pair), f"{size:.3f}", str(int(first[pair]))]
 
 
 def smollm_prose() -> Iterator[list[str]]:

@@ -34,7 +34,6 @@ import torch
 from evidence import EXPERIMENTS
 from pe_lib.experiments import (
     ensemble,
-    held,
     induction,
     kept,
     loop,
@@ -287,19 +286,6 @@ FIXED["stretched"] = {
     for base, rate in BASES.items()
 }
 
-FIXED["held"] = {
-    f"{longest} words, turns of {turns_of}, rate {rate}": {
-        "schemes": of_readers(held.HELD),
-        "longest": longest,
-        "turns_of": turns_of,
-        "rate": rate,
-        "seeds": 5,
-        "test_lengths": (longest, 2 * longest, 4 * longest),
-    }
-    for longest, turns_of in ((64, 64), (128, 128), (256, 256), (64, 512))
-    for rate in (0.01, 0.02)
-}
-
 
 CHANGES: dict[str, Callable[[Settings], Settings]] = {
     "other seeds": lambda run: run | {"first_seed": 10},
@@ -496,7 +482,6 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "four_times": (0.80, 0.70, 0.30),
     "varied": (0.40, 0.60, 0.30),
     "stretched": (0.02, 0.60, 0.15),
-    "held": (0.02, 0.60, 0.15),
     "stretched_reader": (0.01, 0.40, 0.40),
     "dial": (0.15, 0.20, 0.05),
     "dial_others": (0.10, 0.10, 0.05),
@@ -512,7 +497,7 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
 }
 """How far a rerun on another number of threads may be off: a row on texts like those
 of training, a row on longer or later ones, a mean over seeds. See threads.py; of
-"steps", "held", "four_times", "previous_far", "randomised" and of longer ones it is an
+"steps", "four_times", "previous_far", "randomised" and of longer ones it is an
 estimate."""
 
 
@@ -637,7 +622,6 @@ def maker(name: str) -> tuple[Callable[..., Any], tuple[ModuleType, ...]]:
         "stretched": (stretched.measure, readers),
         "stretched_rates": (stretched.choose, readers),
         "stretched_reader": (stretched.trained, readers),
-        "held": (held.measure, (held, *readers)),
         "one_back": (one_head.measure, (one_head,)),
         "one_back_weights": (one_head.trained, (one_head,)),
         "varied": (measure_varied, (one_head, stretched, *two_layers)),

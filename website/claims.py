@@ -7,7 +7,6 @@ repeated first, each sentence proofread: the missing condition is put in, what i
 is struck out. ``claims.js`` filters it; without script all of it is there.
 """
 
-import html
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -100,7 +99,7 @@ def ledger(claims: Mapping[str, Claim]) -> str:
 
 
 def summary(claims: Mapping[str, Claim]) -> str:
-    """How many claims have which verdict in words, and as a row of marks per topic."""
+    """How many claims have which verdict."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
     counted = (
         f"Of these {len(claims)} claims **{count['true']} are true as stated**. "
@@ -109,19 +108,7 @@ def summary(claims: Mapping[str, Claim]) -> str:
     )
     if count["open"]:
         counted += f". {count['open']} cannot be decided yet"
-    rows = "".join(
-        f'<li><a href="#{nodes.make_id(question)}">{html.escape(question)}</a>'
-        '<span aria-hidden="true">'
-        + "".join(
-            f'<i class="badge {SHAPES[kind(c.verdict)][0]}" data-claim="{c.id}">'
-            f"{drawing(c.verdict)}</i>"
-            for c in group
-        )
-        + "</span></li>"
-        for question, group in topics(claims).items()
-    )
-    marks = f'<ul class="claim-marks">{rows}</ul>'
-    return f"{counted}. Tap a sentence for more, and its check.\n\n{marks}\n"
+    return f"{counted}. Tap a sentence for more, and its check.\n"
 
 
 def filters(claims: Mapping[str, Claim]) -> str:

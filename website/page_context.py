@@ -31,7 +31,7 @@ REFUSED = re.compile(' role="(?:doc-biblioentry|list)"')
 def tell_the_page(
     app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
-    """Name all parts of the book with their pages, and the part of this page."""
+    """Name all parts of the book with their pages."""
     parts: dict[str, list[tuple[str, str]]] = {}
     book = manuscript.read()
     contents = book.contents
@@ -40,8 +40,6 @@ def tell_the_page(
             title = book.short.get(name) or app.env.titles[name].astext()
             parts.setdefault(part, []).append((name, title))
     context["parts"] = list(parts.items())
-    context["part"] = contents.get(pagename, "")
-    context["part_pages"] = parts.get(context["part"], [])
     context["titles"] = app.env.titles
     context["story_ends"] = pagename == book.model_pages[-1].name
     context["edition"] = edition()

@@ -71,9 +71,9 @@ def check(
     ----------
     make : callable, or torch.nn.Module
         From a width to a new module; the width goes to the argument that is called
-        d_model, dim or the like, or to the first. What functools.partial(Class,
-        base=1000) says is meant, and no warning. A module that is there already is
-        copied, and checked at its one width.
+        d_model, dim or the like, or to the first. What its arguments say by default, or
+        functools.partial(Class, base=1000), is meant, and no warning. A module that is
+        there already is copied, and checked at its one width.
     d_model : int
         The width; of one head for "rotary", the number of heads for "bias".
     kind : "added", "table", "rotary" or "bias"

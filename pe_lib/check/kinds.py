@@ -274,7 +274,7 @@ class Bias(Added):
     def x(self, call: Call) -> Tensor:
         """Scores, [batch, heads, queries, keys]."""
         shape = self.width, call.length, call.keys or call.length
-        return self.drawn_of(call, *shape).to(call.device, call.dtype)
+        return self.drawn_of(call, *shape)
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """Of the usual values x is [batch, length, dim]."""

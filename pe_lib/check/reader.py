@@ -67,7 +67,8 @@ class Reader:
     ) -> None:
         self.maker, self.width, self.named = maker, width, named
         self.axes = axes_of(axes) if axes else ()
-        self.kept: dict[Call, Array | ForeignError] = {}
+        self.kept: dict[Call, Array] = {}
+        self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
         self.failed: set[str] = set()  # checks that found an error
         self.rates: set[float] = set()  # of dropout
@@ -228,27 +229,23 @@ class Reader:
 
     def answer(self, call: Call) -> Array:
         """The same in float64, and asked once."""
-        if call not in self.kept:
+        if refused := self.refusal(call):
+            raise refused
+        return self.kept[call]
+
+    def refusal(self, call: Call) -> ForeignError | None:
+        """What it raises, if it does."""
+        if call not in self.kept and call not in self.refused:
             try:
                 with foreign():
                     self.kept[call] = self.rows(self.module(call), call)
             except MisreadError as flaw:
                 if not self.settled:
                     raise
-                self.kept[call] = ForeignError(ValueError(flaw.args[0]))
+                self.refused[call] = ForeignError(ValueError(flaw.args[0]))
             except ForeignError as error:
-                self.kept[call] = error
-        found = self.kept[call]
-        if isinstance(found, ForeignError):
-            raise found
-        return found
-
-    def refusal(self, call: Call) -> ForeignError | None:
-        """What it raises, if it does."""
-        with contextlib.suppress(ForeignError):
-            self.answer(call)
-        found = self.kept[call]
-        return found if isinstance(found, ForeignError) else None
+                self.refused[call] = error
+        return self.refused.get(call)
 
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
@@ -259,11 +256,9 @@ class Reader:
             where = where.expand(call.batch, -1)
         k = x if keys == n else self.x(call.but(length=keys, keys=None))
         roles = self.way.given
-        laid = {"x": (x, 1), "k": (k, 2), "v": (x, 4)}
+        laid = {"x": x, "k": 2 * k, "v": 4 * x}
         given: dict[str, Any] = {
-            r: self.way.lay(y if by == 1 else y * by)
-            for r, (y, by) in laid.items()
-            if r in roles
+            role: self.way.lay(y) for role, y in laid.items() if role in roles
         }
         if "qkv" in roles:
             packed = [x.transpose(1, 2) * 2**i for i in range(3)]
@@ -277,17 +272,15 @@ class Reader:
 
     def x(self, call: Call) -> Tensor:
         """The content, [batch, heads, length, dim]."""
-        x = self.drawn_of(call, call.heads, call.length, self.width)
-        return x.to(call.device, call.dtype)
+        return self.drawn_of(call, call.heads, call.length, self.width)
 
     def drawn_of(self, call: Call, *shape: int) -> Tensor:
         """Content of each sequence, whatever those beside it are."""
-        if not call.content:
-            return self.plain((call.batch, *shape))
-        seeds = range(1, call.batch + 1)
-        return torch.stack(
-            [i * noise(*shape, seed=9 * call.content + i) for i in seeds]
-        )
+        first, seeds = 9 * call.content, range(1, call.batch + 1)
+        x = self.plain((call.batch, *shape))
+        if call.content:
+            x = torch.stack([i * noise(*shape, seed=first + i) for i in seeds])
+        return x.to(call.device, call.dtype)
 
     def plain(self, shape: tuple[int, ...]) -> Tensor:
         """The usual content: the same at every position."""
@@ -339,7 +332,7 @@ class Reader:
             if late or self.swapped(way, bool(tried)):
                 continue
             self.way = way
-            self.kept.clear()
+            self.forget()
             try:
                 if self.tells(self.answer(Call(way.length))):
                     self.doubt = self.doubted(tried, refusals)
@@ -351,9 +344,9 @@ class Reader:
                 refusals.append(refusal)
         if wrong or not tried:
             self.way = wrong[0][1] if wrong else self.way
-            raise wrong[0][0] if wrong else self.refused(refusals)
+            raise wrong[0][0] if wrong else self.refusing(refusals)
         self.way = tried[0]
-        self.kept.clear()
+        self.forget()
 
     def doubted(self, tried: list[Way], refusals: list[Exception]) -> str:
         """What the usual order of axes came to, where another was taken."""
@@ -364,7 +357,11 @@ class Reader:
         lost = "heads" in {*usual} - {*self.way.axes}
         return f"it raises {refusals[0]}" if misfit and lost else ""
 
-    def refused(self, refusals: list[Exception]) -> RefusedError:
+    def forget(self) -> None:
+        """All answers, where it is called in another way."""
+        self.kept, self.refused = {}, {}
+
+    def refusing(self, refusals: list[Exception]) -> RefusedError:
         """What was tried, what it raised, and what would help."""
         given = ", ".join(self.signature.required) or "nothing"
         raised = f"; the first raised {refusals[0]}" if refusals else ""
@@ -394,7 +391,7 @@ class Reader:
         way, usual = self.way, self.call()
         for batched in (False, True):
             self.way = replace(way, batched=batched)
-            self.kept.clear()
+            self.forget()
             with contextlib.suppress(ForeignError, UnaskedError):
                 said = self.answer(usual.but(positions=(*range(usual.length),)))
                 if not self.differ(said, self.answer(usual)):
@@ -471,13 +468,13 @@ class Reader:
     @cached_property
     def trained(self) -> bool:
         """Whether training changes the answer."""
-        module = self.build()
-        own = [p for p in module.parameters() if p.requires_grad]
+        if not any(p.requires_grad for p in self.begun.parameters()):
+            return False
+        module, call = self.build(), self.call()
         with torch.no_grad():
-            for p in own:
+            for p in (p for p in module.parameters() if p.requires_grad):
                 p.uniform_(-1, 1)
-        call = self.call()
-        return bool(own) and self.differ(self.rows(module, call), self.begins(call))
+        return self.differ(self.rows(module, call), self.begins(call))
 
     def rows(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Array:
         """The answer of this module, in float64."""

@@ -258,7 +258,7 @@ def line(j: Array, logs: Array) -> tuple[float, float, Array]:
 
 def series_of(slope: float, start: float, pairs: float) -> Iterator[Series]:
     """A straight line of logarithms, in rounder numbers first."""
-    exact = math.exp(min(start, 60))
+    exact = math.exp(float(np.clip(start, -60, 60)))
     round_ = 1 / float(f"{1 / exact:.4g}") if exact < 1 else float(f"{exact:.4g}")
     named = [u for u in (1.0, *UNITS) if abs(exact / u - 1) < 0.005]
     for digits, spacing in product((1, 2, 3, 9), SPACINGS):

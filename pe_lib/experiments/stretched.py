@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from pe_lib._arguments import as_choice
 from pe_lib.beyond import scaling
-from pe_lib.experiments.attention import AS_IT_IS, Intervention, causal_bias, cos_sin
+from pe_lib.experiments.attention import causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.model import Positions, Transformer
 from pe_lib.experiments.training import Score, score_rows
@@ -169,25 +169,22 @@ def share_right(
     *,
     seeds: Sequence[int],
     words: int = TEST_WORDS,
-    at_once: int | None = None,
-    intervention: Intervention = AS_IT_IS,
 ) -> Array:
     """Right answers of each reader at length n: the second half asks, needle at 0.
 
-    `seeds` draw the texts, `at_once` together (as many as have 1,024 words, unless it
-    is given); the same texts for every model, rule and base.
+    `seeds` draw the texts; the same texts for every model, rule and base.
     """
     as_choice("task", task, TASKS)
     half, positions = n // 2, rotary(frequencies, n)
     right, asked = torch.zeros(len(seeds)), 0
     generators = [torch.Generator().manual_seed(2_000_000 + seed) for seed in seeds]
-    count = at_once or max(1, 1_024 // n)
+    count = max(1, 1_024 // n)
     while asked < words:
         tokens, _ = texts(n, count, generators, needle_at=0)
         tokens[:, :, half:, 1] = SYMBOLS + TASKS.index(task)
         symbols = tokens[..., 0]
         lag, needle = symbols[..., half - LAG : n - LAG], symbols[..., :1]
-        guess = model(tokens, positions, intervention)[:, :, half:].argmax(-1)
+        guess = model(tokens, positions)[:, :, half:].argmax(-1)
         right += (guess == (lag if task == "lag" else needle)).flatten(1).sum(1)
         asked += count * (n - half)
     return (right.double() / asked).numpy()

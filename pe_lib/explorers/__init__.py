@@ -13,6 +13,7 @@ global names, so several can stand on one page. Its colours are the page's varia
 from pe_lib.explorers.bench import Bench
 from pe_lib.explorers.dial import Dial
 from pe_lib.explorers.patches import Patches
+from pe_lib.explorers.penalty import Penalty
 from pe_lib.explorers.plane import Plane
 from pe_lib.explorers.stretch import Stretch
 from pe_lib.explorers.ten_drawings import (
@@ -37,6 +38,7 @@ __all__ = [
     "Galaxy",
     "Hero",
     "Patches",
+    "Penalty",
     "Plane",
     "Rotary",
     "Shuffle",

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
+from torch.jit import is_tracing  # type: ignore[attr-defined]
 
 from pe_lib import _arguments
 from pe_lib._arguments import as_integer, short_repr
@@ -114,8 +116,7 @@ def ends_of(positions: Tensor) -> tuple[int, int] | None:
 
 def is_traced() -> bool:
     """Whether a program is written down from this call, for other shapes too."""
-    compiled = torch.compiler.is_compiling()
-    return compiled or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return is_compiling() or is_tracing()  # type: ignore[no-untyped-call]
 
 
 def with_float64(device: torch.device) -> torch.device:

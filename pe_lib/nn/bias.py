@@ -146,7 +146,7 @@ class _Bias(nn.Module):
 
     @property
     def _device(self) -> torch.device:
-        return [*self.parameters(), *self.buffers()][0].device
+        raise NotImplementedError
 
     def _values(self, offsets: Tensor) -> Tensor:
         """The bias of offsets [..., q, k]: [..., num_heads, q, k]."""
@@ -215,6 +215,10 @@ class AlibiBias(_Bias, Tabled):
     def slopes(self) -> Tensor:
         """The slope of each head, [num_heads]."""
         return self.table
+
+    @property
+    def _device(self) -> torch.device:
+        return self.table.device
 
     def _fill(self, table: Tensor) -> None:
         table.copy_(self._exact[0])
@@ -309,6 +313,10 @@ class T5Bias(_Bias):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._move_starts()
         return self
+
+    @property
+    def _device(self) -> torch.device:
+        return self.weight.device
 
     def _values(self, offsets: Tensor) -> Tensor:
         exact = self.weight.dtype == torch.float64

@@ -213,7 +213,7 @@ class RotaryEmbedding(Tabled):
         given = positions, offset, cos_sin
         parts = self._parts("queries", queries, given)
         turned = self._turned("queries", queries, parts)
-        if wide_of(keys) != wide_of(queries):
+        if keys.dtype != queries.dtype and wide_of(keys) != wide_of(queries):
             parts = self._parts("keys", keys, given)
         return turned, self._turned("keys", keys, parts)
 
@@ -291,12 +291,16 @@ class RotaryEmbedding(Tabled):
     def _parts(self, name: str, x: Tensor, given: Given) -> Sequence[Tensor]:
         """What turns positions [length] or [batch, length], from the table if there."""
         positions, offset, cos_sin = given = self._checked(name, x, given)
-        table = self._ready() if cos_sin is None else None
-        if table is None or table.dtype != wide_of(x) or table.device != x.device:
-            table = None
-        rows = self._looked_up(table, positions, x.shape[-2], offset)
-        if rows is not None:
-            return parts_of(rows, self.layout)
+        table = self._ready()
+        if (
+            cos_sin is None
+            and table is not None
+            and table.dtype == wide_of(x)
+            and table.device == x.device
+        ):
+            rows = self._looked_up(table, positions, x.shape[-2], offset)
+            if rows is not None:
+                return parts_of(rows, self.layout)
         return laid_out(*self._angles(x, given), self.layout)
 
     def _angles(self, x: Tensor, given: Given) -> CosSin:

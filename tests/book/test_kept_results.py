@@ -16,6 +16,7 @@ from evidence import (
     opened_controls,
     opened_gap,
     opened_long,
+    readers,
     runs,
     whole,
 )
@@ -169,7 +170,7 @@ def test_a_model_is_kept_in_one_piece(
 MADE = [
     *(
         (BEYOND / f"{name}.csv", f"{maker.COMMAND} {name}", maker, tolerance)
-        for maker in (opened, opened_controls, opened_gap)
+        for maker in (opened, opened_controls, opened_gap, readers)
         for name, tolerance in maker.TOLERANCES.items()
     ),
     (

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from pe_lib import angular_frequencies
-from pe_lib.experiments import held, matrices, stretched
+from pe_lib.experiments import matrices, stretched
 from tests.experiments.helpers import DATA, generator
 
 
@@ -96,5 +96,3 @@ def test_unknown_schemes_are_refused_before_training(scheme, monkeypatch):
     few = {"rate": 0.01, "seeds": 1, "test_lengths": (64,)}
     with pytest.raises(ValueError, match=r"(task|rule) must be .*got"):
         stretched.measure([scheme], base=1e4, **few)
-    with pytest.raises(ValueError, match=r"(task|held) must be .*got"):
-        held.measure([scheme], longest=64, turns_of=64, **few)

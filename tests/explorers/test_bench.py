@@ -1,7 +1,9 @@
 """The bench against ``pe_lib``: every encoding, head and lamp, at 2 to 64 words."""
 
 import json
+import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -131,3 +133,13 @@ def test_no_matrix_moves_the_digits():
     P = table("binary", 5)
     found, *_ = np.linalg.lstsq(P[:-1], P[1:], rcond=None)
     assert np.abs(P[:-1] @ found - P[1:]).max() > 0.1
+
+
+def test_swapped_words():
+    """New and old change places, on the page without positions alone."""
+    for page, swapped in product(range(8), (False, True)):
+        state = {"page": page, "home": page, "swapped": swapped}
+        svg = drawing.view("bench", state)["svg"]
+        words = re.findall('<text class="word"[^>]*>([^<]*)', svg)
+        first, fourth = ("old", "New") if swapped and not page else ("New", "old")
+        assert words == [first, "York", "beats", fourth, "York"]

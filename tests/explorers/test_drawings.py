@@ -53,6 +53,7 @@ def test_html_keeps_to_itself(one):
     assert html.startswith(f'<div class="pe-explorer" data-drawing="{one._name}"')
     assert not re.search(r'https?:|@import|url\(| id="| on\w+="', html)
     script = html.partition("<script>")[2]
+    assert f"drawings.{one._name} = " in script and "\nbeginAll();\n" in script
     assert script == type(one)()._repr_html_().partition("<script>")[2]
     assert eval(repr(one), vars(explorers)) == one
     assert f'<span class="line">{one}</span>' in html
@@ -86,8 +87,9 @@ def test_every_handle_over_its_range(name, state):
 
 @pytest.mark.parametrize("wrong", ["text", 2.0, True, None, 1, 65, [1]])
 def test_wrong_arguments_are_refused(wrong):
-    for name in ("page", "words"):
-        with pytest.raises((TypeError, ValueError), match=f"^{name} must .*got "):
+    for name, kind in (("page", str), ("words", int)):
+        error = ValueError if type(wrong) is kind else TypeError
+        with pytest.raises(error, match=f"^{name} must .*got "):
             Bench(**{name: wrong})
 
 

@@ -156,6 +156,8 @@ def test_straight_line():
         scores = left + (right - left) * (60 + 120 * np.arange(5) - 38) / 524
         heights = np.ravel(drawn(shown["svg"], "(?:score|best)", "cy"))
         np.testing.assert_allclose(heights, 200 - 70 * scores, atol=0.051)
+        aim = drawn(shown["svg"], "aim")[0][0]
+        assert words(shown["svg"], "word aimed") == ["old"] and aim == 60 + 3 * 120
         best = np.flatnonzero(scores > scores.max() - 1e-9)
         assert len(best) == 5 or best.tolist() in ([0], [4])
         end = f"{WORDS[best[0]]} at {best[0]}: an end."
@@ -254,6 +256,47 @@ def test_two_hands():
         if shown["reached"]:
             won.append(slow)
     assert won == [0.39]
+
+
+def test_penalty():
+    """Both curves and all dots, from the kept means and the kept attention."""
+    kept = {}
+    for name in ("smollm_means", "smollm_gap_heads"):
+        lines = (STORED.parent / f"{name}.csv").read_text("utf-8").splitlines()
+        kept[name] = list(csv.DictReader(line for line in lines if line[0] != "#"))
+    means = np.array([complex(float(row["real"]), float(row["imaginary"]))
+                      for row in kept["smollm_means"]])  # fmt: skip
+    omega = angular_frequencies(64, base=100_000)
+    heads = {int(row["gap"]): row for row in kept["smollm_gap_heads"]
+             if (row["layer"], row["head"]) == ("21", "0")}  # fmt: skip
+    offsets = 1 + 99 * np.arange(340)
+    parts = (means * np.exp(1j * np.outer(offsets, omega))).real
+    svg, won = view("penalty")["svg"], set()
+    ((_, all_pairs), (_, pair_22), (at, share)), (there, height) = (
+        [
+            curve.reshape(-1, 2).T
+            for curve in drawn(svg, "missed") + drawn(svg, "curve")
+        ],
+        np.transpose([np.ravel(drawn(svg, "solid", c))[:-1] for c in ("cx", "cy")]).T,
+    )
+    for line, m in (all_pairs, parts.sum(1)), (pair_22, parts[:, 22]):
+        assert np.abs((246 - line) / 5 - (m - m[0])).max() < 0.06
+    shown = {gap: row for gap, row in heads.items() if gap <= 32_768}
+    assert len(there) == len(shown) == 15
+    for gap, row in shown.items():
+        x = 50 + (gap + 1152) / 68
+        near = np.abs(there - x).argmin()
+        assert abs(there[near] - x) < 0.06
+        assert abs((530 - height[near]) / 110 - float(row["measured"])) < 0.001
+        if gap < 32_768:
+            predicted = (530 - share[np.abs(at - x).argmin()]) / 110
+            assert abs(predicted - float(row["predicted"])) < 0.02
+        said = view("penalty", distance=gap + 1152)
+        found = numbers(said["sentence"])
+        expected = gap + 1152, float(row["predicted"]), float(row["measured"])
+        np.testing.assert_allclose(found[[0, 2, 3]], expected, atol=0.02)
+        won |= {gap} if said["reached"] else set()
+    assert won == {20_480}
 
 
 def test_stretch():

@@ -28,6 +28,7 @@ def test_the_lines_of_pytorch():
     for one, other in (
         (names["turned_q"], plain_q),
         (names["keys"], rotary.rotate(every_k)),
+        (names["fewer"], rotary.rotate(every_k[..., 4:, :])),
         (names["padded_k"][1], plain_k[1]),
         (names["padded_k"][0, :, 3:], rotary.rotate(k[:, :, 3:])[0]),
         *zip(names["program"].module()(*x), rotary(*x), strict=True),

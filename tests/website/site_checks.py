@@ -315,10 +315,10 @@ alt_texts = _asks("alt_texts", SHORTEST_ALT)
 """Pictures that say nothing, or too little, to somebody who cannot see them."""
 frame = _asks("frame", TARGET)
 """Controls of the bar and of the path that a finger misses."""
-
-
 out_of_cards = _asks("out_of_cards")
 """What sticks out of an explorer's card."""
+bench = _asks("bench")
+"""Where the bench of a page of the path is not in sight."""
 
 
 def overflow(seen: Visit) -> list[str]:
@@ -377,9 +377,9 @@ def heading_sizes(seen: Visit) -> list[str]:
 
 def description(seen: Visit) -> list[str]:
     """A title and a description, in words."""
-    title = seen.page.title()
-    meta = seen.page.locator('meta[name="description"]')
-    texts = [e.get_attribute("content") or "" for e in meta.all()]
+    every = """[document.title, [...document.querySelectorAll(
+        "meta[name=description]")].map((e) => e.content)]"""
+    title, texts = seen.page.evaluate(every)
     faults = [] if title.strip() else ["no title"]
     if len(texts) != 1 or len(texts[0]) < 20:
         faults.append(f"description: {texts}")

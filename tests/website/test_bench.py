@@ -1,4 +1,4 @@
-"""The bench of the path: beside the text, or a strip; what was found stays found."""
+"""The bench of the path: what was found stays found; test_site.py says where it is."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 import manuscript
 from pe_lib.explorers import Bench
 from pe_lib.explorers.bench import PAGES
-from tests.website.site_checks import PHONE, WIDE, resize
+from tests.website.site_checks import PHONE
 
 PATH = manuscript.read().path_pages
 BENCH = '.bench > [data-drawing="bench"]'
@@ -27,21 +27,8 @@ def test_each_page_of_the_path_has_its_own():
 
 
 @pytest.mark.parametrize("name", [PATH[0].name, PATH[-1].name])
-def test_beside_the_text_or_a_strip(at, name):
-    """On the first screen and on the last, right of all text; on a phone below it,
-    where goal, drawing and answer fit one screen."""
-    page = at(name).page
-    text = box(page, "main h1")
-    for scrolled in (0, 1500, 10**6):
-        page.evaluate(f"scrollTo(0, {scrolled})")
-        bench = box(page, BENCH)
-        assert bench["x"] >= text["x"] + 600 and bench["x"] + bench["width"] <= WIDE
-        assert 0 <= bench["y"] < bench["y"] + bench["height"] <= 800
-    resize(page, PHONE)
-    page.evaluate("scrollTo(0, 0)")
-    strip, summary = box(page, ".bench"), box(page, ".bench > summary")
-    assert summary["height"] <= 74 and summary["y"] > text["y"]
-    assert strip["x"] >= 0 and strip["x"] + strip["width"] <= PHONE
+def test_goal_drawing_and_answer_fit_a_phone(at, name):
+    page = at(name, width=PHONE).page
     assert "head" in page.locator(f"{BENCH} > .note").text_content()
     top, answer = box(page, f"{BENCH} .goal"), box(page, f"{BENCH} output")
     assert answer["y"] + answer["height"] - top["y"] <= 664 - 44

@@ -48,17 +48,6 @@ def test_without_script_all_claims_are_there(alone: Alone) -> None:
     assert entries.last.is_visible()
 
 
-def test_the_marks_stay_in_sight(at: Opener) -> None:
-    """A row per topic, which leads there; no row of marks is broken."""
-    page = at(LEDGER).page
-    marks = page.locator(".claim-marks")
-    assert marks.locator("a").count() == len(claims.topics(BOOK.claims))
-    heights = "all => Math.max(...all.map((x) => x.offsetHeight))"
-    assert marks.locator("span").evaluate_all(heights) < 30
-    page.evaluate("scrollTo({top: 4000, behavior: 'instant'})")
-    assert 0 <= marks.bounding_box()["y"] < 100
-
-
 def test_buttons_count_what_they_show(page: Any) -> None:
     """The counts are those of the files, then of what a word leaves; or all again."""
     count = Counter(colour(claim.verdict) for claim in BOOK.claims.values())
@@ -72,7 +61,6 @@ def test_buttons_count_what_they_show(page: Any) -> None:
         assert page.locator(f".claim-entry.{kind}:visible").count() == number
         shown = page.locator(".claim-filter output").inner_text()
         assert shown == f"{number} of {len(BOOK.claims)} claims"
-        assert page.locator(".claim-marks .dim").count() == len(BOOK.claims) - number
     page.fill(".claim-filter input", "sine")
     for kind in ("no", "part", ""):
         button = page.locator(f".claim-filter [role=group] button[value='{kind}']")
@@ -88,8 +76,7 @@ def test_buttons_count_what_they_show(page: Any) -> None:
 def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
     """In any order, in the sentence or its reason; a topic without any is gone, too.
 
-    The filter leaves room for what it finds: the first is in sight on a phone. It
-    stands in the address, and comes back with it.
+    The filter leaves room for what it finds: the first is in sight on a phone.
     """
     shown = page.locator(".claim-entry:visible")
     page.fill(".claim-filter input", "table learned")
@@ -101,9 +88,6 @@ def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
     headings = page.locator("section > section:has(.claim-entry) > h2:visible")
     assert 0 < headings.count() < len({c.question for c in BOOK.claims.values()})
     assert shown.first.bounding_box()["y"] < 844 - 100  # two lines and a half
-    left = shown.count()
-    page.reload()
-    assert shown.count() == left and "word=BFLOAT16" in page.url
 
 
 def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
@@ -115,12 +99,6 @@ def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
     page.fill(".claim-filter input", "xyzzy")
     output.filter(has_text="none has “xyzzy”").wait_for()
     assert page.locator(".claim-entry:visible").count() == len(BOOK.claims)
-
-
-def test_an_address_has_its_word(at: Opener) -> None:
-    """Also one that no claim has, as the page writes it there."""
-    page = at(LEDGER, query="?word=positonal").page
-    page.locator("output", has_text="“positonal” taken for “position").wait_for()
 
 
 def test_an_address_shows_its_claim_in_spite_of_the_filter(page: Any) -> None:
@@ -148,10 +126,9 @@ def test_the_sentence_on_top_counts_the_files() -> None:
     """All of them, by verdict; what is open, where anything is."""
     verdicts = ["true", "true", "true if so", "not as stated"]
     few = {str(i): replace(FIRST, verdict=v) for i, v in enumerate(verdicts)}
-    text, marks = claims.summary(few).split("\n\n")
+    text = claims.summary(few)
     assert text.startswith("Of these 4 claims **2 are true as stated**. In 1 <ins>we")
     assert "1 <del>we strike out</del>" in text and "cannot be decided" not in text
-    assert [marks.count(f"badge {kind}") for kind in WORDS] == [2, 1, 1, 0]
     few["4"] = replace(FIRST, verdict="open")
     assert ". 1 cannot be decided yet." in claims.summary(few)
 

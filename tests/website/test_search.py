@@ -101,7 +101,7 @@ def with_others(text: str) -> str:
 def test_a_heading_that_was_asked_is_first(
     ask: Ask, sections: list[dict[str, Any]]
 ) -> None:
-    """Every one that no other section has, however short."""
+    """Every one that no other section has, however short; so each of the FAQ."""
     missed = [
         section["heading"]
         for section in unique(sections)
@@ -125,11 +125,6 @@ def answers(sections: list[dict[str, Any]]) -> dict[str, int]:
 def shows(answer: dict[str, Any], entry: int, most: int) -> bool:
     """Whether an entry is listed among the first pages."""
     return entry in (each["id"] for page in answer["pages"][:most] for each in page)
-
-
-def test_each_question_of_the_faq(ask: Ask, answers: dict[str, int]) -> None:
-    """Asked by the word, its answer is the first."""
-    assert not [title for title in answers if not shows(ask(title), answers[title], 1)]
 
 
 def test_each_question_in_other_words(ask: Ask, answers: dict[str, int]) -> None:
@@ -183,7 +178,7 @@ def test_short_words_are_not_repaired(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", [str, letters_lost, letters_swapped, words_begun, with_others]
+    "spoil", [letters_lost, letters_swapped, words_begun, with_others]
 )
 def test_forgives(
     ask: Ask, sections: list[dict[str, Any]], spoil: Callable[[str], str]

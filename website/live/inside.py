@@ -36,7 +36,6 @@ FETCHED = {"mpmath", "scipy", "sympy"}
 NOT_HERE = "{} is not in the Python of a page; save the page as a notebook to use it."
 NOT_FETCHED = "{} is fetched when a cell imports it by name, and could not be had now."
 NO_INPUT = "input() cannot ask on a page: write the value into the cell."
-NO_EXIT = "exit() ends nothing on a page: Reset gives a fresh Python."
 NO_FONT = "A font that matplotlib looks for is not here; DejaVu Sans takes its place."
 BFLOAT16 = object()
 """Stands for ml_dtypes.bfloat16, which NumPy does not know here."""
@@ -62,30 +61,25 @@ def _send(output: dict[str, Any]) -> None:
         data = data[_write(1, data) :]
 
 
-class Stream(io.TextIOBase):
+class Stream(io.StringIO):
     """Standard output or error of a cell: keeps a little, sends the rest on."""
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
-        self.waiting = ""
 
     def write(self, text: str) -> int:
         """Print."""
-        self.waiting += text
-        if len(self.waiting) > 4000:
+        if super().write(text) and self.tell() > 4000:
             self.flush()
         return len(text)
 
     def flush(self) -> None:
         """Send what was kept."""
-        text, self.waiting = self.waiting, ""
-        for at in range(0, len(text), PIECE):
-            piece = text[at : at + PIECE]
-            _send({"output_type": "stream", "name": self.name, "text": piece})
-
-    def writable(self) -> bool:
-        """It is."""
-        return True
+        if text := self.getvalue():
+            self.seek(0)
+            self.truncate()
+            _send({"output_type": "stream", "name": self.name, "text": text})
 
 
 STREAMS = (Stream("stdout"), Stream("stderr"))
@@ -147,7 +141,6 @@ def prepare() -> None:
     time.sleep = sleep  # type: ignore[assignment]
     os.environ["MPLBACKEND"] = "module://website.live.backend"
     builtins.input = ask
-    builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
     logging.getLogger("matplotlib.font_manager").addFilter(is_first)
     display, ipython = map(types.ModuleType, ("IPython.display", "IPython"))
     vars(display).update(display=show)
@@ -332,8 +325,6 @@ def wanted(name: str, trace: types.TracebackType | None) -> str:
 
 def sentence(error: BaseException) -> str:
     """What went wrong, in words; what is so only on a page is said as such."""
-    if isinstance(error, SystemExit):
-        return NO_EXIT
     if isinstance(error, ModuleNotFoundError) and error.name:
         inside = error.name.startswith("pe_lib.")  # of its modules those with PyTorch
         package = "torch" if inside else error.name.partition(".")[0]

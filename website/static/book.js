@@ -116,9 +116,6 @@ addEventListener("scroll", () => {
 // A page opens where its address leads; later it glides there.
 addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: true });
 
-const now = find(".rail .now");
-if (now) find(".rail").scrollTop = now.offsetTop - 150;
-
 // A page is done when its end was on the screen; this browser alone keeps that.
 const { name } = find("main").dataset;
 const ends = find(".onward");

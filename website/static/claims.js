@@ -8,10 +8,7 @@
   const buttons = [...form.querySelectorAll("[role=group] button")];
   const output = form.querySelector("output");
   const all = form.querySelector("[type=reset]");
-  const marks = document.querySelectorAll(".claim-marks [data-claim]");
-  const byName = new Map(entries.map((entry) => [entry.id.replace("ledger-", ""), entry]));
-  const asked = new URLSearchParams(location.search);
-  let kind = asked.get("is") ?? "";
+  let kind = "";
 
   const filter = filtered(entries.map((entry) => entry.textContent), (ids, meant) => {
     const found = entries.filter((_, id) => ids.has(id));
@@ -21,13 +18,6 @@
     }
     const shown = new Set(found.filter((entry) => is(entry, kind)));
     for (const entry of entries) entry.hidden = !shown.has(entry);
-    for (const mark of marks) mark.classList.toggle("dim", !shown.has(byName.get(mark.dataset.claim)));
-    const address = new URL(location.href);
-    for (const [key, value] of [["is", kind], ["word", word.value]]) {
-      if (value) address.searchParams.set(key, value);
-      else address.searchParams.delete(key);
-    }
-    if (address.search !== location.search) history.replaceState(null, "", address);
     output.textContent = `${shown.size} of ${entries.length} claims${taken(meant)}`;
     all.hidden = shown.size === entries.length;
   });
@@ -60,19 +50,5 @@
   };
   addEventListener("hashchange", lead);
 
-  // Its link marks a claim, and is ready to be pasted.
-  for (const link of document.querySelectorAll(".claim-entry a[href^='#ledger-']")) {
-    link.addEventListener("click", () => {
-      navigator.clipboard?.writeText(link.href).then(
-        () => {
-          output.textContent = link.textContent = "Link copied";
-        },
-        () => {}, // then the address bar has it
-      );
-    });
-  }
-
-  word.value = asked.get("word") ?? "";
-  show();
   lead();
 }

@@ -168,11 +168,6 @@ export const begin = async (box, base, asked) => {
     if (undone) end("Put back. The next run starts a fresh Python.");
     else showAll();
   };
-  addEventListener("storage", (event) => {
-    const cell = cells.find((each) => key(each) === event.key);
-    if (!cell || cell.editor?.area === document.activeElement) return;
-    change(cell, event.newValue ?? cell.source);
-  });
 
   // --- what a cell says ---
   const ended = ({ state }) => ENDED.has(state);

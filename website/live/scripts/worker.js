@@ -26,14 +26,6 @@ let left = MOST;
 
 const send = (kind, what = {}) => postMessage({ kind, ...what });
 
-// Whether it is what its name says; a site without https gives no means to tell.
-const whole = async (file, data) => {
-  if (!crypto.subtle) return data.size === file.bytes;
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await data.arrayBuffer()));
-  const start = Array.from(hash.slice(0, 4), (byte) => byte.toString(16).padStart(2, "0"));
-  return file.name.includes(`-${start.join("")}.`);
-};
-
 // A file, unpacked: from the browser's cache, or from the site, and then kept.
 const load = async (file, count, anew = false) => {
   const hit = anew ? null : await store?.match(file.url).catch(() => null);
@@ -53,7 +45,7 @@ const load = async (file, count, anew = false) => {
   const data = new Blob(parts);
   const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
   const packed = first === 0x1f && second === 0x8b; // or a server unpacked it on the way
-  if (packed ? !(await whole(file, data)) : got < file.bytes) {
+  if (packed ? got !== file.bytes : got < file.bytes) {
     if (!hit) throw new Error(`${file.name} is damaged or incomplete`);
     count(-got);
     return load(file, count, true);
