@@ -7,7 +7,8 @@
 SmolLM2-135M-Instruct, a copy in 4 bits, was trained with a context of 8,192 tokens. It
 reads 1,536 tokens of a text, and the next 768 as if so many positions lay between the
 two parts, the *gap*. For keys of the first part, pairs can be *held* at the angle of an
-offset. Each function named in TOLERANCES writes one file.
+offset. And it reads the ends of longer texts alone, a *fresh start*. Each function
+named in TOLERANCES writes one file.
 
 The windows are drawn here, with a seed that nothing else uses; the texts are this
 book's older pages, later ones, and the models' licences.
@@ -22,7 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from evidence import BEYOND, opened, opened_long
 from evidence.opened_long import CONTEXT, OLD, PAIRS, numbers
@@ -34,6 +35,7 @@ TOLERANCES = {
     "smollm_gap": "0.02 of a loss, 0.02 of a share",
     "smollm_means": "0.02 of a score",
     "smollm_gap_heads": "0.02 of a share",
+    "smollm_fresh": "0.02 of a loss",
 }
 """How far a rerun elsewhere may be off; the head of each file says it."""
 TEXTS = opened_long.TEXTS | {"licences": BEYOND / "LICENSE-models.txt"}
@@ -299,6 +301,31 @@ def smollm_gap_heads() -> Iterator[list[str]]:
                 found = inside[at], expected[at], shares[at]
                 row = [layer, head, condition.gap, *(f"{x:.4f}" for x in found)]
                 yield [str(x) for x in row]
+
+
+@torch.no_grad()
+def fresh(text: Tensor, last: int) -> Array:
+    """The last losses of a text that is read from its beginning, at position 0."""
+    own = torch.arange(len(text) - 1)[:, None].repeat(1, PAIRS)
+
+    def attend(_: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        k, v = (x.repeat_interleave(GROUP, 0) for x in (rotated(k, own), v))
+        q, k, v = (x[None] for x in (rotated(q, own), k, v))  # so it is kept in blocks
+        return scaled_dot_product_attention(q, k, v, is_causal=True)[0]
+
+    logits = smollm.through_layers(smollm.load(), text[:-1], attend, last=last)
+    each: Array = cross_entropy(logits, text[-last:], reduction="none").double().numpy()
+    return each
+
+
+def smollm_fresh() -> Iterator[list[str]]:
+    """The loss at the end of the long texts, if the tokens far before are not read."""
+    yield ["text", "read", "loss"]
+    for name in opened_long.TEXTS:
+        text = opened_long.tokens(name)[-CONTEXT - 1 :]
+        loss = fresh(text, opened_long.BLOCK).mean()
+        print(name, f"{loss:.4f}", flush=True)
+        yield [name, str(CONTEXT), f"{loss:.4f}"]
 
 
 if __name__ == "__main__":

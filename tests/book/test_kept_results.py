@@ -269,6 +269,7 @@ def test_without_a_gap_a_window_is_read_as_a_text(
     logits = smollm.forward(smollm.load(), window.text[None, :-1])
     expected = cross_entropy(logits[0], window.text[1:], reduction="none")[40:]
     assert np.abs(each - expected.numpy()).max() < 1e-3
+    assert np.abs(opened_gap.fresh(window.text, 24) - expected.numpy()).max() < 1e-3
     if held != "none":
         same = window.read(opened_gap.Condition(0, held, 0))[0]
         assert np.abs(same - each).max() > 1e-3
