@@ -5,7 +5,7 @@
 {
   const MADE = WORDS.length, DIGITS = 6, TABLE = 2048, STARTS = [0, 1, 5, 483, 2040, 2044];
   const NAMES = ["none", "counting", "normalised", "binary", "dials", "formula", "rotation", "module"];
-  const LAMPS = ["unique", "equal norm", "one matrix"];
+  const LAMPS = ["unique", "equal norm", "shift matrix"];
 
   // Encodings: a row per position. Between dials and formula the frequencies glide.
   const DIALS = range(3).map((j) => TURN / 2 ** (j + 1)), FORMULA = frequencies(3);
@@ -227,17 +227,17 @@
     none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: " : "Positions say nothing here: "}by place alone, each word attends to all ${state.words} alike. No lamp is lit: these three are what an encoding will need.`,
     counting: (state, now) => (state.squared
       ? `With t² beside t, this head is right at every length: ${lower(score(now))} The price: ${state.words - 1} brings ${((state.words - 1) ** 2).toLocaleString("en")}.`
-      : `${score(now)} The largest number wins.${state.words > 2 ? " No head on counting gets more than one right (theorem)." : ""}`),
+      : `${score(now)} The largest number wins.${state.words > 2 ? " No head on t alone gets more than one right (theorem)." : ""}`),
     normalised: ({ words }, now) => {
       const back = (words - 1) * QUARTER, steps = back === 1 ? "one word" : `${Number.isInteger(back) ? number(back) : back} words`;
-      return words === MADE ? `This head, made at five words, looks a quarter of the text back, to the ring: one word. ${score(now)}`
+      return words === MADE ? `With its square beside it, as t² before, this head looks a quarter of the text back, to the ring: one word. ${score(now)}`
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Outlined digits flip together: a carry. Six digits serve up to 64 words; the text begins with three.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Outlined digits flip together: a carry. Six digits serve up to 64 words; the page begins with three.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
-      return `This head fails: query ${first} ${astray}. ${score(now)}${words > 6 ? " From seven words on every head does (theorem)." : ""}`;
+      return `This head fails: query ${first} ${astray}. ${score(now)}${words > 6 ? " From seven words on every head fails (theorem)." : ""}`;
     },
     dials: (_, now) => (now.hits === now.of ? `One rotation takes every encoding to the next. ${score(now)}`
       : `After eight words all hands are back at twelve, so keys 0 and 8 are equal, for every head (theorem). ${score(now)}`),
@@ -260,7 +260,7 @@
     dials: ["Find the shortest text at which a lamp goes out.", ({ words }) => words === 9, "<b>Nine: not unique any more.</b> The rest still holds."],
     formula: ["Try to break this head, with up to 64 words.", ({ words, free }) => words === 64 && !free, "<b>63 of 63.</b> Now fit a head freely."],
     rotation: ["Drag the tip of the last arrow three words back.", ({ k }) => k === 3, "<b>The same three turns for all words.</b>"],
-    module: ["Drag the start, at the right, to the end of the buffer.", (_, { refused }) => refused, "<b>Refused,</b> where a slice would be silently empty."],
+    module: ["Drag the start, at the right, to the end of the buffer.", (_, { refused }) => refused, "<b>Refused,</b> where a slice would silently be too short."],
   };
 
   // The row of all encodings: those of later pages are pale.
@@ -281,9 +281,9 @@
 
   drawings.bench = {
     size: [260, 404],
-    alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: dark to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, one matrix.",
+    alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: dark to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
-    note: "The <b>head</b>, one matrix made at five words, draws the arrows. <b>Lamps</b>: what holds for all encodings.",
+    note: "The <b>head</b>, made at five words, draws the arrows: plum is wrong, dashed a draw. <b>Lamps</b>: what all rows have.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
     start: { home: 0, page: 0, words: MADE, k: 1, start: 0, squared: false, swapped: false, free: false, query: -1 },
     known: (given) => {
@@ -297,7 +297,7 @@
       const names = places.map(({ y, h }, t) => (h < 14 ? "" : text(50, y + 6, t < MADE ? WORDS[orderOf(state)[t]] : t, t === query ? "picked" : t < MADE ? "word" : "count")));
       const gap = places[MADE]?.h < 14 ? text(44, (places[MADE].y + places[words - 1 - LAST].y) / 2 + 6, "⋮", "count") : "";
       const found = arrowsOf(state, now, places), arrows = found.map(([kind, s, t, share]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query ? 1 : share, t === query));
-      const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 75, 179][i], 390) + text([16, 85, 189][i], 395, lamp, now.lamps[i] ? "lit" : "unlit"));
+      const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 74, 173][i], 390) + text([16, 84, 183][i], 395, lamp, now.lamps[i] ? "lit" : "unlit"));
       return {
         svg: tabs(state) + text(0, 64, TITLES[name](state), "title") + beam.join("") + places.map((row, t) => GLYPHS[name](t, row, state)).join("") +
           (places[MADE]?.h < THIN ? BETWEEN[name]?.(state, places) ?? "" : "") + names.join("") + gap + arrows.join("") +
