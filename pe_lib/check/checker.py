@@ -131,7 +131,8 @@ def check(
                     return Report(name, kind, d_model, r.called, None, (mixed,))
                 raise RefusedError(
                     f"What comes back is no sum of {r.thing} and its {r.more}. Check "
-                    f"the {r.more} without what follows it."
+                    f"the {r.more} without what follows it, or give another kind "
+                    f"({', '.join(k for k in READERS if k != kind)})."
                 )
             found = run_all(chosen, r)
             called, name = r.called, type(r.first).__name__

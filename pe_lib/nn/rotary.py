@@ -150,7 +150,8 @@ class RotaryEmbedding(Tabled):
         the rules "default", "linear", "llama3", "yarn", "proportional", "dynamic" and
         "longrope"; the width of a head and the share that turns. What is not
         understood is an error. Options are `max_length`, `seq_dim`, `device` and
-        `dtype` of the module.
+        `dtype` of the module; `max_length` is 2048 whatever a configuration says, for
+        it limits exported programs alone.
 
         `layout` must be given where it is not known from `model_type`; `layer_type`
         where kinds of layers turn in ways of their own, as in Gemma 3; `length`, that

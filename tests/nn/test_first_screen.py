@@ -25,8 +25,11 @@ def test_the_lines_of_pytorch():
     plain_q, plain_k = rotary(q, k)
     every_k = torch.cat([k, names["next_k"]], -2)
     x = torch.randn(2, 8, 300, 64), torch.randn(2, 2, 300, 64)
+    cos, sin = names["Angles"](names["config"])(q, names["positions"])
+    half = torch.cat([-q[..., 32:], q[..., :32]], -1)  # as transformers rotates
     for one, other in (
         (names["turned_q"], plain_q),
+        (q * cos[:, None] + half * sin[:, None], plain_q),
         (names["keys"], rotary.rotate(every_k)),
         (names["fewer"], rotary.rotate(every_k[..., 4:, :])),
         (names["padded_k"][1], plain_k[1]),
