@@ -255,22 +255,6 @@ def test_chapter(request: Any, site: Site, kind: str, name: str) -> None:
 
 
 @needs_engine
-def test_cells_of_other_chapters(page: Any) -> None:
-    """Each gives what is stored of it, above what it rests on."""
-    for name, wanted in ELSEWHERE:
-        code = BOOK.pages[name].code_cells
-        at = [cell.id for cell in code].index(wanted)
-        sources = [cell.source for cell in code[: at + 1]]
-        needed = cell_dependencies(sources[:-1], sources[-1:])
-        said = steps.write(page, SMALL, "\n".join([*needed, sources[-1]]))
-        assert said == "differs, with your change", (wanted, said)
-        ((_, text),) = extension.stored(code[at])
-        assert steps.result(page, SMALL).inner_text().strip().endswith(text.strip()), (
-            wanted
-        )
-
-
-@needs_engine
 def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
     """An ordinary visit fetches one small script; the button is above the first code.
 
@@ -557,6 +541,25 @@ def test_a_package_that_cannot_be_had(page: Any) -> None:
     assert steps.mark(page, SMALL + 1).startswith("raised NameError")  # needs SMALL
     page.unroute_all()
     assert steps.write(page, SMALL, "import sympy ").startswith("differs")
+
+
+@needs_engine
+def test_cells_of_other_chapters(page: Any) -> None:
+    """Each gives what is stored of it, above what it rests on.
+
+    Below the test above, because here the packages come.
+    """
+    for name, wanted in ELSEWHERE:
+        code = BOOK.pages[name].code_cells
+        at = [cell.id for cell in code].index(wanted)
+        sources = [cell.source for cell in code[: at + 1]]
+        needed = cell_dependencies(sources[:-1], sources[-1:])
+        said = steps.write(page, SMALL, "\n".join([*needed, sources[-1]]))
+        assert said == "differs, with your change", (wanted, said)
+        ((_, text),) = extension.stored(code[at])
+        assert steps.result(page, SMALL).inner_text().strip().endswith(text.strip()), (
+            wanted
+        )
 
 
 # Faults: the page stays as readable as before
