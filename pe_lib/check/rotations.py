@@ -102,6 +102,10 @@ def told_turns(r: Rotary) -> Found:
     mixed = "Columns are mixed by more than two, or not at all: no rotations of pairs."
     if pairs is None or (flaw := no_rotation(m, pairs)):
         return (yield ERROR, mixed if pairs is None else flaw, fix)
+    rest = np.setdiff1d(np.arange(r.width), pairs)
+    if rest.size and not np.diagonal(m, 0, 1, 2)[:, rest].any():
+        what = f"The {rest.size} columns that are not rotated come back as zeros."
+        return (yield ERROR, what, "Return them as they are given.")
     hands = hands_of(m, pairs)
     if len(r.parts) > 1:
         apart = [*told_keys(r, pairs, hands)]

@@ -30,6 +30,9 @@ def looks_like(r: Reader, got: Array, want: Array) -> str:
             return f"the rows are those of positions {shown}{where}"
     off = np.nan_to_num(np.abs(rows - wanted))
     bad_rows = int((off.max(1) > CLOSE * np.abs(wanted).max(initial=1e-3)).sum())
+    if not bad_rows:  # in other heads than the rows are of
+        most = np.nan_to_num(np.abs(got - want)).max(initial=0)
+        return f"numbers differ, by up to {most:.2g}{where}"
     share = f"{bad_rows} of {len(rows)} rows differ"
     return f"{share}, by up to {off.max(initial=0):.2g}{where}"
 

@@ -221,6 +221,8 @@ FAULTS = [
         Rotary, forward=shifted_keys)),
     ("rotary", "warning formula", "Only 32 of 64 columns", make_class(
         Rotary, turn=first_half)),
+    ("rotary", "error formula", "come back as zeros", make_class(
+        Rotary, turn=lambda *given: first_half(*given) * (torch.arange(64) < 32))),
     ("rotary", "warning axes", "all positions are alike", make_class(
         Rotary, forward=along_heads)),
     ("rotary", "warning axes", "it raises", make_class(
