@@ -103,15 +103,15 @@ class TieStops(SphinxPostTransform):
         for formula in self.document.findall(nodes.math):
             if len(formula.astext()) > SHORT:
                 continue
-            place = formula.parent.index(formula)
-            text = formula.parent[place - 1] if place else None
-            if isinstance(text, nodes.Text) and text.endswith("("):
+            around, place = formula.parent, formula.parent.index(formula)
+            before = around[place - 1] if place else None
+            if isinstance(before, nodes.Text) and before.endswith("("):
                 formula["before"] = "("
-                text.parent.replace(text, nodes.Text(text[:-1]))
-            text = formula.next_node(descend=False, siblings=True)
-            if isinstance(text, nodes.Text) and text.startswith(CLOSING):
-                formula["after"] = text[0]
-                text.parent.replace(text, nodes.Text(text[1:]))
+                around[place - 1] = nodes.Text(before[:-1])
+            after = around[place + 1] if place + 1 < len(around) else None
+            if isinstance(after, nodes.Text) and after.startswith(CLOSING):
+                formula["after"] = after[0]
+                around[place + 1] = nodes.Text(after[1:])
 
 
 def close_engine(_app: Sphinx, _exception: Exception | None) -> None:

@@ -193,6 +193,17 @@ def test_a_bracket_stays_with_its_formula():
     assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]
 
 
+def test_a_stop_is_taken_from_where_the_formula_is():
+    """And not from an equal piece of text before it."""
+    first, second = nodes.Text(". "), nodes.Text(". ")
+    strong, formula = nodes.strong("", "Then"), nodes.math("", "x")
+    paragraph = nodes.paragraph("", "", first, strong, formula, second)
+    document = new_document("")
+    document += paragraph
+    katex_math.TieStops.run(SimpleNamespace(document=document))
+    assert [child.astext() for child in paragraph] == [". ", "Then", "x", " "]
+
+
 # The text of a page
 
 
