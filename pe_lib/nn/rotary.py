@@ -39,10 +39,10 @@ class RotaryEmbedding(Tabled):
 
     The module has no parameters, saves nothing, and what it has rotated before
     changes no number. Angles of positions 0 to max_length - 1 are kept ready, in 32
-    bits or more, and whole positions that are given are looked up there on the CPU.
-    Others are computed in each call; where many layers need the same ones,
-    :meth:`cos_sin` computes them once. Of one token, compiled and with its position
-    given, transformers' own module takes about three quarters of the time.
+    bits or more, and whole positions that are given are looked up there on the CPU,
+    unless the call is compiled or exported. Others are computed in each call; where
+    many layers need the same ones, :meth:`cos_sin` computes them once. For one token,
+    compiled and with its position given, transformers' own module is faster.
 
     Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
@@ -53,7 +53,7 @@ class RotaryEmbedding(Tabled):
         How many positions are kept ready, at least 0. No limit, but for a program
         that torch.export wrote down from an example within them. 0 computes all.
         131,072 of 128 numbers are 64 MiB, or 128 in "half_split", which has each twice
-        so that one token costs a quarter less. It is a buffer, which
+        so that one token costs less. It is a buffer, which
         DistributedDataParallel broadcasts: ``broadcast_buffers=False`` spares that.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`; the base is ``theta`` in other
@@ -61,7 +61,7 @@ class RotaryEmbedding(Tabled):
         Mistral, Qwen, Gemma, Phi and GPT-NeoX as transformers has them, "interleaved"
         for GPT-J, Cohere, GLM and Meta's own Llama files, as :meth:`from_config` knows.
         A wrong one raises no error, and scores differ.
-        What was used afterwards is in the module's attribute `frequencies`.
+        The frequencies in use are in the module's attribute `frequencies`.
     attention_factor : float above 0
         Multiplies what is rotated, and so scores by its square. A key from a cache
         that is rotated once more has it twice: :meth:`unrotate` it first. The word is
@@ -183,7 +183,7 @@ class RotaryEmbedding(Tabled):
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, rotated by their positions.
 
-        Raises TypeError if dtypes are not as below, or offset is no integer; ValueError
+        Raises TypeError if a dtype is none of these, or offset no integer; ValueError
         if shapes do not fit, `cos_sin` comes with positions or an offset, or lengths
         differ: :meth:`rotate` takes queries and keys apart.
 
@@ -261,7 +261,8 @@ class RotaryEmbedding(Tabled):
         """Cosines and sines of positions [...]: two [..., rotary_dim / 2].
 
         One number a pair, float32, or float64 for float64 queries, times
-        `attention_factor`. Models of transformers keep each twice:
+        `attention_factor`. Models of transformers that pair halves, as Llama does,
+        keep each twice:
 
         >>> rotary = RotaryEmbedding(4, layout="half_split")
         >>> cos, sin = rotary.cos_sin(torch.tensor([1]))
