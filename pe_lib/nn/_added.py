@@ -31,9 +31,10 @@ class Added(nn.Module):
     ) -> Tensor:
         """Return x plus the rows of its positions, in the shape and dtype of x.
 
-        Raises TypeError if a dtype is none of these, or offset no integer; ValueError
-        if shapes do not fit, or nothing was learned for a position. On other devices
-        than the CPU, and in compiled code, PyTorch itself stops at such a `positions`.
+        Raises TypeError if a dtype is not one that is named below, or offset is no
+        integer; ValueError if shapes do not fit, or nothing was learned for a position.
+        On other devices than the CPU, and in compiled code, PyTorch itself stops at
+        such a `positions`.
 
         Parameters
         ----------

@@ -53,15 +53,15 @@ class RotaryEmbedding(Tabled):
         How many positions are kept ready, at least 0. No limit, but for a program
         that torch.export wrote down from an example within them. 0 computes all.
         131,072 of 128 numbers are 64 MiB, or 128 in "half_split", which has each twice
-        so that one token costs less. It is a buffer, which
-        DistributedDataParallel broadcasts: ``broadcast_buffers=False`` spares that.
+        so that one token costs less. It is a buffer, which DistributedDataParallel
+        broadcasts: ``broadcast_buffers=False`` spares that.
     base, layout, rotary_dim, frequencies
         As in :func:`pe_lib.beyond.rotary.apply_rotary`; the base is ``theta`` in other
         programs. The layout must be that of the weights: "half_split" for Llama,
         Mistral, Qwen, Gemma, Phi and GPT-NeoX as transformers has them, "interleaved"
         for GPT-J, Cohere, GLM and Meta's own Llama files, as :meth:`from_config` knows.
-        A wrong one raises no error, and scores differ.
-        The frequencies in use are in the module's attribute `frequencies`.
+        A wrong one raises no error, and scores differ. The frequencies in use are in
+        the module's attribute `frequencies`.
     attention_factor : float above 0
         Multiplies what is rotated, and so scores by its square. A key from a cache
         that is rotated once more has it twice: :meth:`unrotate` it first. The word is
@@ -183,9 +183,9 @@ class RotaryEmbedding(Tabled):
     ) -> tuple[Tensor, Tensor]:
         """Return queries and keys, rotated by their positions.
 
-        Raises TypeError if a dtype is none of these, or offset no integer; ValueError
-        if shapes do not fit, `cos_sin` comes with positions or an offset, or lengths
-        differ: :meth:`rotate` takes queries and keys apart.
+        Raises TypeError if a dtype is not one that is named below, or offset is no
+        integer; ValueError if shapes do not fit, `cos_sin` comes with positions or an
+        offset, or lengths differ: :meth:`rotate` takes queries and keys apart.
 
         Parameters
         ----------
