@@ -26,7 +26,7 @@ def test_each_page_of_the_path_has_its_own():
     assert shown == [[page] for page in PAGES]
 
 
-@pytest.mark.parametrize("name", [PATH[0].name, PATH[-1].name])
+@pytest.mark.parametrize("name", [page.name for page in PATH])
 def test_goal_drawing_and_answer_fit_a_phone(at, name):
     page = at(name, width=PHONE).page
     assert "head" in page.locator(f"{BENCH} > .note").text_content()
