@@ -50,20 +50,25 @@ def test_what_nobody_holds_is_as_it_was():
 
 
 def test_means_foresee_what_holding_a_pair_does():
-    """A head of one pair whose keys and queries never vary has its own mean score."""
+    """Heads of one pair whose keys and queries never vary, each of them another."""
     frequencies, longest, n = np.zeros(readers.PAIRS), 5, 12
     frequencies[0] = 0.4
-    one = np.zeros((1, 1, readers.PAIRS), complex)
-    one[..., 0] = 3
-    names = ("lag", "needle", "others", "needles")
-    mean = dict.fromkeys(names, one)
+    own = {"lag": 3, "needle": 2 + 1j, "others": 2 - 2j, "needles": 1 + 3j}
+    mean = {name: np.zeros((1, 1, readers.PAIRS), complex) for name in own}
+    for name, value in own.items():
+        mean[name][..., 0] = value
     for pairs in ([], [0]):
-        far = np.where(np.arange(n) > longest, longest, np.arange(n))
-        scores = np.cos(0.4 * (far if pairs else np.arange(n)))
-        weights = np.exp(9 / 32**0.5 * scores)
-        near, needle = readers.foreseen(mean, frequencies, n, pairs, longest)
-        assert near == pytest.approx(weights[: longest + 1].sum() / weights.sum())
-        assert needle == pytest.approx(weights[-1] / weights.sum())
+        at = np.where(np.arange(n) > longest, longest, np.arange(n))
+        turned = np.exp(0.4j * (at if pairs else np.arange(n))) / 32**0.5
+
+        def weights(query: str, key: str, turned=turned) -> np.ndarray:
+            return np.exp((own[query] * np.conj(own[key]) * turned).real)
+
+        near, found = readers.foreseen(mean, frequencies, n, pairs, longest)
+        lag, rest = weights("lag", "others"), weights("needle", "others")[:-1]
+        needle = weights("needle", "needles")[-1]
+        assert near == pytest.approx(lag[: longest + 1].sum() / lag.sum())
+        assert found == pytest.approx(needle / (needle + rest.sum()))
 
 
 def test_a_reader_of_each_kind_has_its_rows():
