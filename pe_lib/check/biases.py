@@ -185,12 +185,13 @@ def told_bends(r: Bias, past: Array, tiny: float) -> Found:
     steps = np.nan_to_num(np.diff(past, axis=1))
     starts = np.flatnonzero(np.abs(steps).max(axis=0) > tiny) + 1
     falls = ", that falls" * bool((steps <= tiny).all())
-    words = f"{'trained: ' * r.trained}a number for each distance up to "
+    gaps = starts[1:][np.diff(starts) > 1]  # where what several share ends
+    each = f"each of {len(starts) + 1} ranges of" if len(gaps) else "each"
+    words = f"{'trained: ' * r.trained}a number for {each} distance up to "
     r.recognised = Recognised(f"{words}{max(starts, default=0)}{falls}")
-    few = len(starts) < past.shape[1] // 2 and (np.diff(starts) > 1).sum() > 1
-    if r.trained and few:
-        begin = some(starts.tolist())
-        what = f"Buckets that grow, but not as T5's: they begin at {begin}."
+    if r.trained and len(starts) < past.shape[1] // 2 and len(gaps):
+        begin = some(gaps.tolist())
+        what = f"Buckets that grow, but not as T5's: wider ones end at {begin}."
         yield WARNING, what, "16 + log(distance / 16) / log(128 / 16) * 16?"
     elif len(starts) and (steps >= -tiny).all():
         yield WARNING, "It grows with the distance.", "-slope * distance."

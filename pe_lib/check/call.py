@@ -2,7 +2,6 @@
 
 import contextlib
 import linecache
-import math
 import random
 import re
 import sys
@@ -121,8 +120,11 @@ def foreign() -> Iterator[None]:
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """Put back random states and the default dtype; no warnings, no standard output."""
-    dtype = torch.get_default_dtype()
+    """Put back random states and the default dtype; no warnings, no standard output.
+
+    Memory that nobody has filled is NaN, as PyTorch makes it in this mode.
+    """
+    dtype, mode = torch.get_default_dtype(), torch.get_deterministic_debug_mode()
     states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         with (
@@ -133,17 +135,13 @@ def isolated() -> Iterator[None]:
             torch.inference_mode(mode=False),
         ):
             warnings.simplefilter("ignore")
+            torch.set_deterministic_debug_mode("warn")
             yield
     finally:
+        torch.set_deterministic_debug_mode(mode)
         torch.set_default_dtype(dtype)
         random.setstate(states[0])
         np.random.set_state(states[1])  # noqa: NPY002
-
-
-def unfilled(like: Tensor, device: str) -> Tensor:
-    """New memory, of which whatever is not filled is seen."""
-    hole = math.nan if like.is_floating_point() else 0
-    return torch.full(like.shape, hole, dtype=like.dtype, device=device)
 
 
 def noise(*shape: int, seed: int = 1) -> Tensor:

@@ -66,6 +66,8 @@ class Added(Reader):
             ]
         none, once, then, much, more = asked
         seen = (none > HIDDEN) & (x.abs() > 0.1) & (other.abs() > 0.1)
+        if not seen.any():
+            return "sum"  # what is NaN, or hidden, is told elsewhere
         rates = ((once - none) / x)[seen], ((then - none) / other)[seen]
         most = max(0.01, float(rates[0].abs().max()))
         if (rates[0] - rates[1]).abs().max() > 10 * NEAR * most:
@@ -207,13 +209,14 @@ class Rotary(Reader):
     def one_a_pair(self, y: Tensor) -> Tensor:
         """Of cosines, or sines, that may stand in both columns of a pair."""
         if not self.lie:
-            beside, halves = (y[..., 0::2], y[..., 1::2]), y.chunk(2, -1)
+            beside, halves = (y[..., 0::2], y[..., 1::2]), y.tensor_split(2, -1)
             same = [
                 a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=1e-5)
                 for a, b in (beside, halves)
             ]
             twice = "interleaved" if same[0] and not same[1] else "half-split"
-            self.lie = "one a pair" if 2 * y.shape[-1] <= self.width else twice
+            once = 2 * y.shape[-1] <= self.width and not any(same)
+            self.lie = "one a pair" if once else twice
         if self.lie == "one a pair":
             return y
         return y[..., ::2] if self.lie == "interleaved" else y.chunk(2, -1)[0]
@@ -285,7 +288,7 @@ class Bias(Added):
 
     def read(self, output: list[Tensor], call: Call, _x: Tensor) -> Tensor:
         y, n, k, d = output[0], call.length, call.keys or call.length, self.width
-        if y.shape[-3:] == (n, k, d) and k != d:
+        if y.shape[-3:] == (n, k, d) and d not in (n, k):
             flaw = "It returns [queries, keys, heads]: the heads are the last axis."
             raise MisreadError(flaw, ".permute(2, 0, 1)")
         roles = [*self.signature.required.values()][:2]

@@ -58,7 +58,7 @@ def no_rotation(m: Array, pairs: Array) -> str:
         return "The second of a pair is computed from the first after its rotation."
     if turned and np.abs(sin + sin2).max() < NEAR:
         return "The minus sign of one sine is missing."
-    apart = max(np.abs(cos - cos2).max(), np.abs(np.abs(sin) - np.abs(sin2)).max())
+    apart = max(np.abs(cos - cos2).max(), np.abs(sin - sin2).max())
     if apart <= NEAR:
         return ""
     return (
@@ -103,8 +103,11 @@ def told_turns(r: Rotary) -> Found:
     if pairs is None or (flaw := no_rotation(m, pairs)):
         return (yield ERROR, mixed if pairs is None else flaw, fix)
     rest = np.setdiff1d(np.arange(r.width), pairs)
-    if rest.size and not np.diagonal(m, 0, 1, 2)[:, rest].any():
-        what = f"The {rest.size} columns that are not rotated come back as zeros."
+    zeros = int((~np.diagonal(m, 0, 1, 2)[:, rest].any(axis=0)).sum())
+    if zeros:
+        what = (
+            f"Of {rest.size} columns that are not rotated {zeros} come back as zeros."
+        )
         return (yield ERROR, what, "Return them as they are given.")
     hands = hands_of(m, pairs)
     if len(r.parts) > 1:

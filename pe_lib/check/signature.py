@@ -22,8 +22,9 @@ ROLES = {  # of forward's arguments, by name; the first that fits
     "k_positions": r"(k|key|memory|context)_?pos\w*",
     "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
     "k_len": r"(k|key|kv|memory|tgt|target|src|total)_?"
-    r"(len|length|size|seq_?len|sequence_length)|(num|n)_k(eys)?",
-    "length": r"n|\w*(len|length|size|num_positions|num_queries)",
+    r"(len|length|size|seq_?len|sequence_length)|(num|n|len|length)_k(eys?)?",
+    "length": r"n|\w*(len|length|size|num_positions|num_queries)|"
+    r"(n|len|length)_q(uer(y|ies))?",
     "scores": r"\w*(score|logit|weight|sim|dot|attn|attention)(?!\w*mask)\w*",
     "mask": r"\w*mask",
 }
@@ -196,8 +197,9 @@ class Maker:
 
     @property
     def numbers(self) -> set[float]:
-        """Those that its arguments say, by default or by functools.partial."""
-        return {v for v in self.said if type(v) in (int, float)}
+        """Those that its arguments say, by default, by functools.partial or here."""
+        here = [REQUIRED] * bool(self.lengths)
+        return {v for v in (*self.said, *here) if type(v) in (int, float)}
 
     def told(self) -> Iterator[str]:
         """What it is given, where that is not the width alone."""

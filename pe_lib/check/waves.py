@@ -164,7 +164,8 @@ class Sinusoid:
         """What would give the numbers that do not agree; empty if nothing known."""
         y, bad = self.codes / self.scale, ~self.agrees
         for words, guess in self.slips():
-            if np.mean(np.abs(guess - y)[bad] < 2e-3) > 0.95:
+            near = np.minimum(2e-3, self.off[bad] / 2)
+            if np.mean(np.abs(guess - y)[bad] < near) > 0.95:
                 return f": {words}"
         return ""
 

@@ -113,6 +113,17 @@ def rest_of_queries(_, q, k):
     return tuple(torch.cat([x, q[..., 32:]], -1) for x in turned)
 
 
+class FromOne(nn.Module):
+    """Its 512 rows are read from row 1 on."""
+
+    def __init__(self, width, max_len=512):
+        super().__init__()
+        self.rows = nn.Embedding(max_len, width)
+
+    def forward(self, x):
+        return x + self.rows(torch.arange(1, x.shape[1] + 1, device=x.device))
+
+
 class LowRank(nn.Module):
     """A product of two factors, both of which begin at zero."""
 
@@ -128,6 +139,11 @@ class LowRank(nn.Module):
 def endless(self, queries, keys):
     near = self.offsets(queries, keys).abs()
     return self.weight[(near + 1).log2().mul(4).long()].permute(2, 0, 1)
+
+
+def in_one_bucket(self, queries, keys):
+    near = self.offsets(queries, keys).abs()
+    return self.weight[near.clamp(max=8) + (near > 127)].permute(2, 0, 1)
 
 
 def remembering(self, queries, keys):
@@ -154,6 +170,10 @@ FAULTS = [
      make_class(Added, forward=by_the_batch)),
     ("added", "error axes", "Nothing is added",
      of_table(lambda n, d: torch.zeros(n, d))),
+    ("added", "error finite", "NaN",
+     of_table(lambda n, d: torch.full((n, d), math.nan))),
+    ("added", "error finite", "NaN", make_class(
+        PARAMETER, rows=lambda _, width: torch.empty(300, width))),
     ("added", "error x", "multiplied", combining(lambda x, rows: x * rows)),
     ("added", "error x", "comes back, without x",
      combining(lambda x, rows: rows + 0 * x)),
@@ -185,6 +205,8 @@ FAULTS = [
      of_table(lambda n, d: table(n, d).T.reshape(n, d))),
     ("added", "error formula", "frequencies are rounded to bfloat16",
      alike(lambda j, d: power(2)(j, d).bfloat16().double())),
+    ("added", "warning formula", "they are rounded to float16",
+     of_table(lambda n, d: table(n, d).half())),
     ("added", "warning formula", "base 500",
      of_table(lambda n, d: table(n, d, 500.0))),
     ("added", "warning half", "rows differ", make_class(Added, at=in_its_dtype)),
@@ -238,9 +260,13 @@ FAULTS = [
         Alibi, offsets=lambda _, q, k: torch.arange(k) - torch.arange(q)[:, None])),
     ("bias", "error shape", "the queries are the last axis", make_class(
         Alibi, forward=lambda s, q_len, k_len: Alibi.forward(s, q_len, k_len).mT)),
+    ("bias", "error shape", "the queries are the last axis", make_class(
+        T5, forward=lambda s, length_q, length_k: T5.forward(
+            s, length_q, length_k).mT)),
     ("bias", "warning x", "The scores are multiplied by 0.125", make_class(
         Alibi,
         forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
+    ("added", "warning limit", "one short of what was said", FromOne),
     ("bias", "warning limit", "nothing that it holds ends", make_class(
         T5, forward=endless)),
     ("bias", "error widths", "Built for 1 heads it returns 8", make_class(
@@ -252,6 +278,8 @@ FAULTS = [
     ("bias", "error formula", "of 0 and 1 was added", make_class(
         Alibi,
         forward=lambda s, q, k: Alibi.forward(s, q, k) - 1.0 * (s.offsets(q, k) > 0))),
+    ("bias", "warning formula", "wider ones end at 128", make_class(
+        T5, forward=in_one_bucket)),
     ("bias", "warning formula", "half are never read", make_class(
         T5, offsets=lambda _, q, k: -T5.offsets(_, q, k).abs())),
     ("bias", "error formula", "queries and keys swapped", make_class(

@@ -67,6 +67,13 @@ class Tables(Rotary):
         return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
 
+class PartialTables(Tables):
+    """Of the first half of the columns alone, each twice, as Phi in transformers."""
+
+    def __init__(self, width, partial_rotary_factor=0.5):
+        super().__init__(int(width * partial_rotary_factor))
+
+
 class Packed(Rotary):
     def forward(self, qkv):
         q, k, v = (x.transpose(1, 2) for x in qkv.unbind(2))
@@ -156,6 +163,7 @@ SOUND = [
     ("rotary", Rotary),
     ("rotary", BufferedRotary),
     ("rotary", Tables),
+    ("rotary", PartialTables),
     ("rotary", Packed),
     ("rotary", Partial),
     ("rotary", functools.partial(Partial, sections=[16, 24])),
