@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-from torch import nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.check.call import Array, some
@@ -88,9 +87,12 @@ def told_uneven(r: Bias, level: Array, size: float) -> Found:
     if not r.trained or why:
         return (yield ERROR, what, OFFSET)
     r.recognised = Recognised("trained, and no function of the offset alone")
+    far = level[:, -n // 4 :, 0]  # FIRE divides by the query's own position
+    if np.ptp(far, axis=1).max() < NEAR * size:
+        r.recognised = Recognised("trained: FIRE, a share of the query's distances")
+        return
     whole = any(p.numel() >= n * n for p in r.first.parameters())
-    layers = any(isinstance(part, nn.Linear) for part in r.first.modules())
-    yield NOTE if whole or layers else WARNING, what, ""
+    yield NOTE if whole else WARNING, what, "FIRE divides by the query's position."
 
 
 def told_mask(r: Bias, level: Array, size: float) -> Found:
@@ -177,18 +179,23 @@ def told_function(r: Bias, level: Array, size: float) -> Found:
             elif own and all(np.abs(o / size - numbers).max() > NEAR for o in own):
                 yield ERROR, "T5's buckets, with queries and keys swapped.", OFFSET
             return
-    yield from told_bends(r, past, 1e-6 * size)
+    yield from told_bends(r, past, ahead, 1e-6 * size)
 
 
-def told_bends(r: Bias, past: Array, tiny: float) -> Found:
+def told_bends(r: Bias, past: Array, ahead: Array, tiny: float) -> Found:
     """Neither straight nor T5's: where it bends, and whether it falls."""
     steps = np.nan_to_num(np.diff(past, axis=1))
     starts = np.flatnonzero(np.abs(steps).max(axis=0) > tiny) + 1
     falls = ", that falls" * bool((steps <= tiny).all())
+    after = np.flatnonzero(np.abs(np.nan_to_num(np.diff(ahead))).max(axis=0) > tiny) + 1
     gaps = starts[1:][np.diff(starts) > 1]  # where what several share ends
     each = f"each of {len(starts) + 1} ranges of" if len(gaps) else "each"
     words = f"{'trained: ' * r.trained}a number for {each} distance up to "
-    r.recognised = Recognised(f"{words}{max(starts, default=0)}{falls}")
+    reach = max(starts, default=0), max(after, default=0)
+    r.recognised = Recognised(f"{words}{reach[0]}{falls}")
+    if 0 < reach[1] != reach[0]:
+        what = f"Numbers end at {reach[0]} before the query, at {reach[1]} after it."
+        yield WARNING, what, "From -k to k there are 2k + 1."
     if r.trained and len(starts) < past.shape[1] // 2 and len(gaps):
         begin = some(gaps.tolist())
         what = f"Buckets that grow, but not as T5's: wider ones end at {begin}."

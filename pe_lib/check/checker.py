@@ -18,10 +18,19 @@ from pe_lib.check.call import (
 from pe_lib.check.kinds import READERS, Added, Bias, Rotary
 from pe_lib.check.reader import Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
-from pe_lib.check.report import ERROR, FAILED, PASSED, UNCHECKED, Finding, Found, Report
+from pe_lib.check.report import (
+    ERROR,
+    FAILED,
+    PASSED,
+    UNCHECKED,
+    WARNING,
+    Finding,
+    Found,
+    Report,
+)
 from pe_lib.check.rotations import told_turns
 from pe_lib.check.signature import Maker, axes_of
-from pe_lib.check.tables import told_rows
+from pe_lib.check.tables import ignored, told_rows
 
 Make = Callable[[int], nn.Module]
 
@@ -29,10 +38,14 @@ Make = Callable[[int], nn.Module]
 def formula(r: Reader) -> Found:
     """Which formula is it, and is every number accounted for?"""
     if isinstance(r, Bias):
-        return told_bias(r)
-    if isinstance(r, Added) and "prefix" in r.failed:
-        return iter([(UNCHECKED, "its rows depend on the length of the input.", "")])
-    return told_turns(r) if isinstance(r, Rotary) else told_rows(r)
+        yield from told_bias(r)
+    elif isinstance(r, Added) and "prefix" in r.failed:
+        yield UNCHECKED, "its rows depend on the length of the input.", ""
+    else:
+        yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
+    for name in ignored(r):
+        what = f"Whatever {name} is, the numbers are the same."
+        yield WARNING, what, f"Pass {name} on, and put it in the key of any cache."
 
 
 BATCH = next(row for row in RELATIONS if row.name == "batch")

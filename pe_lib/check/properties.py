@@ -2,12 +2,13 @@
 
 import contextlib
 import re
+from collections import deque
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pe_lib.check.biases import of_heads
+from pe_lib.check.biases import of_heads, told_bias
 from pe_lib.check.call import (
     Array,
     ForeignError,
@@ -54,19 +55,28 @@ def x(r: Reader) -> Found:
     content, fix = "content" in r.honours, f"Return {r.thing} + {r.more}."
     if r.nature == "nothing":
         what = f"The {r.more} alone comes back, without {r.thing}."
-        yield WARNING if isinstance(r, Bias) else ERROR, what, fix
+        named = "scores" in r.signature.required.values()
+        yield (WARNING if named else NOTE) if isinstance(r, Bias) else ERROR, what, fix
     elif r.nature == "product":
         yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
     elif r.nature == "norm":
         yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
-    elif isinstance(r, Bias) and content and abs(r.gain - 1) > NEAR:
-        yield WARNING, f"The scores are multiplied by {r.gain:.3g} as well.", ""
+    elif all(abs(r.gain - v) > NEAR for v in (1, r.width**0.5, *r.maker.numbers)):
+        what = f"It adds to {r.gain:.3g} times {r.thing}, not to {r.thing}."
+        yield WARNING, what, "Scale once, by sqrt(d_model)."
     given = content and r.kind == "table"
     if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
         yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
-    values = r.matrices[2:3] if isinstance(r, Rotary) else ()
-    if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in values):
-        yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
+    if isinstance(r, Rotary):
+        if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in r.matrices[2:3]):
+            yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
+        call = r.alone(r.matrices.shape[1]).but(content=3 * content)
+        got = r.answer(call)[:, :1]
+        sent = r.x(call)[: len(got), :1].double().numpy()
+        want: Array = np.einsum("ptij,bhtj->bhtpi", r.matrices, sent)
+        if np.isfinite(want).all() and r.differ(got, want.reshape(got.shape)):
+            what = "A vector is mixed with those of other positions or heads."
+            yield ERROR, what, "transpose, not reshape."
 
 
 def lost(r: Reader, rows: Array) -> Array:
@@ -108,13 +118,13 @@ def limit(r: Reader) -> Found:
     sizes = {size for t in r.held() for size in t.shape}
     sizes |= {int(n) for n in re.findall(r"\d+", f"{why}")} - {end + 1}
     ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
-    said = end + 1 in r.maker.numbers
+    short = min((n - end for n in r.maker.numbers if n >= end), default=0)
+    said = 0 < short < 3
     if why and not why.meant and (said or not sizes & ends):
-        place = (
-            "one short of what was said" if said else "where nothing that it holds ends"
-        )
+        place = f"{short} short of what was said"
+        place = place if said else "where nothing that it holds ends"
         what = f"It ends after {end:,}, {place}: {why}."
-        yield WARNING, what, "Clamp what is looked up."
+        yield WARNING, what, "Clamp what is looked up; as many rows as are read."
     if "offset" not in r.honours or isinstance(r, Bias):
         return
     beyond = r.call(1, offset=end)
@@ -178,14 +188,7 @@ def device(r: Reader) -> Found:
         if "device" not in why.replace("device type", ""):  # of what meta cannot do
             return (yield UNCHECKED, f"on a device without memory {why}.", "")
     if why:
-        moved = {*r.first.parameters(), *r.first.buffers()}
-        every = ((n, *v) for n, m in r.first.named_modules() for v in vars(m).items())
-        plain = [
-            f"{prefix}.{name}".lstrip(".")
-            for prefix, name, value in every
-            if isinstance(value, Tensor) and value not in moved
-        ]
-        names = f" ({some(plain)})" if plain else ""
+        names = f" ({some(r.loose())})" if r.loose() else ""
         what = f"After .to(device) something stays behind{names}: {why}."
         yield WARNING, what, "register_buffer; device=x.device."
 
@@ -195,6 +198,9 @@ def gradient(r: Reader) -> Found:
     rows = r.kind == "table" or (isinstance(r, Rotary) and r.lie)
     if "content" in r.honours and not rows and r.nature != "nothing":
         yield from _of_x(r)
+    if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
+        what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
+        yield ERROR, what, "nn.Parameter, nn.ParameterList."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
     if own and r.trained and not isinstance(r.first, torch.jit.ScriptModule):
         yield from _of_trained(r)
@@ -277,8 +283,10 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
         yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
-    elif len(idle) > 0.1 * len(p) and (
-        r.way.fixed or (isinstance(r, Bias) and r.limit < r.longest)
+    elif len(idle) > max(1, 0.1 * len(p)) and (
+        r.way.fixed
+        or (isinstance(r, Bias) and max((len(p), *r.maker.numbers)) < r.longest)
+        or (isinstance(r, Bias) and r.limit < r.longest)
     ):
         yield WARNING, f"{told} are never read.", "An index that skips rows?"
 
@@ -287,7 +295,7 @@ def widths(r: Reader) -> Found:
     """At other widths: right, or an error that says so?"""
     if r.failed:
         return (yield UNCHECKED, "what is wrong at this width comes first.", "")
-    for width in {"bias": (1, 3), "rotary": (2,)}.get(r.kind, (2, 3)):
+    for width in {"bias": (1, 6), "rotary": (2,)}.get(r.kind, (2, 3)):
         try:
             other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
             rows = other.answer(other.call())
@@ -300,8 +308,13 @@ def widths(r: Reader) -> Found:
                 yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
             continue
         heads = rows.shape[1]
-        if isinstance(r, Bias) and heads not in (1, width):
-            yield of_heads(width, heads)
+        if isinstance(other, Bias):
+            yield from (of_heads(width, heads),) * (heads not in (1, width))
+            deque(told_bias(other), maxlen=0)
+            there, here = other.recognised, r.recognised
+            lines = there and there.words.startswith("straight")
+            if here and there and lines and not here.words.startswith("straight"):
+                yield WARNING, f"At {width} heads: {there.words}, not {here.words}.", ""
         if lost(r, rows).any():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."

@@ -73,7 +73,7 @@ class Reader:
         self.rates: set[float] = set()  # of dropout
         self.recognised: Recognised | None = None
         self.begun = self.build()
-        self.first = self.filled()
+        self.first = self.filled(self.begun)
         self.signature = Signature.of(self.first, self.kind, named)
         given = {**self.signature.required, **self.signature.optional}
         if named and named not in given:
@@ -84,11 +84,11 @@ class Reader:
 
     # Built
 
-    def build(self, seed: int = 0) -> nn.Module:
+    def build(self, seed: int = 0, maker: Maker | None = None) -> nn.Module:
         """A module from the caller's own hands, in evaluation mode."""
         seed_all(seed)
         with foreign():
-            module = self.maker(self.width)
+            module = (maker or self.maker)(self.width)
             if not isinstance(module, nn.Module):
                 kind = type(module).__name__
                 raise TypeError(f"make must return a torch.nn.Module, got {kind}")
@@ -109,15 +109,15 @@ class Reader:
         """Whether it is too big to be built twice."""
         return sum(t.numel() for t in self.held()) >= BIG
 
-    def filled(self) -> nn.Module:
+    def filled(self, begun: nn.Module) -> nn.Module:
         """With a little added to what is trained and begins all alike.
 
         Relations read it; formulas read what it begins as.
         """
-        own = [p for p in self.begun.parameters() if p.requires_grad and p.numel() > 1]
+        own = [p for p in begun.parameters() if p.requires_grad and p.numel() > 1]
         if not any(bool((p == p.flatten()[0]).all()) for p in own):
-            return self.begun
-        module = self.copy(self.begun)
+            return begun
+        module = self.copy(begun)
         with torch.no_grad():
             for seed, p in enumerate(module.parameters()):
                 if p.requires_grad and bool((p == p.flatten()[:1]).all()):
@@ -156,6 +156,18 @@ class Reader:
         """All tensors that it keeps, in buffers or not."""
         found = [x for part in self.first.modules() for x in tree_leaves(vars(part))]
         return [x for x in found if isinstance(x, Tensor)]
+
+    def loose(self) -> dict[str, Tensor]:
+        """Those that are neither parameters nor buffers, by the attribute's name."""
+        own = {id(t) for t in (*self.first.parameters(), *self.first.buffers())}
+        parts = self.first.named_modules()
+        every = ((n, *v) for n, part in parts for v in vars(part).items())
+        return {
+            f"{prefix}.{name}".lstrip("."): leaf
+            for prefix, name, value in every
+            for leaf in tree_leaves(value)
+            if isinstance(leaf, Tensor) and id(leaf) not in own
+        }
 
     # Asked
 

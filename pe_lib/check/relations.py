@@ -87,14 +87,20 @@ def positions(r: Reader) -> Iterator[Pair]:
     few = r.call(3, positions=(s, s + 5, last + s))
     words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
     yield words, few, long, r.pick([0, 5, last])
-    each = r.call(positions=(there, back, *[there] * rest))
-    many = r.kind != "bias" and ("batch" in r.honours or r.way.batched)
-    if many and not r.refusal(each):
+    order = [*range(0, n, 2), *range(1, n, 2)]
+    mixed = tuple(there[i] for i in order)
+    each = r.call(positions=(there, mixed, *[there] * rest))
+    if ("batch" in r.honours or r.way.batched) and not r.refusal(each):
 
         def second(a: Array) -> Array:
-            return np.concatenate([a[:1], a[:1, :, ::-1], *[a[:1]] * rest])
+            return np.concatenate([a[:1], r.pick(order)(a[:1]), *[a[:1]] * rest])
 
-        yield "Where the second sequence has them in reverse", each, r.call(), second
+        yield (
+            "Where the second sequence has others",
+            each,
+            r.call(),
+            second,
+        )
 
 
 def offsets(r: Reader) -> Iterator[Pair]:
@@ -201,6 +207,16 @@ def checkpoints(r: Reader) -> Iterator[Pair]:
 
 
 RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
+
+
+def at_all_lengths(r: Reader) -> str:
+    """Rotations that stretch with the input, past a length that the class says."""
+    said = (n for n in r.maker.numbers if type(n) is int and 2 < n < r.limit)
+    short = ((r.answer(r.call(2)), r.answer(r.call(n))[:, :, :2]) for n in said)
+    kept = isinstance(r, Rotary) and not all(r.differ(*both) for both in short)
+    return WARNING if kept else ERROR
+
+
 PREFIX = "Compute from positions 0, 1, 2, ... alone."
 KEEP = "Keep nothing from call to call, or under a key of all that counts."
 OFFSET = "Add the offset to the positions, and to the key of any cache."
@@ -220,7 +236,7 @@ RELATIONS = (
         usually("With other random numbers, in evaluation mode,", seed=7),
         RANDOM,
     ),
-    Relation("prefix", ERROR, prefix, PREFIX),
+    Relation("prefix", at_all_lengths, prefix, PREFIX),
     Relation(
         "prefix",
         ERROR,

@@ -1,5 +1,6 @@
 """Rotations of pairs of columns, named; and what is no rotation."""
 
+import math
 from dataclasses import replace
 from itertools import product
 
@@ -95,6 +96,7 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
 
 def told_turns(r: Rotary) -> Found:
     """Pairs of columns, each rotated by one angle; then its cosines and sines."""
+    yield from told_places(r)
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
     if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
         return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
@@ -115,9 +117,28 @@ def told_turns(r: Rotary) -> Found:
         yield from apart
         if apart:
             return
-        if np.allclose(np.abs(hands * hands_of(r.matrices[1], pairs)), 1, atol=NEAR):
-            hands = hands / np.abs(hands)  # as in xPos
+        sizes = np.abs([hands, hands_of(r.matrices[1], pairs)])
+        if np.ptp(sizes, axis=1).max(axis=1).min() > NEAR:
+            if np.ptp(sizes.prod(axis=0), axis=0).max() > NEAR:
+                what = "Queries and keys change in size, and not by reciprocal factors."
+                return (yield ERROR, what, "As in xPos: scale**t and scale**-t.")
+            hands = hands / sizes[0]
     yield from told_hands(r, hands, layout_of(r, pairs))
+
+
+def told_places(r: Rotary) -> Found:
+    """Columns that come back elsewhere at position 0, where none is rotated."""
+    here = np.arange(r.width)
+    orders = np.abs(r.matrices[:2, 0]).argmax(axis=2)
+    laid = np.eye(r.width)[orders]
+    if (orders == here).all() or np.abs(laid - r.matrices[:2, 0]).max() > NEAR:
+        return
+    r.matrices[:2] = laid.swapaxes(1, 2)[:, None] @ r.matrices[:2]
+    apart = (orders != orders[0]).any()
+    at = np.flatnonzero((orders != here).any(axis=0))[0]
+    whose = [f"of {n} {o[at]}" for n, o in zip(r.parts, orders, strict=False)]
+    what = f"Columns change places: column {at} is {' and '.join(whose)}."
+    yield ERROR if apart else WARNING, what, "Put the two of a pair where they were."
 
 
 def layout_of(r: Rotary, pairs: Array) -> str:
@@ -127,6 +148,27 @@ def layout_of(r: Rotary, pairs: Array) -> str:
     a, b = pairs
     beside = (a % 2 == 0).all() and (b == a + 1).all()
     return "interleaved" if beside else "half-split" if {*(b - a)} == {len(a)} else ""
+
+
+def told_scaled(r: Rotary, hands: Array, more: str) -> Found:
+    """Frequencies times a number of the class: all of them, or the slow ones alone."""
+    count = hands.shape[1]
+    rates = np.ptp(np.unwrap(np.angle(hands), axis=0), axis=0) / (len(hands) - 1)
+    said = {v for v in r.maker.numbers if v > 1} if count > 3 else set()
+    for base, by in product({1e4, *PUBLISHED, *said}, said):
+        plain = base ** (-np.arange(count) / count)
+        kept = rates / plain
+        ends = kept[[0, -1]] * (1, by), kept[[0, -1]] * (by, 1)
+        slow, fast = (np.abs(e - 1).max() < 0.01 for e in ends)
+        if np.abs(hands[1] - np.exp(1j * by * plain) * hands[0]).max() < NEAR:
+            what = f"Positions are multiplied by {by:g}, not divided."
+            yield ERROR, what, "t / factor."
+        elif fast or (slow and np.diff(kept).max() > 0.01):
+            what = f"Divided by {by:g} are not the frequencies of the slow pairs alone."
+            yield ERROR, what, "What turns fast is kept, what is slow is divided."
+        elif slow:
+            words = f"rotary, base {base:.6g}, slow pairs up to {by:g} times slower"
+            r.recognised = Recognised(words + more, base)
 
 
 def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
@@ -142,8 +184,21 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     if grid := grid_of(r):
         r.recognised = Recognised(f"rotary on a grid of {grid} columns{more}")
         return
-    g = identify(np.concatenate([hands.imag, hands.real], 1))
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
+    factor = float(sizes.mean())
+    yarn = {0.1 * math.log(v) + 1 for v in r.maker.numbers if v > 1}
+    if all(abs(factor - v) > NEAR for v in (1, *yarn, *r.maker.numbers)):
+        twice = any(abs(factor - v * v) < NEAR for v in yarn)
+        what = f"All vectors become {factor:.4g} times as long"
+        yield (
+            WARNING,
+            what + ": YaRN's factor, twice." * twice,
+            "A rotation keeps norms.",
+        )
+    yield from (scaled := [*told_scaled(r, hands / sizes, more)])
+    if scaled or r.recognised:
+        return
+    g = identify(np.concatenate([hands.imag, hands.real], 1))
     grows = np.ptp(sizes, axis=0).max() > 2e-4
     uneven = np.abs(step - step[0]).max(axis=1)
     if grows or uneven.max() > 0.02:
@@ -161,4 +216,9 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         words = ", ".join(["rotary", *g.odd({g.start, g.scale, g.series.base})])
         words = words.replace("rotary", f"rotary, base {g.series.base:.6g}") + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        yield from told_formula(r, g, PUBLISHED)
+        wide = [v for v in r.maker.numbers if v > 1 and turned < r.width]
+        if any(abs(v ** (turned / r.width) / g.series.base - 1) < NEAR for v in wide):
+            what = f"The exponent counts to {r.width}, where {turned} are rotated."
+            yield WARNING, what, "base**(-2j/rotary_dim)."
+        else:
+            yield from told_formula(r, g, PUBLISHED)

@@ -17,11 +17,18 @@ def looks_like(r: Reader, got: Array, want: Array) -> str:
     got, want = np.broadcast_arrays(got, want)
     each = range(len(got))
     bad = next((i for i in each if r.differ(got[[i]], want[[i]])), 0)
-    rows, wanted = r.lines(got[[bad]]), r.lines(want[[bad]])
     where = f" in sequence {bad}" * (bad > 0)
+    d, names = r.width, r.parts * (got.shape[-1] == len(r.parts) * r.width)
+    off = np.abs(got - want).max(axis=(0, 1, 2))
+    apart = [i for i in range(len(names)) if (off[i * d :][:d] > CLOSE).any()]
+    columns = slice(None)
+    if len(apart) == 1 < len(names):
+        columns = slice(apart[0] * d, apart[0] * d + d)
+        where += f" in the {names[apart[0]]}"
+    rows, wanted = (r.lines(y[[bad]])[:, columns] for y in (got, want))
     longer = got.shape[-1] if r.kind == "bias" else min(r.limit, 128)
     with contextlib.suppress(ForeignError, UnaskedError):
-        whole = r.lines(r.answer(r.call(longer)))
+        whole = r.lines(r.answer(r.call(longer)))[:, columns]
         which = [same_row(row, whole) for row in rows]
         if None not in which and which != [same_row(row, whole) for row in wanted]:
             if len({*which}) == 1 < len(which):

@@ -1,10 +1,11 @@
 """Foreign signatures: what each argument is by its name, and the order of axes."""
 
 import copy
+import functools
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -38,6 +39,7 @@ CLASS = {  # arguments of the class
     "length": r"max_?\w*(len|length|positions|pos)|(block|context)_?(size|length)?|"
     r"\w*(seq_?len|num_positions|n_positions)",
 }
+CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
 SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
 AXES = "batch", "heads", "rows", "columns", "length", "dim"
@@ -161,6 +163,7 @@ class Maker:
     width: str = ""  # the argument's name, where it is not the first
     lengths: tuple[str, ...] = ()  # what must be given besides
     said: tuple[Any, ...] = ()  # what arguments are where nothing is given: it is meant
+    names: tuple[str, ...] = ()  # of the same arguments
 
     @classmethod
     def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
@@ -179,7 +182,7 @@ class Maker:
         lengths = lengths if width else []
         said = tuple(p.default for p in given.values())
         width *= not first or bool(lengths)
-        return cls(make, d_model, width, (*lengths,), said)
+        return cls(make, d_model, width, (*lengths,), said, (*given,))
 
     def __call__(self, width: int) -> Any:
         if isinstance(self.make, nn.Module):
@@ -200,6 +203,14 @@ class Maker:
         """Those that its arguments say, by default, by functools.partial or here."""
         here = [REQUIRED] * bool(self.lengths)
         return {v for v in (*self.said, *here) if type(v) in (int, float)}
+
+    def others(self) -> Iterator[tuple[str, "Maker"]]:
+        """Constants of formulas among its arguments, and a maker with each doubled."""
+        named = zip(self.names, self.said, strict=True)
+        for name, value in named if self.is_class else ():
+            if re.fullmatch(CONSTANTS, name) and type(value) in (int, float):
+                make = functools.partial(self.make, **{name: 2 * value})
+                yield name, replace(self, make=make)
 
     def told(self) -> Iterator[str]:
         """What it is given, where that is not the width alone."""

@@ -1,13 +1,14 @@
 """Rows of numbers, named: which formula, and where they do not follow it."""
 
+import contextlib
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from pe_lib.check.call import Array, some
+from pe_lib.check.call import Array, ForeignError, some
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import NEAR, PLAIN, Reader
+from pe_lib.check.reader import NEAR, PLAIN, READ, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
 from pe_lib.check.rows import repeated
 from pe_lib.check.waves import UNITS, Sinusoid, identify, slip
@@ -23,6 +24,9 @@ def told_rows(r: Reader) -> Found:
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
+        if begins and any(p.numel() >= codes.size for p in r.first.parameters()):
+            what = f"Rows of {g.words if g else ''}, and training changes them."
+            yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif r.nature == "norm":
@@ -103,7 +107,7 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
         names = " and ".join(n for n, k in named if k > 1)
         level = WARNING if rotary or " and " in names else ERROR
         yield level, f"The {names} have the wrong sign: {OTHER}.", ""
-    elif other and not g.name:
+    elif other and (rotary or not g.name):
         stretched = (g.series.unit < 1 or g.series.base > 1e4) and "?" not in told
         level = NOTE if rotary and len(other) == 1 and stretched else WARNING
         level = ERROR if slip(g.series.unit, UNITS) else level
@@ -145,6 +149,16 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
         what = f"{share}, first at position {t}, column {i}{like}."
         slight = worst < 0.01 and not isinstance(r, Rotary)
         yield WARNING if slight else ERROR, what, ""
+
+
+def ignored(r: Reader) -> Iterator[str]:
+    """Constants of formulas, among the arguments of the class, that change nothing."""
+    call = r.upto(READ)
+    for name, maker in () if r.is_big else r.maker.others():
+        with contextlib.suppress(ForeignError):
+            other = r.rows(r.filled(r.build(maker=maker)), call)
+            if np.array_equal(other, r.answer(call), equal_nan=True):
+                yield name
 
 
 def drawn(r: Reader) -> bool:

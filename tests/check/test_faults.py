@@ -124,6 +124,102 @@ class FromOne(nn.Module):
         return x + self.rows(torch.arange(1, x.shape[1] + 1, device=x.device))
 
 
+class Based(Rotary):
+    """Frequencies of a base that is an argument, as each subclass changes them."""
+
+    factor = 8.0
+
+    def __init__(self, width, base=500_000.0, factor=8.0, original=8192):
+        super().__init__(width)
+        self.base, self.factor, self.original = base, factor, original
+
+    def bands(self, plain, is_slow):
+        return torch.where(is_slow, plain / self.factor, plain)
+
+    def frequencies(self, device):
+        plain = super().frequencies(device)
+        return self.bands(plain, plain < 8 * math.pi / self.original)
+
+
+KEPT = {}
+
+
+def of_any_base(self, device):
+    return KEPT.setdefault(self.width, Rotary.frequencies(self, device))
+
+
+def elsewhere(x, cos, sin):
+    one, two = x[..., ::2], x[..., 1::2]
+    c, s = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
+    return torch.cat([one * c - two * s, one * s + two * c], -1)
+
+
+def reshaped(self, q, k):
+    """Keys [batch, length, heads, dim] take the shape of queries."""
+    mixed = k.transpose(1, 2).reshape(k.shape)
+    return Rotary.forward(self, q, mixed)
+
+
+class Listed(nn.Module):
+    """Trained rows in a list."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.tables = [nn.Parameter(torch.randn(300, width))]
+
+    def forward(self, length):
+        return self.tables[0][:length]
+
+
+class Clipped(nn.Module):
+    """A number for each offset from -k to k, from index(offsets, k)."""
+
+    def __init__(self, heads, k=8):
+        super().__init__()
+        self.k, self.weight = k, nn.Parameter(torch.randn(2 * k + 1, heads))
+
+    def index(self, offsets):
+        return offsets.clamp(-self.k, self.k - 1)
+
+    def forward(self, length):
+        t = torch.arange(length, device=self.weight.device)
+        return self.weight[self.index(t - t[:, None]) + self.k].permute(2, 0, 1)
+
+
+class Fire(nn.Module):
+    """Li et al. (2024), which divides by the query's own position."""
+
+    def __init__(self, heads):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, heads))
+
+    def divisor(self, t):
+        return t[:, None]
+
+    def forward(self, length):
+        t = torch.arange(length, device=self.mlp[0].weight.device).float()
+        near = (t[:, None] - t).clamp(min=0).log1p()
+        share = near / self.divisor(t).clamp(min=16).log1p()
+        return self.mlp(share[..., None]).permute(2, 0, 1)
+
+
+class Placed(Alibi):
+    """Of positions [batch, length]."""
+
+    def forward(self, position_ids):
+        at = position_ids[:1].expand(len(position_ids), -1)
+        near = (at[:, None, None] - at[:, None, :, None]).abs()
+        return -self.slopes[:, None, None] * near
+
+
+def without_steps(heads):
+    """Of heads past a power of two the next slopes, not each second."""
+    made, two = Alibi(heads), 2 ** int(math.log2(heads))
+    one, more = (2.0 ** (-8 * torch.arange(1, n + 1) / n) for n in (two, 2 * two))
+    made.slopes = torch.cat([one, more])[:heads]
+    return made
+
+
 class LowRank(nn.Module):
     """A product of two factors, both of which begin at zero."""
 
@@ -234,6 +330,34 @@ FAULTS = [
     ("table", "error x", "x is in it", Added),
     ("table", "warning widths", "At width 3", make_class(
         Added, forward=lambda s, length: s.pe[:length, :s.width // 2 * 2])),
+    ("added", "warning x", "64 times x", make_class(
+        Added, forward=lambda s, x: Added.forward(s, 64 * x))),
+    ("added", "warning limit", "2 short of what was said", make_class(
+        FromOne, forward=lambda s, x: x + s.rows(
+            torch.arange(2, x.shape[1] + 2, device=x.device)))),
+    ("added", "warning formula", "training changes them", PARAMETER),
+    ("table", "error gradient", "No optimizer trains tables", Listed),
+    ("rotary", "error x", "mixed with those of other", make_class(
+        Rotary, forward=reshaped)),
+    ("rotary", "error formula", "slow pairs alone", make_class(
+        Based, bands=lambda s, plain, slow: Based.bands(s, plain, ~slow))),
+    ("rotary", "error formula", "multiplied by 8", make_class(
+        Based, bands=lambda s, plain, _: plain * s.factor)),
+    ("rotary", "warning formula", "Whatever base is", make_class(
+        Based, frequencies=of_any_base)),
+    ("rotary", "warning formula", "factor, twice", make_class(
+        Based, turn=lambda s, *given: Rotary.turn(s, *given) * 1.20794**2)),
+    ("rotary", "warning formula", "Columns change places", turning(elsewhere)),
+    ("rotary", "warning formula", "exponent j/(d/2-1)", make_class(
+        Rotary, frequencies=lambda _, device: 1e-4 ** torch.linspace(
+            0, 1, 32, device=device))),
+    ("bias", "error positions", "sequence 1", Placed),
+    ("bias", "warning formula", "at 7 after it", Clipped),
+    ("bias", "warning gradient", "are never read", make_class(
+        Clipped, index=lambda s, o: o.abs().clamp(max=s.k))),
+    ("bias", "warning formula", "one offset differ", make_class(
+        Fire, divisor=lambda _, t: t)),
+    ("bias", "warning widths", "At 6 heads", without_steps),
     ("rotary", "error formula", "after its rotation", turning(overwritten)),
     ("rotary", "error formula", "different angles: laid out", turning(
         lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
@@ -263,10 +387,10 @@ FAULTS = [
     ("bias", "error shape", "the queries are the last axis", make_class(
         T5, forward=lambda s, length_q, length_k: T5.forward(
             s, length_q, length_k).mT)),
-    ("bias", "warning x", "The scores are multiplied by 0.125", make_class(
+    ("bias", "warning x", "0.125 times scores", make_class(
         Alibi,
         forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
-    ("added", "warning limit", "one short of what was said", FromOne),
+    ("added", "warning limit", "1 short of what was said", FromOne),
     ("bias", "warning limit", "nothing that it holds ends", make_class(
         T5, forward=endless)),
     ("bias", "error widths", "Built for 1 heads it returns 8", make_class(
