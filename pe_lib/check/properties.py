@@ -67,16 +67,9 @@ def x(r: Reader) -> Found:
     given = content and r.kind == "table"
     if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
         yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
-    if isinstance(r, Rotary):
-        if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in r.matrices[2:3]):
-            yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
-        call = r.alone(r.matrices.shape[1]).but(content=3 * content)
-        got = r.answer(call)[:, :1]
-        sent = r.x(call)[: len(got), :1].double().numpy()
-        want: Array = np.einsum("ptij,bhtj->bhtpi", r.matrices, sent)
-        if np.isfinite(want).all() and r.differ(got, want.reshape(got.shape)):
-            what = "A vector is mixed with those of other positions or heads."
-            yield ERROR, what, "transpose, not reshape."
+    values = r.matrices[2:3] if isinstance(r, Rotary) else ()
+    if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in values):
+        yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
 def lost(r: Reader, rows: Array) -> Array:
@@ -89,8 +82,19 @@ def finite(r: Reader) -> Found:
     bad = lost(r, r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
-        what = f"NaN or infinity, first at position {first:,}."
-        yield ERROR, what, "0 * inf? A division by 0? Memory that nobody filled?"
+        same = (
+            isinstance(r, Bias)
+            and not bad[..., ~np.eye(bad.shape[-1], dtype=bool)].any()
+        )
+        where = (
+            " where query and key are one" * same or f", first at position {first:,}"
+        )
+        what = f"NaN or infinity{where}."
+        yield (
+            ERROR,
+            what,
+            "0 * inf, log of 0? A division by 0? Memory that nobody filled?",
+        )
 
 
 def distinct(r: Reader) -> Found:
@@ -102,11 +106,12 @@ def distinct(r: Reader) -> Found:
     rows = r.answer(r.alone(r.limit))[0, 0]
     if again := repeated(rows):
         later, earlier = again
-        rest = bool((rows[later:] == rows[later]).all()) and later < len(rows) - 1
-        more = " So do all that follow." * rest
-        what = f"Position {later:,} gets the row of position {earlier:,}.{more}"
-        level = ERROR if later < PLAIN else WARNING
-        yield level, what, "Where a table ends, raise an error."
+        what = f"Position {later:,} gets the row of position {earlier:,}."
+        yield (
+            ERROR if later < PLAIN else WARNING,
+            what,
+            "Where a table ends, raise an error.",
+        )
 
 
 def limit(r: Reader) -> Found:
@@ -202,7 +207,12 @@ def gradient(r: Reader) -> Found:
         what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
         yield ERROR, what, "nn.Parameter, nn.ParameterList."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    if own and r.trained and not isinstance(r.first, torch.jit.ScriptModule):
+    if (
+        own
+        and r.trained
+        and not r.is_big
+        and not isinstance(r.first, torch.jit.ScriptModule)
+    ):
         yield from _of_trained(r)
 
 

@@ -154,8 +154,8 @@ class Reader:
 
     def held(self) -> list[Tensor]:
         """All tensors that it keeps, in buffers or not."""
-        found = [x for part in self.first.modules() for x in tree_leaves(vars(part))]
-        return [x for x in found if isinstance(x, Tensor)]
+        own = *self.first.parameters(), *self.first.buffers()
+        return [*own, *self.loose().values()]
 
     def loose(self) -> dict[str, Tensor]:
         """Those that are neither parameters nor buffers, by the attribute's name."""
@@ -480,6 +480,8 @@ class Reader:
         """Whether training changes the answer."""
         if not any(p.requires_grad for p in self.begun.parameters()):
             return False
+        if self.is_big:
+            return self.tensor(self.begun, self.call()).requires_grad
         module, call = self.build(), self.call()
         with torch.no_grad():
             for p in (p for p in module.parameters() if p.requires_grad):

@@ -96,10 +96,14 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
 
 def told_turns(r: Rotary) -> Found:
     """Pairs of columns, each rotated by one angle; then its cosines and sines."""
-    yield from told_places(r)
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
     if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
         return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
+    if not r.failed and is_mixed(r):
+        what = "A vector is mixed with those of other positions or heads."
+        return (yield ERROR, what, "transpose, not reshape.")
+    yield from told_places(r)
+    m = r.matrices[0]
     pairs = pairs_of(m)
     mixed = "Columns are mixed by more than two, or not at all: no rotations of pairs."
     if pairs is None or (flaw := no_rotation(m, pairs)):
@@ -124,6 +128,16 @@ def told_turns(r: Rotary) -> Found:
                 return (yield ERROR, what, "As in xPos: scale**t and scale**-t.")
             hands = hands / sizes[0]
     yield from told_hands(r, hands, layout_of(r, pairs))
+
+
+def is_mixed(r: Rotary) -> bool:
+    """Whether not each vector is rotated on its own."""
+    call = r.alone(r.matrices.shape[1])
+    call = call.but(content=3 * ("content" in r.honours))
+    got = r.answer(call)[:, :1]
+    sent = r.x(call)[: len(got), :1].double().numpy()
+    want: Array = np.einsum("ptij,bhtj->bhtpi", r.matrices, sent).reshape(got.shape)
+    return bool(np.isfinite(want).all()) and r.differ(got, want)
 
 
 def told_places(r: Rotary) -> Found:
@@ -187,14 +201,13 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
     factor = float(sizes.mean())
     yarn = {0.1 * math.log(v) + 1 for v in r.maker.numbers if v > 1}
-    if all(abs(factor - v) > NEAR for v in (1, *yarn, *r.maker.numbers)):
+    if not r.failed and all(
+        abs(factor - v) > NEAR for v in (1, *yarn, *r.maker.numbers)
+    ):
         twice = any(abs(factor - v * v) < NEAR for v in yarn)
-        what = f"All vectors become {factor:.4g} times as long"
-        yield (
-            WARNING,
-            what + ": YaRN's factor, twice." * twice,
-            "A rotation keeps norms.",
-        )
+        how = ", by YaRN's factor twice" * twice
+        what = f"Vectors become {factor:.4g} times as long{how}."
+        yield WARNING, what, "A rotation keeps norms."
     yield from (scaled := [*told_scaled(r, hands / sizes, more)])
     if scaled or r.recognised:
         return

@@ -337,7 +337,7 @@ FAULTS = [
             torch.arange(2, x.shape[1] + 2, device=x.device)))),
     ("added", "warning formula", "training changes them", PARAMETER),
     ("table", "error gradient", "No optimizer trains tables", Listed),
-    ("rotary", "error x", "mixed with those of other", make_class(
+    ("rotary", "error formula", "mixed with those of other", make_class(
         Rotary, forward=reshaped)),
     ("rotary", "error formula", "slow pairs alone", make_class(
         Based, bands=lambda s, plain, slow: Based.bands(s, plain, ~slow))),
@@ -345,7 +345,7 @@ FAULTS = [
         Based, bands=lambda s, plain, _: plain * s.factor)),
     ("rotary", "warning formula", "Whatever base is", make_class(
         Based, frequencies=of_any_base)),
-    ("rotary", "warning formula", "factor, twice", make_class(
+    ("rotary", "warning formula", "factor twice", make_class(
         Based, turn=lambda s, *given: Rotary.turn(s, *given) * 1.20794**2)),
     ("rotary", "warning formula", "Columns change places", turning(elsewhere)),
     ("rotary", "warning formula", "exponent j/(d/2-1)", make_class(
@@ -404,7 +404,7 @@ FAULTS = [
         forward=lambda s, q, k: Alibi.forward(s, q, k) - 1.0 * (s.offsets(q, k) > 0))),
     ("bias", "warning formula", "wider ones end at 128", make_class(
         T5, forward=in_one_bucket)),
-    ("bias", "warning formula", "half are never read", make_class(
+    ("bias", "warning gradient", "are never read", make_class(
         T5, offsets=lambda _, q, k: -T5.offsets(_, q, k).abs())),
     ("bias", "error formula", "queries and keys swapped", make_class(
         T5, offsets=lambda _, q, k: T5.offsets(_, q, k).neg())),

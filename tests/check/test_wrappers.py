@@ -103,11 +103,18 @@ class Fault:
 
 SECOND = {"state": "after any call, one in bfloat16 too", "decoding": "a second call"}
 LONGER = {
+    "x": "x grows with what is added to it",
     "formula": "numbers grow with the length of what is read",
     "decoding": "a call for the last queries is shorter",
 }
-ALONE = {"prefix": "the longest input has one sequence, the usual one three"}
-DRAWN = {"formula": "drawn once, it scales what is read"}
+ALONE = {
+    "x": "x grows with what is added to it",
+    "prefix": "the longest input has one sequence, the usual one three",
+}
+DRAWN = {
+    "x": "drawn once, it scales x",
+    "formula": "drawn once, it scales what is read",
+}
 HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
     "formula": "it cannot be read",
