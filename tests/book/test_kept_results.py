@@ -241,6 +241,9 @@ def test_a_mean_score_is_a_sum_of_cosines() -> None:
     assert np.allclose(opened_gap.curve(means, offsets), expected)
     held = opened_gap.curve(means, offsets, held="22 23")
     assert np.allclose(held, expected[2])
+    level = opened_gap.curve(means, offsets, held=opened_gap.ALL)
+    biased = opened_gap.curve(means, offsets) + opened_gap.bias(means, offsets)
+    assert np.allclose(biased, level) and np.allclose(level, expected[2])
     same = opened_gap.Condition(opened_gap.INSIDE)
     share = np.array(0.3)
     assert np.isclose(opened_gap.predicted(means, share, same), share)
@@ -277,6 +280,26 @@ def test_without_a_gap_a_window_is_read_as_a_text(
     if held != "none":
         same = window.read(opened_gap.Condition(0, held, 0))[0]
         assert np.abs(same - each).max() > 1e-3
+
+
+@pytest.mark.weekly
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+def test_a_large_bias_hides_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none changes nothing; the first four keys are spared where it says so."""
+    for name, value in (("FIRST", 40), ("SECOND", 24)):
+        monkeypatch.setattr(opened_gap, name, value)
+    window = opened_gap.Window("later", 700)
+    means = np.zeros((*window.keys.shape[:1], opened_gap.SHAPE.heads, 32), complex)
+
+    def losses(keys: str) -> np.ndarray:
+        return window.read(opened_gap.Condition(keys=keys), means)[0]
+
+    usual = window.read(opened_gap.Condition())[0]
+    assert np.abs(losses("biased") - usual).max() < 1e-3
+    means[..., 31] = -1e6  # a slow pair that rises all the way
+    hidden = window.read(opened_gap.Condition(keys="masked"))[0]
+    assert np.abs(losses("biased") - hidden).max() < 1e-3
+    assert np.abs(losses("biased but 4") - hidden).max() > 1e-2
 
 
 def test_the_whole_transformer_is_that_of_the_page() -> None:
