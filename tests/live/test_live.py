@@ -100,6 +100,14 @@ def test_a_first_visit_is_light_and_exercises_have_their_check(name: str) -> Non
         assert cells[at]["stub"] != cells[at]["source"]
 
 
+@needs_engine
+def test_a_visit_weighs_what_its_cells_import() -> None:
+    """SciPy, and SymPy with its mpmath, on a page that imports both."""
+    packs = sum(extension.engine()[name]["bytes"] for name in extension.PACKS)
+    heavy = extension.weight("book/failures/criteria_deeper")
+    assert heavy == extension.weight(PAGE) + packs and len(extension.PACKS) == 3
+
+
 def test_a_cell_runs_again_with_the_names_above_it(capfd: Any) -> None:
     """Also with functions that read them; the first of all runs with none."""
     inside.forget()
@@ -461,8 +469,12 @@ HOSTILE = [
 
 @needs_engine
 def test_no_cell_is_falsely_as_stored(tried: Any) -> None:
-    """Whatever it did; put back, all is as before."""
-    for source, said in HOSTILE:
+    """Whatever it did, also after what is stored; put back, all is as before."""
+    ((_, text),) = extension.stored(BOOK.pages[PAGE].code_cells[SMALL])
+    more = (
+        f"import os\nprint({text!r}, end='', flush=True)\nos.write(1, b'x' * 9_000_000)"
+    )
+    for source, said in ((more, "differs"), *HOSTILE):
         found = steps.write(tried, SMALL, source)
         assert found.startswith(said) and not found.startswith("as stored"), source
         size = tried.locator(f".cell.c{SMALL}").evaluate("e => e.textContent.length")
