@@ -654,7 +654,7 @@ def test_a_file_is_missing_or_damaged(
 @pytest.mark.weekly
 @needs_engine
 def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) -> None:
-    """A damaged file comes anew, all cells run; that nothing is kept is said."""
+    """A damaged file is told and comes anew; that nothing is kept is told."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(site.url(PAGE))
@@ -669,7 +669,7 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
     page.evaluate(keep, [book, "damaged"])
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
     steps.begin(page)
-    steps.rest(page)
+    assert "is damaged" in steps.rest(page)
     assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
     kept = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
         (await (await caches.open(name)).keys()).map(({ url }) => url)))).flat()"""
