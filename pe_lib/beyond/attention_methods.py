@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,12 +155,16 @@ def _fire_attending(back: int, positions: Positions) -> Array:
 
     It falls with the distance from the nearest tooth, so a ReLU network can have it.
     """
-    teeth = fire_distances(np.arange(LONGEST), threshold=TRAINED)
-    teeth = np.unique(teeth[back:, :].diagonal())
+    teeth = np.unique(_fire_ruler()[back:, :].diagonal())
     knots = np.sort([-1.0, *teeth, *(teeth[1:] + teeth[:-1]) / 2, 2.0])
     heights = [-np.abs(teeth - knot).min() for knot in knots]
     shares = fire_distances(positions, threshold=TRAINED)
     return np.asarray(SHARP * np.interp(shares, knots, heights))
+
+
+@cache
+def _fire_ruler() -> Array:
+    return fire_distances(np.arange(LONGEST), threshold=TRAINED)
 
 
 def _cope_bias(queries: Array, counts: Array, vectors: Array) -> Array:

@@ -1,5 +1,6 @@
 """Kept results and the settings of the programs that make them belong together."""
 
+import contextlib
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -16,11 +17,13 @@ from evidence import (
     opened_controls,
     opened_gap,
     opened_long,
-    readers,
     runs,
+    small_models,
     whole,
 )
+from manuscript import read_page
 from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
+from pe_lib.nn import RotaryEmbedding
 
 
 def stale(name: str) -> str:
@@ -167,17 +170,18 @@ def test_a_model_is_kept_in_one_piece(
     assert not stale("one_back_weights")
 
 
+WHOLE_KEPT = BEYOND.parent / whole.KEPT
 MADE = [
     *(
         (BEYOND / f"{name}.csv", f"{maker.COMMAND} {name}", maker, tolerance)
-        for maker in (opened, opened_controls, opened_gap, readers)
+        for maker in (opened, opened_controls, opened_gap, small_models)
         for name, tolerance in maker.TOLERANCES.items()
     ),
     (
         *(BEYOND / f"{opened_long.NAME}.csv", "python -m evidence.opened_long cuda"),
         *(opened_long, opened_long.TOLERANCE),
     ),
-    (BEYOND.parent / whole.KEPT, whole.COMMAND, whole, whole.TOLERANCE),
+    (WHOLE_KEPT, whole.COMMAND, whole, whole.TOLERANCE),
 ]
 
 
@@ -237,6 +241,9 @@ def test_a_mean_score_is_a_sum_of_cosines() -> None:
     assert np.allclose(opened_gap.curve(means, offsets), expected)
     held = opened_gap.curve(means, offsets, held="22 23")
     assert np.allclose(held, expected[2])
+    level = opened_gap.curve(means, offsets, held=opened_gap.ALL)
+    biased = opened_gap.curve(means, offsets) + opened_gap.bias(means, offsets)
+    assert np.allclose(biased, level) and np.allclose(level, expected[2])
     same = opened_gap.Condition(opened_gap.INSIDE)
     share = np.array(0.3)
     assert np.isclose(opened_gap.predicted(means, share, same), share)
@@ -275,12 +282,95 @@ def test_without_a_gap_a_window_is_read_as_a_text(
         assert np.abs(same - each).max() > 1e-3
 
 
+@pytest.mark.weekly
+@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
+def test_a_large_bias_hides_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none changes nothing; the first four keys are spared where it says so."""
+    for name, value in (("FIRST", 40), ("SECOND", 24)):
+        monkeypatch.setattr(opened_gap, name, value)
+    window = opened_gap.Window("later", 700)
+    means = np.zeros((*window.keys.shape[:1], opened_gap.SHAPE.heads, 32), complex)
+
+    def losses(keys: str) -> np.ndarray:
+        return window.read(opened_gap.Condition(keys=keys), means)[0]
+
+    usual = window.read(opened_gap.Condition())[0]
+    assert np.abs(losses("biased") - usual).max() < 1e-3
+    means[..., 31] = -1e6  # a slow pair that rises all the way
+    hidden = window.read(opened_gap.Condition(keys="masked"))[0]
+    assert np.abs(losses("biased") - hidden).max() < 1e-3
+    assert np.abs(losses("biased but 4") - hidden).max() > 1e-2
+
+
 def test_the_whole_transformer_is_that_of_the_page() -> None:
     """What was kept was trained by the cells that the page shows."""
     page = whole.cells_before_the_run()
-    assert {name: page[name] for name in whole.SETTINGS["run"]} == whole.SETTINGS["run"]
-    kept_losses = matrices.load(BEYOND.parent / whole.KEPT)
-    assert list(kept_losses) == list(page["encodings"]())
+    assert {name: page[name] for name in whole.RUN} == whole.RUN
+    assert whole.cells_before_the_run(seed=2)["SEED"] == 2
+    shapes = {name: loss.shape for name, loss in matrices.load(WHOLE_KEPT).items()}
+    eighths = {"learned": whole.RUN["LENGTH"] // 8}
+    assert shapes == {
+        name: (1, eighths.get(name, whole.RUN["FAR"] // 8))
+        for name in page["encodings"]()
+    } | {way: (len(whole.SEEDS), whole.RUN["FAR"] // 8) for way in whole.WAYS}
+
+
+def run_of_the_page(page: dict[str, Any], mine: str) -> None:
+    """Train, and hold it against the kept run, as if a reader had named this one."""
+    cells = {c.id: c.source for c in read_page(whole.PAGE.stem, whole.PAGE).cells}
+    assert 'mine = "ALiBi"' in cells["run"]
+    with contextlib.chdir(whole.PAGE.parent):
+        exec(cells["run"].replace('"ALiBi"', repr(mine)), page)
+        exec(cells["kept"], page)
+
+
+@pytest.mark.parametrize("mine", ["none", "learned", "sinusoidal", "RoPE", "ALiBi"])
+def test_a_model_of_the_reader_is_held_against_the_kept_one(mine: str) -> None:
+    """If steps and seed are those; of others nothing is said."""
+    page, kept_losses = whole.cells_before_the_run(), matrices.load(WHOLE_KEPT)
+
+    def run(off: float, **setting: int) -> None:
+        losses = kept_losses[mine][0] + off
+        fake = {"trained": lambda _: None, "by_position": lambda *_: losses}
+        run_of_the_page(page | fake | setting, mine)
+
+    run(0.1)
+    run(1, SEED=1)
+    run(1, STEPS=50)
+    with pytest.raises(AssertionError):
+        run(0.2)
+
+
+def test_a_limited_rotation_has_the_scores_of_the_longest_offset() -> None:
+    """Nearer keys have their own, and a masked one has none."""
+    rotary, longest, n = RotaryEmbedding(8), 3, 6
+    limited = whole.Limited(rotary, longest)
+    query, key = torch.randn(2, 1, 2, n, 8, generator=torch.Generator().manual_seed(0))
+    q, k = rotary(query, key)
+    scores = (q @ k.mT / 8**0.5 + limited(n))[0]
+    hidden = whole.Masked(longest)(n)
+    for t in range(n):
+        for s in range(t + 1):
+            at = torch.tensor([min(t - s, longest)])
+            turned = rotary.rotate(query[0, :, [t]], positions=at)
+            expected = (turned * key[0, :, [s]]).sum((1, 2)) / 8**0.5
+            assert torch.allclose(scores[:, t, s], expected, atol=1e-5)
+            assert hidden[t, s] == (-torch.inf if t - s > longest else 0)
+
+
+@pytest.mark.weekly
+def test_all_five_are_trained_again() -> None:
+    """As the page asserts; and limited offsets repair RoPE as in the kept run."""
+    page = whole.cells_before_the_run()
+    for name in page["encodings"]():
+        run_of_the_page(page, name)
+    kept_losses = matrices.load(WHOLE_KEPT)
+    for way, loss in zip(whole.WAYS, whole.three_ways(page), strict=True):
+        of_seed = kept_losses[way][whole.SEEDS.index(page["SEED"])]
+        assert (loss - of_seed)[:4].abs().max() < 0.15
+        assert (
+            (loss[8:].mean() > 4) == (of_seed[8:].mean() > 4) == (way == whole.WAYS[0])
+        )
 
 
 @pytest.mark.weekly

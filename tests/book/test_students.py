@@ -14,7 +14,8 @@ import io
 import pickle
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,30 +33,56 @@ LONG = {"fit_pairs"}  # of a chapter, which answers ask for the same again and a
 SWALLOWED = {"ex-table-that-grows"}  # the checker that it calls turns errors into words
 
 
-def remembered(train: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, each scheme by itself; none is trained twice with the same codes."""
-    from pe_lib.experiments.schemes import WIDTH, Context
+class Trainings:
+    """Trains each scheme by itself, and none twice with the same codes in float32.
 
-    seen: dict[Any, Any] = {}
-    noise = np.random.default_rng(0).standard_normal((64, WIDTH))
-    context = Context(24, 64, noise[0] / np.linalg.norm(noise[0]), noise)
+    While ``ahead`` it only hears what will be asked for; that is trained at once, side
+    by side, which takes hardly longer than one.
+    """
 
-    def trained(task: Any, given: Any, **how: Any) -> Any:
+    def __init__(self, train: Callable[..., Any]) -> None:
+        from pe_lib.experiments.schemes import WIDTH, Context
+
+        noise = np.random.default_rng(0).standard_normal((64, WIDTH))
+        self.context = Context(24, 64, noise[0] / np.linalg.norm(noise[0]), noise)
+        self.train, self.ahead = train, False
+        self.asked = defaultdict[Any, dict[Any, Any]](dict)
+        self.found = defaultdict[Any, list[Any]](list)
+
+    def hear(
+        self, check: str, answers: Sequence[str], given: list[str], names: Any
+    ) -> None:
+        """What these answers, and others than the first, will ask for."""
+        self.ahead = True
+        tries = [dict(names) for _ in answers]
+        for answer, tried in zip(answers, tries, strict=True):
+            run(answer, tried)
+        for name in given:
+            tries += [tries[0] | {name: x} for x in unlike(tries[0].get(name))]
+        for tried in tries:
+            run(check, tried)
+        self.ahead = False
+
+    def __call__(self, task: Any, given: Any, **how: Any) -> Any:
         if not isinstance(given, dict):
-            return train(task, given, **how)
+            return self.train(task, given, **how)
         low, high = how.get("train_lengths", (8, 24))
         lengths = sorted({*range(low, high + 1), *how.get("test_lengths", (16,))})
-        rows = []
+        keys = {}
         for name, scheme in given.items():
-            codes = [scheme.encode(n, context) for n in lengths if scheme.encode]
-            told = task, name, replace(scheme, encode=None), repr(how)
-            key = told, *((np.shape(code), *np.ravel(code)) for code in codes)
-            if key not in seen:
-                seen[key] = train(task, {name: scheme}, **how)
-            rows += seen[key]
-        return rows
-
-    return trained
+            codes = [scheme.encode(n, self.context) for n in lengths if scheme.encode]
+            told = [np.asarray(code, np.float32).tobytes() for code in codes]
+            keys[name] = task, repr(how), replace(scheme, encode=None), *told
+            self.asked[task, repr(how)][keys[name]] = scheme
+        if self.ahead:
+            return []
+        asked = self.asked.pop((task, repr(how)))
+        new = [key for key in asked if key not in self.found]
+        beside = {str(number): asked[key] for number, key in enumerate(new)}
+        for row in self.train(task, beside, **how) if new else ():
+            self.found[new[int(row.scheme)]].append(row)
+        rows = [(name, row) for name, key in keys.items() for row in self.found[key]]
+        return [replace(row, scheme=name) for name, row in rows]
 
 
 def known(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,25 +156,30 @@ def test_checks_tell_right_from_wrong(
     above = [c.source for c in cells if not c.role.startswith("exercise")]
     below = [c.source for c in cells if c.role.startswith("exercise")]
     names: dict[str, Any] = {"__name__": "__main__"}
+    trainings = None
     if "training.train(" in "".join(checks.values()):
         from pe_lib.experiments import training
 
-        monkeypatch.setattr(training, "train", remembered(training.train))
+        trainings = Trainings(training.train)
+        monkeypatch.setattr(training, "train", trainings)
     with at_home(page):
         for source in cell_dependencies(above, below):
             exec(compile(source, "<cell>", "exec"), names)
         names |= {name: known(names[name]) for name in LONG & names.keys()}
         for label, check in checks.items():
+            given = checked_names(right[label], check)
+            if trainings:
+                answers = right[label], *(w.answer for w in COLLECTED[label].wrong)
+                trainings.hear(check, answers, given, names)
             asked = [REPORTER, stubs[label], reports[label]]
             assert_unanswered(label, asked, dict(names))
             for wrong in COLLECTED[label].wrong:
                 assert_fails_with(wrong, check, names | {"because": wrong.thinks})
             assert run(right[label], names) is None
             hidden = COLLECTED[label].hidden_check(check)
-            given = {name: names[name] for name in checked_names(right[label], check)}
-            problem = run(hidden, names | each(other_form, given))
+            problem = run(hidden, names | each(other_form, given, names))
             assert problem is None, (label, problem)
-            problem = run(check, names | each(in_float32, given))
+            problem = run(check, names | each(in_float32, given, names))
             assert not problem or "float32" in str(problem), (label, problem)
             for other in COLLECTED[label].right:
                 tried = names | {"because": "a form of its own"}
@@ -155,7 +187,8 @@ def test_checks_tell_right_from_wrong(
                 for source in {check, hidden}:
                     problem = run(source, dict(tried))
                     assert problem is None, (label, other, problem)
-            for name, value in given.items():
+            for name in given:
+                value = names[name]
                 for other in unlike(value):
                     assert run(check, names | {name: other}), (label, name, other)
                 for other in pretenders(value, in_view(check), names):
@@ -164,9 +197,11 @@ def test_checks_tell_right_from_wrong(
                     assert refused or alike, (label, name)
 
 
-def each(form: Callable[[Any], Any], given: dict[str, Any]) -> dict[str, Any]:
-    """All names in that form."""
-    return {name: form(value) for name, value in given.items()}
+def each(
+    form: Callable[[Any], Any], given: list[str], names: dict[str, Any]
+) -> dict[str, Any]:
+    """Some names in that form."""
+    return {name: form(names[name]) for name in given}
 
 
 def without_view(check: str) -> str:
@@ -257,8 +292,7 @@ class Recited:
         self.excused = like is sizes  # until it was asked something of another size
 
     def __call__(self, *given: Any) -> Any:
-        plain = [one.tolist() if hasattr(one, "tolist") else one for one in given]
-        like = repr(self.like(plain))
+        like = [told(one) for one in self.like(given)]
         self.first = self.first or [like, self.function(*given)]
         if like == self.first[0]:
             return self.function(*given)
@@ -266,7 +300,14 @@ class Recited:
         return self.first[1]
 
 
-def sizes(given: list[Any]) -> list[Any]:
+def told(value: Any) -> Any:
+    """What is the same for equal values; to write down a large array takes seconds."""
+    if isinstance(value, np.ndarray) and value.size > 99:
+        return value.shape, value.tobytes()
+    return repr(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def sizes(given: Sequence[Any]) -> list[Any]:
     """The shapes of what is an array or a list, and all else as it is."""
     return [np.shape(one) or one for one in given]
 

@@ -410,20 +410,27 @@ def set_mode(page: Any, mode: str) -> None:
     page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
 
 
-def accessibility(seen: Visit) -> list[str]:
-    """What axe-core finds, folded answers included, in light and in dark."""
+def accessibility(seen: Visit, *, every_letter: bool = False) -> list[str]:
+    """What axe-core finds, folded answers included, in light and in dark.
+
+    The colours of letters once for each way in which they are set, or of every letter.
+    """
     page = seen.page
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
     was = page.evaluate("document.documentElement.dataset.theme")
-    set_mode(page, "light")
-    faults = page.evaluate(script("run_axe"), [])
-    set_mode(page, "dark")  # a mode changes colours alone
-    colours = ["color-contrast", "link-in-text-block"]
-    faults += page.evaluate(script("run_axe"), colours)
+    faults = []
+    for mode in ("light", "dark"):  # a mode changes colours alone
+        set_mode(page, mode)
+        faults += page.evaluate(script("run_axe"), [mode == "dark", every_letter])
     set_mode(page, was)
     return faults
+
+
+def every_letter(seen: Visit) -> list[str]:
+    """The same, of every letter."""
+    return accessibility(seen, every_letter=True)
 
 
 def keyboard(seen: Visit) -> list[str]:
