@@ -37,6 +37,7 @@ from tests.check.modules import (
     placed,
     table,
 )
+from tests.check.test_faults import Based, Clipped, Fire
 
 
 class LengthFirst(Added):
@@ -175,6 +176,9 @@ SOUND = [
     ("bias", make_class(Alibi, forward=of_scores)),
     ("bias", T5),
     ("bias", Kerple),
+    ("bias", Fire),
+    ("bias", make_class(Clipped, index=lambda s, o: o.clamp(-s.k, s.k))),
+    ("rotary", Based),
 ]
 OURS = [
     ("added", SinusoidalPositionalEncoding),
