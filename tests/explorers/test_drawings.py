@@ -164,9 +164,16 @@ def picture(root):
     return root.query_selector(".picture").inner_html()
 
 
+def again(root):
+    """From the beginning."""
+    root.evaluate("root => root.querySelector('button:last-child').click()")
+
+
 def takes(page, role="slider"):
-    """All that can be taken."""
-    return page.query_selector_all(f".take[role={role}]:not([hidden])")
+    """All that can be taken, with its drawing."""
+    for root in page.query_selector_all(".pe-explorer"):
+        for element in root.query_selector_all(f".take[role={role}]:not([hidden])"):
+            yield root, element
 
 
 def grasp(element):
@@ -177,7 +184,7 @@ def grasp(element):
 
 
 def goes_along(element):
-    """Whether its picture has changed since; it starts again, and is as it was."""
+    """Whether its picture changed as it was moved or pressed; it starts again."""
     moved, as_it_was = element.evaluate("element => element.let_go()")
     return moved and as_it_was
 
@@ -196,7 +203,7 @@ def test_by_keys(drawn):
 
 def test_by_mouse(drawn):
     """What is dragged goes along; what is pressed changes; all can start again."""
-    for element in takes(drawn):
+    for _, element in takes(drawn):
         x, y = grasp(element)
         drawn.mouse.move(x, y)
         drawn.mouse.down()
@@ -204,7 +211,7 @@ def test_by_mouse(drawn):
             drawn.mouse.move(x + step, y + step)
         drawn.mouse.up()
         assert goes_along(element), element.get_attribute("aria-label")
-    for element in takes(drawn, "switch"):
+    for _, element in takes(drawn, "switch"):
         drawn.mouse.click(*grasp(element))
         assert goes_along(element)
 
@@ -231,17 +238,20 @@ def test_by_a_finger(drawn):
         points = [{"x": x, "y": y} for x, y in at]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    kinds = {e.get_attribute("data-pans"): e for e in takes(drawn)}
+    kinds = {e.get_attribute("data-pans"): (root, e) for root, e in takes(drawn)}
     assert kinds.keys() == {None, ""}
-    for pans, element in kinds.items():
+    for pans, (root, element) in kinds.items():
         x, y = grasp(element)
-        top = drawn.evaluate("scrollY")
+        before, top, seen = picture(root), root.bounding_box()["y"], set()
         touch("touchStart", (x, y))
         for step in (-30, -60, 10, 60):
             touch("touchMove", (x + step, y + (step if pans is None else 0)))
+            seen.add(picture(root))
         touch("touchEnd")
-        assert drawn.evaluate("scrollY") == top
-        assert goes_along(element), element.get_attribute("aria-label")
+        assert seen - {before}, element.get_attribute("aria-label")
+        assert abs(root.bounding_box()["y"] - top) < 1
+        again(root)
+        assert picture(root) == before
     drawn.evaluate("scrollTo(0, 0)")
     touch("touchStart", (200, 700))
     for step in range(0, 200, 20):

@@ -1,17 +1,16 @@
 // Where to take an element, which comes into sight: the size of what a finger hits, and
-// its middle. `let_go` says whether its picture was another before the button was up, or
-// after a switch was pressed, starts the drawing again, and says whether it then is as it was.
+// its middle. `let_go` says whether its picture was another after a move, or now that a
+// switch was pressed; it starts the drawing again, and says whether it is as it was.
 (element) => {
   const root = element.closest(".pe-explorer");
   const drawn = () => root.querySelector(".picture").innerHTML;
   const before = drawn();
   let moved = false;
-  const observer = new MutationObserver(() => (moved ||= drawn() !== before));
-  observer.observe(root, { subtree: true, childList: true, attributes: true });
-  if (element.getAttribute("role") === "slider")
-    root.addEventListener("pointerup", () => observer.disconnect(), { once: true, capture: true });
+  const look = () => (moved ||= drawn() !== before);
+  root.addEventListener("pointermove", look);
   element.let_go = () => {
-    observer.disconnect();
+    root.removeEventListener("pointermove", look);
+    if (element.getAttribute("role") === "switch") look();
     root.querySelector("button:last-child").click();
     return [moved, drawn() === before];
   };
