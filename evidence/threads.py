@@ -176,7 +176,7 @@ def of_model(name: str, weights: Mapping[str, torch.Tensor]) -> list[Score]:
             for n, texts in ((n, induction.test_texts(n, 0)) for n in (32, 128))
         }
     else:
-        reader, base = stretched.readers([0]), runs.WEIGHTS[name]["base"]
+        reader, base = stretched.models([0]), runs.WEIGHTS[name]["base"]
         reader.load_matrices(weights)
         shares = {
             (f"{task}/{rule}", n): stretched.share_right(

@@ -1,8 +1,8 @@
-r"""Small rotary readers, trained on short texts and stretched to longer ones.
+r"""Small rotary models, trained on short texts and stretched to longer ones.
 
 A text is random symbols, and one of them is the needle. Each later word asks one of
 two questions: which symbol stood three back (the lag, which needs near angles), or
-which symbol is the needle's (which needs to find one word, however far)? A reader is
+which symbol is the needle's (which needs to find one word, however far)? A model is
 one causal layer with rotary heads. After training nothing changes but its
 frequencies: :func:`measure` tests it with each rule of :mod:`pe_lib.beyond.scaling`.
 """
@@ -33,9 +33,9 @@ ASKS_LAG, ASKS_NEEDLE, IS_NEEDLE = 0, 1, 2
 NO_ANSWER = -1
 TASKS = ("lag", "needle")
 TEST_WORDS = 4_096
-"""How many words a reader is asked at each length and task, at least."""
+"""How many words a model is asked at each length and task, at least."""
 CHOOSING_FROM = 100
-"""The first seed of the readers that choose a learning rate; none is reported."""
+"""The first seed of the models that choose a learning rate; none is reported."""
 RULES: dict[str, Callable[[Array, float], Array]] = {
     "none": lambda old, _: old,
     "interpolate": scaling.interpolate,
@@ -53,8 +53,8 @@ RULES: dict[str, Callable[[Array, float], Array]] = {
 """New frequencies from the old ones, for texts `factor` times as long."""
 
 
-def readers(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
-    """Readers of some seeds, side by side and not trained; `width` is a word's."""
+def models(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
+    """Models of some seeds, side by side and not trained; `width` is a word's."""
     return Transformer(
         [torch.Generator().manual_seed(seed) for seed in seeds],
         tokens=SYMBOLS + 3,
@@ -113,7 +113,7 @@ def train(
     steps: int,
     rate: float,
 ) -> None:
-    """Train readers of these seeds as :func:`pe_lib.experiments.loop.fit` does.
+    """Train models of these seeds as :func:`pe_lib.experiments.loop.fit` does.
 
     The texts of a step have one length, drawn from the first of `lengths` to the last.
     """
@@ -127,7 +127,7 @@ def train(
         loss = functional.cross_entropy(
             guess.flatten(0, 2), answers.flatten(), ignore_index=NO_ANSWER
         )
-        return loss * len(seeds)  # each reader's own: the mean is over all of them
+        return loss * len(seeds)  # each model's own: the mean is over all of them
 
     fit(model.parameters(), loss_at, steps, rate)
 
@@ -140,8 +140,8 @@ def trained(
     steps: int = STEPS,
     width: int = WIDTH,
 ) -> Transformer:
-    """Readers of these seeds, trained on texts of 16 to 64 words."""
-    model = readers(seeds, width)
+    """Models of these seeds, trained on texts of 16 to 64 words."""
+    model = models(seeds, width)
     train(
         model, seeds, angular_frequencies(HEAD_DIM, base=base), steps=steps, rate=rate
     )
@@ -170,7 +170,7 @@ def share_right(
     seeds: Sequence[int],
     words: int = TEST_WORDS,
 ) -> Array:
-    """Right answers of each reader at length n: the second half asks, needle at 0.
+    """Right answers of each model at length n: the second half asks, needle at 0.
 
     `seeds` draw the texts; the same texts for every model, rule and base.
     """
@@ -226,20 +226,20 @@ def split_schemes(
 def choose(
     schemes: Sequence[str], *, base: float, seeds: int, test_lengths: Sequence[int]
 ) -> list[Score]:
-    """How sure readers of other seeds are of the right answer, for learning rates.
+    """How sure models of other seeds are of the right answer, for learning rates.
 
     `schemes` are rates, written as text; the seeds 100, 101, ... are not reported
     anywhere. "accuracy" is the geometric mean of the probability of the right answer.
     """
     chosen = range(CHOOSING_FROM, CHOOSING_FROM + seeds)
-    models = {scheme: trained(base, chosen, float(scheme)) for scheme in schemes}
+    of_rate = {scheme: trained(base, chosen, float(scheme)) for scheme in schemes}
     frequencies = angular_frequencies(HEAD_DIM, base=base)
     return score_rows(
         "choice",
         schemes,
         range(seeds),
         test_lengths,
-        lambda scheme, n: _sureness(models[scheme], chosen, n, frequencies),
+        lambda scheme, n: _sureness(of_rate[scheme], chosen, n, frequencies),
     )
 
 
@@ -253,7 +253,7 @@ def measure(
     first_seed: int = 0,
     width: int = WIDTH,
 ) -> list[Score]:
-    """Train readers of each seed on a base, and test them with rules.
+    """Train models of each seed on a base, and test them with rules.
 
     `schemes` are a task and a rule, as in "lag/ntk" or "needle/none". Raises
     ValueError for an unknown one.

@@ -34,8 +34,14 @@ def as_whole(name: str, value: Any, at_least: int = -FAR) -> Any:
     """Return `value` as an int; what the compiler keeps open, stays open."""
     if isinstance(value, torch.SymInt):
         return value
-    fits = type(value) is int and at_least <= value < FAR  # as_integer takes longer
-    return value if fits else as_integer(name, value, at_least=at_least)
+    if type(value) is int and at_least <= value < FAR:  # as_integer takes longer
+        return value
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise TypeError(
+            f"{name} must be an integer, got a tensor {list(value.shape)}: "
+            "positions= takes one number for each row"
+        )
+    return as_integer(name, value, at_least=at_least)
 
 
 def as_tensor(name: str, value: Any) -> Tensor:

@@ -70,7 +70,7 @@ def rotary_arguments(
     ):  # fmt: skip
         if not given:
             raise ValueError(message)
-    turning = read["rotary_dim"] or int(head_dim * (1 if share is None else share))
+    turning = read["rotary_dim"] or (None if share is None else int(head_dim * share))
     made = {"head_dim": head_dim, "layout": layout}
     if rule == "default":
         return made | {"base": float(base), "rotary_dim": turning}

@@ -1,5 +1,6 @@
 """Kept results and the settings of the programs that make them belong together."""
 
+import contextlib
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -16,11 +17,13 @@ from evidence import (
     opened_controls,
     opened_gap,
     opened_long,
-    readers,
     runs,
+    small_models,
     whole,
 )
+from manuscript import read_page
 from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
+from pe_lib.nn import RotaryEmbedding
 
 
 def stale(name: str) -> str:
@@ -167,17 +170,18 @@ def test_a_model_is_kept_in_one_piece(
     assert not stale("one_back_weights")
 
 
+WHOLE_KEPT = BEYOND.parent / whole.KEPT
 MADE = [
     *(
         (BEYOND / f"{name}.csv", f"{maker.COMMAND} {name}", maker, tolerance)
-        for maker in (opened, opened_controls, opened_gap, readers)
+        for maker in (opened, opened_controls, opened_gap, small_models)
         for name, tolerance in maker.TOLERANCES.items()
     ),
     (
         *(BEYOND / f"{opened_long.NAME}.csv", "python -m evidence.opened_long cuda"),
         *(opened_long, opened_long.TOLERANCE),
     ),
-    (BEYOND.parent / whole.KEPT, whole.COMMAND, whole, whole.TOLERANCE),
+    (WHOLE_KEPT, whole.COMMAND, whole, whole.TOLERANCE),
 ]
 
 
@@ -278,9 +282,101 @@ def test_without_a_gap_a_window_is_read_as_a_text(
 def test_the_whole_transformer_is_that_of_the_page() -> None:
     """What was kept was trained by the cells that the page shows."""
     page = whole.cells_before_the_run()
-    assert {name: page[name] for name in whole.SETTINGS["run"]} == whole.SETTINGS["run"]
-    kept_losses = matrices.load(BEYOND.parent / whole.KEPT)
-    assert list(kept_losses) == list(page["encodings"]())
+    assert {name: page[name] for name in whole.RUN} == whole.RUN
+    assert whole.cells_before_the_run(seed=2)["SEED"] == 2
+    shapes = {name: loss.shape for name, loss in matrices.load(WHOLE_KEPT).items()}
+    eighths = {"learned": whole.RUN["LENGTH"] // 8}
+    assert shapes == {
+        name: (1, eighths.get(name, whole.RUN["FAR"] // 8))
+        for name in page["encodings"]()
+    } | {way: (len(whole.SEEDS), whole.RUN["FAR"] // 8) for way in whole.WAYS}
+
+
+def run_of_the_page(page: dict[str, Any], here: str) -> dict[str, torch.Tensor]:
+    """What its cell of training finds, if a reader names these."""
+    cell = next(
+        c for c in read_page(whole.PAGE.stem, whole.PAGE).cells if c.id == "run"
+    )
+    source = cell.source.replace('here = ["ALiBi"]', f"here = {here}")
+    with contextlib.chdir(whole.PAGE.parent):
+        exec(source, page)
+    found: dict[str, torch.Tensor] = page["found"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("here", "setting", "trained"),
+    [
+        ("[]", {}, []),
+        ('["none"]', {}, ["none"]),
+        ('["ALiBi", "learned"]', {}, ["learned", "ALiBi"]),
+        ("[]", {"STEPS": 50}, "all"),
+        ('["ALiBi"]', {"SEED": 1}, "all"),
+    ],
+)
+def test_the_page_trains_what_is_not_kept(
+    here: str, setting: dict[str, int], trained: list[str] | str
+) -> None:
+    """Those that a reader names; all, if steps or seed are others: nothing is mixed."""
+    page, kept_losses = whole.cells_before_the_run(), matrices.load(WHOLE_KEPT)
+    every, begun = list(page["encodings"]()), []
+    off = 1 if setting else 0.1
+
+    class Model:
+        def __init__(self, name: str) -> None:
+            begun.append(name)
+            self.name = name
+
+        def __call__(self, tokens: torch.Tensor) -> torch.Tensor:
+            return torch.zeros(tokens.shape)
+
+    changed = setting | {
+        "encodings": lambda: {name: name for name in every},
+        "trained": Model,
+        "by_position": lambda model, _: kept_losses[model.name][0] + off,
+    }
+    found = run_of_the_page(page | changed, here)
+    assert begun == (every if trained == "all" else trained)
+    for name in every:
+        assert torch.equal(found[name], kept_losses[name][0] + (off if setting else 0))
+
+
+@pytest.mark.parametrize("here", ['["alibi"]', '"ALiBi"'])
+def test_the_page_tells_a_name_that_it_does_not_know(here: str) -> None:
+    """And a name outside a list."""
+    with pytest.raises(AssertionError, match="here: some of the five"):
+        run_of_the_page(whole.cells_before_the_run(), here)
+
+
+def test_a_limited_rotation_has_the_scores_of_the_longest_offset() -> None:
+    """Nearer keys have their own, and a masked one has none."""
+    rotary, longest, n = RotaryEmbedding(8), 3, 6
+    limited = whole.Limited(rotary, longest)
+    query, key = torch.randn(2, 1, 2, n, 8, generator=torch.Generator().manual_seed(0))
+    q, k = rotary(query, key)
+    scores = (q @ k.mT / 8**0.5 + limited(n))[0]
+    hidden = whole.Masked(longest)(n)
+    for t in range(n):
+        for s in range(t + 1):
+            at = torch.tensor([min(t - s, longest)])
+            turned = rotary.rotate(query[0, :, [t]], positions=at)
+            expected = (turned * key[0, :, [s]]).sum((1, 2)) / 8**0.5
+            assert torch.allclose(scores[:, t, s], expected, atol=1e-5)
+            assert hidden[t, s] == (-torch.inf if t - s > longest else 0)
+
+
+@pytest.mark.weekly
+def test_all_five_are_trained_again() -> None:
+    """As the page asserts; and limited offsets repair RoPE as in the kept run."""
+    page = whole.cells_before_the_run()
+    run_of_the_page(page, str(list(page["encodings"]())))
+    kept_losses = matrices.load(WHOLE_KEPT)
+    for way, loss in zip(whole.WAYS, whole.three_ways(page), strict=True):
+        of_seed = kept_losses[way][whole.SEEDS.index(page["SEED"])]
+        assert (loss - of_seed)[:4].abs().max() < 0.15
+        assert (
+            (loss[8:].mean() > 4) == (of_seed[8:].mean() > 4) == (way == whole.WAYS[0])
+        )
 
 
 @pytest.mark.weekly

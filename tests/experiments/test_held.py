@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from evidence import readers
+from evidence import small_models
 from pe_lib import angular_frequencies
 from pe_lib.experiments import held, kept, stretched
 from pe_lib.experiments.attention import Intervention
@@ -33,7 +33,7 @@ def test_a_held_pair_has_the_angle_of_the_longest_offset():
 
 def test_what_nobody_holds_is_as_it_was():
     frequencies = angular_frequencies(stretched.HEAD_DIM)
-    model, positions = stretched.readers([0]), stretched.rotary(frequencies, 40)
+    model, positions = stretched.models([0]), stretched.rotary(frequencies, 40)
     tokens, _ = stretched.texts(40, 2, [generator(1)])
 
     def guesses(pairs: list[int], longest: int) -> torch.Tensor:
@@ -49,12 +49,12 @@ def test_what_nobody_holds_is_as_it_was():
     assert changed[:11].max() < 1e-5 and changed[11:].min() > 1e-4
 
 
-def test_means_foresee_what_holding_a_pair_does():
+def test_means_predict_what_holding_a_pair_does():
     """Heads of one pair whose keys and queries never vary, each of them another."""
-    frequencies, longest, n = np.zeros(readers.PAIRS), 5, 12
+    frequencies, longest, n = np.zeros(small_models.PAIRS), 5, 12
     frequencies[0] = 0.4
     own = {"lag": 3, "needle": 2 + 1j, "others": 2 - 2j, "needles": 1 + 3j}
-    mean = {name: np.zeros((1, 1, readers.PAIRS), complex) for name in own}
+    mean = {name: np.zeros((1, 1, small_models.PAIRS), complex) for name in own}
     for name, value in own.items():
         mean[name][..., 0] = value
     for pairs in ([], [0]):
@@ -64,23 +64,23 @@ def test_means_foresee_what_holding_a_pair_does():
         def weights(query: str, key: str, turned=turned) -> np.ndarray:
             return np.exp((own[query] * np.conj(own[key]) * turned).real)
 
-        near, found = readers.foreseen(mean, frequencies, n, pairs, longest)
+        near, found = small_models.predicted(mean, frequencies, n, pairs, longest)
         lag, rest = weights("lag", "others"), weights("needle", "others")[:-1]
         needle = weights("needle", "needles")[-1]
         assert near == pytest.approx(lag[: longest + 1].sum() / lag.sum())
         assert found == pytest.approx(needle / (needle + rest.sum()))
 
 
-def test_a_reader_of_each_kind_has_its_rows():
+def test_a_model_of_each_kind_has_its_rows():
     """For each length and task each pair, and all; holding all cures nearly all."""
-    rows = kept.load_rows(DATA.parents[1] / "beyond/data/readers_held.csv")
+    rows = kept.load_rows(DATA.parents[1] / "beyond/data/small_models_held.csv")
     keys = ("longest", "base", "times", "pair", "task")
-    pairs = [*map(str, range(readers.PAIRS)), "all"]
-    kinds = [(str(longest), str(base)) for longest, base in readers.KINDS]
+    pairs = [*map(str, range(small_models.PAIRS)), "all"]
+    kinds = [(str(longest), str(base)) for longest, base in small_models.KINDS]
     assert [tuple(row[key] for key in keys) for row in rows] == [
         (*kind, str(times), pair, task)
         for kind in kinds
-        for times in readers.TIMES
+        for times in small_models.TIMES
         for pair in pairs
         for task in stretched.TASKS
     ]
@@ -91,14 +91,14 @@ def test_a_reader_of_each_kind_has_its_rows():
 @pytest.mark.weekly
 def test_a_part_of_the_kept_run_is_made_again(monkeypatch):
     """One kind at one length, with two seeds of five and other texts."""
-    for name, value in (("KINDS", readers.KINDS[:1]), ("SEEDS", range(70, 72))):
-        monkeypatch.setattr(readers, name, value)
-    monkeypatch.setattr(readers, "TIMES", (3,))
-    head, *rows = readers.readers_held()
+    for name, value in (("KINDS", small_models.KINDS[:1]), ("SEEDS", range(70, 72))):
+        monkeypatch.setattr(small_models, name, value)
+    monkeypatch.setattr(small_models, "TIMES", (3,))
+    head, *rows = small_models.small_models_held()
     for task in stretched.TASKS:
         own = [dict(zip(head, row, strict=True)) for row in rows if task in row]
-        foreseen, gain = (
+        predicted, gain = (
             [float(row[name]) for row in own if row["pair"] != "all"]
-            for name in ("foreseen", "gain")
+            for name in ("predicted", "gain")
         )
-        assert np.corrcoef(foreseen, gain)[0, 1] > 0.6
+        assert np.corrcoef(predicted, gain)[0, 1] > 0.6

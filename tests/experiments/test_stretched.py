@@ -1,4 +1,4 @@
-"""The stretched readers: their texts, that they are causal, their rules."""
+"""The stretched models: their texts, that they are causal, their rules."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_the_second_half_asks_and_a_right_answer_counts(task):
 
 
 def test_a_reader_is_causal_and_keeps_its_weights():
-    weights, model = stretched.readers([3]).matrices(), stretched.readers([4])
+    weights, model = stretched.models([3]).matrices(), stretched.models([4])
     assert not torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
     model.load_matrices(weights)
     assert torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
@@ -63,7 +63,7 @@ def test_a_reader_is_causal_and_keeps_its_weights():
 def test_the_kept_reader_answers_and_a_fresh_one_guesses():
     """Within the lengths of training, and for either question."""
     frequencies = angular_frequencies(32)
-    kept_one, fresh = stretched.readers([0]), stretched.readers([0])
+    kept_one, fresh = stretched.models([0]), stretched.models([0])
     kept_one.load_matrices(matrices.load(DATA / "stretched_reader.csv"))
     for task in stretched.TASKS:
         good, bad = (

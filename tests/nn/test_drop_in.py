@@ -93,6 +93,7 @@ def test_the_attention_factor_multiplies_what_is_rotated(layout):
         ({"rope_scaling": {"type": "new"}}, "rope_type must be one of .* got 'new'"),
         ({"rope_scaling": {"type": "dynamic", **SCALED}}, "length .* for 'dynamic'"),
         ({"rope_scaling": LONG}, "length must be given for 'longrope'"),
+        ({"head_dim": 63}, "head_dim must be even, got 63"),
         ({"partial_rotary_factor": 0.0}, "partial_rotary_factor must be above 0, got"),
         ({"rope_ratio": 500}, "config must have no rope_ratio, .* got 500"),
         (

@@ -46,6 +46,7 @@ SHAPES = r"positions must have shape \[3\] or \[(2|batch), 3\].* got "
     ("given", "error", "message"),
     [
         ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
+        ({"offset": AT}, TypeError, r"offset .* a tensor \[3\]: positions= takes"),
         ({"positions": [0, 1, 2]}, TypeError, "positions must be a tensor, got list"),
         ({"positions": AT > 1}, TypeError, "must be real numbers, got torch.bool"),
         *(

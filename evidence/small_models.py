@@ -1,10 +1,10 @@
-"""Small rotary readers on longer texts: which pair does harm, and was it foreseen?
+"""Small rotary models on longer texts: which pair does harm, and was it predicted?
 
-    python -m evidence.readers      minutes
+    python -m evidence.small_models      minutes
 
-Readers of each kind are trained up to a length. Then, on texts some times as long,
+Models of each kind are trained up to a length. Then, on texts some times as long,
 each pair alone is *held* (:func:`pe_lib.experiments.held.holding`), and the *gain* is
-by how much the loss falls. What is *foreseen* comes from mean queries and keys within
+by how much the loss falls. What is *predicted* comes from mean queries and keys within
 the trained length: how holding the pair changes the attention, if every score were
 the mean score of its offset.
 """
@@ -25,8 +25,8 @@ from pe_lib.experiments.held import holding
 from pe_lib.experiments.model import Transformer
 from pe_lib.frequencies import angular_frequencies
 
-COMMAND = "python -m evidence.readers"
-TOLERANCES = {"readers_held": "0.5 of a gain, 0.2 of a correlation over pairs"}
+COMMAND = "python -m evidence.small_models"
+TOLERANCES = {"small_models_held": "0.5 of a gain, 0.2 of a correlation over pairs"}
 KINDS = (
     *((64, 10_000), (32, 10_000), (128, 10_000), (64, 500), (64, 100_000)),
     *((96, 1_000), (48, 3_000)),
@@ -97,7 +97,7 @@ def means(model: Transformer, frequencies: Array, longest: int) -> dict[str, Arr
     }
 
 
-def foreseen(
+def predicted(
     mean: dict[str, Array], frequencies: Array, n: int, held: list[int], longest: int
 ) -> Array:
     """Attention [2] at the end of n words, if all scores were mean scores.
@@ -119,13 +119,13 @@ def foreseen(
     return np.array([near.mean(), (needle / (needle + rest.sum(-1))).mean()])
 
 
-def readers_held() -> Iterator[list[str]]:
+def small_models_held() -> Iterator[list[str]]:
     """A row for each kind, length, task and pair; of "all" the gain of holding all."""
-    yield ["longest", "base", "times", "task", "pair", "turns", "size", "foreseen",
+    yield ["longest", "base", "times", "task", "pair", "turns", "size", "predicted",
            "loss", "gain", "error"]  # fmt: skip
     for longest, base in KINDS:
         frequencies = angular_frequencies(stretched.HEAD_DIM, base=base)
-        model = stretched.readers(SEEDS)
+        model = stretched.models(SEEDS)
         stretched.train(
             model,
             SEEDS,
@@ -142,18 +142,18 @@ def readers_held() -> Iterator[list[str]]:
 def of_kind(
     model: Transformer, longest: int, base: int, frequencies: Array
 ) -> Iterator[list[str]]:
-    """The rows of trained readers."""
+    """The rows of trained models."""
     mean = means(model, frequencies, longest)
     sizes = mean["size"].mean((0, 1)) / stretched.HEAD_DIM**0.5
     for times in TIMES:
         n = times * longest
         usual = losses(model, frequencies, n, holding(frequencies, [], longest))
-        before = foreseen(mean, frequencies, n, [], longest)
+        before = predicted(mean, frequencies, n, [], longest)
         sets = {str(j): [j] for j in range(PAIRS)} | {"all": [*range(PAIRS)]}
         for pair, held in sets.items():
             change = holding(frequencies, held, longest)
             gain = usual - losses(model, frequencies, n, change)
-            after = foreseen(mean, frequencies, n, held, longest)
+            after = predicted(mean, frequencies, n, held, longest)
             turns = frequencies[held[0]] * longest / (2 * np.pi)
             for i, task in enumerate(stretched.TASKS):
                 error = gain[i].std(ddof=1) / len(SEEDS) ** 0.5
