@@ -178,7 +178,18 @@ def takes(page, role="slider"):
 
 def grasp(element):
     """Where a finger takes it: at its sign, or else in the middle; it has room."""
-    width, height, *at = element.evaluate((IN_PAGE / "grasp.js").read_text("utf-8"))
+    element.scroll_into_view_if_needed()
+    hit = element.query_selector(".hit").bounding_box()
+    assert min(hit["width"], hit["height"]) >= TARGET
+    sign = element.query_selector(".sign")
+    box = sign.bounding_box() if sign else hit
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def watched(element):
+    """The same, and from now on its picture is watched."""
+    element.scroll_into_view_if_needed()
+    width, height, *at = element.evaluate((IN_PAGE / "watched.js").read_text("utf-8"))
     assert min(width, height) >= TARGET
     return at
 
@@ -204,7 +215,7 @@ def test_by_keys(drawn):
 def test_by_mouse(drawn):
     """What is dragged goes along; what is pressed changes; all can start again."""
     for _, element in takes(drawn):
-        x, y = grasp(element)
+        x, y = watched(element)
         drawn.mouse.move(x, y)
         drawn.mouse.down()
         for step in (-60, 60):
@@ -212,7 +223,7 @@ def test_by_mouse(drawn):
         drawn.mouse.up()
         assert goes_along(element), element.get_attribute("aria-label")
     for _, element in takes(drawn, "switch"):
-        drawn.mouse.click(*grasp(element))
+        drawn.mouse.click(*watched(element))
         assert goes_along(element)
 
 

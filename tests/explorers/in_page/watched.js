@@ -1,5 +1,5 @@
-// Where to take an element, which comes into sight: the size of what a finger hits, and
-// its middle. `let_go` says whether its picture was another after a move, or now that a
+// Where to take an element that is in sight: the size of what a finger hits, and its
+// middle. `let_go` says whether its picture was another after a move, or now that a
 // switch was pressed; it starts the drawing again, and says whether it is as it was.
 (element) => {
   const root = element.closest(".pe-explorer");
@@ -14,7 +14,6 @@
     root.querySelector("button:last-child").click();
     return [moved, drawn() === before];
   };
-  element.scrollIntoView({ block: "center" });
   const box = (part) => element.querySelector(part)?.getBoundingClientRect();
   const hit = box(".hit");
   const { x, y, width, height } = box(".sign") ?? hit;
