@@ -7,8 +7,9 @@
 SmolLM2-135M-Instruct, a copy in 4 bits, was trained with a context of 8,192 tokens. It
 reads 1,536 tokens of a text, and the next 768 as if so many positions lay between the
 two parts, the *gap*. For keys of the first part, pairs can be *held* at the angle of an
-offset. And it reads the ends of longer texts alone, a *fresh start*. Each function
-named in TOLERANCES writes one file.
+offset, or each head's scores get a *bias*, from its mean score on another text. And it
+reads the ends of longer texts alone, a *fresh start*. Each function named in TOLERANCES
+writes one file.
 
 The windows are drawn here, with a seed that nothing else uses; the texts are this
 book's older pages, later ones, and the models' licences.
@@ -76,6 +77,14 @@ BASE = (
     Condition(held="24-31"),
     Condition(held=ALL, keys="first"),
 )
+CAME_ROUND = 20
+"""How many pairs do within the context: those before it."""
+TWOS = np.random.default_rng([SEED, len(WINDOWS)]).permutation(CAME_ROUND)[:8]
+"""As many pairs as do the harm, four times, drawn once from those that came round."""
+CONTROLS = (
+    *(Condition(held=f"{min(two)} {max(two)}") for two in TWOS.reshape(4, 2)),
+    *(Condition(keys=keys) for keys in ("biased", "biased but 4")),
+)
 FURTHER = (
     *(Condition(20_480, held) for held in ("none", ALL, "22 23", "23 24")),
     *(Condition(28_672, held) for held in ("none", ALL, "23", "23 24", "24 25")),
@@ -132,10 +141,13 @@ class Window:
         smollm.through_layers(smollm.load(), self.text[:FIRST], attend, last=1)
 
     @torch.no_grad()
-    def read(self, condition: Condition) -> tuple[Array, Array]:
+    def read(
+        self, condition: Condition, others: NDArray[np.complex128] | None = None
+    ) -> tuple[Array, Array]:
         """Losses of the second part, and each head's attention [30, 9] on the first.
 
-        Without its first four keys. Mean queries and keys are kept in `means`.
+        Without its first four keys. Mean queries and keys are kept in `means`. From
+        the means of `others`, if keys are biased, comes what is added to their scores.
         """
         gap, held, at, which = condition
         own = torch.arange(FIRST, FIRST + SECOND)[:, None].repeat(1, PAIRS)
@@ -144,6 +156,10 @@ class Window:
         query_held, key_held = of_query.clone(), of_key.clone()
         query_held[:, pairs], key_held[:, pairs] = at, 0
         later = torch.full((SECOND, SECOND), -torch.inf).triu(1)
+        apart = own[:, :1] - torch.arange(FIRST)
+        spared = SINKS if which == "biased but 4" else 0
+        if others is not None:
+            biases = torch.from_numpy(bias(others, np.arange(FIRST + SECOND) + gap))
         shares = torch.empty(SHAPE.layers, SHAPE.heads)
         self.means = np.empty((SHAPE.layers, SHAPE.heads, PAIRS), complex)
         self.sizes = np.empty((SHAPE.layers, SHAPE.heads, PAIRS))
@@ -165,6 +181,8 @@ class Window:
                 if which == "masked":
                     far.fill_(-torch.inf)
                 scores = torch.cat([far, moved[h] @ near[g].T], 1) / SHAPE.size**0.5
+                if others is not None:
+                    scores[:, spared:FIRST] += biases[layer, h][apart[:, spared:]]
                 scores[:, FIRST:] += later
                 weights = scores.softmax(-1)
                 shares[layer, h] = weights[:, SINKS:FIRST].sum(1).mean()
@@ -202,6 +220,11 @@ def curve(
     return (means[..., None, :] * np.exp(1j * angles)).real.sum(-1)
 
 
+def bias(means: NDArray[np.complex128], offsets: NDArray[np.int64]) -> Array:
+    """By how much the mean score at the context length is above that of an offset."""
+    return curve(means, np.array([CONTEXT])) - curve(means, offsets)
+
+
 def predicted(
     means: NDArray[np.complex128], inside: Array, condition: Condition
 ) -> Array:
@@ -221,10 +244,18 @@ def predicted(
 
 
 PLAN: dict[tuple[str, int], tuple[Condition, ...]] = {
-    ("older", 0): BASE,
-    ("later", 0): BASE[:6] + FURTHER,
+    ("older", 0): BASE + CONTROLS,
+    ("later", 0): BASE[:6] + CONTROLS + FURTHER,
 }
 """What is read in a window. For the gaps beyond the first it was predicted before."""
+
+
+@cache
+def means_of(name: str) -> NDArray[np.complex128]:
+    """Of every head and pair, within the context, in the first window of a text."""
+    window = Window(name, starts(name)[0])
+    window.read(Condition(INSIDE))
+    return window.means
 
 
 def smollm_gap() -> Iterator[list[str]]:
@@ -236,9 +267,11 @@ def smollm_gap() -> Iterator[list[str]]:
         window = Window(name, start)
         read = {Condition(INSIDE): window.read(Condition(INSIDE))}
         means, inside = window.means, read[Condition(INSIDE)][1]
+        others = means_of("later" if name == "older" else "older")
         as_trained: dict[int, Array] = {}
         for condition in tried:
-            each, shares = read.get(condition) or window.read(condition)
+            biased = others if condition.keys.startswith("biased") else None
+            each, shares = read.get(condition) or window.read(condition, biased)
             if condition.held == "none" and condition.keys == "all":
                 as_trained[condition.gap] = each
             base = as_trained.get(condition.gap, each)

@@ -20,10 +20,11 @@ def compiled(body: list[ast.stmt]) -> CodeType:
     return compile(ast.Module(body, []), "<cell>", "exec")
 
 
-def gives(body: list[ast.stmt]) -> set[str]:
-    """The names that they give a value, without what is inside functions."""
+def gives(body: list[ast.stmt]) -> list[str]:
+    """The names that they give a value, in order, without what is inside functions."""
     steps = dis.get_instructions(compiled(body))
-    return {step.argval for step in steps if step.opname == "STORE_NAME"}
+    named = [step.argval for step in steps if step.opname == "STORE_NAME"]
+    return list(dict.fromkeys(named))
 
 
 def reads(code: CodeType) -> set[str]:
@@ -49,7 +50,7 @@ def root(node: ast.AST) -> set[str]:
 
 def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:
     """The names to which a cell gives a value, or whose value it may change."""
-    found = gives(body)
+    found = set(gives(body))
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             found |= root(node.func) - (modules - SEEDS.get(node.func.attr, set()))
@@ -62,12 +63,12 @@ def cell_dependencies(above: list[str], below: list[str]) -> list[str]:
     """Of the cells above those that the ones below need, by way of others too."""
     bodies = [ast.parse(source).body for source in above]
     lines = [line for body in bodies for line in body]
-    modules = gives([line for line in lines if isinstance(line, IMPORTS)])
+    modules = set(gives([line for line in lines if isinstance(line, IMPORTS)]))
     needed = reads(compiled(ast.parse("\n".join(below)).body))
     kept = []
     for source, body in zip(reversed(above), reversed(bodies), strict=True):
         if needed & touches(body, modules):
             kept.append(source)
-            needed -= gives([line for line in body if isinstance(line, ANEW)])
+            needed -= {*gives([line for line in body if isinstance(line, ANEW)])}
             needed |= reads(compiled(body))
     return kept[::-1]

@@ -72,7 +72,7 @@ class Cell:
     @property
     def printed(self) -> str:
         """What the cell prints."""
-        return "\n".join(_joined(output.get("text", "")) for output in self.outputs)
+        return "\n".join("".join(output.get("text", "")) for output in self.outputs)
 
     @property
     def tables(self) -> list[str]:
@@ -122,7 +122,7 @@ class Cell:
 
     def _data(self, kind: str) -> list[str]:
         return [
-            _joined(output["data"][kind])
+            "".join(output["data"][kind])
             for output in self.outputs
             if kind in output.get("data", {})
         ]
@@ -481,7 +481,7 @@ def read_page(name: str, path: Path, *, remarks: bool = False) -> Page:
                 id=cell["id"],
                 kind=cell["cell_type"],
                 source=(told if cell["cell_type"] == "markdown" else str)(
-                    _joined(cell["source"])
+                    "".join(cell["source"])
                 ),
                 metadata=json.loads(told(json.dumps(cell["metadata"]))),
                 outputs=tuple(cell.get("outputs", [])),
@@ -524,8 +524,3 @@ def _stretches(text: str) -> Iterator[tuple[tuple[str, ...], int, str, str]]:
         else:
             labels = tuple(re.findall(TARGET, match[1], re.MULTILINE))
             yield labels, len(match[3]), match[4], text[start:end]
-
-
-def _joined(lines: str | list[str]) -> str:
-    """Notebooks store a text as one string or as a list of lines."""
-    return "".join(lines)

@@ -12,6 +12,8 @@ import ast
 import re
 import textwrap
 
+from manuscript.dependencies import IMPORTS, compiled, gives, reads
+
 HERE = "your code here"
 MINUTES = re.compile(r"(\d+) minutes?$")
 REPORTER = '''\
@@ -60,17 +62,14 @@ def points(title: str) -> int:
 
 def stub(label: str, solution: str, check: str) -> str:
     """The names that the check asks for and does not set itself, without values."""
-    wanted = set(checked_names(solution, check))
+    wanted = checked_names(solution, check)
+    kinds = ast.FunctionDef, ast.ClassDef
+    bodies = {n.name: n for n in ast.parse(solution).body if isinstance(n, kinds)}
     lines = [f"# Your answer to {label}"]
-    plain = []
-    for node in ast.parse(solution).body:
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names = [name for name in _stored(node) if name not in plain]
-            plain += [name for name in names if name in wanted]
-        elif node.name in wanted:
-            lines += ["", *_without_body(node)]
-    lines += [f"{name} = ...  # {HERE}" for name in plain]
-    return "\n".join(lines if len(lines) > 1 else [*lines, f"# {HERE}"])
+    for name in wanted:
+        lines += ["", *_without_body(bodies[name])] if name in bodies else []
+    lines += [f"{name} = ...  # {HERE}" for name in wanted if name not in bodies]
+    return "\n".join(lines if wanted else [*lines, f"# {HERE}"])
 
 
 def reported(label: str, worth: int, names: list[str], check: str) -> str:
@@ -90,13 +89,10 @@ def in_view(check: str) -> str:
 
 
 def checked_names(solution: str, check: str) -> list[str]:
-    """The names of a solution that its check uses."""
-    nodes = [*ast.walk(ast.parse(check))]
-    names = [n for n in nodes if isinstance(n, ast.Name)]
-    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    stored |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    used = {n.id for n in names} - stored
-    return [name for name in _defined(solution) if name in used]
+    """The names of a solution that its check uses; what it imports is none."""
+    body = [n for n in ast.parse(solution).body if not isinstance(n, IMPORTS)]
+    used = reads(compiled(ast.parse(check).body))
+    return [name for name in gives(body) if name in used]
 
 
 def _without_body(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
@@ -108,31 +104,3 @@ def _without_body(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
         return [head, *docstring, f"    ...  # {HERE}"]
     refusal = f'    raise NotImplementedError("{node.name}: {HERE}")'
     return [f"def {node.name}({ast.unparse(node.args)}):", *docstring, refusal]
-
-
-def _defined(solution: str) -> list[str]:
-    """The names at the top level of a solution, in order."""
-    found: list[str] = []
-    for node in ast.parse(solution).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.append(node.name)
-        else:
-            found += _stored(node)
-    return list(dict.fromkeys(found))
-
-
-def _stored(node: ast.stmt) -> list[str]:
-    """The names that a statement gives a value, but for its own counting variables."""
-    inside = {
-        id(name)
-        for part in ast.walk(node)
-        if isinstance(part, ast.comprehension)
-        for name in ast.walk(part.target)
-    }
-    return [
-        name.id
-        for name in ast.walk(node)
-        if isinstance(name, ast.Name)
-        and isinstance(name.ctx, ast.Store)
-        and id(name) not in inside
-    ]

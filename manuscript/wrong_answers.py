@@ -44,21 +44,10 @@ class Collected:
         return check
 
 
-class Exercises(dict[str, Collected]):
-    """What belongs to each exercise, by its label."""
-
-    def __missing__(self, label: str) -> Collected:
-        """Say what an author has forgotten."""
-        raise KeyError(
-            f"{label} is in no file of book/exercises: write its wrong answers into "
-            "that of its part (the head of problem.yml says how)"
-        )
-
-
 @cache
-def collected(root: Path = ROOT) -> Exercises:
-    """All of it."""
-    found = Exercises()
+def collected(root: Path = ROOT) -> dict[str, Collected]:
+    """All of it, by the label of each exercise."""
+    found: dict[str, Collected] = {}
     for path in visible(root / "book", "exercises/*.yml"):
         for label, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             if label in found:

@@ -25,7 +25,6 @@ from manuscript.markdown import words
 from manuscript.stubs import in_view
 from manuscript.values import MARK
 from tests.book.code_lint import slips
-from website.live import extension
 
 Rule = Callable[[Page], Iterator[str]]
 Remedies = Mapping[str, object]
@@ -191,7 +190,7 @@ def figures(page: Page) -> Iterator[str]:
 
     In a column of 358 pixels no letter is smaller than 12; none is an outline.
     """
-    in_browser = not extension.lacking(page.name)  # which lacks mathtext's letters
+    in_browser = not page.needs_torch  # which lacks mathtext's letters
     for cell in page.code_cells:
         figure = cell.figure
         for svg in cell.drawings:

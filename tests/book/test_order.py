@@ -12,7 +12,6 @@ from manuscript import ROOT, Page
 
 NOT_YET = {
     "book/beyond/longer",
-    "book/beyond/transformer",
     "book/experiments/learned_or_fixed",
     "book/experiments/opened_head",
     "book/pytorch/broken_modules",

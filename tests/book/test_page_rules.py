@@ -178,9 +178,8 @@ def every(page: Page, following: Page, companion: Page) -> list[str]:
 
 
 @pytest.fixture
-def good(monkeypatch: pytest.MonkeyPatch) -> Page:
+def good() -> Page:
     """A page that breaks no rule."""
-    monkeypatch.setattr(rules.extension, "lacking", lambda _: "")
     return replace(made(GOOD), description="What one finds.")
 
 

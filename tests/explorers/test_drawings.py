@@ -277,8 +277,8 @@ def test_nothing_sticks_out_and_all_can_be_read(drawn):
         assert drawn.evaluate("document.documentElement.scrollWidth") <= wide
     small = drawn.evaluate(
         """() => [...document.querySelectorAll(".picture text")].filter((x) => {
-            const scale = x.ownerSVGElement.getScreenCTM().a;
-            return parseFloat(getComputedStyle(x).fontSize) * scale < 12;
+            const { a, b } = x.getScreenCTM();
+            return parseFloat(getComputedStyle(x).fontSize) * Math.hypot(a, b) < 12;
         }).map((x) => x.textContent)"""
     )
     assert not small

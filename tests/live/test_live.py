@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,14 +23,13 @@ from tests.website.site_checks import Site, Visit
 from website import editions
 from website.live import extension, inside
 
-PAGE = "book/beyond/relative"
-SMALL, ABOVE, PRINTS = 2, 0, 10  # a small cell, one of values, one that prints a value
-ANSWERED, ANSWER = 14, "def wrong(n):\n    return n * (n {} 1) // 2"
-EXERCISE = "ex-relative-wrong"
-TWO = "book/problem/order_blindness"
+PAGE = "book/problem/order_blindness"
+ABOVE, FIGURE, SMALL, PRINTS = 0, 2, 3, 15  # the values, ..., what depends on them
+FIRST, EXERCISE = "ex-numbered-seats", "ex-who-notices"
+WRONG = "def causal_attend(X):\n    return -X\nchanged = {1}"
 TORCH = "book/pytorch/module"
 BOOK = manuscript.read()
-RUNNING = [page.name for page in BOOK.notebooks if not extension.lacking(page.name)]
+RUNNING = [page.name for page in BOOK.notebooks if not page.needs_torch]
 CELLS = len(BOOK.pages[PAGE].code_cells)
 ELSEWHERE = (  # a file of another folder; bfloat16; SciPy; SymPy
     ("book/beyond/low_precision", "programs"),
@@ -40,7 +40,7 @@ ELSEWHERE = (  # a file of another folder; bfloat16; SciPy; SymPy
 """Cells with what PAGE has not; their chapters run once a week, whole."""
 RAISE = {"book/fine_print/exact_tables": 2}
 """Cells that need more of ml_dtypes than its rounding, and say so."""
-FIRST_VISIT = 35_000 * checks.KB
+FIRST_VISIT = 40_000 * checks.KB
 GROWTH = 10 * checks.KB
 
 needs_engine = pytest.mark.skipif(not extension.engine(), reason=steps.NOTHING)
@@ -58,13 +58,6 @@ def test_bfloat16_is_rounded_as_by_ml_dtypes() -> None:
         for values in (*floats, np.arange(70_000)):
             right = values.astype(ml_dtypes.bfloat16).astype(np.float32)
             assert np.array_equal(inside.to_bfloat16(values), right, equal_nan=True)
-
-
-def test_what_a_chapter_lacks() -> None:
-    """PyTorch is found also where the book's own modules bring it."""
-    assert extension.lacking(PAGE) == ""
-    assert extension.lacking(TORCH) == "PyTorch"
-    assert extension.lacking("book/beyond/far") == "PyTorch"
 
 
 def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
@@ -93,7 +86,7 @@ def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
 @needs_engine
 @pytest.mark.parametrize("name", RUNNING)
 def test_a_first_visit_is_light_and_exercises_have_their_check(name: str) -> None:
-    """What the button says is at most 35 MB; a check follows its answer at once."""
+    """What the button says is at most 40 MB; a check follows its answer at once."""
     weight = extension.weight(name)
     assert weight <= FIRST_VISIT
     assert f"{-(-weight // 1_000_000)} MB, once" in extension.start(name)
@@ -107,6 +100,14 @@ def test_a_first_visit_is_light_and_exercises_have_their_check(name: str) -> Non
         assert cells[at]["stub"] != cells[at]["source"]
 
 
+@needs_engine
+def test_a_visit_weighs_what_its_cells_import() -> None:
+    """SciPy, and SymPy with its mpmath, on a page that imports both."""
+    packs = sum(extension.engine()[name]["bytes"] for name in extension.PACKS)
+    heavy = extension.weight("book/failures/criteria_deeper")
+    assert heavy == extension.weight(PAGE) + packs and len(extension.PACKS) == 3
+
+
 def test_a_cell_runs_again_with_the_names_above_it(capfd: Any) -> None:
     """Also with functions that read them; the first of all runs with none."""
     inside.forget()
@@ -114,12 +115,12 @@ def test_a_cell_runs_again_with_the_names_above_it(capfd: Any) -> None:
     def error(index: int, source: str) -> str:
         request = {"do": "run", "index": index, "source": source}
         inside.handle(json.dumps(request))
-        lines = capfd.readouterr().out.splitlines()
-        return "".join(json.loads(line).get("evalue", "") for line in lines)
+        said = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        return "".join(f"{it['ename']}: {it['evalue']}" for it in said if "ename" in it)
 
     assert not error(0, "a = 1\ndef f(): return a") and not error(1, "a = 2; b = 3")
     assert not error(1, "assert f() == a == 1 and 'b' not in dir()")
-    assert error(0, "a") == "name 'a' is not defined"
+    assert error(0, "a") == "NameError: name 'a' is not defined"
     assert not error(4, "a = 5") and not error(9, "b = 6")  # an answer needs no others
     assert not error(4, "assert 'a' not in dir() and 'b' not in dir()")
 
@@ -209,23 +210,30 @@ def seen(browser: Any, site: Site) -> Iterator[Visit]:
 
 
 @pytest.fixture
-def page(seen: Visit) -> Iterator[Any]:
-    """The same, put back afterwards."""
-    yield seen.page
-    for name in ("Stop", "Put all back"):
-        if seen.page.locator(".live-buttons button", has_text=name).is_visible():
-            steps.press(seen.page, name)
+def tried(seen: Visit) -> Any:
+    """The same, for tests that only write into SMALL: it holds what the last one wrote.
+
+    So they share a Python, which takes seven seconds to come.
+    """
+    return seen.page
+
+
+@pytest.fixture
+def page(tried: Any) -> Any:
+    """The same, with no cell changed."""
+    if tried.locator(".live-buttons button", has_text="Put all back").is_visible():
+        steps.press(tried, "Put all back")
+    return tried
 
 
 def assert_as_stored(visit: Visit, name: str) -> None:
     """Text and figures, to the byte; nothing from elsewhere, nothing in the console.
 
-    The button runs the cells down to the first in view, and fetches what it says.
+    The button runs the cells down to the first in view; all fetch what it says.
     """
     page, code = visit.page, BOOK.pages[name].code_cells
     steps.begin(page)
     assert steps.rest(page).startswith(f"Of {len(code)} cells: ")
-    assert steps.fetched(visit) == extension.weight(name)
     said = steps.run_all(page)
     lacking = RAISE.get(name, 0)
     answers = sum(cell.role == "exercise" for cell in code)
@@ -233,7 +241,7 @@ def assert_as_stored(visit: Visit, name: str) -> None:
     assert marks.count("as stored") == len(code) - answers - lacking, marks
     assert lacking or said == f"All {len(code)} cells are as stored, figures included."
     assert page.locator(".live-result").count() == lacking
-    assert steps.fetched(visit) == extension.weight(name, whole=True)
+    assert steps.fetched(visit) == extension.weight(name)
     faults = checks.external_requests(visit) + checks.missing_files(visit)
     assert not faults + checks.console(visit)
 
@@ -274,152 +282,157 @@ def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
 
 @needs_engine
 def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
-    """What is below is late, runs again, differs or not; both show on demand."""
-    steps.run_all(page)
+    """What is below is late, runs again, differs or not; put back, all is as before.
+
+    Also what a changed cell did to a module.
+    """
     source = steps.editor(page, ABOVE).input_value()
-    assert "chosen(24," in source
-    steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
+    assert "chosen(16," in source
+    changed = source.replace("chosen(16,", "chosen(20,") + "\nplotting.WIDTH = 5"
+    steps.editor(page, ABOVE).fill(changed)
     assert steps.mark(page, PRINTS) == "not run since your change"
     said = steps.run_all(page)
     assert steps.mark(page, ABOVE) == "as stored, with your change"
     assert steps.mark(page, SMALL) == "as stored, below your change"
     assert steps.mark(page, PRINTS) == "differs, below your change"
     assert "1 changed by you" in said and "differ" in said
-    cell = page.locator(f".cell.c{PRINTS}")
-    stored = cell.locator(".cell_output:not(.live-result)")
-    assert cell.locator(".live-sign").text_content() == "differs, below your change"
-    assert "20 queries" in steps.result(page, PRINTS).inner_text()
-    assert not stored.is_visible()
-    cell.locator("button", has_text="Show both").click()
-    assert stored.is_visible() and "24 queries" in stored.inner_text()
-    image = page.locator(".cell.c1 .live-result img")
+    result = steps.result(page, PRINTS)
+    stored = result.locator(".cell_output pre")
+    printed = BOOK.pages[PAGE].code_cells[PRINTS].printed
+    assert "shuffle 4" in result.inner_text() and not stored.is_visible()
+    result.locator("summary").click()
+    assert stored.is_visible() and stored.inner_text().strip() == printed.strip()
+    image = steps.result(page, FIGURE).locator("img")
     assert image.evaluate("e => e.decode().then(() => e.naturalWidth)") > 100
     run = f"axe.run({{ include: ['.cell.c{PRINTS}', '.live-bar'] }})"
     assert not page.evaluate(f"{{ {checks.axe()} }} {run}.then(r => r.violations)")
     page.locator(f".cell.c{ABOVE} button", has_text="Put back").click()
+    assert steps.mark(page, ABOVE) == "not run in this Python"
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
     assert page.locator(".live-result").count() == 0
+    assert not [url for url in requests if url.endswith(".gz")]  # they are kept
 
 
 @needs_engine
-def test_put_back_and_reset_start_a_fresh_python(page: Any) -> None:
-    """What a cell did to a module goes with it."""
-    steps.write(page, SMALL, "import math\nmath.pi = 3")
-    page.locator(f".cell.c{SMALL} button", has_text="Put back").click()
-    asks = "import math\nprint(math.pi)\nmath.pi = 3"
-    steps.write(page, SMALL, asks)
-    assert "3.14" in steps.result(page, SMALL).inner_text()
-    steps.write(page, SMALL, asks + " ")
-    assert "3.14" not in steps.result(page, SMALL).inner_text()
-    steps.press(page, "Reset")
-    assert steps.mark(page, ABOVE) == "not run in this Python"
-    steps.write(page, SMALL, asks)
-    assert "3.14" in steps.result(page, SMALL).inner_text()
+def test_a_drawing_in_a_cell_moves(tried: Any) -> None:
+    """Its script is one of those that a frame may run."""
+    steps.write(tried, SMALL, "from pe_lib.explorers import Spike\nSpike()")
+    frame = tried.frame_locator(f".cell.c{SMALL} .live-frame")
+    frame.locator(".take").first.wait_for(state="visible")  # its script makes them
 
 
 @needs_engine
-def test_an_exercise_is_a_cell_and_is_saved(
-    page: Any, site: Site, monkeypatch: Any
-) -> None:
-    """Its check says what is wrong; the notebook keeps it where graders look."""
-    place = page.locator(f"#{EXERCISE}")
-    area = place.locator("textarea")
+def test_keys_of_the_editor(tried: Any) -> None:
+    """Enter keeps the indentation, Tab moves on, undo works."""
+    area = steps.editor(tried, SMALL)
+    before = area.input_value()
+    area.focus()
+    tried.keyboard.press("Control+Home")
+    tried.keyboard.type("for i in x:\np()\n")
+    assert area.input_value().startswith(f"for i in x:\n    p()\n    {before[:9]}")
+    area.press("Tab")
+    assert not area.evaluate("area => area === document.activeElement")
+    area.focus()
+    undone = []
+    while before not in undone:
+        tried.keyboard.press("Control+z")
+        undone.append(area.input_value())
+        assert len(undone) < 30
 
-    def check(answer: str) -> str:
-        area.fill(answer)
-        area.press("Shift+Enter")
-        steps.rest(page)
-        text: str = place.locator(".live-mark").inner_text()
-        return text
 
-    stub = area.input_value()
-    assert "your code here" in stub and "Write your answer" in check(stub) + (
-        steps.message(page)
+@needs_engine
+def test_a_package_that_cannot_be_had(tried: Any) -> None:
+    """It fails in its cell alone, and comes when there is a network again."""
+    tried.route("**/engine/*py-*", abort)
+    said = steps.write(tried, SMALL, "import sympy")
+    assert said.startswith(
+        "raised ModuleNotFoundError in line 1: SymPy is fetched when"
     )
-    said = check("\ndef wrong(n:")
-    assert said.startswith("Not yet: SyntaxError in line 2 of your answer: ")
-    of_one = "Not yet: wrong(1): of one token nothing is wrong"
-    assert check(ANSWER.format("+")) == of_one
-    assert check("wrong = 5") == f"{of_one}; wrong is 5"
-    said = check("def wrong(n):\n    return n + None")
-    assert said.startswith("Not yet: as the check uses your answer, TypeError")
-    assert check(ANSWER.format("-") + "\nprint('whatever')") == "Right."
-    assert check(ANSWER.format("-")) == "Right."
-    key = "answered:/_static/live/"
-    assert page.evaluate("key => JSON.parse(localStorage[key])", key) == [EXERCISE]
-    source = steps.editor(page, ABOVE).input_value()
-    steps.editor(page, ABOVE).fill(source.replace("chosen(24,", "chosen(20,"))
-    with page.expect_download() as saved:
-        steps.press(page, "Save as a notebook")
-    notebook = nbformat.read(saved.value.path(), as_version=4)
-    nbformat.validate(notebook)
-    path = BOOK.pages[PAGE].path
-    offered = (site.folder / editions.address(PAGE)).with_suffix(".ipynb")
-    given = nbformat.read(offered, as_version=4)
-    changed = {
-        cell.id: cell.source
-        for cell, old in zip(notebook.cells, given.cells, strict=True)
-        if cell.source != "".join(old.source)
-    }
-    answered = BOOK.pages[PAGE].code_cells[ANSWERED].id
-    assert changed.keys() == {"values", answered}
-    assert changed[answered] == ANSWER.format("-")
-    assert changed["values"].count("chosen(20,") == 1
-    names: dict[str, Any] = {"__name__": "__main__"}
-    monkeypatch.chdir(path.parent)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            exec(cell.source, names)
-    assert names["exercise"].scores[EXERCISE] > 0
-    assert saved.value.suggested_filename == path.name
-    place.locator("button", has_text="Put back").click()
-    assert area.input_value() == stub
+    steps.editor(tried, SMALL + 1).press("Shift+Enter")
+    steps.rest(tried)
+    assert steps.mark(tried, SMALL + 1).startswith("raised NameError")  # needs SMALL
+    tried.unroute_all()
+    assert steps.write(tried, SMALL, "import sympy ").startswith("differs")
 
 
 @needs_engine
-def test_an_exercise_is_answered_where_it_stands(browser: Any, site: Site) -> None:
-    """On a phone: two taps, the cells that it needs and no others; then a solution."""
-    with checks.visit(browser, site, site.url(PAGE), width=390) as visit:
-        place = visit.page.locator(f"#{EXERCISE}")
-        solution = visit.page.locator(f"#{EXERCISE} ~ details.solution").first
-        place.locator("button", has_text="Answer here").click()
-        place.locator("textarea").fill(ANSWER.format("+"))
-        assert not solution.is_visible()
-        place.locator("button", has_text="Check").click()
-        assert steps.rest(visit.page) == ""
-        mark = place.locator(".live-mark")
-        assert mark.inner_text() == "Not yet: wrong(1): of one token nothing is wrong"
-        place.locator("button", has_text="Solution").click()
-        assert solution.is_visible()
-        place.locator("textarea").fill(ANSWER.format("-"))
-        place.locator("button", has_text="Check").click()
-        steps.rest(visit.page)
-        assert mark.inner_text() == "Right."
-        assert steps.marks(visit.page).count("") > 3  # not run
-        visit.page.reload()
-        visit.page.locator(f"#{EXERCISE}[data-answered]").wait_for()
-        assert not visit.console
+def test_cells_of_other_chapters(tried: Any) -> None:
+    """Each gives what is stored of it, above what it rests on.
+
+    Below the test above, because here the packages come.
+    """
+    for name, wanted in ELSEWHERE:
+        code = BOOK.pages[name].code_cells
+        at = [cell.id for cell in code].index(wanted)
+        sources = [cell.source for cell in code[: at + 1]]
+        needed = cell_dependencies(sources[:-1], sources[-1:])
+        said = steps.write(tried, SMALL, "\n".join([*needed, sources[-1]]))
+        assert said == "differs, with your change", (wanted, said)
+        ((_, text),) = extension.stored(code[at])
+        assert text.strip() in steps.result(tried, SMALL).inner_text(), wanted
+
+
+FROM_PYTHON = """import urllib.request; urllib.request.urlopen("http://FAR/1")
+import socket; socket.create_connection(("127.0.0.1", PORT))
+import os; os.system("curl http://FAR/2")
+import ctypes; ctypes.CDLL(None)
+import js; js.fetch("http://FAR/3")
+open("/proc/self/environ").read()
+import webbrowser; webbrowser.open("http://FAR/4") or 1 / 0"""
+"""What Python itself could try to reach another server, or this machine: all fails."""
 
 
 @needs_engine
-@pytest.mark.parametrize("waits", [True, False])
-def test_two_answers_are_right(browser: Any, site: Site, waits: bool) -> None:
-    """One after the other, each needing other cells, whether or not one waits."""
-    cells = BOOK.pages[TWO].code_cells
-    answers = {label: c.source for c in cells for label in c.tagged("solution-")}
-    one, other, *_ = answers
-    with checks.visit(browser, site, site.url(TWO)) as visit:
-        visit.page.locator(f"#{one} button", has_text="Answer here").click()
-        for label in (one, other):
-            place = visit.page.locator(f"#{label}")
-            place.locator("textarea").fill(f"{answers[label]}\n# mine")
-            place.locator("button", has_text="Check").click()
-            if waits or label == other:
-                steps.rest(visit.page)
-        for label in (one, other):
-            mark = visit.page.locator(f"#{label} .live-mark")
-            assert mark.inner_text() == "Right.", label
-        assert not visit.console
+def test_python_reaches_nobody(tried: Any, site: Site) -> None:
+    """Not even the server of the site."""
+    host = site.address.removeprefix("http://").rstrip("/")
+    lines = FROM_PYTHON.replace("FAR", host).replace("PORT", host.rpartition(":")[2])
+    requests: list[str] = []
+    tried.on("request", lambda request: requests.append(request.url))
+    source = f"""for line in {lines.splitlines()}:
+    try:
+        exec(line)
+    except BaseException:
+        print("failed")
+"""
+    steps.write(tried, SMALL, source)
+    said = steps.result(tried, SMALL).locator(".output").first.inner_text()
+    assert said.split() == ["failed"] * len(lines.splitlines()) and not requests
+
+
+@needs_engine
+def test_what_patches_python_below_is_told(tried: Any) -> None:
+    """A changed cell may print for others what is stored: their words say so."""
+    below = SMALL + 1
+    ((_, text),) = extension.stored(BOOK.pages[PAGE].code_cells[below])
+    source = f"""from website.live import inside
+def lie(source, name, run=inside.run, tell=inside.tell):
+    if name != "cell {below + 1}":
+        return run(source, name)
+    tell("stream", name="stdout", text={text!r})
+inside.run = lie"""
+    steps.write(tried, SMALL, source)
+    steps.editor(tried, below).press("Shift+Enter")
+    steps.rest(tried)
+    assert steps.mark(tried, below) == "as stored, below your change"
+    assert "changed by you" in steps.message(tried)
+
+
+@needs_engine
+def test_a_run_away_is_stopped(tried: Any) -> None:
+    """The loop ends, that is said, and the next run starts afresh."""
+    steps.editor(tried, SMALL).fill("print(1)\nwhile True:\n    print(2)")
+    steps.editor(tried, SMALL).press("Shift+Enter")
+    mark = f"document.querySelector('.c{SMALL} .live-mark').textContent"
+    checks.wait_until(tried, f"{mark} === 'runs …'")
+    tried.wait_for_timeout(300)  # so that it prints
+    steps.press(tried, "Stop")
+    assert "starts a fresh Python" in steps.rest(tried)
+    assert steps.mark(tried, SMALL) == "not finished" and not tried.workers
+    assert steps.write(tried, SMALL, "print(D)").startswith("differs")
+    assert steps.result(tried, SMALL).inner_text().startswith("16\n")
 
 
 HOSTILE = [
@@ -455,111 +468,128 @@ HOSTILE = [
 
 
 @needs_engine
-def test_no_cell_is_falsely_as_stored(page: Any) -> None:
-    """Whatever it did; put back, all is as before."""
-    for source, said in HOSTILE:
-        found = steps.write(page, SMALL, source)
+def test_no_cell_is_falsely_as_stored(tried: Any) -> None:
+    """Whatever it did, also after what is stored; put back, all is as before."""
+    ((_, text),) = extension.stored(BOOK.pages[PAGE].code_cells[SMALL])
+    more = (
+        f"import os\nprint({text!r}, end='', flush=True)\nos.write(1, b'x' * 9_000_000)"
+    )
+    for source, said in ((more, "differs"), *HOSTILE):
+        found = steps.write(tried, SMALL, source)
         assert found.startswith(said) and not found.startswith("as stored"), source
-        size = page.locator(f".cell.c{SMALL}").evaluate("e => e.textContent.length")
+        size = tried.locator(f".cell.c{SMALL}").evaluate("e => e.textContent.length")
         assert size < 250_000 and "undefined" not in found, source
         assert len(found) < 300, source
-    steps.press(page, "Put all back")
-    assert "as stored" not in steps.marks(page)
-    assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
+    steps.press(tried, "Put all back")
+    assert "as stored" not in steps.marks(tried)
+    assert steps.run_all(tried).startswith(f"All {CELLS} cells are as stored")
 
 
 @needs_engine
-def test_what_patches_python_below_is_told(page: Any) -> None:
-    """A changed cell may print for others what is stored: their words say so."""
-    cell = BOOK.pages[PAGE].code_cells[SMALL + 1]
-    ((_, text),) = extension.stored(cell)
-    source = "from website.live import inside\ninside.run = lambda *a: "
-    steps.write(
-        page, SMALL, f"{source}inside.tell('stream', name='stdout', text={text!r})"
+def test_an_exercise_is_a_cell_and_is_saved(
+    page: Any, site: Site, monkeypatch: Any
+) -> None:
+    """Its check says what is wrong; the notebook keeps it where graders look."""
+    place, right = page.locator(f"#{EXERCISE}"), BOOK.pages[PAGE].solutions[EXERCISE]
+    area = place.locator("textarea")
+
+    def check(answer: str) -> str:
+        area.fill(answer)
+        area.press("Shift+Enter")
+        steps.rest(page)
+        text: str = place.locator(".live-mark").inner_text()
+        return text
+
+    stub = area.input_value()
+    assert "your code here" in stub and "Write your answer" in check(stub) + (
+        steps.message(page)
     )
-    steps.editor(page, SMALL + 1).press("Shift+Enter")
-    steps.rest(page)
-    assert steps.mark(page, SMALL + 1) == "as stored, below your change"
-    assert "changed by you" in steps.message(page)
-
-
-@needs_engine
-def test_a_drawing_in_a_cell_moves(page: Any) -> None:
-    """Its script is one of those that a frame may run."""
-    steps.write(page, SMALL, "from pe_lib.explorers import Spike\nSpike()")
-    frame = page.frame_locator(f".cell.c{SMALL} .live-frame")
-    frame.locator(".take").first.wait_for(state="visible")  # its script makes them
-
-
-@needs_engine
-def test_keys_of_the_editor(page: Any) -> None:
-    """Enter keeps the indentation, Tab moves on, undo works."""
-    area = steps.editor(page, SMALL)
-    before = area.input_value()
-    area.focus()
-    page.keyboard.press("Control+Home")
-    page.keyboard.type("for i in x:\np()\n")
-    assert area.input_value().startswith(f"for i in x:\n    p()\n    {before[:9]}")
-    area.press("Tab")
-    assert not area.evaluate("area => area === document.activeElement")
-    area.focus()
-    undone = []
-    while before not in undone:
-        page.keyboard.press("Control+z")
-        undone.append(area.input_value())
-        assert len(undone) < 30
-
-
-@needs_engine
-def test_a_run_away_is_stopped(page: Any) -> None:
-    """The loop ends, that is said, and the next run starts afresh from the cache."""
-    steps.editor(page, SMALL).fill("print(1)\nwhile True:\n    print(2)")
-    steps.editor(page, SMALL).press("Shift+Enter")
-    mark = f"document.querySelector('.c{SMALL} .live-mark').textContent"
-    checks.wait_until(page, f"{mark} === 'runs …'")
-    page.wait_for_timeout(300)
-    steps.press(page, "Stop")
-    assert "starts a fresh Python" in steps.rest(page)
-    assert steps.mark(page, SMALL) == "not finished"
-    page.locator(f".cell.c{SMALL} button", has_text="Put back").click()
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    assert steps.run_all(page).startswith("All")
-    assert not [url for url in requests if url.endswith(".wasm.gz")]
-
-
-@needs_engine
-def test_a_package_that_cannot_be_had(page: Any) -> None:
-    """It fails in its cell alone, and comes when there is a network again."""
-    page.route("**/engine/*py-*", lambda route: route.abort())
-    said = steps.write(page, SMALL, "import sympy")
-    assert said.startswith(
-        "raised ModuleNotFoundError in line 1: SymPy is fetched when"
+    said = check("\ndef causal_attend(X:")
+    assert said.startswith("Not yet: SyntaxError in line 2 of your answer: ")
+    alone = "Not yet: causal_attend: a word that is alone stays as it is"
+    assert check(WRONG) == alone
+    assert check("changed, causal_attend = {1}, 5") == f"{alone}; causal_attend is 5"
+    said = check(WRONG.replace("-X", "X + None"))
+    assert said.startswith("Not yet: as the check uses your answer, TypeError")
+    assert check(f"{right}\nprint('whatever')") == "Right."
+    assert check(f"{right}\n# mine") == "Right."
+    key = "answered:/_static/live/"
+    assert page.evaluate("key => JSON.parse(localStorage[key])", key) == [EXERCISE]
+    source = steps.editor(page, ABOVE).input_value()
+    steps.editor(page, ABOVE).fill(source.replace("chosen(16,", "chosen(20,"))
+    with page.expect_download() as saved:
+        steps.press(page, "Save as a notebook")
+    notebook = nbformat.read(saved.value.path(), as_version=4)
+    nbformat.validate(notebook)
+    path = BOOK.pages[PAGE].path
+    offered = (site.folder / editions.address(PAGE)).with_suffix(".ipynb")
+    given = nbformat.read(offered, as_version=4)
+    changed = {
+        cell.id: cell.source
+        for cell, old in zip(notebook.cells, given.cells, strict=True)
+        if cell.source != "".join(old.source)
+    }
+    (answered,) = (
+        c.id for c in BOOK.pages[PAGE].code_cells if c.tagged(f"solution-{EXERCISE}")
     )
-    steps.editor(page, SMALL + 1).press("Shift+Enter")
-    steps.rest(page)
-    assert steps.mark(page, SMALL + 1).startswith("raised NameError")  # needs SMALL
-    page.unroute_all()
-    assert steps.write(page, SMALL, "import sympy ").startswith("differs")
+    assert changed.keys() == {"values", answered}
+    assert changed[answered] == f"{right}\n# mine"
+    assert changed["values"].count("chosen(20,") == 1
+    names: dict[str, Any] = {"__name__": "__main__"}
+    monkeypatch.chdir(path.parent)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    assert names["exercise"].scores[EXERCISE] > 0
+    assert saved.value.suggested_filename == path.name
+    place.locator("button", has_text="Put back").click()
+    assert area.input_value() == stub
 
 
 @needs_engine
-def test_cells_of_other_chapters(page: Any) -> None:
-    """Each gives what is stored of it, above what it rests on.
+def test_exercises_are_answered_where_they_stand(browser: Any, site: Site) -> None:
+    """On a phone: two taps, the cells that it needs and no others; then a solution.
 
-    Below the test above, because here the packages come.
+    Another one needs other cells, and both are right, whether or not one waits.
     """
-    for name, wanted in ELSEWHERE:
-        code = BOOK.pages[name].code_cells
-        at = [cell.id for cell in code].index(wanted)
-        sources = [cell.source for cell in code[: at + 1]]
-        needed = cell_dependencies(sources[:-1], sources[-1:])
-        said = steps.write(page, SMALL, "\n".join([*needed, sources[-1]]))
-        assert said == "differs, with your change", (wanted, said)
-        ((_, text),) = extension.stored(code[at])
-        assert steps.result(page, SMALL).inner_text().strip().endswith(text.strip()), (
-            wanted
-        )
+    answers = {label: BOOK.pages[PAGE].solutions[label] for label in (FIRST, EXERCISE)}
+    with checks.visit(browser, site, site.url(PAGE), width=390) as visit:
+        page = visit.page
+
+        def answer(label: str, text: str) -> None:
+            page.locator(f"#{label} textarea").fill(text)
+            page.locator(f"#{label} button", has_text="Check").click()
+
+        def said(label: str) -> str:
+            text: str = page.locator(f"#{label} .live-mark").inner_text()
+            return text
+
+        solution = page.locator(f"#{FIRST} ~ details.solution").first
+        page.locator(f"#{FIRST} button", has_text="Answer here").click()
+        page.locator(f"#{FIRST} textarea").wait_for()
+        assert not solution.is_visible()
+        answer(FIRST, "yorks = 5")
+        assert steps.rest(page) == ""
+        wanted = "expected two rows of two numbers, one for each York"
+        assert said(FIRST) == f"Not yet: {wanted}"
+        page.locator(f"#{FIRST} button", has_text="Solution").click()
+        assert solution.is_visible()
+        for label, text in answers.items():
+            answer(label, f"{text}\n# mine")
+            steps.rest(page)
+            assert said(label) == "Right."
+            assert steps.marks(page).count("") > 3  # not run
+        page.reload()
+        assert "still here" in page.locator(".live-start p").inner_text()
+        for label in answers:
+            page.locator(f"#{label}[data-answered]").wait_for()
+        page.locator(f"#{EXERCISE} button", has_text="Answer here").click()
+        page.locator(f"#{EXERCISE} textarea").wait_for()
+        for label, text in answers.items():
+            answer(label, f"{text}\n# as I said")
+        steps.rest(page)
+        assert [said(label) for label in answers] == ["Right.", "Right."]
+        assert not visit.console
 
 
 # Faults: the page stays as readable as before
@@ -576,48 +606,55 @@ addEventListener("message", ({ data }) => {
 FAULTS = [
     ("engine/python-*", {"status": 404}, "the site has no engine/python"),
     ("engine/python-*", {"body": b"\x1f\x8babc"}, "damaged or incomplete"),
+    ("engine/*", None, "is there a network?"),
     ("*/worker.js", {"body": STUB, "content_type": "text/javascript"}, "Cell 3: "),
-    ("*/page.js", {"status": 404}, "could not be started"),
-]
-MORE_FAULTS = [
-    ("engine/python-*", None, "is there a network?"),
     ("*/worker.js", {"status": 404}, "a file of the site is missing"),
-    ("cells/*", {"status": 404}, "could not be started"),
 ]
+"""Each is said, and the next run begins anew."""
+
+
+def abort(route: Any) -> None:
+    """As where there is no network."""
+    route.abort()
 
 
 @needs_engine
 @pytest.mark.parametrize(
-    ("file", "answer", "expected"),
-    [*FAULTS, *(pytest.param(*it, marks=pytest.mark.weekly) for it in MORE_FAULTS)],
+    "faults",
+    [
+        FAULTS,
+        [("*/page.js", {"status": 404}, "could not be started")],
+        [("cells/*", {"status": 404}, "could not be started")],
+    ],
+    ids=["engine", "script", "cells"],
 )
 def test_a_file_is_missing_or_damaged(
-    browser: Any, site: Site, file: str, answer: dict[str, Any] | None, expected: str
+    browser: Any, site: Site, faults: list[tuple[str, Any, str]]
 ) -> None:
     """One clear sentence, and the page as it was."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.route(
-        f"**/_static/live/{file}",
-        lambda route: route.fulfill(**answer) if answer else route.abort(),
-    )
-    page.goto(site.url(PAGE))
-    prose = page.locator("article section > p")
-    before = prose.all_text_contents()
-    page.locator(".live-start button").click()
-    place = page.locator(".live-message, .live-start p", has_text=expected)
-    place.first.wait_for()
-    sentence = place.first.inner_text()
-    assert len(sentence) < 200 and "undefined" not in sentence
-    assert page.locator(f".cell.c{SMALL + 1} .cell_output").is_visible()
-    assert len(before) > 10 and prose.all_text_contents() == before
-    context.close()
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
+        page = visit.page
+        prose = page.locator("article section > p")
+        before = prose.all_text_contents()
+        for file, answer, expected in faults:
+            given = partial(lambda how, route: route.fulfill(**how), answer)
+            page.route(f"**/_static/live/{file}", given if answer else abort)
+            page.locator(".live-button:visible", has_text="run").or_(
+                page.locator(".live-button:visible", has_text="Run all")
+            ).first.click()
+            place = page.locator(".live-message, .live-start p", has_text=expected)
+            place.first.wait_for()
+            sentence = place.first.inner_text()
+            assert len(sentence) < 200 and "undefined" not in sentence
+            page.unroute_all()
+        assert page.locator(f".cell.c{SMALL} .cell_output").is_visible()
+        assert len(before) > 10 and prose.all_text_contents() == before
 
 
 @pytest.mark.weekly
 @needs_engine
 def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) -> None:
-    """A damaged file comes anew, all cells run; that nothing is kept is said."""
+    """A damaged file is told and comes anew; that nothing is kept is told."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(site.url(PAGE))
@@ -632,7 +669,7 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
     page.evaluate(keep, [book, "damaged"])
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
     steps.begin(page)
-    steps.rest(page)
+    assert "is damaged" in steps.rest(page)
     assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
     kept = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
         (await (await caches.open(name)).keys()).map(({ url }) => url)))).flat()"""
@@ -645,9 +682,9 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
 
 @needs_engine
 def test_a_reload_and_a_page_named_proto(browser: Any, site: Site) -> None:
-    """A change outlives its page, and a second tab has it; back comes back."""
+    """A change outlives its page, and so does one of a second tab; back comes back."""
     context = browser.new_context()
-    context.route("**/*.wasm.gz", lambda route: route.abort())
+    context.route("**/engine/*", abort)
     pages = [context.new_page() for _ in range(2)]
     rename = "document.querySelector('.live-start').dataset.page = '__proto__'"
     for page in pages:
@@ -655,16 +692,18 @@ def test_a_reload_and_a_page_named_proto(browser: Any, site: Site) -> None:
         page.evaluate(rename)
         steps.begin(page)
         steps.rest(page)
-    steps.editor(pages[0], SMALL).fill("changed = True")
+    written = {ABOVE: "changed = 1", SMALL: "changed = True"}
+    for page, (cell, text) in zip(pages, written.items(), strict=True):
+        steps.editor(page, cell).fill(text)
     kept = pages[0].evaluate("Object.keys(localStorage).filter(k => /^live/.test(k))")
-    cell = BOOK.pages[PAGE].code_cells[SMALL].id
-    assert kept == [f"live:/_static/live/:__proto__:{cell}"]
+    assert kept == ["live:/_static/live/:__proto__"]
     assert pages[0].evaluate("String({})") == "[object Object]"
     pages[1].reload()
     assert "still here" not in pages[1].locator(".live-start p").inner_text()
     pages[1].evaluate(rename)
     steps.begin(pages[1])
-    assert steps.editor(pages[1], SMALL).input_value() == "changed = True"
+    for cell, text in written.items():
+        assert steps.editor(pages[1], cell).input_value() == text
     pages[1].goto(site.url(TORCH))
     pages[1].go_back()
     assert pages[1].locator(".live-start button, .live-bar").first.is_visible()
@@ -679,7 +718,7 @@ def test_storage_forbidden(browser: Any, site: Site) -> None:
         "for (const name of ['localStorage', 'caches']) Object.defineProperty("
         "window, name, { get() { throw new DOMException('no', 'SecurityError') } })"
     )
-    context.route("**/*.wasm.gz", lambda route: route.abort())
+    context.route("**/engine/*", abort)
     page = context.new_page()
     errors: list[Any] = []
     page.on("pageerror", lambda error: errors.append(error))
@@ -693,19 +732,13 @@ def test_storage_forbidden(browser: Any, site: Site) -> None:
 
 
 @needs_engine
-def test_from_a_folder_and_in_an_old_browser(browser: Any, site: Site) -> None:
-    """One line each, and a button that cannot be pressed."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto((site.folder / f"{PAGE}.html").as_uri())
-    assert "make serve" in page.locator(".live-start p").inner_text()
-    assert page.locator(".live-start button").is_disabled()
-    for lacking in ("DecompressionStream", "WebAssembly"):
-        page.add_init_script(f"delete window.{lacking}")
-        page.goto(site.url(PAGE))
-        assert "too old" in page.locator(".live-start p").inner_text()
-        page.add_init_script(f"window.{lacking} ??= class {{}}")
-    context.close()
+def test_from_a_folder(browser: Any, site: Site) -> None:
+    """One line, and a button that cannot be pressed."""
+    address = (site.folder / f"{PAGE}.html").as_uri()
+    with checks.visit(browser, site, address) as visit:
+        box = visit.page.locator(".live-start")
+        assert "make serve" in box.locator("p").inner_text()
+        assert box.locator("button").is_disabled()
 
 
 @needs_engine

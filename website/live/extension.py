@@ -109,17 +109,11 @@ def version() -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()[:8]
 
 
-@cache
-def lacking(name: str) -> str:
-    """What a chapter needs and a browser does not have: "" if nothing."""
-    return "PyTorch" if manuscript.read().pages[name].needs_torch else ""
-
-
 def runs(name: str) -> bool:
-    """Whether the cells of a page can be run on it."""
+    """Whether the cells of a page can be run on it: no browser has PyTorch."""
     page = manuscript.read().pages.get(name)
-    has_code = page is not None and page.is_notebook and first(page)
-    return bool(engine() and has_code and not lacking(name))
+    able = page and page.is_notebook and not page.needs_torch and first(page)
+    return bool(engine() and able)
 
 
 def first(page: manuscript.Page) -> manuscript.Cell | None:
@@ -191,11 +185,9 @@ def cells_file(name: str) -> str:
     return f"cells/{plain}-{hashed[:8]}.json"
 
 
-def weight(name: str, *, whole: bool = False) -> int:
-    """What a first visit fetches, down to the first code or as a whole, in bytes."""
-    listed = manuscript.read().pages[name].code_cells
-    last = len(listed) if whole else json.loads(cells(name))["first"] + 1
-    text = "\n".join(cell.source for cell in listed[:last])
+def weight(name: str) -> int:
+    """What a first visit fetches as all cells run, in bytes."""
+    text = "\n".join(cell.source for cell in manuscript.read().pages[name].code_cells)
     packs = [key for key, asks in PACKS.items() if re.search(asks, text)]
     return sum(engine()[key]["bytes"] for key in (*FIRST_FILES, *packs))
 
@@ -209,18 +201,12 @@ def start(name: str) -> str:
         "cache": f"live-{Path(engine()['python']['name']).stem.partition('.')[0]}",
     }
     attributes = " ".join(f'data-{k}="{html.escape(v)}"' for k, v in data.items())
-    at_once, more = weight(name), weight(name, whole=True) - weight(name)
-    later = f" A later cell fetches {_megabytes(more)} more." if more else ""
     return (
         f'<div class="live-start" {attributes}>'
         '<button class="live-button" type="button">Edit and run</button>'
-        f"<p>Fetches Python, {_megabytes(at_once)}, once; then cells run in this "
-        f"browser, also as you change them.{later}</p></div>\n"
+        f"<p>Fetches Python, {-(-weight(name) // 1_000_000)} MB, once; then cells run "
+        "in this browser, also as you change them.</p></div>\n"
     )
-
-
-def _megabytes(size: int) -> str:
-    return f"{-(-size // 1_000_000)} MB"
 
 
 def why_not(name: str) -> str:
@@ -228,7 +214,7 @@ def why_not(name: str) -> str:
     here = os.path.dirname(name)  # noqa: PTH120 (a name, not a path)
     address = os.path.relpath(editions.address(name), here)
     return (
-        f'<div class="live-start"><p>Some cells need {html.escape(lacking(name))}, '
+        '<div class="live-start"><p>Some cells need PyTorch, '
         "which does not run in a browser. To run the page, take "
         f'<a href="{address}" download>its notebook</a>, or the book, and there type '
         "<code>make lab</code>.</p></div>\n"

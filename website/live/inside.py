@@ -24,9 +24,10 @@ import time
 import traceback
 import types
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
-PACKS = "/live/packs"
+PACKS = Path("/live/packs")
 UNPACKED = {
     "/live/book.zip": "/live/lib",
     "/live/drawing.zip": "/usr/local/lib/python315.zip/matplotlib/mpl-data",
@@ -149,7 +150,6 @@ def prepare() -> None:
     )
     for module in (display, ipython, Missing("ml_dtypes")):
         sys.modules[module.__name__] = module
-    sys.meta_path.insert(0, Packs())
     forget()
 
 
@@ -224,16 +224,6 @@ def to_bfloat16(values: Any) -> Any:
     with np.errstate(over="ignore"):
         rounded = ((bits + half) & np.uint32(0xFFFF0000)).view(np.float32)
     return np.where(np.isnan(single), single, rounded)
-
-
-class Packs:
-    """Puts a package that came along on the path when it is first imported."""
-
-    def find_spec(self, name: str, path: Any = None, _target: Any = None) -> None:
-        """Find nothing, but make it findable."""
-        archive = f"{PACKS}/{name}.zip"
-        if path is None and archive not in sys.path and is_there(archive):
-            sys.path.append(archive)
 
 
 def forget() -> None:
@@ -350,6 +340,8 @@ def handle(text: str) -> None:
     if request["do"] == "start":
         prepare()
         return
+    packs = map(str, PACKS.glob("*.zip"))
+    sys.path += [pack for pack in packs if pack not in sys.path]
     index = request["index"]
     again(index)
     run(request["source"], f"cell {index + 1}")

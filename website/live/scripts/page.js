@@ -67,22 +67,15 @@ export const begin = async (box, base, asked) => {
   let only = null; // an answer: no cells but those that it needs
 
   // --- what the browser keeps: the changed cells; it may refuse ---
-  const key = ({ id }) => `live:${base.pathname}:${page}:${id}`;
+  const key = `live:${base.pathname}:${page}`;
   const answered = `answered:${base.pathname}`;
-  const keptText = (cell) => {
-    try {
-      return localStorage.getItem(key(cell));
-    } catch {
-      return null;
-    }
-  };
-  const keepText = (cell) => {
-    try {
-      if (cell.edited) localStorage.setItem(key(cell), cell.text);
-      else localStorage.removeItem(key(cell));
-    } catch {
-      say("This browser keeps nothing for this site: your changes last until you leave the page.");
-    }
+  const texts = () => new Map(kept(key));
+  const keepText = ({ id, edited, text }) => {
+    const now = texts(); // another tab may have changed other cells
+    if (edited) now.set(id, text);
+    else now.delete(id);
+    keep(key, now);
+    if (texts().get(id) !== now.get(id)) say("This browser keeps nothing for this site: your changes last until you leave the page.");
   };
 
   // --- the bar at the foot of the page ---
@@ -90,15 +83,12 @@ export const begin = async (box, base, asked) => {
   bar.setAttribute("aria-label", "Python on this page");
   const message = make("p", "live-message");
   message.setAttribute("role", "status");
-  const way = make("progress");
-  way.setAttribute("aria-label", "Fetching Python");
   const all = button("Run all", () => run(cells.length - 1, firstStale() >= cells.length));
   const stop = button("Stop", () => end("Stopped. The next run starts a fresh Python."));
   const back = button("Put all back", () => {
     if (!confirm("Put back all cells of this page? What you wrote in them is lost.")) return;
     for (const cell of cells) change(cell, cell.source);
   });
-  const reset = button("Reset", () => end("The next run starts a fresh Python."));
   const file = button("Save as a notebook", async () => {
     try {
       await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited), about);
@@ -109,8 +99,8 @@ export const begin = async (box, base, asked) => {
     }
   });
   const buttons = make("div", "live-buttons");
-  buttons.append(all, stop, back, reset, file);
-  bar.append(way, message, buttons);
+  buttons.append(all, stop, back, file);
+  bar.append(message, buttons);
   document.querySelector("main").append(bar);
   const say = (text) => {
     message.textContent = text;
@@ -118,7 +108,7 @@ export const begin = async (box, base, asked) => {
 
   // --- cells; that of an exercise is answered where the exercise stands ---
   const cells = about.cells.map((spec, index) => {
-    const text = keptText(spec) ?? spec.source;
+    const text = texts().get(spec.id) ?? spec.source;
     const cell = { ...spec, index, text, edited: text !== spec.source, state: "", outputs: [] };
     const pre = make("pre");
     if (spec.exercise) {
@@ -152,7 +142,7 @@ export const begin = async (box, base, asked) => {
     cell.editor = edit(place, shown(cell), `Code of ${name}`, { changed: (now) => change(cell, now), run: () => press(cell) });
     cell.editor.area.closest(".cell_input, .live-answer").append(cell.line);
     const fold = cell.line.closest("details.fold");
-    if (fold && cell.holder.contains(fold)) fold.firstElementChild.append((cell.sign = make("span", "live-sign")));
+    if (fold && cell.holder.contains(fold)) fold.firstElementChild.append(cell.mark); // one sees it there
     return cell;
   });
   function shown(cell) {
@@ -213,9 +203,6 @@ export const begin = async (box, base, asked) => {
       keep(answered, kept(answered).add(cell.exercise));
       cell.holder.dataset.answered = "";
     }
-    if (!cell.sign) return;
-    cell.sign.textContent = text;
-    cell.sign.dataset.state = state;
   };
   // In the place of a cell that `only` does not need, nothing runs. An answer above it runs
   // as well, and needs its own.
@@ -228,9 +215,7 @@ export const begin = async (box, base, asked) => {
   const showAll = () => {
     for (const cell of cells) show(cell);
     back.hidden = !cells.some(({ edited }) => edited);
-    stop.hidden = !engine || (ready && !running);
-    reset.hidden = !engine || !stop.hidden;
-    all.hidden = !stop.hidden;
+    stop.hidden = !engine;
     all.textContent = firstStale() > 0 && firstStale() < cells.length ? "Run the rest" : "Run all";
   };
   const summary = () => {
@@ -246,9 +231,8 @@ export const begin = async (box, base, asked) => {
 
   // --- what a cell gives, in the place of what is stored ---
   const clear = (cell) => {
-    cell.both?.replaceWith(...cell.old);
-    cell.result?.remove();
-    cell.both = cell.result = null;
+    cell.result?.replaceWith(...cell.old);
+    cell.result = null;
   };
   const textBox = (text, kind) => {
     const output = make("div", `output ${kind}`);
@@ -277,17 +261,11 @@ export const begin = async (box, base, asked) => {
     if (cell.cut) result.append(make("p", "live-note", "It gave more than a page can hold; the rest was dropped."));
     if (!result.children.length) result.append(make("p", "live-note", "It gives nothing."));
     const [first] = cell.old;
-    if (!first) return void (cell.stub === undefined ? cell.holder.querySelector(".cell_input")?.after(result) : cell.line.after(result));
-    cell.both = make("div", "live-both");
-    first.before(cell.both);
-    const turn = button("Show both", () => {
-      const open = cell.both.toggleAttribute("data-open");
-      turn.textContent = open ? "Hide what is stored" : "Show both";
-      turn.setAttribute("aria-expanded", String(open));
-    });
-    turn.setAttribute("aria-expanded", "false");
-    result.prepend(turn);
-    cell.both.append(result, ...cell.old);
+    if (!first) return void (cell.stub === undefined ? cell.holder.querySelector(".cell_input") : cell.line)?.after(result);
+    first.before(result);
+    const stored = make("details", "fold");
+    stored.append(make("summary", "", "What is stored"), ...cell.old);
+    result.append(stored);
   };
 
   // --- running ---
@@ -318,8 +296,6 @@ export const begin = async (box, base, asked) => {
       event.preventDefault();
       end("Python could not start: a file of the site is missing, or the browser is too old.");
     });
-    way.hidden = false;
-    way.removeAttribute("value");
     say("Fetching Python …");
     engine.postMessage({ do: "start", base: base.href, files: about.files, cache });
   };
@@ -328,7 +304,6 @@ export const begin = async (box, base, asked) => {
     engine = null;
     ready = false;
     ran = [];
-    way.hidden = true;
     if (running) running.state = "lost";
     if (running?.outputs.length) draw(running);
     running = null;
@@ -358,14 +333,10 @@ export const begin = async (box, base, asked) => {
   };
   const hear = {
     progress({ got, of }) {
-      way.max = of;
-      way.value = got;
-      way.hidden = Boolean(running) && got === of;
       say(`Fetching Python: ${megabytes(got)} of ${megabytes(of)}`);
     },
     ready() {
       ready = true;
-      way.hidden = true;
       next();
     },
     output({ output }) {

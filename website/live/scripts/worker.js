@@ -27,28 +27,25 @@ let left = MOST;
 const send = (kind, what = {}) => postMessage({ kind, ...what });
 
 // A file, unpacked: from the browser's cache, or from the site, and then kept.
-const load = async (file, count, anew = false) => {
-  const hit = anew ? null : await store?.match(file.url).catch(() => null);
+const load = async (file, count) => {
+  const hit = await store?.match(file.url).catch(() => null);
   const lost = () => {
     throw new Error(`${file.name} could not be fetched; is there a network?`);
   };
   const answer = hit ?? (await fetch(file.url, { cache: "no-cache" }).catch(lost));
   if (!answer.ok) throw new Error(`the site has no ${file.name} (${answer.status})`);
-  const parts = [];
-  let got = 0;
-  const reader = answer.body.getReader();
-  for (let part = await reader.read().catch(lost); !part.done; part = await reader.read().catch(lost)) {
-    parts.push(part.value);
-    got += part.value.length;
-    count(part.value.length);
-  }
-  const data = new Blob(parts);
+  const counted = new TransformStream({
+    transform(part, to) {
+      count(part.length);
+      to.enqueue(part);
+    },
+  });
+  const data = await new Response(answer.body.pipeThrough(counted)).blob().catch(lost);
   const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
   const packed = first === 0x1f && second === 0x8b; // or a server unpacked it on the way
-  if (packed ? got !== file.bytes : got < file.bytes) {
-    if (!hit) throw new Error(`${file.name} is damaged or incomplete`);
-    count(-got);
-    return load(file, count, true);
+  if (packed ? data.size !== file.bytes : data.size < file.bytes) {
+    await store?.delete(file.url); // so that the next run fetches it
+    throw new Error(`${file.name} is damaged or incomplete`);
   }
   if (!hit && packed) await store?.put(file.url, new Response(data)).catch(() => {});
   return new Response(packed ? data.stream().pipeThrough(new DecompressionStream("gzip")) : data.stream());
