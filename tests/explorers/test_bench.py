@@ -120,7 +120,7 @@ def test_bench(page, more):
         assert shown["keys"] == [np.flatnonzero(row).tolist() for row in tops]
         assert shown["of"] == max(0, n - lag)
         if n > lag:
-            rate = hit_rate(weights, look_back(lag)(n))
+            rate = hit_rate(tops.astype(float), look_back(lag)(n))
             assert shown["hits"] == round(rate * shown["of"])
         if page == "none":  # nothing is told apart
             assert not any(shown["lamps"])

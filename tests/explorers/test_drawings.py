@@ -164,20 +164,38 @@ def picture(root):
     return root.query_selector(".picture").inner_html()
 
 
+def again(root):
+    """From the beginning."""
+    root.evaluate("root => root.querySelector('button:last-child').click()")
+
+
 def takes(page, role="slider"):
-    """All that can be taken."""
-    return page.query_selector_all(f".take[role={role}]:not([hidden])")
+    """All that can be taken, with its drawing."""
+    for root in page.query_selector_all(".pe-explorer"):
+        for element in root.query_selector_all(f".take[role={role}]:not([hidden])"):
+            yield root, element
 
 
 def grasp(element):
     """Where a finger takes it: at its sign, or else in the middle; it has room."""
-    width, height, *at = element.evaluate((IN_PAGE / "grasp.js").read_text("utf-8"))
+    element.scroll_into_view_if_needed()
+    hit = element.query_selector(".hit").bounding_box()
+    assert min(hit["width"], hit["height"]) >= TARGET
+    sign = element.query_selector(".sign")
+    box = sign.bounding_box() if sign else hit
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def watched(element):
+    """The same, and from now on its picture is watched."""
+    element.scroll_into_view_if_needed()
+    width, height, *at = element.evaluate((IN_PAGE / "watched.js").read_text("utf-8"))
     assert min(width, height) >= TARGET
     return at
 
 
 def goes_along(element):
-    """Whether its picture has changed since; it starts again, and is as it was."""
+    """Whether its picture changed as it was moved or pressed; it starts again."""
     moved, as_it_was = element.evaluate("element => element.let_go()")
     return moved and as_it_was
 
@@ -196,16 +214,16 @@ def test_by_keys(drawn):
 
 def test_by_mouse(drawn):
     """What is dragged goes along; what is pressed changes; all can start again."""
-    for element in takes(drawn):
-        x, y = grasp(element)
+    for _, element in takes(drawn):
+        x, y = watched(element)
         drawn.mouse.move(x, y)
         drawn.mouse.down()
         for step in (-60, 60):
             drawn.mouse.move(x + step, y + step)
         drawn.mouse.up()
         assert goes_along(element), element.get_attribute("aria-label")
-    for element in takes(drawn, "switch"):
-        drawn.mouse.click(*grasp(element))
+    for _, element in takes(drawn, "switch"):
+        drawn.mouse.click(*watched(element))
         assert goes_along(element)
 
 
@@ -231,17 +249,20 @@ def test_by_a_finger(drawn):
         points = [{"x": x, "y": y} for x, y in at]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    kinds = {e.get_attribute("data-pans"): e for e in takes(drawn)}
+    kinds = {e.get_attribute("data-pans"): (root, e) for root, e in takes(drawn)}
     assert kinds.keys() == {None, ""}
-    for pans, element in kinds.items():
+    for pans, (root, element) in kinds.items():
         x, y = grasp(element)
-        top = drawn.evaluate("scrollY")
+        before, top, seen = picture(root), root.bounding_box()["y"], set()
         touch("touchStart", (x, y))
         for step in (-30, -60, 10, 60):
             touch("touchMove", (x + step, y + (step if pans is None else 0)))
+            seen.add(picture(root))
         touch("touchEnd")
-        assert drawn.evaluate("scrollY") == top
-        assert goes_along(element), element.get_attribute("aria-label")
+        assert seen - {before}, element.get_attribute("aria-label")
+        assert abs(root.bounding_box()["y"] - top) < 1
+        again(root)
+        assert picture(root) == before
     drawn.evaluate("scrollTo(0, 0)")
     touch("touchStart", (200, 700))
     for step in range(0, 200, 20):

@@ -34,8 +34,9 @@ def alone(browser: Any, site: Site) -> Iterator[Alone]:
     """With options of Playwright: no script, a touch screen."""
     with ExitStack() as stack:
 
-        def open_page(name: str, **options: Any) -> Any:
+        def open_page(name: str, *, first: str = "", **options: Any) -> Any:
             page = stack.enter_context(browser.new_context(**options)).new_page()
+            page.add_init_script(first)
             page.goto(site.url(name))
             return page
 

@@ -388,6 +388,15 @@ def description(seen: Visit) -> list[str]:
     ]
 
 
+def dead_without_script(page: Any) -> list[str]:
+    """Controls that a page has then, and drawings that stand still without a word."""
+    dead = page.locator("button:visible, input:visible").count()
+    said = "runs no scripts" in page.locator("main").inner_text()
+    faults = [f"{dead} controls"] if dead else []
+    is_wrong = said != bool(page.locator(".pe-explorer").count())
+    return faults + ["drawings that stand still"] * is_wrong
+
+
 def printing(seen: Visit) -> list[str]:
     """What paper has no use for; and whether the text is still there."""
     seen.page.emulate_media(media="print")

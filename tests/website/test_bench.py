@@ -2,19 +2,13 @@
 
 import re
 
-import pytest
-
 import manuscript
 from pe_lib.explorers import Bench
 from pe_lib.explorers.bench import PAGES
-from tests.website.site_checks import PHONE
+from tests.website.site_checks import PHONE, dead_without_script
 
 PATH = manuscript.read().path_pages
 BENCH = '.bench > [data-drawing="bench"]'
-
-
-def box(page, what):
-    return page.locator(what).first.bounding_box()
 
 
 def test_each_page_of_the_path_has_its_own():
@@ -24,14 +18,6 @@ def test_each_page_of_the_path_has_its_own():
         for page in PATH
     ]
     assert shown == [[page] for page in PAGES]
-
-
-@pytest.mark.parametrize("name", [page.name for page in PATH])
-def test_goal_drawing_and_answer_fit_a_phone(at, name):
-    page = at(name, width=PHONE).page
-    assert "head" in page.locator(f"{BENCH} > .note").text_content()
-    top, answer = box(page, f"{BENCH} .goal"), box(page, f"{BENCH} output")
-    assert answer["y"] + answer["height"] - top["y"] <= 664 - 44
 
 
 def test_closed_stays_closed_and_found_stays_found(at):
@@ -100,6 +86,7 @@ def test_each_encoding_has_its_tick(at):
 
 def test_without_a_script_and_on_paper(alone):
     page = alone("book/sinusoidal/formula", java_script_enabled=False)
+    assert not dead_without_script(page)
     still = page.locator('[data-drawing="bench"]')
     assert still.locator(".line").text_content() == str(Bench(page="formula"))
     assert still.locator("svg").is_visible()

@@ -40,6 +40,7 @@ def test_each_verdict_has_its_shape() -> None:
 def test_without_script_all_claims_are_there(alone: Alone) -> None:
     """The most repeated first, each with its badge; no filter that would not work."""
     page = alone(LEDGER, java_script_enabled=False)
+    assert not checks.dead_without_script(page)
     entries = page.locator(".claim-entry")
     assert entries.count() == page.locator(".claim-entry .badge").count()
     assert entries.count() == len(BOOK.claims)

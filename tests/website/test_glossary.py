@@ -3,7 +3,7 @@
 import re
 
 import manuscript
-from tests.website.site_checks import Alone, Opener
+from tests.website.site_checks import Alone, Opener, dead_without_script
 
 GLOSSARY = "book/reference/glossary"
 WORDS = re.findall(
@@ -14,6 +14,7 @@ WORDS = re.findall(
 def test_every_word_is_there_without_a_script(alone: Alone) -> None:
     """In the order of the alphabet, and no filter that would not work."""
     page = alone(GLOSSARY, java_script_enabled=False)
+    assert not dead_without_script(page)
     assert page.locator("section > section > h2:visible").count() == len(WORDS) > 50
     assert sorted(WORDS, key=str.lower) == WORDS
     assert page.locator(".word-filter").is_hidden()
