@@ -23,7 +23,7 @@ from pe_lib.check.kinds import Bias, Rotary
 from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
-from pe_lib.check.rows import repeated, same_row
+from pe_lib.check.rows import repeated, same_rows
 
 
 def axes(r: Reader) -> Found:
@@ -134,9 +134,9 @@ def limit(r: Reader) -> Found:
         return
     beyond = r.call(1, offset=end)
     if not r.refusal(beyond):
-        same = same_row(r.answer(beyond)[0, 0, -1], r.answer(r.alone(end))[0, 0])
-        if same is not None:
-            what = f"position {end:,} gets the row of {same:,}."
+        same = same_rows(r.answer(beyond)[0, 0, -1:], r.answer(r.alone(end))[0, 0])
+        if same:
+            what = f"position {end:,} gets the row of {same[0]:,}."
             yield WARNING, f"It ends after {end:,}, and {what}", "Raise an error."
 
 

@@ -29,8 +29,8 @@ def looks_like(r: Reader, got: Array, want: Array) -> str:
     long = r.call(got.shape[-1]) if r.kind == "bias" else r.alone(r.limit)
     with contextlib.suppress(ForeignError, UnaskedError):
         whole = r.lines(r.answer(long))[:, columns]
-        which = [same_row(row, whole) for row in rows]
-        if None not in which and which != [same_row(row, whole) for row in wanted]:
+        which = same_rows(rows, whole)
+        if which and which != same_rows(wanted, whole):
             if len({*which}) == 1 < len(which):
                 return f"all rows are that of position {which[0]}{where}"
             shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
@@ -44,14 +44,19 @@ def looks_like(r: Reader, got: Array, want: Array) -> str:
     return f"{share}, by up to {off.max(initial=0):.2g}{where}"
 
 
-def same_row(row: Array, whole: Array, loose: float = CLOSE) -> int | None:
-    """The number of the row that this is."""
-    if whole.shape[1:] != row.shape:
-        return None
-    whole, row = np.nan_to_num(whole), np.nan_to_num(row)
-    off = np.abs(whole - row).max(1)
-    close = off.min() < loose * max(1e-3, np.abs(whole).max())
-    return int(off.argmin()) if close else None
+def same_rows(rows: Array, whole: Array, loose: float = CLOSE) -> list[int]:
+    """The numbers of the rows that these are; none if one is not among them."""
+    found: list[int] = []
+    if whole.shape[1:] != rows.shape[1:]:
+        return found
+    whole = np.nan_to_num(whole)
+    near = loose * max(1e-3, np.abs(whole).max())
+    for row in np.nan_to_num(rows):
+        off = np.abs(whole - row).max(1)
+        if not off.min() < near:
+            return []
+        found.append(int(off.argmin()))
+    return found
 
 
 def repeated(rows: Array) -> tuple[int, int] | None:
