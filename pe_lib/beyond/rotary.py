@@ -40,12 +40,11 @@ def rotary_frequencies(
 ) -> NDArray[np.float64]:
     r"""How fast each pair of a head turns, fastest first.
 
-    .. math::
+    .. math:: \omega_j = b^{-2j/r}, \quad j < r/2
 
-       \omega_j = b^{-2j/r}, \quad j < r/2 \qquad\text{(exponent over } r)
+    with the exponent over r, or over d, followed by d/2 - r/2 zeros,
 
-       \omega_j = b^{-2j/d}, \quad j < r/2, \quad\text{then } d/2 - r/2
-       \text{ zeros} \qquad\text{(exponent over } d)
+    .. math:: \omega_j = b^{-2j/d}, \quad j < r/2
 
     with b the base, d = `head_dim` and r = `rotary_dim`. Two encodings are called
     partial rotary. GPT-J, GPT-NeoX and Phi turn the first r numbers of a head as if

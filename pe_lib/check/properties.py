@@ -292,11 +292,10 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     other = r.rows(module, r.upto(r.longest))
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
-        yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
-    elif len(idle) > max(1, 0.1 * len(p)) and (
-        r.way.fixed
-        or (isinstance(r, Bias) and max((len(p), *r.maker.numbers)) < r.longest)
-        or (isinstance(r, Bias) and r.limit < r.longest)
+        return (yield WARNING, f"{told} are read, and never trained.", "padding_idx?")
+    ends = min(r.limit, max((len(p), *r.maker.numbers))) < r.longest
+    if len(idle) > max(1, 0.1 * len(p)) and (
+        r.way.fixed or (isinstance(r, Bias) and ends)
     ):
         yield WARNING, f"{told} are never read.", "An index that skips rows?"
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 
 import numpy as np
 import torch
@@ -134,7 +133,6 @@ def causal_bias(length: int) -> Tensor:
     return torch.full((length, length), -torch.inf).triu(1)
 
 
-@cache
 def rotary_angles(length: int, head_dim: int) -> Angles:
     """Cosines and sines of rotary positions 0, 1, 2 ..., [length, head_dim / 2]."""
     codes = sinusoidal(

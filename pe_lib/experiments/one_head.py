@@ -6,7 +6,7 @@ trained model for a part of it and counts right answers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import torch
@@ -93,7 +93,6 @@ def times(x: Tensor, W: Tensor) -> Tensor:
     return torch.bmm(x.flatten(1, 2), W).view(*x.shape[:3], W.shape[-1])
 
 
-@cache
 def codes(n: int, width: int) -> Tensor:
     """The sinusoid of the first n positions, [n, width], as float32."""
     return torch.from_numpy(sinusoidal(np.arange(n), width, dtype=np.float32))
@@ -136,7 +135,7 @@ def side_by_side(
     rate: float = RATE,
     width: int = WIDTH,
 ) -> list[OneHead]:
-    """What :func:`trained` gives for each seed, in a third of the time.
+    """What :func:`trained` gives for each seed, in about half the time.
 
     Their texts differ in length: the shorter are filled up with words that nobody
     attends to or is asked for.
