@@ -23,7 +23,13 @@ from tests.website.site_checks import ROOT, Site
 NO_BROWSER = "no Chromium found"
 NO_FIREFOX = "no Firefox found"
 BROWSERS = {
-    "CHROMIUM": ("chromium", "chromium-browser", "google-chrome", "chrome"),
+    "CHROMIUM": (
+        "chromium-headless-shell",  # the same pages for two thirds of the processor
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "chrome",
+    ),
     "FIREFOX": ("firefox-esr", "firefox"),
 }
 FOR_FIREFOX = f"--require {Path(__file__).with_name('firefox.cjs')}"
