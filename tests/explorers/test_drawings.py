@@ -47,6 +47,7 @@ def test_every_handle_over_its_range(one):
 
 @pytest.mark.parametrize("wrong", ["text", 2.0, True, None, 1, 65, [1]])
 def test_wrong_arguments_are_refused(wrong):
+    assert Bench(words=2) != Bench(words=64)  # the ends of its range
     for name, kind in (("page", str), ("words", int)):
         error = ValueError if type(wrong) is kind else TypeError
         with pytest.raises(error, match=f"^{name} must .*got "):
