@@ -195,9 +195,12 @@
   };
 
   // The same arrows lying down: for the strip that stays where there is no room.
+  // Of a fog it has nine words, spread over the text.
   const lying = (state, arrows) => {
     const x = (t) => 8 + (t * 124) / (state.words - 1), width = within(0.4, 18 / state.words, 1.8);
-    return arrows.filter(([kind]) => kind !== "fog" || state.words < 9).map(([kind, s, t, share]) => {
+    const few = Math.min(9, state.words), spread = range(few).map((i) => Math.round((i * (state.words - 1)) / (few - 1)));
+    const fog = spread.flatMap((t) => spread.filter((s) => s < t).map((s) => ["fog", s, t, 1]));
+    return (named(state) === "none" ? fog : arrows).map(([kind, s, t, share]) => {
       const high = 40 - Math.min(34, 6 + 0.42 * Math.abs(x(t) - x(s)));
       return path(kind, s === t ? `M${at(x(t) - 3, 40)}c-7 -14 13 -14 6 0` : `M${at(x(t), 40)}C${at(x(t), high)} ${at(x(s), high)} ${at(x(s), 40)}`, ` stroke-width="${plain(width, 2)}" opacity="${plain(share, 2)}"`);
     }).join("") + range(state.words).map((t) => circle("solid", 0.6 + width, x(t), 44)).join("");
@@ -234,22 +237,23 @@
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Outlined digits flip together: a carry. Six digits serve up to 64 words; the page begins with three.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, so position 3 is 1 + 2. Outlined digits flip together: a carry. The page begins with three digits.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
-      return `This head fails: query ${first} ${astray}. ${score(now)}${words > 6 ? " From seven words on every head fails (theorem)." : ""}`;
+      const unmet = words > 8 ? ", for five words have no eights" : "";
+      return `This head fails: query ${first} ${astray}${unmet}. ${score(now)} ${words > 6 ? "From seven words on every head fails (theorem)." : "Another head does six words; none does seven (theorem)."}`;
     },
     dials: (_, now) => (now.hits === now.of ? `One rotation takes every encoding to the next. ${score(now)}`
       : `After eight words all hands are back at twelve, so keys 0 and 8 are equal, for every head (theorem). ${score(now)}`),
     formula: (state, now) => (state.free ? `A head fitted freely at five words: ${lower(score(now))}${now.hits < now.of ? " The lamps promise that some head is right everywhere, not that a fit finds it." : ""}`
       : `Each hand has its own frequency. ${state.words > MADE ? "The head was made at five words, and still: " : ""}${state.words > MADE ? lower(score(now)) : score(now)}${now.lamps.every(Boolean) ? " All three lamps: so it is at every length (theorem)." : ""}`),
     rotation: ({ k }, now) => (now.of ? `T(${k}) rotates every key by the same angles, ${k === 1 ? "one step" : `${number(k)} steps`}, wherever it is. ${score(now)}` : `T(${k}) looks ${number(k)} back, and no word has so many before it.`),
-    module: ({ words, start }, now) => (now.refused ? `IndexError: no rows ${STARTS[start]}:${STARTS[start] + words}. The buffer ends at ${TABLE - 1}, and the module says so.`
-      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1} of the buffer, in float32: sines blue, cosines orange, negative numbers black. ${score(now)}`),
+    module: ({ words, start }, now) => (now.refused ? `IndexError: no rows ${STARTS[start]}:${STARTS[start] + words}. The buffer ends at row ${TABLE - 1}: ${STARTS[start] + words - TABLE} of ${count(words, "word")} would have none.`
+      : `Rows ${STARTS[start]} to ${STARTS[start] + words - 1}, computed once and kept: the three hands as numbers, sines blue, cosines orange, negative ones without colour. ${score(now)}`),
   };
   const TITLES = {
     none: () => "No positions", counting: ({ squared }) => (squared ? "Counting: t and t²" : "Counting: t"), normalised: () => "Normalised: t/(n − 1)",
-    binary: () => "Six binary digits", dials: () => "Dials: wavelengths 2, 4, 8", formula: ({ free }) => (free ? "The formula, a free fit" : "The sinusoidal formula"), rotation: ({ k }) => `The rotation T(${k})`, module: () => "The module’s buffer",
+    binary: () => "Binary", dials: () => "Dials: wavelengths 2, 4, 8", formula: ({ free }) => (free ? "The formula, a free fit" : "The sinusoidal formula"), rotation: ({ k }) => `The rotation T(${k})`, module: () => "The buffer",
   };
   // What each page asks to try, when that is done, and what it shows.
   const TASKS = {
@@ -265,7 +269,7 @@
 
   // The row of all encodings: those of later pages are pale.
   const TAB = (i) => 16 + 32.5 * i;
-  const small = (more) => group("scale(0.75)", clock(0, { y: 0, h: 40 }, 2.2, more));
+  const small = (more, angle = 2.2) => group("scale(0.75)", clock(0, { y: 0, h: 40 }, angle, more));
   const ICONS = [
     path("hair", "M-10 0h20", ' stroke-dasharray="0.1 5"'), text(0, 6, "4", "sample"), path("edge", "M-10 0h20M-10 -4v8M10 -4v8") + path("ink", "M-4 -6v12"),
     block("on", -10, -5, 9, 10) + block("off", 1, -5, 9, 10), small(), small({ legs: true }), small({ before: 0.6 }),
@@ -275,13 +279,19 @@
     path("hair", `M0 42H260`) + path("here", `M${at(TAB(page) - 13, 42)}h26`);
   // What is taken at the right of the arrows, with its name.
   const RIGHT = 247, stage = (i) => TOP + 24 + 43 * i;
-  const scale = path("edge", `M${RIGHT} ${stage(0)}V${stage(STARTS.length - 1)}`) + text(RIGHT + 12, TOP + 6, "start", "value") +
+  const scale = path("edge", `M${RIGHT} ${stage(0)}V${stage(STARTS.length - 1)}`) + text(RIGHT + 12, TOP + 6, "start", "value") + text(RIGHT + 12, stage(STARTS.length) - 14, `end ${TABLE - 1}`, "value") +
     STARTS.map((at, i) => path("edge", `M${RIGHT - 4} ${stage(i)}h8`) + text(RIGHT - 14, stage(i) + 5, at, "row")).join("");
+  // Above the columns what they are: digits, or the hands of the row that is looked at.
+  const BESIDE = {
+    binary: () => range(DIGITS).map((j) => text(LEFT + 19 + 17 * j, 67, 2 ** j, "row")).join(""),
+    rotation: ({ words, k }, places) => text(PORT + 85, places.at(-1 - within(1, k, words - 1)).y + 5, `k = ${k}`, "value"),
+    module: ({ start, query }) => scale + FORMULA.map((w, j) => group(moved(LEFT + 45.5 + 25 * j, 58), small({ legs: true }, w * (STARTS[start] + Math.max(0, query))))).join(""),
+  };
   const SLIDE = 74, SLOT = 356, LONG = 172, lengthAt = (words) => SLIDE + (LONG / 5) * (Math.log2(words) - 1);
 
   drawings.bench = {
     size: [260, 404],
-    alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: dark to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
+    alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: ink to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
     note: "The <b>head</b>, made at five words, draws the arrows: plum is wrong, dashed a draw. <b>Lamps</b>: what all rows have.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
@@ -302,7 +312,7 @@
         svg: tabs(state) + text(0, 64, TITLES[name](state), "title") + beam.join("") + places.map((row, t) => GLYPHS[name](t, row, state)).join("") +
           (places[MADE]?.h < THIN ? BETWEEN[name]?.(state, places) ?? "" : "") + names.join("") + gap + arrows.join("") +
           text(0, SLOT + 6, count(words, "word"), "length") + path("edge", `M${SLIDE} ${SLOT}h${LONG}M${at(lengthAt(MADE), SLOT - 8)}v16`) + lamps.join("") +
-          (name === "module" ? scale : name === "rotation" ? text(PORT + 85, places.at(-1 - within(1, state.k, words - 1)).y + 5, `k = ${state.k}`, "value") : ""),
+          (BESIDE[name]?.({ ...state, query }, places) ?? ""),
         strip: lying(state, found), title: TITLES[name](state), page: name,
         sentence: query < 0 ? SENTENCES[name](state, now) : told(state, now, query),
         reached: name === NAMES[state.home] && Boolean(TASKS[name][1](state, now)),

@@ -4,7 +4,7 @@
   const DIGITS = range(5).map((t) => range(3).map((j) => 2 * ((t >> j) & 1) - 1));
   drawings.switches = {
     size: [600, 396],
-    alt: "The five words with their positions in binary: a row of squares for the ones, one for the twos, one for the fours; dark is 1. Arrows lead from each word to the one that it attends to most, thin ones where several are equal.",
+    alt: "The five words with their positions in binary: a row of squares for the ones, one for the twos, one for the fours; filled is 1. Arrows lead from each word to the one that it attends to most, thin ones where several are equal.",
     goal: "Press rows to flip or drop a digit of every key. Get as many of the four words as you can to attend to the word before.",
     reward: "<b>No rule gets more.</b> None of the 27 settings does. A full matrix gets three, but 3 and 4 never together, because they differ in every digit.",
     start: { switches: [1, 1, 1], presses: 0 },

@@ -22,7 +22,7 @@
           (alone ? "" : path("cosine ray", `M${at(x, y)}H275`)) + path("sine ray", `M${at(x, y)}V258`) +
           group(moved(150, 140), dial(R, turn, { legs: !alone })) + (alone ? both : "") +
           (alone ? "" : circle("cosine dot", 7, 275, y)) + circle("sine dot", 7, x, 258),
-        sentence: alone ? `Sine ${fixed(Math.sin(turn))}. One position on it is ${fixed(next[0])} for the dark hand, ${fixed(next[1])} for the pale one.`
+        sentence: alone ? `Sine ${fixed(Math.sin(turn))}. One position on it is ${fixed(next[0])} for this hand, ${fixed(next[1])} for the pale one.`
           : `Position ${fixed(turn, 1)}: sine ${fixed(Math.sin(turn))}, cosine ${fixed(Math.cos(turn))}.`,
         reached: alone && Math.abs(next[0] - next[1]) > 0.3,
       };
