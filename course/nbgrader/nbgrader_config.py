@@ -35,9 +35,8 @@ class OverwriteCells(preprocessors.OverwriteCells):
             answers = {cell.name for cell in source.solution_cells}
             below = 0
             for cell in source.source_cells:
-                names = [
-                    c.metadata.get("nbgrader", {}).get("grade_id") for c in nb.cells
-                ]
+                notes = [c.metadata.get("nbgrader", {}) for c in nb.cells]
+                names = [note.get("grade_id") for note in notes]
                 if cell.name in names:
                     below = names.index(cell.name) + 1
                 elif cell.name in worth or cell.locked:
@@ -138,15 +137,12 @@ def said(check, failed):
     """The message of a check, with … in the place of values; else the kind of error."""
     for node in ast.walk(ast.parse(check)):
         if isinstance(node, ast.Assert) and node.msg:
-            parts = (
-                node.msg.values if isinstance(node.msg, ast.JoinedStr) else [node.msg]
-            )
-            words = [
-                part.value if isinstance(part, ast.Constant) else None for part in parts
-            ]
-            pattern = "".join(".*" if w is None else re.escape(str(w)) for w in words)
+            parts = getattr(node.msg, "values", [node.msg])  # of an f-string, or it
+            words = [getattr(part, "value", "") for part in parts]
+            words = [word if isinstance(word, str) else "" for word in words]
+            pattern = "".join(re.escape(word) or ".*" for word in words)
             if any(words) and re.fullmatch(pattern, failed.evalue, re.DOTALL):
-                return "".join("…" if w is None else str(w) for w in words)
+                return "".join(word or "…" for word in words)
     ours = "CellTimeoutError", "DeadKernelError"
     known = hasattr(builtins, failed.ename) or failed.ename in ours
     kind = failed.ename if known and failed.ename != "AssertionError" else ""

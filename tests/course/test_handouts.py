@@ -40,16 +40,14 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
             assert not cell.tagged("solution-") or cell.source not in text
     path = tmp_path / "a.pdf"
     for text in sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]:
-        page.set_content(text)
-        handouts.to_pdf(page, path, 2)
+        handouts.to_pdf(page, text, path, 2)
         assert path.read_bytes().count(b"/MediaBox") == 2
 
 
 def test_what_is_too_long_is_refused(page, tmp_path: Path) -> None:
     """Nobody reads letters of four points."""
-    page.set_content("<p>Long.</p>" * 400)
     with pytest.raises(SystemExit, match="more than 2 pages"):
-        handouts.to_pdf(page, tmp_path / "a.pdf", 2)
+        handouts.to_pdf(page, "<p>Long.</p>" * 400, tmp_path / "a.pdf", 2)
 
 
 def test_the_page_for_the_room_is_one_page(page, tmp_path: Path) -> None:
@@ -59,8 +57,7 @@ def test_the_page_for_the_room_is_one_page(page, tmp_path: Path) -> None:
         text.count("<tr>") == 1 + 12 and "href" not in text and "<!--" not in text[15:]
     )
     assert "<h1>A lab, minute by minute</h1>" in text and "syllabus" not in text
-    page.set_content(text)
-    handouts.to_pdf(page, tmp_path / "lab.pdf", 1)
+    handouts.to_pdf(page, text, tmp_path / "lab.pdf", 1)
 
 
 def test_a_figure_is_a_picture_and_a_page_of_its_size(page, tmp_path: Path) -> None:

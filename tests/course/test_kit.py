@@ -13,7 +13,7 @@ import pytest
 
 import manuscript
 import pe_lib
-from course import build, exam, graders, kit
+from course import build, exam, graders, kit, mine
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
 
@@ -213,7 +213,7 @@ def test_graders_get_all_points() -> None:
             assert answers == {f"answer-{label}" for label in asked}
         for label in proofs:
             assert len(wrong_answers.collected()[label].rubric) == 2
-        master = "\n".join(map(edition.source, graders.for_otter(page)["cells"]))
+        master = "\n".join(map(edition.source, graders.for_otter(page, every)["cells"]))
         questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
         assert sum(map(int, questions.values())) == sum(minutes.values())
         assert master.count("manual: true") == len(proofs)
@@ -238,7 +238,7 @@ def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     assert "beyond/rotary" not in exam.answers([BOOK.pages["book/failures/dials"]])
     paper = exam.paper(BOOK.notebooks)
     assert "55 minutes, 26 points" in paper and paper.count("<section>") == 5
-    for one in exam.questions():
+    for one in mine.loaded("exam.yml"):
         assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
         assert one["answer"] not in paper
 

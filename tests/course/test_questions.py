@@ -3,11 +3,12 @@
 import re
 
 import manuscript
-from course import kit, questions
+from course import kit, mine, questions
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
-ALL = [one for asked in questions.asked().values() for one in asked]
+ASKED = mine.loaded("questions.yml")
+ALL = [one for asked in ASKED.values() for one in asked]
 
 
 def options(one) -> list[str]:
@@ -17,9 +18,9 @@ def options(one) -> list[str]:
 
 def test_each_of_thirteen_pages_has_three() -> None:
     """And no other page has any, which nobody would find."""
-    before, *pages = questions.asked()
+    before, *pages = ASKED
     assert before == questions.BEFORE and pages == [kit.short(page) for page in PAGES]
-    assert all(len(questions.asked()[name]) == 3 for name in pages)
+    assert all(len(ASKED[name]) == 3 for name in pages)
 
 
 def test_the_right_option_cannot_be_told_by_its_form() -> None:

@@ -32,9 +32,9 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
         assert page.main[-1].title in last.markdown
     kinds = {
-        kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.quotes
+        kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.places
     }
-    assert kinds == {"theorem", "proof", "formula", "exercise"}
+    assert kinds == {*"question figure theorem proof formula exercise claim".split()}
     (rotation,) = [plan for plan in PLANS if plan.name == "sinusoidal-rotation"]
     shown = [(bool(s.figure), bool(s.theorem), len(s.claims)) for s in rotation.slides]
     assert {(True, False, 0), (False, True, 0), (False, False, 1)} <= {*shown}
@@ -72,7 +72,7 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert "159.156 is not printed" in red(title=slide.title.replace(".155", ".156"))
     assert "is not printed by a cell" in red(source="")
     assert "no figure" in red(figure="fig-gone")
-    assert "no page" in red(question="part/gone")
+    assert "no question" in red(question="part/gone")
     assert "no claim 'gone'" in red(claims=("even-width", "gone"))
     for kind in ("formula", "theorem", "proof", "code"):
         for place in ("sinusoidal/rotation#gone", "part/gone#the-formula"):
@@ -202,10 +202,10 @@ def test_a_slip_in_a_plan_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.yml"
     for slip, named in (
         ("minutes: 4", r"x\.yml: the slides take 4 minutes"),
-        ("minutes: 5, say: c", r"x\.yml, slide 1: say means nothing"),
+        ("minutes: 5, say: c", r"x\.yml, slide 1: there is no word say"),
     ):
         path.write_text(
             f"title: x\nminutes: 5\nslides: [{{question: a, note: b, {slip}}}]\n"
         )
-        with pytest.raises(ValueError, match=named):
+        with pytest.raises(SystemExit, match=named):
             slides.read(path)
