@@ -34,7 +34,8 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
     kinds = {
         kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.places
     }
-    assert kinds == {*"question figure theorem proof formula exercise claim".split()}
+    of_the_book = {"question", "figure", "exercise", "claim"}
+    assert kinds == {*slides.QUOTED, *of_the_book}
     (rotation,) = [plan for plan in PLANS if plan.name == "sinusoidal-rotation"]
     shown = [(bool(s.figure), bool(s.theorem), len(s.claims)) for s in rotation.slides]
     assert {(True, False, 0), (False, True, 0), (False, False, 1)} <= {*shown}
