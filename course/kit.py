@@ -114,14 +114,13 @@ def write(notebook: Notebook, path: Path) -> None:
 def write_kit(part: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
-        made = student if part == "student" else instructor
-        write(made(page, pages), folder / f"{short(page)}.ipynb")
+        made = {"": (student if part == "student" else instructor)(page, pages)}
         if part == "student" and page.exercises:
-            alone = edition.exercises(student(page, pages), page)
-            write(alone, folder / f"{short(page)}_exercises.ipynb")
-        if part == "student" and mine.read().opened(page):
-            solved = student(page, pages, solutions=True)
-            write(solved, folder / f"{short(page)}_solutions.ipynb")
+            made["_exercises"] = edition.exercises(made[""], page)
+            if mine.read().opened(page):
+                made["_solutions"] = student(page, pages, solutions=True)
+        for end, notebook in made.items():
+            write(notebook, folder / f"{short(page)}{end}.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])

@@ -85,10 +85,10 @@ def read(name: str = "mine.yml") -> Mine:
     """What the file says."""
     said = dict(loaded(name) or {})
     refuse_unknown(name, "word", said, words(Mine))
-    for name in {"plans", "leave_out", "exam"} & set(said):
-        said[name] = tuple(said[name])
-    for name, day in (said.get("solutions") or {}).items():
+    for word in {"plans", "leave_out", "exam"} & set(said):
+        said[word] = tuple(said[word])
+    for page, day in (said.get("solutions") or {}).items():
         if not isinstance(day, datetime.date):
-            raise SystemExit(f"{name}: solutions of {name} need a day, not {day}")
+            raise SystemExit(f"{name}: solutions of {page} need a day, not {day}")
     said["date"] = str(said.get("date") or "")
     return Mine(**said)

@@ -25,39 +25,34 @@ def page(browser):
 def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
     """With all that its deck shows; no link, no solution; the longest fits, too.
 
-    `make course` prints them all.
+    `make course` prints them all; the page for the room is one.
     """
     texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
     for chapter, text in texts.items():
         shown = slides.of_chapter(chapter, BOOK).slides
-        assert text.count("<img alt=") == sum(bool(slide.figure) for slide in shown) > 0
-        assert text.count("∎") == sum(bool(slide.proof) for slide in shown)
-        titles = [f"<h3>{slides.inline(one.title)}</h3>" for one in chapter.exercises]
-        assert [text.count(title) for title in titles] == [1] * len(titles)
-        assert "Exercises</h2>" in text.partition(titles[0])[0]
+        assert text.count("<figcaption>") == sum(bool(one.figure) for one in shown) > 0
+        places = [
+            at for slide in shown for at in slide.places if at[0] in slides.QUOTED
+        ]
+        quoted = [slides.quoted(kind, place, BOOK) for kind, place in places]
+        assert all(found and found[2] in text for found in quoted)
+        assert f"<b>{slides.inline(chapter.question)}</b>" in text
+        before, titles = text.partition("Exercises</h2>")[::2]
+        for one in chapter.exercises:
+            assert f"<h3>{slides.inline(one.title)}</h3>" in titles
+            assert slides.inline(one.title) not in before
         assert not re.search("href|file:|:::", text)
-        for cell in chapter.code_cells:
-            assert not cell.tagged("solution-") or cell.source not in text
+        assert not [code for code in chapter.solutions.values() if code in text]
+    lab = handouts.lab(BOOK)
+    assert lab.count("<tr>") == 1 + 12 and "href" not in lab and "<!--" not in lab[15:]
+    assert "<h1>A lab, minute by minute</h1>" in lab and "syllabus" not in lab
+    longest = sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]
     path = tmp_path / "a.pdf"
-    for text in sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]:
-        handouts.to_pdf(page, text, path, 2)
-        assert path.read_bytes().count(b"/MediaBox") == 2
-
-
-def test_what_is_too_long_is_refused(page, tmp_path: Path) -> None:
-    """Nobody reads letters of four points."""
-    with pytest.raises(SystemExit, match="more than 2 pages"):
-        handouts.to_pdf(page, "<p>Long.</p>" * 400, tmp_path / "a.pdf", 2)
-
-
-def test_the_page_for_the_room_is_one_page(page, tmp_path: Path) -> None:
-    """A section of the page for teachers, and nothing else; all twelve rows."""
-    text = handouts.lab(BOOK)
-    assert (
-        text.count("<tr>") == 1 + 12 and "href" not in text and "<!--" not in text[15:]
-    )
-    assert "<h1>A lab, minute by minute</h1>" in text and "syllabus" not in text
-    handouts.to_pdf(page, text, tmp_path / "lab.pdf", 1)
+    for text, sheets in (*((text, 2) for text in longest), (lab, 1)):
+        handouts.to_pdf(page, text, path, sheets)
+        assert path.read_bytes().count(b"/MediaBox") == sheets
+    with pytest.raises(SystemExit, match="more than 2 pages"):  # letters of four points
+        handouts.to_pdf(page, "<p>Long.</p>" * 400, path, 2)
 
 
 def test_a_figure_is_a_picture_and_a_page_of_its_size(page, tmp_path: Path) -> None:
@@ -66,9 +61,8 @@ def test_a_figure_is_a_picture_and_a_page_of_its_size(page, tmp_path: Path) -> N
     handouts.draw(page, cell.drawings[-1], "Six hands", tmp_path / "fig")
     with Image.open(tmp_path / "fig.png") as picture:
         width, height = picture.size
-    (box,) = re.findall(
-        rb"MediaBox \[0 0 (\S+) (\S+)\]", (tmp_path / "fig.pdf").read_bytes()
-    )
+    printed = (tmp_path / "fig.pdf").read_bytes()
+    (box,) = re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
     assert abs(float(box[0]) - 0.75 * width) < 1
     assert 9 < float(box[1]) - 0.75 * height < 13
     assert page.locator("div").get_attribute("aria-label") == "Six hands"
