@@ -177,13 +177,9 @@ def for_otter(page: Page, worth: Worth) -> Notebook:
     return _exercises(page) | {"cells": cells}
 
 
-def otter_name(label: str) -> str:
-    """The name of a question, which becomes the name of a file."""
-    return label.replace("-", "_")
-
-
 def _question(label: str, points: int, how: str) -> Cell:
-    about = f"name: {otter_name(label)}\npoints: {points}\n{how}"
+    name = label.replace("-", "_")  # becomes the name of a file
+    about = f"name: {name}\npoints: {points}\n{how}"
     return _raw(label, f"BEGIN QUESTION\n{about}")
 
 
