@@ -8,7 +8,7 @@ What the file cannot say is refused by name, a chapter once chapters are chosen.
 
 import datetime
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,6 @@ def names(page: Page) -> set[str]:
     return {page.name.removeprefix("book/"), *page.name.split("/")[1:]}
 
 
-def words(kind: type) -> list[str]:
-    """What a file may say."""
-    return [one.name for one in fields(kind)]
-
-
 def refuse_unknown(
     where: str, what: str, names: Iterable[str], known: Collection[str]
 ) -> None:
@@ -84,7 +79,7 @@ def loaded(name: str) -> Any:
 def read(name: str = "mine.yml") -> Mine:
     """What the file says."""
     said = dict(loaded(name) or {})
-    refuse_unknown(name, "word", said, words(Mine))
+    refuse_unknown(name, "word", said, Mine.__annotations__)
     for word in {"plans", "leave_out", "exam"} & set(said):
         said[word] = tuple(said[word])
     for page, day in (said.get("solutions") or {}).items():

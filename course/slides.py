@@ -64,6 +64,7 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal .quoted :is(td, th) { padding: 0 0.8em 0.2em 0; text-align: left; }
 .reveal img { display: block; height: 440px; margin: 0 auto; }
 .reveal .slides section > img { max-width: 100% !important; }
+.reveal .quoted img { height: auto; max-height: 440px; } /* yours has its own size */
 .reveal :is(img, .answer, .quoted) ~ .claim { padding-top: 0.8em; font-size: 0.62em; }
 .reveal :is(img, .answer, .quoted) ~ .claim { border-top: 1px solid var(--hair); }
 .reveal .quoted { font-size: 0.82em; }
@@ -165,8 +166,8 @@ def read(path: Path) -> Plan:
         entry["source"] = entry.pop("from", "")
         entry["folder"] = path.parent
         entry["claims"] = tuple(entry.get("claims", ()))
-        where, known = f"{path.name}, slide {len(slides) + 1}", mine.words(Slide)
-        mine.refuse_unknown(where, "word", entry, known)
+        where = f"{path.name}, slide {len(slides) + 1}"
+        mine.refuse_unknown(where, "word", entry, Slide.__annotations__)
         slides.append(Slide(**entry))
     minutes, total = content["minutes"], sum(slide.minutes for slide in slides)
     if total != minutes:
@@ -309,7 +310,8 @@ def section(slide: Slide, book: Manuscript) -> str:
     if slide.markdown:
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
     credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
-    foot = f"{inline(source)}. {credit}" if source else ""
+    stop = "" if source.endswith("?") else "."
+    foot = f"{inline(source)}{stop} {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
     note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
