@@ -203,6 +203,8 @@ def test_graders_get_all_points() -> None:
         questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
         assert sum(map(int, questions.values())) == sum(minutes.values())
         assert master.count("manual: true") == len(proofs)
+        assert master.count("# BEGIN ") == master.count("# END ")
+        assert all(kit.rubric(label) in master for label in proofs)
         checks = page.checks.items()
         hidden += sum(graders.hidden(page, label) != check for label, check in checks)
     assert 2 * hidden >= len(wrong_answers.collected())  # the others have one answer
