@@ -10,7 +10,6 @@ import html
 import json
 import os
 import re
-import shlex
 import sqlite3
 import subprocess
 import sys
@@ -28,8 +27,11 @@ BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 PAGE = BOOK.pages["book/failures/counting"]
 WEEKLY = [
-    *("problem/order_blindness", "failures/normalised", "sinusoidal/formula"),
-    *("sinusoidal/rotation", "experiments/extrapolation"),
+    pytest.param(BOOK.pages[f"book/{name}"], marks=pytest.mark.weekly)
+    for name in (
+        *("problem/order_blindness", "failures/normalised", "sinusoidal/formula"),
+        *("sinusoidal/rotation", "experiments/extrapolation"),
+    )
 ]
 
 pytestmark = pytest.mark.skipif(
@@ -60,11 +62,8 @@ import json, os, runpy, sys
 from nbgrader.apps import nbgraderapp
 for command in json.loads(sys.argv[1]):
     if not os.fork():
-        sys.argv = command
-        if command[0].endswith(".py"):
-            runpy.run_path(command[0])
-        else:
-            nbgraderapp.main()
+        sys.argv = ["nbgrader", *command]
+        runpy.run_path(command[0]) if ".py" in command[0] else nbgraderapp.main()
         sys.stdout.flush()
         os._exit(0)
     if os.wait()[1]:
@@ -74,10 +73,8 @@ for command in json.loads(sys.argv[1]):
 
 def nbgrader(folder: Path, *commands: str) -> str:
     """Some commands, each in a process of its own; to load it takes two seconds."""
-    words = [
-        shlex.split(one if ".py" in one else f"nbgrader {one}") for one in commands
-    ]
-    return run("python", "-c", ONE_START, json.dumps(words), cwd=folder)
+    words = json.dumps([command.split() for command in commands])
+    return run("python", "-c", ONE_START, words, cwd=folder)
 
 
 def released(folder: Path, page: Page) -> dict[str, Any]:
@@ -96,11 +93,12 @@ def cells(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
 
 
-def answered(notebook: dict[str, Any], page: Page, **answers: str) -> dict[str, Any]:
+def answered(
+    notebook: dict[str, Any], page: Page, answers: dict[str, str]
+) -> dict[str, Any]:
     """With the book's solutions in the answers' cells, but for some answers."""
     filled = copy.deepcopy(notebook)
-    for label, solution in page.solutions.items():
-        text = answers.get(label.replace("-", "_"), solution)
+    for label, text in (page.solutions | answers).items():
         cells(filled)[f"answer-{label}"]["source"] = text
     return filled
 
@@ -157,22 +155,16 @@ def faults(page: Page, notebook: dict[str, Any], course: Path) -> dict[str, Any]
     a helper and the answer below each; what is locked is gone, and one check and proof.
     """
     first, *_, last = page.solutions
-
-    def handed_in(**answers: str) -> dict[str, Any]:
-        its = {{"first": first, "last": last}[at]: it for at, it in answers.items()}
-        return answered(
-            notebook, page, **{n.replace("-", "_"): a for n, a in its.items()}
-        )
-
-    endless = f"import time\ndef {called(page)}(*_):\n    time.sleep(9999)\n"
     attack = ATTACK.format(course=str(course)) if alone.runs() else guess(first)
-    made = {
-        "late": handed_in(),
-        "killed-endless": handed_in(first="import os\nos._exit(1)", last=endless),
-        "deleted-leak": handed_in(last=LEAK.format(called=called(page))),
-        "thief-skipped": handed_in(first=attack, last=""),
-        "wrong-moved": handed_in(first=guess(first)),
+    endless = f"import time\ndef {called(page)}(*_):\n    time.sleep(9999)\n"
+    answers = {
+        "late": {},
+        "killed-endless": {first: "import os\nos._exit(1)", last: endless},
+        "deleted-leak": {last: LEAK.format(called=called(page))},
+        "thief-skipped": {first: attack, last: ""},
+        "wrong-moved": {first: guess(first)},
     }
+    made = {who: answered(notebook, page, its) for who, its in answers.items()}
     skipped = cells(made["thief-skipped"])[f"check-{last}"]
     skipped["metadata"]["tags"] = ["skip-execution"]
     printing = edition.code("later", r"print('\n'.join(In))")
@@ -180,14 +172,17 @@ def faults(page: Page, notebook: dict[str, Any], course: Path) -> dict[str, Any]
     moved = made["wrong-moved"]["cells"]
     for label in page.solutions:
         cell = cells(made["wrong-moved"])[f"answer-{label}"]
-        below = moved.index(cell) + 1
         helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
+        below = moved.index(cell) + 1
         moved[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
         cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
     locked = [name for name in cells(notebook) if name.startswith("cell-")]
-    made["deleted-leak"]["cells"].remove(cells(made["deleted-leak"])[f"answer-{first}"])
-    for name in (*locked, f"check-{last}", f"proof-{proof_of(page)}"):
-        moved.remove(cells(made["wrong-moved"])[name])
+    gone = {
+        "deleted-leak": [f"answer-{first}"],
+        "wrong-moved": [*locked, f"check-{last}", f"proof-{proof_of(page)}"],
+    }
+    for who, name in ((who, name) for who, names in gone.items() for name in names):
+        made[who]["cells"].remove(cells(made[who])[name])
     return made
 
 
@@ -206,13 +201,7 @@ for locked, grade in ((True, False), (True, True), (False, False)):
 
 @pytest.fixture(
     scope="module",
-    params=[
-        PAGE,
-        *(
-            pytest.param(BOOK.pages[f"book/{n}"], marks=pytest.mark.weekly)
-            for n in WEEKLY
-        ),
-    ],
+    params=[PAGE, *WEEKLY],
     ids=kit.short,
 )
 def graded(
@@ -311,7 +300,7 @@ EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 def test_both_tools_take_every_chapter(page: Page, tmp_path: Path) -> None:
     """Its solutions have all points in nbgrader; otter runs its tests as it assigns."""
     name, folder = page.path.stem, tmp_path / "nbgrader"
-    submission = answered(released(folder, page), page)
+    submission = answered(released(folder, page), page, {})
     kit.write(submission, folder / f"submitted/ada/{name}/{name}.ipynb")
     nbgrader(folder, f"autograde {name}", "export")
     assert scores(folder) == {"ada": sum(edition.check_points(page).values())}

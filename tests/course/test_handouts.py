@@ -1,7 +1,9 @@
 """On paper there is what the site shows, and nothing that stops `make course`."""
 
+import csv
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +61,29 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
         handouts.to_pdf(page, "<p>Long.</p>" * 400, path, 2)
 
 
-def test_a_figure_is_a_picture_and_a_page_of_its_size(page, tmp_path: Path) -> None:
-    """The picture has twice as many dots; the page has a line of credit below it."""
-    _, cell = BOOK.figures["fig-dials"]
-    handouts.draw(page, cell.drawings[-1], "Six hands", tmp_path / "fig")
-    with Image.open(tmp_path / "fig.png") as picture:
-        width, height = picture.width / 2, picture.height / 2
-    printed = (tmp_path / "fig.pdf").read_bytes()
-    (box,) = re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
-    assert abs(float(box[0]) - 0.75 * width) < 1
-    assert 9 < float(box[1]) - 0.75 * height < 13
-    assert page.locator("div").get_attribute("aria-label") == "Six hands"
+def test_figures_are_pictures_and_pages_of_their_size(
+    page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture has twice as many dots; a page has a line of credit below it.
+
+    A table has the texts of each figure of the chapters that are chosen.
+    """
+    monkeypatch.setattr(handouts, "browser", lambda: nullcontext(page))
+    chosen = {name: its for name, (its, _) in BOOK.figures.items() if its in PAGES[:2]}
+    handouts.write_figures(PAGES[:2], tmp_path)
+    for name in chosen:
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            width, height = picture.width / 2, picture.height / 2
+        printed = (tmp_path / f"{name}.pdf").read_bytes()
+        (box,) = re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
+        assert abs(float(box[0]) - 0.75 * width) < 1
+        assert 9 < float(box[1]) - 0.75 * height < 13
+    with (tmp_path / "index.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["figure"]: row for row in csv.DictReader(file)}
+    assert {name: row["chapter"] for name, row in rows.items()} == {
+        name: its.title for name, its in chosen.items()
+    }
+    assert all(row["credit"] == slides.CREDIT for row in rows.values())
+    last = rows[[*rows][-1]]["alternative text"]
+    assert page.locator("div").get_attribute("aria-label") == last != ""
     assert page.locator("p").inner_text() == slides.CREDIT
