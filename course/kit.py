@@ -62,9 +62,8 @@ def student(
     page: Page, pages: Collection[Page] = (), *, solutions: bool = False
 ) -> Notebook:
     """The reader's edition, beside some pages."""
-    site = edition.site()
     return edition.make(
-        page, pages, site, hint=KEPT, solutions=solutions, data_beside=True
+        page, pages, edition.site(), hint=KEPT, solutions=solutions, data_beside=True
     )
 
 

@@ -163,8 +163,7 @@ def read(path: Path) -> Plan:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     slides: list[Slide] = []
     for entry in content["slides"]:
-        entry["source"] = entry.pop("from", "")
-        entry["folder"] = path.parent
+        entry |= {"source": entry.pop("from", ""), "folder": path.parent}
         entry["claims"] = tuple(entry.get("claims", ()))
         where = f"{path.name}, slide {len(slides) + 1}"
         mine.refuse_unknown(where, "word", entry, Slide.__annotations__)

@@ -117,8 +117,14 @@ class SaveAutoGrades(preprocessors.SaveAutoGrades):
             self.gradebook.db.commit()
 
 
+LEFT_OUT = {
+    "CellTimeoutError": "This cell did not end in time, and was left out.",
+    "DeadKernelError": "This cell ended Python, and was left out.",
+}
+
+
 class OwnWords(preprocessors.NbGraderPreprocessor):
-    """Feedback says of a check that failed what it says in view, and nothing else.
+    """Feedback says what a check that failed says in view, and what was left out.
 
     What an answer printed may be a hidden test, in whatever disguise. Its student has
     seen the rest.
@@ -127,9 +133,10 @@ class OwnWords(preprocessors.NbGraderPreprocessor):
     def preprocess_cell(self, cell, resources, _):
         if cell.cell_type == "code":
             failed = [o for o in cell.outputs if o.output_type == "error"]
-            told = utils.is_grade(cell) and failed
-            text = said(cell.source, failed[0]) if told else ""
-            cell.outputs = [new_output("stream", text=text)] if told else []
+            texts = [LEFT_OUT[o.ename] for o in failed if o.ename in LEFT_OUT]
+            if failed and not texts and utils.is_grade(cell):
+                texts = [said(cell.source, failed[0])]
+            cell.outputs = [new_output("stream", text=text) for text in texts[:1]]
         return cell, resources
 
 
@@ -143,10 +150,8 @@ def said(check, failed):
             pattern = "".join(re.escape(word) or ".*" for word in words)
             if any(words) and re.fullmatch(pattern, failed.evalue, re.DOTALL):
                 return "".join(word or "…" for word in words)
-    ours = "CellTimeoutError", "DeadKernelError"
-    known = hasattr(builtins, failed.ename) or failed.ename in ours
-    kind = failed.ename if known and failed.ename != "AssertionError" else ""
-    return f"This check failed. {kind}".strip()
+    known = hasattr(builtins, failed.ename) and failed.ename != "AssertionError"
+    return f"This check failed. {failed.ename * known}".strip()
 
 
 c = get_config()  # noqa: F821

@@ -272,6 +272,8 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
     assert secret and not [s for s in shapes for text in texts if s in text]
     assert page != PAGE or "slope a t + b" in plain["wrong moved_17"]
     assert "This check failed." in plain["deleted-leak"]
+    for why in ("did not end in time", "ended Python"):
+        assert f"This cell {why}, and was left out." in plain["killed-endless"]
 
 
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
