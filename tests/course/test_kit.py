@@ -87,20 +87,18 @@ def test_each_folder_is_complete(course: Path) -> None:
     assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
     for path in found:
         nbformat.validate(nbformat.read(path, as_version=4))
-    for tool, folder in (
-        ("nbgrader", course / "nbgrader"),
-        ("otter", course / "otter"),
+    for tool, chapter, pinned in (
+        ("nbgrader", "source/rotation", "requirements.txt"),
+        ("otter", "module", "module/requirements.txt"),
     ):
-        for name in SOME:
-            place = folder / ("source" if tool == "nbgrader" else "") / name
-            assert (place / "pe_lib/LICENSE").is_file()
-        pins = (folder if tool == "nbgrader" else place) / "requirements.txt"
-        lines = pins.read_text("utf-8").split()  # otter takes this one file along
-        assert sum(line.startswith(("numpy==", tool)) for line in lines) == 2
-        assert not [line for line in lines if "==" not in line]
+        folder = course / tool
+        pins = (folder / pinned).read_text("utf-8").split()
+        assert sum(pin.startswith(("numpy==", torch, tool)) for pin in pins) == 3
+        assert all("==" in pin for pin in pins)  # otter takes this one file along
         steps = (folder / "README.md").read_text("utf-8")
         assert "rotation" in steps and "NAME" not in steps
-        assert (folder / "alone.py").is_file() and (folder / "Dockerfile").is_file()
+        for name in (f"{chapter}/pe_lib/LICENSE", "alone.py", "Dockerfile"):
+            assert (folder / name).is_file()
 
 
 def test_what_a_chapter_reads_lies_beside_it(tmp_path: Path) -> None:
