@@ -17,6 +17,7 @@ from tests.website.built_site import NO_BROWSER, find_browser
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 DRAWN = re.compile('base64,[^"]*')
+TAGGED = b"/StructTreeRoot"  # for a screen reader
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,8 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
     for text, sheets in (*((text, 2) for text in longest), (lab, 1)):
         handouts.to_pdf(page, text, path, sheets)
         assert path.read_bytes().count(b"/MediaBox") == sheets
+        assert TAGGED in path.read_bytes()
+    assert [*handouts.SCALES] == sorted(handouts.SCALES, reverse=True)
     with pytest.raises(SystemExit, match="more than 2 pages"):  # letters of four points
         handouts.to_pdf(page, "<p>Long.</p>" * 400, path, 2)
 
@@ -76,7 +79,7 @@ def test_figures_are_pictures_and_pages_of_their_size(
             width, height = picture.width / 2, picture.height / 2
         printed = (tmp_path / f"{name}.pdf").read_bytes()
         (box,) = re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
-        assert abs(float(box[0]) - 0.75 * width) < 1
+        assert TAGGED in printed and abs(float(box[0]) - 0.75 * width) < 1
         assert 9 < float(box[1]) - 0.75 * height < 13
     with (tmp_path / "index.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["figure"]: row for row in csv.DictReader(file)}

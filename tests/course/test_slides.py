@@ -183,6 +183,7 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
     handouts.print_deck(page, decks[1])
     printed = decks[1].with_suffix(".pdf").read_bytes()
     boxes = re.findall(rb"MediaBox \[([^]]*)\]", printed)
+    assert b"/StructTreeRoot" in printed  # for a screen reader
     assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
