@@ -53,6 +53,8 @@ def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
         for slide, shown in zip(plan.slides, sections, strict=True):
             quoted = [slides.quoted(kind, at, BOOK) for kind, at in slide.places]
             assert all(found and found[2] in shown for found in quoted)
+            foot = shown.partition("<footer>")[2]
+            assert not quoted or slides.inline(quoted[0][0]) in foot
             heading = slide.title or next(found[1] for found in quoted if found)
             assert f"<h2>{slides.inline(heading)}</h2>" in shown
             assert slides.inline(slide.note) in shown
