@@ -33,9 +33,8 @@ def alone(folder: Path, *shared: Path) -> list[str]:
     folder = folder.resolve()
     before = ["bwrap", "--unshare-all", "--hostname", "localhost"]
     before += ["--die-with-parent", "--new-session", "--clearenv"]
-    variables = {"HOME": "/tmp", "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    for name, value in variables.items():
-        before += ["--setenv", name, value]
+    before += ["--setenv", "HOME", "/tmp", "--setenv", "PATH", os.environ["PATH"]]
+    before += ["--setenv", "LANG", "C.UTF-8"]
     before += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     python = [path for path in sys.path if Path(path).name in PACKAGES]
     for place in (*SYSTEM, sys.base_prefix, sys.prefix, *python):

@@ -37,11 +37,7 @@ MADE_BY_JUPYTER = {"__pycache__", ".ipynb_checkpoints"}
 def build(names: list[str], parts: list[str], out: Path) -> None:
     """Write some parts anew."""
     pages = kit.chosen(manuscript.read().notebooks, names)
-    unknown = sorted(set(parts) - set(PARTS))
-    if unknown:
-        raise SystemExit(
-            f"There is no part {', '.join(unknown)}. Parts: {', '.join(PARTS)}"
-        )
+    mine.refuse_unknown("The kit", "part", parts, PARTS)
     if {"nbgrader", "otter"} & set(parts):
         graders.assignments(pages, mine.read())  # before anything is written
     if yours := not_ours(out, parts):
@@ -53,12 +49,15 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         print(f"{part} ...", flush=True)
         making, folder = out / ".making", out / part
         shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(parents=True)
         PARTS[part](pages, making)
         shutil.rmtree(folder, ignore_errors=True)
         making.rename(folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
-        remember(out, part)
+        others = {n: it for n, it in written(out).items() if Path(n).parts[0] != part}
+        text = json.dumps(others | digests(out, part), indent=0)
+        (out / WRITTEN).write_text(text, encoding="utf-8")
     print("What to do with each is said in book/teach.md, under The course kit.")
 
 
@@ -82,13 +81,6 @@ def not_ours(out: Path, parts: list[str]) -> list[str]:
     """What these parts would lose: students' work, marks, files somebody changed."""
     found = {name: what for part in parts for name, what in digests(out, part).items()}
     return sorted(dict(found.items() - written(out).items()))
-
-
-def remember(out: Path, part: str) -> None:
-    """Keep what was written, so that the next time knows it."""
-    others = {n: what for n, what in written(out).items() if Path(n).parts[0] != part}
-    text = json.dumps(others | digests(out, part), indent=0)
-    (out / WRITTEN).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,7 @@ The questions are in ``exam.yml``; the chapters that they are about, in ``mine.y
 
 import html
 import math
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from course import mine
 from manuscript import Page
@@ -33,24 +29,17 @@ also where the result is wrong.</p>
 """
 
 
-@cache
-def questions() -> list[dict[str, Any]]:
-    """All of them."""
-    text = Path(__file__).with_suffix(".yml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = yaml.safe_load(text)
-    return found
-
-
-def asked(pages: list[Page]) -> list[dict[str, Any]]:
-    """Those on some chapters."""
-    names = [name for page in pages for name in mine.names(page)]
-    return [one for one in questions() if one["chapter"] in names]
+def on(page: Page) -> list[dict[str, Any]]:
+    """Those on a chapter."""
+    return [
+        one for one in mine.loaded("exam.yml") if one["chapter"] in mine.names(page)
+    ]
 
 
 def answers(pages: list[Page]) -> str:
     """The questions with their answers, and what of these earns which points."""
     text = ["# Questions for an exam, with answers. Not for students."]
-    for one in asked(pages):
+    for one in (question for page in pages for question in on(page)):
         marks = [f"- {points}: {what}" for what, points in one["marks"].items()]
         text += [
             f"## {one['chapter']}, {one['points']} points",
@@ -64,9 +53,9 @@ def answers(pages: list[Page]) -> str:
 def paper(pages: list[Page]) -> str:
     """What students get: the chapters of ``mine.yml``, two minutes for each point."""
     yours = mine.read()
-    found = asked([page for page in pages if mine.names(page) & set(yours.exam)])
+    chosen = [page for page in pages if mine.names(page) & {*yours.exam}]
+    found = [one for page in chosen for one in on(page)]
     points = sum(one["points"] for one in found)
-    about = [one for one in (yours.institution, yours.lecturer, yours.date) if one]
     sections = "\n".join(
         f"<section><h2>{number}. ({one['points']} points)</h2>"
         f"<p>{html.escape(one['question'])}</p></section>"
@@ -74,7 +63,7 @@ def paper(pages: list[Page]) -> str:
     )
     return PAPER.format(
         language=yours.language,
-        about=html.escape(", ".join(about)),
+        about=html.escape(", ".join(yours.about)),
         points=points,
         minutes=5 * math.ceil(2 * points / 5),
         questions=sections,

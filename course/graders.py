@@ -1,7 +1,7 @@
 """Chapters in the formats of nbgrader 0.9.6 and otter-grader 7.0.0.
 
-    for_nbgrader(page)    a source notebook, for ``nbgrader generate_assignment``
-    for_otter(page)       a master notebook, for ``otter assign``
+    for_nbgrader(page, worth)    a source notebook, for ``nbgrader generate_assignment``
+    for_otter(page, worth)       a master notebook, for ``otter assign``
 
 Both are the exercises of the reader's edition, without the page. Both tools strip the
 solution and the hidden check themselves, and grade with the cells of this notebook,
@@ -12,14 +12,14 @@ person reads a proof: its cell has the points of its rubric, the check has the r
 import copy
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from course import kit, mine
-from course.mine import Mine, Points
+from course.mine import Mine, Points, refuse_unknown
 from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
@@ -27,12 +27,11 @@ Cell = dict[str, Any]
 Worth = Mapping[str, tuple[int, int]]  # of an exercise: its check, its proof
 
 HERE = Path(__file__).parent
-TRIED = (HERE / "requirements.txt").read_text(encoding="utf-8")
 
 NBGRADER_ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 NBGRADER_CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
 OTTER_CONFIG = """\
-# ASSIGNMENT CONFIG
+ASSIGNMENT CONFIG
 name: {name}
 requirements: requirements.txt
 files:
@@ -45,10 +44,11 @@ files:
 generate:
   pdf: true
 """
-SILENT = """\
+OTTER_HIDDEN = """\
+# HIDDEN
 import contextlib, io
-with contextlib.redirect_stdout(io.StringIO()):
-"""
+with contextlib.redirect_stdout(io.StringIO()):  # whatever a test prints fails it
+{hidden}"""
 OTTER_ANSWER = """\
 ''' # BEGIN PROMPT
 {stub}
@@ -79,8 +79,7 @@ def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
     known = {label: points for page in pages for label, points in minutes(page).items()}
     listed: list[tuple[str, Page, Worth]] = []
     for name, asked in mine.assignments.items():
-        if unknown := [label for label in asked if label not in known]:
-            raise SystemExit(f"{name} asks for {unknown}, which no chapter here has")
+        refuse_unknown(name, "exercise", asked, known)
         worth = {label: _points(label, asked[label], *known[label]) for label in asked}
         for page in pages:
             labels = [one.label for one in page.exercises if one.label in worth]
@@ -102,49 +101,34 @@ def _points(label: str, points: Points, check: int, proof: int) -> tuple[int, in
     raise SystemExit(f"{label}: points must be {wanted}, above 0; got {points}")
 
 
-def for_nbgrader(page: Page, worth: Worth | None = None) -> Notebook:
+def for_nbgrader(page: Page, worth: Worth) -> Notebook:
     """Answers are solution cells, checks and proofs graded ones, all else is locked.
 
     A check has its points in view, and Run All goes on where it fails.
     """
-    worth = worth or minutes(page)
-
-    def answer(cell: Cell, label: str) -> list[Cell]:
-        text = NBGRADER_ANSWER.format(
-            stub=edition.source(cell), solution=page.solutions[label]
-        )
-        return [_nbgrader(cell, text, f"answer-{label}", solution=True)]
-
-    def check(cell: Cell, label: str) -> list[Cell]:
-        points, _ = worth[label]
-        view = stubs.in_view(page.checks[label])
-        text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
-        about = "" if view else ", for what only the grader asks"
-        text = f"# {label}, {points} point{'s' * (points != 1)}{about}\n{text}"
-        made = _nbgrader(cell, text, f"check-{label}", points=points)
-        made["metadata"]["tags"] = ["raises-exception"]
-        return [made]
-
-    def proof(cell: Cell, label: str) -> list[Cell]:
-        _, points = worth[label]
-        text = NBGRADER_ANSWER.format(
-            stub=edition.PROOF.format(points=points),
-            solution=rubric(label, "- {worth}: {what}"),
-        )
-        return [_nbgrader(cell, text, f"proof-{label}", solution=True, points=points)]
-
-    notebook = _with_cells(page, worth, answer, check, proof)
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]:
-            locked = _nbgrader(cell, edition.source(cell), f"cell-{cell['id']}")
-            cell["metadata"] |= locked["metadata"]
-    return notebook
-
-
-def rubric(label: str, line: str) -> str:
-    """What a proof must say, a line each, with the points for it."""
-    found = wrong_answers.collected()[label].rubric.items()
-    return "\n".join(line.format(worth=worth, what=what) for what, worth in found)
+    cells = []
+    for cell, kind, label in _asked(page, worth):
+        checked, proved = worth.get(label, (0, 0))
+        if kind == "answer":
+            stub, solution = edition.source(cell), page.solutions[label]
+            text = NBGRADER_ANSWER.format(stub=stub, solution=solution)
+            cell = _nbgrader(cell, text, f"answer-{label}", solution=True)
+        elif kind == "check":
+            view = stubs.in_view(page.checks[label])
+            about = "" if view else ", for what only the grader asks"
+            head = f"# {label}, {checked} point{'s' * (checked != 1)}{about}\n"
+            text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
+            cell = _nbgrader(cell, head + text, f"check-{label}", points=checked)
+            cell["metadata"]["tags"] = ["raises-exception"]
+        elif kind == "proof":
+            stub, solution = edition.PROOF.format(points=proved), kit.rubric(label)
+            text = NBGRADER_ANSWER.format(stub=stub, solution=solution)
+            name = f"proof-{label}"
+            cell = _nbgrader(cell, text, name, solution=True, points=proved)
+        elif cell["cell_type"] == "code":
+            cell = edition.noted(cell, f"cell-{cell['id']}")
+        cells.append(cell)
+    return _exercises(page) | {"cells": cells}
 
 
 def _nbgrader(
@@ -154,76 +138,59 @@ def _nbgrader(
     return edition.noted(bare, name, solution=solution, points=points)
 
 
-def for_otter(page: Page, worth: Worth | None = None) -> Notebook:
+def for_otter(page: Page, worth: Worth) -> Notebook:
     """Each exercise a question with a solution block and tests; a proof is one, too."""
-    worth = worth or minutes(page)
-
-    def question(label: str, points: int, *more: str) -> Cell:
-        lines = [f"name: {otter_name(label)}", f"points: {points}", *more]
-        return _raw(label, "\n".join(["# BEGIN QUESTION", *lines]))
-
-    def answer(cell: Cell, label: str) -> list[Cell]:
-        text = OTTER_ANSWER.format(
-            stub=edition.source(cell), solution=page.solutions[label]
-        )
-        return [
-            question(label, worth[label][0], "all_or_nothing: true"),
-            _raw(label, "# BEGIN SOLUTION"),
-            edition.code(cell["id"], text),
-            _raw(label, "# END SOLUTION"),
-        ]
-
-    def check(cell: Cell, label: str) -> list[Cell]:
-        view = stubs.in_view(page.checks[label]) or "pass  # what is asked is hidden"
-        text = f"# HIDDEN\n{silent(hidden(page, label))}"
-        tests = [
-            edition.code(cell["id"], view),
-            edition.code(f"hidden-{label}"[:64], text),
-        ]
-        begin, end = _raw(label, "# BEGIN TESTS"), _raw(label, "# END TESTS")
-        return [begin, *tests, end, _raw(label, "# END QUESTION")]
-
-    def proof(cell: Cell, label: str) -> list[Cell]:
-        name, (_, points) = f"{label}-proof", worth[label]
-        asked = edition.lines(edition.PROOF.format(points=points))
-        lines = "**Points.**\n\n" + rubric(label, "- {worth}: {what}")
-        return [
-            question(name, points, "manual: true"),
-            cell | {"source": asked},
-            _raw(name, "# BEGIN SOLUTION"),
-            edition.markdown(f"rubric-{label}", lines),
-            _raw(name, "# END SOLUTION"),
-            _raw(name, "# END QUESTION"),
-        ]
-
-    notebook = _with_cells(page, worth, answer, check, proof)
-    for cell in notebook["cells"]:
-        if "setup" in edition.labels(cell, ""):
-            cell["metadata"] |= {"deletable": False, "editable": False}
     data = "  - data\n" if page.reads else ""
-    config = OTTER_CONFIG.format(name=kit.short(page).replace("/", "-"), data=data)
-    notebook["cells"].insert(0, _raw("config", config))
-    return notebook
+    name = kit.short(page).replace("/", "-")
+    cells = [_raw("config", OTTER_CONFIG.format(name=name, data=data))]
+    for cell, kind, label in _asked(page, worth):
+        checked, proved = worth.get(label, (0, 0))
+        if kind == "answer":
+            stub, solution = edition.source(cell), page.solutions[label]
+            text = OTTER_ANSWER.format(stub=stub, solution=solution)
+            answer = edition.code(cell["id"], text)
+            cells.append(_question(label, checked, "all_or_nothing: true"))
+            cells += _block("SOLUTION", label, answer)
+        elif kind == "check":
+            view = (
+                stubs.in_view(page.checks[label]) or "pass  # what is asked is hidden"
+            )
+            text = OTTER_HIDDEN.format(hidden=indent(hidden(page, label), "    "))
+            tests = (
+                edition.code(cell["id"], view),
+                edition.code(f"hidden-{label}", text),
+            )
+            cells += _block("TESTS", label, *tests)
+            cells.append(_raw(label, "END QUESTION"))
+        elif kind == "proof":
+            name, lines = f"{label}-proof", f"**Points.**\n\n{kit.rubric(label)}"
+            asked = edition.lines(edition.PROOF.format(points=proved))
+            cells += [_question(name, proved, "manual: true"), cell | {"source": asked}]
+            cells += _block(
+                "SOLUTION", name, edition.markdown(f"rubric-{label}", lines)
+            )
+            cells.append(_raw(name, "END QUESTION"))
+        else:
+            if "setup" in edition.labels(cell, ""):
+                cell["metadata"] |= {"deletable": False, "editable": False}
+            cells.append(cell)
+    return _exercises(page) | {"cells": cells}
 
 
-def silent(check: str) -> str:
-    """Without what it prints: to otter, whatever a test prints is a failure."""
-    return SILENT + indent(check, "    ")
+def _question(label: str, points: int, how: str) -> Cell:
+    name = label.replace("-", "_")  # becomes the name of a file
+    about = f"name: {name}\npoints: {points}\n{how}"
+    return _raw(label, f"BEGIN QUESTION\n{about}")
 
 
-def otter_name(label: str) -> str:
-    """The name of a question, which becomes the name of a file."""
-    return label.replace("-", "_")
+def _block(kind: str, label: str, *cells: Cell) -> list[Cell]:
+    return [_raw(label, f"BEGIN {kind}"), *cells, _raw(label, f"END {kind}")]
 
 
 def _raw(label: str, text: str) -> Cell:
-    name = text.splitlines()[0].lower().strip("# ").replace(" ", "-")
-    return {
-        "cell_type": "raw",
-        "id": f"{name}-{label}"[:64],
-        "metadata": {},
-        "source": edition.lines(text),
-    }
+    name = text.splitlines()[0].lower().replace(" ", "-")
+    cell = edition.markdown(f"{name}-{label}", f"# {text}")
+    return cell | {"cell_type": "raw"}
 
 
 @cache
@@ -232,30 +199,16 @@ def _exercises(page: Page) -> Notebook:
     return edition.exercises(kit.student(page), page)
 
 
-Maker = Callable[[Cell, str], list[Cell]]
-
-
-def _with_cells(
-    page: Page, worth: Worth, answer: Maker, check: Maker, proof: Maker
-) -> Notebook:
-    """Those exercises of the reader's edition, with some cells of another make."""
-    makers = {"answer-": answer, "check-": check, "proof-": proof}
-    cells: list[Cell] = []
-    notebook = copy.deepcopy(_exercises(page))
+def _asked(page: Page, worth: Worth) -> Iterator[tuple[Cell, str, str]]:
+    """The cells of some exercises, and what each is to which: answer, check, proof."""
     begins = {f"**Exercise. {one.title}**": one.label for one in page.exercises}
     current = ""
-    for cell in notebook["cells"]:
+    for cell in copy.deepcopy(_exercises(page)["cells"]):
         text = edition.source(cell)
         current = next((its for head, its in begins.items() if head in text), current)
-        if cell["id"] == "points-so-far" or (current and current not in worth):
-            continue
-        for prefix, make in makers.items():
-            if (name := edition.name(cell)).startswith(prefix):
-                cells += make(cell, name.removeprefix(prefix))
-                break
-        else:
-            cells.append(cell)
-    return notebook | {"cells": cells}
+        if cell["id"] != "points-so-far" and (not current or current in worth):
+            kind, _, label = edition.name(cell).partition("-")
+            yield cell, *((kind, label) if label in worth else ("", ""))
 
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
@@ -271,9 +224,8 @@ def write_otter(pages: list[Page], folder: Path) -> None:
     """A folder for each notebook with exercises: all that ``otter assign`` wants."""
     listed = assignments(pages, mine.read())
     for name, page, worth in listed:
-        place = folder / (
-            name if name == page.path.stem else f"{name}-{page.path.stem}"
-        )
+        stem = page.path.stem
+        place = folder / (name if name == stem else f"{name}-{stem}")
         _write_assignment(for_otter(page, worth), page, place)
         _write_requirements([page], place, "otter-grader")
     _write_steps("otter", folder, listed[0][1].path.stem)
@@ -291,12 +243,10 @@ def _write_steps(tool: str, folder: Path, name: str) -> None:
 
 def _write_requirements(pages: list[Page], folder: Path, grader: str) -> None:
     """What the notebooks need, and the grader: students' notebooks ask for otter."""
-    lines = kit.requirements()
-    wanted = [*lines["requirements.txt"], *re.findall(f"^{grader}==\\S+", TRIED, re.M)]
-    if any(page.needs_torch for page in pages):
-        wanted += lines["requirements-torch.txt"][1:]
-    text = "\n".join(wanted) + "\n"
-    (folder / "requirements.txt").write_text(text, encoding="utf-8")
+    tried = (HERE / "requirements.txt").read_text(encoding="utf-8")
+    pins = kit.requirements(torch=any(page.needs_torch for page in pages))
+    pins += re.findall(f"^{grader}==\\S+", tried, re.MULTILINE)
+    (folder / "requirements.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
 
 
 def _write_assignment(notebook: Notebook, page: Page, folder: Path) -> None:

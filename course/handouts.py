@@ -76,29 +76,18 @@ TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page sec
   .map(slide => slide.innerText.slice(0, 40))"""
 
 
-def find_browser() -> str:
-    """A Chromium or Chrome: what CHROMIUM names, or the first one installed."""
-    found = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, BROWSERS)), None
-    )
-    if found is None:
-        raise SystemExit("Handouts and slides as PDF need Chromium (CHROMIUM=...).")
-    return found
-
-
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A page of a browser that talks to nobody."""
+    """A page of Chromium or Chrome, CHROMIUM or the first installed; it asks nobody."""
     from playwright.sync_api import sync_playwright
 
+    named = [os.environ.get("CHROMIUM"), *map(shutil.which, BROWSERS)]
+    if not any(named):
+        raise SystemExit("Handouts and slides as PDF need Chromium (CHROMIUM=...).")
+    options = "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=find_browser(),
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--host-resolver-rules=MAP * ~NOTFOUND",
-            ],
+            executable_path=next(filter(None, named)), args=options
         )
         yield chromium.new_page(device_scale_factor=2)
         chromium.close()
@@ -107,22 +96,18 @@ def browser() -> Iterator[Any]:
 def write_handouts(pages: list[Page], folder: Path) -> None:
     """Two pages of A4 for each page of the path that is chosen; one for the room."""
     book = manuscript.read()
-    folder.mkdir(parents=True, exist_ok=True)
     with browser() as page:
         for chapter in slides.with_decks(pages, book):
-            page.set_content(handout(chapter, book))
             name = kit.short(chapter).replace("/", "-")
-            to_pdf(page, folder / f"{name}.pdf", 2)
-        page.set_content(lab(book))
-        to_pdf(page, folder / "lab.pdf", 1)
+            to_pdf(page, handout(chapter, book), folder / f"{name}.pdf", 2)
+        to_pdf(page, lab(book), folder / "lab.pdf", 1)
 
 
 def lab(book: manuscript.Manuscript) -> str:
     """The section of *Teach* for the room, as HTML."""
     sections = book.pages["book/teach"].sections
     (guide,) = [one for one in sections if "lab-guide" in one.labels]
-    text = "\n\n".join(part.source for part in guide.texts)
-    return sheet(guide.title, slides.blocks(text))
+    return sheet(guide.title, slides.blocks(slides.text_of(guide)))
 
 
 def sheet(title: str, body: str) -> str:
@@ -135,17 +120,15 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     """What a student takes along, as HTML."""
     shown = []
     for slide in slides.of_chapter(chapter, book).slides:
-        if slide.figure:
-            _, cell = book.figures[slide.figure]
-            caption = cell.figure.caption if cell.figure else ""
-            picture = slides.picture(slide.figure, book)
-            words = slides.inline(caption)
-            shown.append(f"<figure>{picture}<figcaption>{words}</figcaption></figure>")
-        for kind, place in slide.quotes:
+        for kind, place in slide.places:
             found = slides.quoted(kind, place, book)
-            if found and kind != "exercise":  # they have room of their own
-                shown.append(f"<h2>{slides.inline(found[1])}</h2>")
-                shown.append(slides.blocks(found[2]))
+            if found and kind == "figure":
+                figure = book.figures[place][1].figure
+                caption = slides.inline(figure.caption if figure else "")
+                caption = f"<figcaption>{caption}</figcaption>"
+                shown.append(f"<figure>{found[2]}{caption}</figure>")
+            elif found and kind in slides.QUOTED:
+                shown.append(f"<h2>{slides.inline(found[1])}</h2>{found[2]}")
     exercises = [
         f"<section><h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}</section>"
         for one in chapter.exercises
@@ -162,8 +145,9 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     return sheet(chapter.title, body)
 
 
-def to_pdf(page: Any, path: Path, sheets: int) -> None:
+def to_pdf(page: Any, text: str, path: Path, sheets: int) -> None:
     """Print on so many sheets of A4, smaller where that is needed."""
+    page.set_content(text)
     for scale in SCALES:
         page.pdf(path=path, format="A4", margin=MARGIN, tagged=True, scale=scale)
         if path.read_bytes().count(b"/MediaBox") <= sheets:
@@ -173,9 +157,8 @@ def to_pdf(page: Any, path: Path, sheets: int) -> None:
 
 def write_slides(pages: list[Page], folder: Path) -> None:
     """Each deck as HTML, and as PDF; what is larger than its slide is refused."""
-    decks = slides.write(pages, folder, manuscript.read())
     with browser() as page:
-        for deck in decks:
+        for deck in slides.write(pages, folder, manuscript.read()):
             print_deck(page, deck)
 
 
@@ -190,30 +173,22 @@ def laid_out(page: Any, deck: Path) -> None:
 def print_deck(page: Any, deck: Path) -> None:
     """As PDF."""
     laid_out(page, deck)
-    page.pdf(
-        path=deck.with_suffix(".pdf"),
-        prefer_css_page_size=True,
-        print_background=True,
-        tagged=True,
-    )
+    options = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
+    page.pdf(path=deck.with_suffix(".pdf"), **options)
 
 
 def write_figures(pages: list[Page], folder: Path) -> None:
     """Each figure twice, and a table of what it shows."""
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows = [("figure", "chapter", "caption", "alternative text", "credit")]
     with browser() as page:
         for name, (chapter, cell) in manuscript.read().figures.items():
-            if chapter not in pages or cell.figure is None:
-                continue
-            alt = words(cell.figure.alt)
-            draw(page, cell.drawings[-1], alt, folder / name)
-            caption = " ".join(words(cell.figure.caption).split())
-            rows.append([name, chapter.title, caption, alt, slides.CREDIT])
+            if chapter in pages and cell.figure:
+                alt = words(cell.figure.alt)
+                draw(page, cell.drawings[-1], alt, folder / name)
+                caption = " ".join(words(cell.figure.caption).split())
+                rows.append((name, chapter.title, caption, alt, slides.CREDIT))
     with (folder / "index.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["figure", "chapter", "caption", "alternative text", "credit"])
-        table.writerows(rows)
+        csv.writer(file).writerows(rows)
 
 
 def draw(page: Any, svg: str, alt: str, path: Path) -> None:

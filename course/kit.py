@@ -42,7 +42,8 @@ ADVICE = {
     "student": (
         "Write your answers into the cells that say *your code here*. The cell below "
         "each\nreports pass or fail, the points, and a hint, and Run All goes on. "
-        "Hand in the\nnotebooks; do not rename the exercises."
+        "Hand in the\nnotebooks; do not rename the exercises. Those that end in "
+        "`_exercises` have these alone."
     ),
     "instructor": (
         "Each chapter has its solutions, and below each check likely mistakes, with "
@@ -57,20 +58,12 @@ def short(page: Page) -> str:
     return page.name.removeprefix("book/")
 
 
-def worth(page: Page) -> int:
-    """The points of a chapter."""
-    return sum(stubs.points(exercise.title) for exercise in page.exercises)
-
-
 def student(
     page: Page, pages: Collection[Page] = (), *, solutions: bool = False
 ) -> Notebook:
     """The reader's edition, beside some pages."""
     return edition.make(
-        *(page, pages, edition.site()),
-        hint=KEPT,
-        data_beside=True,
-        solutions=solutions,
+        page, pages, edition.site(), hint=KEPT, solutions=solutions, data_beside=True
     )
 
 
@@ -101,9 +94,14 @@ def remarks(label: str, check: str) -> str:
         pairs = [f"`{old}` becomes `{new}`" for old, new in found.hidden.items()]
         lines.append("Hidden check: " + ", ".join(pairs) + ".")
     if found.rubric:
-        points = [f"{worth} for this: {what}" for what, worth in found.rubric.items()]
-        lines.append("Points of the proof: " + " ".join(points))
+        lines.append(f"Points of the proof:\n\n{rubric(label)}")
     return "\n\n".join(lines)
+
+
+def rubric(label: str) -> str:
+    """What a proof must say, a line each, with the points for it."""
+    found = wrong_answers.collected()[label].rubric.items()
+    return "\n".join(f"- {points}: {what}" for what, points in found)
 
 
 def write(notebook: Notebook, path: Path) -> None:
@@ -115,21 +113,21 @@ def write(notebook: Notebook, path: Path) -> None:
 def write_kit(part: str, pages: list[Page], folder: Path) -> None:
     """One of the two folders."""
     for page in pages:
-        made = student if part == "student" else instructor
-        write(made(page, pages), folder / f"{short(page)}.ipynb")
+        made = {"": (student if part == "student" else instructor)(page, pages)}
         if part == "student" and page.exercises:
-            alone = edition.exercises(student(page, pages), page)
-            write(alone, folder / f"{short(page)}_exercises.ipynb")
-        if part == "student" and mine.read().opened(page):
-            solved = student(page, pages, solutions=True)
-            write(solved, folder / f"{short(page)}_solutions.ipynb")
+            made["_exercises"] = edition.exercises(made[""], page)
+            if mine.read().opened(page):
+                made["_solutions"] = student(page, pages, solutions=True)
+        for end, notebook in made.items():
+            write(notebook, folder / f"{short(page)}{end}.ipynb")
     copy_library(folder)
     for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
     rows = [
-        f"| [{short(page)}]({short(page)}.ipynb){'*' if page.needs_torch else ''} "
-        f"| {page.minutes} | {exercises_of(page, part)} | {worth(page)} |"
+        f"| [{short(page)}]({short(page)}.ipynb){'*' * page.needs_torch} | "
+        f"{page.minutes} | {len(page.exercises)} | {points} |"
         for page in pages
+        for points in [sum(stubs.points(one.title) for one in page.exercises)]
     ]
     text = README.format(
         title="Notebooks" if part == "student" else "Notebooks with solutions",
@@ -138,8 +136,8 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         rows="\n".join(rows),
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
-    for name, lines in requirements().items():
-        text = "\n".join(["-c constraints.txt", *lines])
+    for torch, name in enumerate(("requirements.txt", "requirements-torch.txt")):
+        text = "\n".join(["-c constraints.txt", *requirements(torch=bool(torch))])
         (folder / name).write_text(text + "\n", encoding="utf-8")
     for name in ("constraints.txt", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
@@ -148,25 +146,14 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         (folder / "exam_paper.html").write_text(exam.paper(pages), encoding="utf-8")
 
 
-def exercises_of(page: Page, part: str) -> str:
-    """How many there are, with a link to the notebook that has nothing else."""
-    number = str(len(page.exercises))
-    has_own = part == "student" and page.exercises
-    return f"[{number}]({short(page)}_exercises.ipynb)" if has_own else number
-
-
-def requirements() -> dict[str, list[str]]:
-    """The pins that notebooks need, and those with torch; without ``-e .``."""
-    numpy, torch = (
-        PIN.findall((ROOT / f"requirements-{part}.txt").read_text(encoding="utf-8"))
-        for part in ("numpy", "torch")
+def requirements(*, torch: bool) -> list[str]:
+    """The pins that notebooks need, with PyTorch or without; no ``-e .``."""
+    names = "requirements-numpy.txt", "requirements-torch.txt", "constraints.txt"
+    numpy, more, every = (
+        PIN.findall((ROOT / name).read_text(encoding="utf-8")) for name in names
     )
-    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    lab = re.findall(r"^jupyterlab==.*$", constraints, re.MULTILINE)
-    return {
-        "requirements.txt": [*numpy, *lab],
-        "requirements-torch.txt": ["-r requirements.txt", *torch],
-    }
+    lab = [pin for pin in every if pin.startswith("jupyterlab==")]
+    return [*numpy, *lab, *(more if torch else ())]
 
 
 def copy_library(folder: Path) -> None:
@@ -189,22 +176,13 @@ def copy_data(page: Page, folder: Path) -> None:
 
 def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
     """The chapters of some names or parts; all but those left out without a name."""
-    yours, pages = mine.read(), list(pages)
-    for key in ("leave_out", "solutions"):
-        _refuse_unknown(f"{mine.FILE.name}, {key}", getattr(yours, key), pages)
-    asked = [page for page in pages if exam.asked([page])]
-    where = f"{mine.FILE.name}, exam"
-    _refuse_unknown(where, yours.exam, asked, "question on")
-    pages = [page for page in pages if not mine.names(page) & set(yours.leave_out)]
-    _refuse_unknown("This course", names, pages)
-    return [page for page in pages if not names or mine.names(page) & set(names)]
-
-
-def _refuse_unknown(
-    where: str, names: Iterable[str], pages: list[Page], what: str = "chapter"
-) -> None:
-    known = {name for page in pages for name in mine.names(page)}
-    if unknown := sorted(set(names) - known):
-        raise SystemExit(
-            f"{where}: there is no {what} {', '.join(unknown)}. Try: {sorted(known)}"
-        )
+    yours, every = mine.read(), list(pages)
+    kept = [page for page in every if not mine.names(page) & {*yours.leave_out}]
+    for where, what, said, known in (
+        ("mine.yml, leave_out", "chapter", yours.leave_out, every),
+        ("mine.yml, solutions", "chapter", yours.solutions, every),
+        ("mine.yml, exam", "question on", yours.exam, filter(exam.on, every)),
+        ("This course", "chapter", names, kept),
+    ):
+        mine.refuse_unknown(where, what, said, set().union(*map(mine.names, known)))
+    return [page for page in kept if not names or mine.names(page) & {*names}]

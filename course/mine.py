@@ -1,21 +1,23 @@
 """What a lecturer says of the course: ``mine.yml``, which has a word for each line.
 
     read().lecturer
+    loaded("exam.yml")    what another file beside it says
 
 What the file cannot say is refused by name, a chapter once chapters are chosen.
 """
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from manuscript import Page
 
-FILE = Path(__file__).with_suffix(".yml")
+HERE = Path(__file__).parent
 Points = int | tuple[int, int] | None
 
 
@@ -37,6 +39,11 @@ class Mine:
     )
     solutions: Mapping[str, datetime.date] = field(default_factory=dict)
 
+    @property
+    def about(self) -> list[str]:
+        """Who gives the course, where and when, as far as it is said."""
+        return [one for one in (self.lecturer, self.institution, self.date) if one]
+
     def credited(self, credit: str) -> str:
         """The credit, which stays, behind the lecturer's own line."""
         return f"{self.line.rstrip('.')}. {credit}" if self.line else credit
@@ -52,24 +59,31 @@ def names(page: Page) -> set[str]:
     return {page.name.removeprefix("book/"), *page.name.split("/")[1:]}
 
 
-def refuse_unknown(where: str, said: Mapping[str, object], kind: type) -> None:
-    """Say which words nothing reads."""
-    known = {one.name for one in fields(kind)}
-    if unknown := sorted(set(said) - known):
-        raise ValueError(f"{where}: {', '.join(unknown)} means nothing: {known}")
+def refuse_unknown(
+    where: str, what: str, names: Iterable[str], known: Collection[str]
+) -> None:
+    """Say which names are not there, and which are."""
+    if unknown := sorted({*names} - {*known}):
+        raise SystemExit(
+            f"{where}: there is no {what} {', '.join(unknown)}. Try: {sorted(known)}"
+        )
 
 
 @cache
-def read(path: Path = FILE) -> Mine:
+def loaded(name: str) -> Any:
+    """What a file in this folder says, or anywhere."""
+    return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+
+
+@cache
+def read(name: str = "mine.yml") -> Mine:
     """What the file says."""
-    said = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    refuse_unknown(path.name, said, Mine)
-    for name in {"plans", "leave_out", "exam"} & set(said):
-        said[name] = tuple(said[name])
-    for name, day in (said.get("solutions") or {}).items():
+    said = dict(loaded(name) or {})
+    refuse_unknown(name, "word", said, Mine.__annotations__)
+    for word in {"plans", "leave_out", "exam"} & set(said):
+        said[word] = tuple(said[word])
+    for page, day in (said.get("solutions") or {}).items():
         if not isinstance(day, datetime.date):
-            raise ValueError(
-                f"{path.name}: solutions of {name} need a day, got {day!r}"
-            )
+            raise SystemExit(f"{name}: solutions of {page} need a day, not {day}")
     said["date"] = str(said.get("date") or "")
     return Mine(**said)

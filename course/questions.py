@@ -7,26 +7,14 @@ Each option has a sentence of feedback. A wrong one is a likely mistake.
 """
 
 import re
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from course import kit
+from course import kit, mine
 from manuscript import Page
 from manuscript.markdown import words
 
 BEFORE = "before"
 MARKS = re.compile(r"[~=#{}:\\]")
-
-
-@cache
-def asked() -> dict[str, list[dict[str, Any]]]:
-    """All questions, by their pages."""
-    text = Path(__file__).with_suffix(".yml").read_text(encoding="utf-8")
-    questions: dict[str, list[dict[str, Any]]] = yaml.safe_load(text)
-    return questions
 
 
 def escaped(text: str) -> str:
@@ -37,7 +25,7 @@ def escaped(text: str) -> str:
 def gift(name: str, title: str) -> str:
     """A category, and its questions; the first option of each is right."""
     parts = [f"$CATEGORY: Positional encodings/{words(title)}"]
-    for number, one in enumerate(asked()[name], 1):
+    for number, one in enumerate(mine.loaded("questions.yml")[name], 1):
         options = [("=", one["right"]), *(("~", wrong) for wrong in one["wrong"])]
         body = "\n".join(
             f"  {mark}{escaped(option)}#{escaped(feedback)}"
@@ -50,8 +38,7 @@ def gift(name: str, title: str) -> str:
 
 def write(pages: list[Page], folder: Path) -> None:
     """A file for each page that has questions."""
-    folder.mkdir(parents=True, exist_ok=True)
     titles = {BEFORE: "Before the course"} | {kit.short(p): p.title for p in pages}
-    for name in asked().keys() & titles.keys():
+    for name in mine.loaded("questions.yml").keys() & titles.keys():
         path = folder / f"{name.replace('/', '-')}.gift"
         path.write_text(gift(name, titles[name]), encoding="utf-8")

@@ -1,23 +1,18 @@
 """A plan becomes a deck: one HTML file, nothing else, nothing fetched.
 
 A plan is ``plans/<name>.yml``: title, minutes, and slides. A slide has minutes, a note
-for the speaker, and one or more of
+for the speaker, maybe a title, and one or more of
 
-    figure: fig-name       its heading is the caption's bold answer
     question: part/page    the question of a chapter, its answer one step later
+    figure: fig-name       its heading is the caption's bold answer
     formula: part/page#section    the first formula on a line of its own
     theorem: part/page#section    the theorem in its box
     proof: part/page#section      what is below it, as far as ∎
     code: part/page#cell          a cell, by its id
     exercise: ex-label            title and text
     claims: [id, id]       sentences to vote on, their verdicts one step later
-    markdown: "..."        yours, and nothing checks it: lists, tables, code, links,
-                           formulas, pictures that lie beside the plan
-
-A section is named by its anchor or its label; what a slide quotes is the page's own.
-A ``title`` of yours takes the place of its heading. Numbers in one above a figure or a
-quotation must be printed by the cell that ``from`` names (part/page#tag or #cell-id),
-so that a changed cell turns the deck red.
+    markdown: "..."        yours, with pictures that lie beside the plan
+    from: part/page#cell   what prints the numbers of the title
 
 Any chapter has a plan that is made from its page, with no word of its own.
 """
@@ -36,7 +31,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from course import kit, mine
-from manuscript import ROOT, Cell, Manuscript, Page, sources, stubs
+from manuscript import ROOT, Cell, Manuscript, Page, Section, sources, stubs
 from manuscript.markdown import REMARK, as_html, words
 from website import katex_math
 
@@ -55,7 +50,6 @@ QUOTED = {
     ),
     "proof": re.compile(r"\*\*(?P<title>Proof)\.\*\*(?P<text>.*?∎)", re.DOTALL),
 }
-ANYWHERE = "Is it true that …?"
 WIDTH, HEIGHT = 1280, 720
 STYLE = """\
 :root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
@@ -70,6 +64,7 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal .quoted :is(td, th) { padding: 0 0.8em 0.2em 0; text-align: left; }
 .reveal img { display: block; height: 440px; margin: 0 auto; }
 .reveal .slides section > img { max-width: 100% !important; }
+.reveal .quoted img { height: auto; max-height: 440px; } /* yours has its own size */
 .reveal :is(img, .answer, .quoted) ~ .claim { padding-top: 0.8em; font-size: 0.62em; }
 .reveal :is(img, .answer, .quoted) ~ .claim { border-top: 1px solid var(--hair); }
 .reveal .quoted { font-size: 0.82em; }
@@ -78,8 +73,7 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal .quoted.formula { font-size: 1.3em; }
 .reveal pre { font: 0.93em/1.35 "Source Code Pro", monospace; }
 .reveal math[display="block"] { margin: 0.4em 0; }
-.reveal footer { font-size: 0.5em; }
-.reveal footer { margin-top: 0.9em; color: var(--muted); }
+.reveal footer { font-size: 0.5em; margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
 .reveal aside.notes { display: none; }
 .reveal .slide-number { right: auto; left: 8px; color: var(--muted); background: none; }
@@ -126,8 +120,8 @@ class Slide:
 
     minutes: float
     note: str
-    figure: str = ""
     question: str = ""
+    figure: str = ""
     formula: str = ""
     theorem: str = ""
     proof: str = ""
@@ -140,10 +134,11 @@ class Slide:
     folder: Path = HERE / "plans"  # where its pictures lie
 
     @property
-    def quotes(self) -> list[tuple[str, str]]:
-        """What it takes word for word from a page: of which kind, and from where."""
-        found = [(kind, getattr(self, kind)) for kind in (*QUOTED, "code", "exercise")]
-        return [(kind, place) for kind, place in found if place]
+    def places(self) -> list[tuple[str, str]]:
+        """What it takes from the book: of which kind, and from where."""
+        kinds = ("question", "figure", *QUOTED, "code", "exercise")
+        found = [(kind, getattr(self, kind)) for kind in kinds if getattr(self, kind)]
+        return found + [("claim", claim) for claim in self.claims]
 
 
 @dataclass(frozen=True)
@@ -158,10 +153,8 @@ class Plan:
 
 def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
     """Those that are written, yours, and one for each page."""
-    files = [
-        *sorted((HERE / "plans").glob("*.yml")),
-        *map(HERE.joinpath, mine.read().plans),
-    ]
+    files = sorted((HERE / "plans").glob("*.yml"))
+    files += [HERE / name for name in mine.read().plans]
     return [*map(read, files), *(of_chapter(page, book) for page in pages)]
 
 
@@ -170,14 +163,14 @@ def read(path: Path) -> Plan:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     slides: list[Slide] = []
     for entry in content["slides"]:
-        entry["source"] = entry.pop("from", "")
-        entry["folder"] = path.parent
+        entry |= {"source": entry.pop("from", ""), "folder": path.parent}
         entry["claims"] = tuple(entry.get("claims", ()))
-        mine.refuse_unknown(f"{path.name}, slide {len(slides) + 1}", entry, Slide)
+        where = f"{path.name}, slide {len(slides) + 1}"
+        mine.refuse_unknown(where, "word", entry, Slide.__annotations__)
         slides.append(Slide(**entry))
     minutes, total = content["minutes"], sum(slide.minutes for slide in slides)
     if total != minutes:
-        raise ValueError(f"{path.name}: the slides take {total:g} minutes")
+        raise SystemExit(f"{path.name}: the slides take {total:g} minutes")
     return Plan(path.stem, content["title"], minutes, tuple(slides))
 
 
@@ -189,16 +182,16 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
     name = page.name.removeprefix("book/")
     shown: list[dict[str, Any]] = []
     for section in page.main:
-        text = "\n\n".join(part.source for part in section.texts)
+        text = text_of(section)
         kinds = [kind for kind in ("theorem", "proof") if QUOTED[kind].search(text)]
         if not kinds and QUOTED["formula"].search(text):
             kinds = ["formula"]
         place = f"{name}#{section.anchor}"
         shown += [{kind: place, "note": section.title} for kind in kinds]
         shown += [
-            {"figure": n, "note": _caption(book, n)[1]}
-            for n, (its, cell) in book.figures.items()
-            if its is page and cell in section.cells
+            {"figure": n, "note": _caption(cell)[1]}
+            for n, (_, cell) in book.figures.items()
+            if cell in section.cells
         ]
     claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
     each = round(max(1.0, (page.minutes - 2) / max(1, len(shown))), 1)
@@ -214,25 +207,41 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
     return Plan(name.replace("/", "-"), page.title, minutes, tuple(slides))
 
 
-def quoted(kind: str, place: str, book: Manuscript) -> tuple[Page, str, str] | None:
-    """The page, the heading and the text of what a slide quotes; None if it is gone."""
+def quoted(kind: str, place: str, book: Manuscript) -> tuple[str, str, str] | None:
+    """Its page's title, a heading, and HTML, for a slide; None if it is gone."""
+    name, _, anchor = place.partition("#")
+    page = book.pages.get(f"book/{name}")
+    if kind == "claim" and (claim := book.claims.get(place)):
+        verdict = f'<span class="fragment answer"><b>{inline(claim.verdict)}</b></span>'
+        vote = f'<p class="claim">“{inline(claim.claim)}” {verdict}</p>'
+        return "Is it true that …?", "True or not?", vote
+    if kind == "figure" and place in book.figures:
+        page, cell = book.figures[place]
+        return page.title, _caption(cell)[0], picture(cell)
+    if kind == "question" and page:
+        shown = f'<p class="fragment answer">{inline(answer(page))}</p>'
+        return page.title, page.question, shown
+    found: list[tuple[Page, str, str]] = []
     if kind == "exercise":
         asked = [(page, one) for page in book.notebooks for one in page.exercises]
-        named = [
-            (page, one.title, one.text) for page, one in asked if one.label == place
-        ]
-        return next(iter(named), None)
-    name, _, anchor = place.partition("#")
-    its = book.pages.get(f"book/{name}")
-    if kind == "code":
-        cells = _cells(place, book)
-        return (its, its.title, cells[0].source) if its and cells else None
-    for section in its.sections if its else ():
-        text = "\n\n".join(part.source for part in section.texts)
+        asked = [(page, one) for page, one in asked if one.label == place]
+        found = [(page, one.title, blocks(one.text)) for page, one in asked]
+    elif kind == "code" and page:
+        cells = [html.escape(cell.source) for cell in _cells(place, book)]
+        found = [(page, page.title, f"<pre>{text}</pre>") for text in cells]
+    for section in page.sections if page and kind in QUOTED else ():
         here = anchor in (section.anchor, *section.labels)
-        if its and here and (found := QUOTED[kind].search(text)):
-            return its, found.groupdict().get("title", section.title), found["text"]
+        if page and here and (part := QUOTED[kind].search(text_of(section))):
+            title = part.groupdict().get("title", section.title)
+            found.append((page, title, blocks(part["text"])))
+    for page, title, text in found:
+        return page.title, title, f'<div class="quoted {kind}">{text}</div>'
     return None
+
+
+def text_of(section: Section) -> str:
+    """The Markdown of a section."""
+    return "\n\n".join(part.source for part in section.texts)
 
 
 def _cells(place: str, book: Manuscript) -> list[Cell]:
@@ -247,24 +256,19 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
     """What is not there any more, and every number that no cell prints."""
     found = []
     for number, slide in enumerate(plan.slides, 1):
-        named = [
-            ("figure", slide.figure, slide.figure in book.figures),
-            ("page", slide.question, f"book/{slide.question}" in book.pages),
-            *(("claim", claim, claim in book.claims) for claim in slide.claims),
-            *((kind, at, quoted(kind, at, book)) for kind, at in slide.quotes),
-        ]
-        named = [one for one in named if one[1]]
         wrong = [
-            f"there is no {kind} {place!r}" for kind, place, there in named if not there
+            f"there is no {kind} {place!r}"
+            for kind, place in slide.places
+            if not quoted(kind, place, book)
         ]
-        if not named and not slide.markdown:
+        if not slide.places and not slide.markdown:
             wrong.append("it shows nothing")
         cells = _cells(slide.source, book)
         printed = [one for cell in cells for one in NUMBER.findall(cell.printed)]
         wrong += [
             f"{value} is not printed by {slide.source or 'a cell (from: ...)'}"
             for value in NUMBER.findall(slide.title)
-            if (slide.figure or slide.quotes) and value.rstrip(",") not in printed
+            if slide.places and value.rstrip(",") not in printed
         ]
         found += [f"{plan.name}, slide {number}: {what}" for what in wrong]
     return found
@@ -272,15 +276,12 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
 
 def deck(plan: Plan, book: Manuscript) -> str:
     """The whole HTML file."""
-    if wrong := errors(plan, book):
-        raise SystemExit(
-            "The slides no longer say what the book says:\n" + "\n".join(wrong)
-        )
+    if wrong := "\n".join(errors(plan, book)):
+        raise SystemExit(f"The slides no longer say what the book says:\n{wrong}")
     yours = mine.read()
-    about = yours.lecturer, yours.institution, yours.date
     opening = (
         f"<section><h1>{inline(plan.title)}</h1>"
-        f"{''.join(f'<p>{inline(line)}</p>' for line in about if line)}"
+        f"{''.join(f'<p>{inline(line)}</p>' for line in yours.about)}"
         f"<footer>{plan.minutes} minutes. {yours.credited(CREDIT)}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
@@ -301,28 +302,15 @@ def deck(plan: Plan, book: Manuscript) -> str:
 def section(slide: Slide, book: Manuscript) -> str:
     """One slide."""
     heading, source, parts = slide.title, "", []
-    if slide.question:
-        page = book.pages[f"book/{slide.question}"]
-        heading, source = heading or page.question, page.title
-        parts += [f'<p class="fragment answer">{inline(answer(page))}</p>']
-    if slide.figure:
-        bold, _ = _caption(book, slide.figure)
-        heading, source = heading or bold, book.figures[slide.figure][0].title
-        parts += [picture(slide.figure, book)]
-    for kind, at in slide.quotes:
-        if found := quoted(kind, at, book):
-            page, title, text = found
-            heading, source = heading or title, page.title
-            code = f"<pre>{html.escape(text)}</pre>"
-            words = code if kind == "code" else blocks(text)
-            parts += [f'<div class="quoted {kind}">{words}</div>']
+    for kind, place in slide.places:
+        if found := quoted(kind, place, book):
+            heading, source = heading or found[1], source or found[0]
+            parts.append(found[2])
     if slide.markdown:
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
-    if slide.claims:
-        heading, source = heading or "True or not?", source or ANYWHERE
-        parts += [f'<p class="claim">{vote(one, book)}</p>' for one in slide.claims]
     credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
-    foot = f"{inline(source)}. {credit}" if source else ""
+    stop = "" if source.endswith("?") else "."
+    foot = f"{inline(source)}{stop} {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
     note = f"{slide.minutes:g} minute{'s' * (slide.minutes != 1)}. {slide.note}"
     parts += [f'<aside class="notes">{inline(note)}</aside>']
@@ -336,16 +324,8 @@ def answer(page: Page) -> str:
     return page.answer[:1].upper() + page.answer[1:]
 
 
-def vote(claim: str, book: Manuscript) -> str:
-    """A claim, its verdict one step later."""
-    its = book.claims[claim]
-    verdict = f'<span class="fragment answer"><b>{inline(its.verdict)}</b></span>'
-    return f"“{inline(its.claim)}” {verdict}"
-
-
-def picture(figure: str, book: Manuscript) -> str:
+def picture(cell: Cell) -> str:
     """A figure as an image that brings its drawing along."""
-    _, cell = book.figures[figure]
     alt = cell.figure.alt if cell.figure else ""
     drawing = base64.b64encode(cell.drawings[-1].encode()).decode()
     return (
@@ -354,9 +334,8 @@ def picture(figure: str, book: Manuscript) -> str:
     )
 
 
-def _caption(book: Manuscript, figure: str) -> tuple[str, str]:
+def _caption(cell: Cell) -> tuple[str, str]:
     """The bold answer of a caption, and the rest."""
-    _, cell = book.figures[figure]
     caption = cell.figure.caption if cell.figure else ""
     found = BOLD.match(caption.strip())
     return (found[1], caption[found.end() :].strip()) if found else (caption, "")
@@ -384,12 +363,7 @@ def blocks(text: str) -> str:
 
 
 def _drawn(tex: str, *, display: bool = False) -> str:
-    options = {
-        "output": "mathml",
-        "displayMode": display,
-        "throwOnError": True,
-        "strict": "ignore",
-    }
+    options = {"output": "mathml", "displayMode": display, "strict": "ignore"}
     return str(katex_math.engine().call("katex.renderToString", tex, options))
 
 
@@ -407,7 +381,6 @@ def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
     """The lectures' decks and those of some chapters."""
-    folder.mkdir(parents=True, exist_ok=True)
     done = []
     for plan in plans(book, with_decks(pages, book)):
         path = folder / f"{plan.name}.html"

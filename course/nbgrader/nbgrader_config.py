@@ -35,9 +35,8 @@ class OverwriteCells(preprocessors.OverwriteCells):
             answers = {cell.name for cell in source.solution_cells}
             below = 0
             for cell in source.source_cells:
-                names = [
-                    c.metadata.get("nbgrader", {}).get("grade_id") for c in nb.cells
-                ]
+                notes = [c.metadata.get("nbgrader", {}) for c in nb.cells]
+                names = [note.get("grade_id") for note in notes]
                 if cell.name in names:
                     below = names.index(cell.name) + 1
                 elif cell.name in worth or cell.locked:
@@ -118,8 +117,14 @@ class SaveAutoGrades(preprocessors.SaveAutoGrades):
             self.gradebook.db.commit()
 
 
+LEFT_OUT = {
+    "CellTimeoutError": "This cell did not end in time, and was left out.",
+    "DeadKernelError": "This cell ended Python, and was left out.",
+}
+
+
 class OwnWords(preprocessors.NbGraderPreprocessor):
-    """Feedback says of a check that failed what it says in view, and nothing else.
+    """Feedback says what a check that failed says in view, and what was left out.
 
     What an answer printed may be a hidden test, in whatever disguise. Its student has
     seen the rest.
@@ -128,9 +133,10 @@ class OwnWords(preprocessors.NbGraderPreprocessor):
     def preprocess_cell(self, cell, resources, _):
         if cell.cell_type == "code":
             failed = [o for o in cell.outputs if o.output_type == "error"]
-            told = utils.is_grade(cell) and failed
-            text = said(cell.source, failed[0]) if told else ""
-            cell.outputs = [new_output("stream", text=text)] if told else []
+            texts = [LEFT_OUT[o.ename] for o in failed if o.ename in LEFT_OUT]
+            if failed and not texts and utils.is_grade(cell):
+                texts = [said(cell.source, failed[0])]
+            cell.outputs = [new_output("stream", text=text) for text in texts[:1]]
         return cell, resources
 
 
@@ -138,19 +144,14 @@ def said(check, failed):
     """The message of a check, with … in the place of values; else the kind of error."""
     for node in ast.walk(ast.parse(check)):
         if isinstance(node, ast.Assert) and node.msg:
-            parts = (
-                node.msg.values if isinstance(node.msg, ast.JoinedStr) else [node.msg]
-            )
-            words = [
-                part.value if isinstance(part, ast.Constant) else None for part in parts
-            ]
-            pattern = "".join(".*" if w is None else re.escape(str(w)) for w in words)
+            parts = getattr(node.msg, "values", [node.msg])  # of an f-string, or it
+            words = [getattr(part, "value", "") for part in parts]
+            words = [word if isinstance(word, str) else "" for word in words]
+            pattern = "".join(re.escape(word) or ".*" for word in words)
             if any(words) and re.fullmatch(pattern, failed.evalue, re.DOTALL):
-                return "".join("…" if w is None else str(w) for w in words)
-    ours = "CellTimeoutError", "DeadKernelError"
-    known = hasattr(builtins, failed.ename) or failed.ename in ours
-    kind = failed.ename if known and failed.ename != "AssertionError" else ""
-    return f"This check failed. {kind}".strip()
+                return "".join(word or "…" for word in words)
+    known = hasattr(builtins, failed.ename) and failed.ename != "AssertionError"
+    return f"This check failed. {failed.ename * known}".strip()
 
 
 c = get_config()  # noqa: F821

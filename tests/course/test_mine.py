@@ -13,6 +13,7 @@ from course import exam, graders, handouts, kit, mine, slides
 from manuscript import edition
 
 BOOK = manuscript.read()
+COUNTING = BOOK.pages["book/failures/counting"]
 WEEK = {"ex-who-wins": 2, "ex-ends-under-a-mask": (2, 6), "ex-net-shift": None}
 
 
@@ -28,67 +29,60 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Any:
     return saying
 
 
-def test_the_book_says_nothing_and_slips_are_named(say, tmp_path: Path) -> None:
-    """The file that comes along changes nothing; a word it cannot have is refused."""
-    assert mine.read() == mine.Mine()
-    path = tmp_path / "mine.yml"
-    for slip, named in (("lecture: Ada", "lecture"), ("solutions: {a: soon}", "soon")):
-        path.write_text(slip, encoding="utf-8")
-        with pytest.raises(ValueError, match=named):
-            mine.read(path)
-    typo = "failures/binry"
-    for key, said, named in (
-        ("leave_out", (typo,), f"there is no chapter {typo}"),
-        ("solutions", {typo: 0}, f"there is no chapter {typo}"),
-        ("exam", ("counting", "counting_deeper"), "no question on counting_deeper"),
-    ):
-        say(**{key: said})
-        with pytest.raises(SystemExit, match=f"mine.yml, {key}: .*{named}"):
-            kit.chosen(BOOK.notebooks, [])
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("lecture: Ada", "slip.yml: there is no word lecture"),
+        ("solutions: {a: soon}", "slip.yml: solutions of a need a day, not soon"),
+        ("leave_out: [binry]", "mine.yml, leave_out: there is no chapter binry"),
+        ("solutions: {binry: 2027-03-01}", "mine.yml, solutions: .* chapter binry"),
+        ("exam: [counting, dials_deeper]", "mine.yml, exam: .* question on dials_d"),
+        ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
+        ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),
+        ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
+        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "of the check, of the proof"),
+        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "of the check, of the"),
+    ],
+)
+def test_a_slip_is_named(
+    said: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word, a day, a name, points that cannot be; before anything is written."""
+    path = tmp_path / "slip.yml"
+    path.write_text(said, encoding="utf-8")
+    with pytest.raises(SystemExit, match=named):
+        yours = mine.read(str(path))
+        monkeypatch.setattr(mine, "read", lambda: yours)
+        graders.assignments(kit.chosen(BOOK.notebooks, []), yours)
 
 
 def test_an_assignment_has_its_exercises_and_their_points(say, tmp_path: Path) -> None:
     """Of two chapters, fewer than these have, each with the lecturer's points."""
+    assert mine.read() == mine.Mine()  # the file that comes along changes nothing
     say(assignments={"week-1": WEEK})
     graders.write_nbgrader(BOOK.notebooks, tmp_path / "nbgrader")
     graders.write_otter(BOOK.notebooks, tmp_path / "otter")
-    graded, text = {}, ""
-    for path in (tmp_path / "nbgrader/source").rglob("*.ipynb"):
-        assert path.parent.name == "week-1"
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        text += "\n".join(map(edition.source, cells))
-        notes = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-        graded |= {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
-        told = re.findall(r"^# (ex-[\w-]+), (\d+) points?\b", text, re.MULTILINE)
-    rotation = BOOK.pages["book/sinusoidal/rotation"]
-    assert graded == {
+    made = [*(tmp_path / "nbgrader/source/week-1").glob("*.ipynb")]
+    found = [c for p in made for c in json.loads(p.read_text("utf-8"))["cells"]]
+    notes = [cell["metadata"].get("nbgrader", {}) for cell in found]
+    rotation = edition.check_points(BOOK.pages["book/sinusoidal/rotation"])
+    assert {n["grade_id"]: n["points"] for n in notes if n.get("grade")} == {
         "check-ex-who-wins": 2,
         "check-ex-ends-under-a-mask": 2,
         "proof-ex-ends-under-a-mask": 6,
-        "check-ex-net-shift": edition.check_points(rotation)["ex-net-shift"],
+        "check-ex-net-shift": rotation["ex-net-shift"],
     }
-    assert "6 points, which a person gives" in text and len(told) == 3
+    text = "\n".join(map(edition.source, found))
+    assert "6 points, which a person gives" in text
+    assert len(re.findall(r"^# ex-[\w-]+, \d+ points?\b", text, re.MULTILINE)) == 3
     masters = [*(tmp_path / "otter").glob("week-1-*/*.ipynb")]
-    assert {path.stem for path in masters} == {"counting", "rotation"}
+    assert (
+        {p.stem for p in masters} == {p.stem for p in made} == {"counting", "rotation"}
+    )
     master = "\n".join(path.read_text(encoding="utf-8") for path in masters)
     asked = dict(re.findall(r"name: (ex_\w+)\\n\",\s+\"points: (\d+)", master))
     assert {n.replace("_", "-") for n in asked} == {*WEEK, "ex-ends-under-a-mask-proof"}
     assert asked["ex_who_wins"] == "2" and asked["ex_ends_under_a_mask_proof"] == "6"
-
-
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
-        ({"ex-gone": 2}, "ex-gone"),
-        ({"ex-who-wins": 0}, "whole number, above 0; got 0"),
-        ({"ex-who-wins": [1, 2]}, "a whole number"),
-        ({"ex-ends-under-a-mask": 8}, "of the check, of the proof"),
-    ],
-)
-def test_a_slip_in_an_assignment_is_named(asked, named) -> None:
-    """Before anything is written."""
-    with pytest.raises(SystemExit, match=named):
-        graders.assignments(BOOK.notebooks, mine.Mine(assignments={"w": asked}))
 
 
 def test_decks_and_handouts_say_whose_they_are(say, tmp_path: Path) -> None:
@@ -96,21 +90,15 @@ def test_decks_and_handouts_say_whose_they_are(say, tmp_path: Path) -> None:
     plan = tmp_path / "mine.yml"
     slide = "{figure: fig-rotary-gap, minutes: 5, note: n}"
     plan.write_text(f"title: x\nminutes: 5\nslides: [{slide}]\n", encoding="utf-8")
-    say(
-        **{
-            "institution": "Uni",
-            "lecturer": "Ada L.",
-            "date": "3 May",
-            "language": "de",
-        },
-        **{"line": "Course 12", "plans": (str(plan),)},
-    )
+    about = {"institution": "Uni", "lecturer": "Ada L.", "date": "3 May"}
+    say(**about, language="de", line="Course 12", plans=(str(plan),))
     (own,) = [p for p in slides.plans(BOOK, []) if p.name == "mine"]
     deck = slides.deck(own, BOOK)
-    handout = handouts.handout(BOOK.path_pages[0], BOOK)
-    assert all(f"<p>{line}</p>" in deck for line in ("Uni", "Ada L.", "3 May"))
-    for text in (deck, handout):
+    assert all(f"<p>{line}</p>" in deck for line in about.values())
+    for text in (deck, handouts.handout(COUNTING, BOOK)):
         assert '<html lang="de">' in text and f"Course 12. {slides.CREDIT}" in text
+    paper = exam.paper(BOOK.notebooks)
+    assert '<html lang="de">' in paper and "Ada L., Uni, 3 May" in paper
 
 
 def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) -> None:
@@ -122,17 +110,16 @@ def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) ->
     later = today + datetime.timedelta(days=1)
     say(leave_out=("experiments", "failures/binary"), solutions={"failures": today})
     pages = kit.chosen(BOOK.notebooks, [])
-    assert {kit.short(p).split("/")[0] for p in pages} == {
-        kit.short(p).split("/")[0] for p in BOOK.notebooks
-    } - {"experiments"}
-    assert "failures/binary" not in map(kit.short, pages)
+    left_out = re.compile("experiments/|failures/binary$")
+    assert pages == [p for p in BOOK.notebooks if not left_out.match(kit.short(p))]
     main = [*BOOK.path_pages, *BOOK.model_pages]
     assert slides.with_decks(pages, BOOK) == [page for page in main if page in pages]
-    page = BOOK.pages["book/failures/counting"]
-    kit.write_kit("student", [page], tmp_path / "open")
-    assert (tmp_path / "open/failures/counting_solutions.ipynb").exists()
+    some = [COUNTING, BOOK.pages["book/failures/counting_deeper"]]  # has no exercise
+    kit.write_kit("student", some, tmp_path / "open")
+    solved = [path.name for path in tmp_path.rglob("*_solutions.ipynb")]
+    assert solved == ["counting_solutions.ipynb"]
     say(exam=("counting", "criteria"))
     assert exam.paper(BOOK.notebooks).count("<section>") == 2
     say(solutions={"failures": today, "failures/counting": later})
-    kit.write_kit("student", [page], tmp_path / "closed")
+    kit.write_kit("student", some, tmp_path / "closed")
     assert not list((tmp_path / "closed").rglob("*_solutions.ipynb"))

@@ -3,23 +3,17 @@
 import re
 
 import manuscript
-from course import kit, questions
+from course import kit, mine, questions
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
-ALL = [one for asked in questions.asked().values() for one in asked]
+ASKED = mine.loaded("questions.yml")
+ALL = [one for asked in ASKED.values() for one in asked]
 
 
 def options(one) -> list[str]:
     """Those of a question, the right one first."""
     return [option for option, _ in (one["right"], *one["wrong"])]
-
-
-def test_each_of_thirteen_pages_has_three() -> None:
-    """And no other page has any, which nobody would find."""
-    before, *pages = questions.asked()
-    assert before == questions.BEFORE and pages == [kit.short(page) for page in PAGES]
-    assert all(len(questions.asked()[name]) == 3 for name in pages)
 
 
 def test_the_right_option_cannot_be_told_by_its_form() -> None:
@@ -35,14 +29,20 @@ def test_the_right_option_cannot_be_told_by_its_form() -> None:
         assert all(told.endswith(".") for _, told in (one["right"], *one["wrong"]))
 
 
-def test_gift_has_one_right_option_each(tmp_path) -> None:
-    """Its marks inside of a sentence are escaped; every option has its feedback."""
+def test_each_of_thirteen_pages_has_three_in_gift(tmp_path) -> None:
+    """One right option each; marks in a sentence are escaped; all have feedback.
+
+    Other pages have no questions, which nobody would find, and a quiz comes before.
+    """
     questions.write(BOOK.notebooks, tmp_path)
-    assert len(list(tmp_path.glob("*.gift"))) == 1 + len(PAGES)
-    for path in tmp_path.glob("*.gift"):
-        text = re.sub(r"\\[~=#{}:\\]", "", path.read_text(encoding="utf-8"))
-        category, *asked = text.strip().split("\n\n")
-        assert category.startswith("$CATEGORY: ") and len(asked) in (3, 5)
+    names = [questions.BEFORE, *map(kit.short, PAGES)]
+    assert [*ASKED] == names
+    files = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("*.gift")}
+    assert files.keys() == {name.replace("/", "-") for name in names}
+    for name, text in files.items():
+        category, *asked = re.sub(r"\\[~=#{}:\\]", "", text).strip().split("\n\n")
+        assert category.startswith("$CATEGORY: ")
+        assert len(asked) == (5 if name == questions.BEFORE else 3)
         for one in asked:
             option = r"[^#\n]+#[^#\n]+\n"
             form = rf"::[^:]+ \d::[^={{}}~]+ \{{\n  ={option}(  ~{option}){{2,}}\}}"

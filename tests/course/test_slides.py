@@ -16,28 +16,25 @@ BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 PLANS = slides.plans(BOOK, PAGES)
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
+SHIFT = "sinusoidal/rotation#no-position-in-the-matrix"
 
 
 def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
-    """Their minutes are those of the slides, and no slide lacks its note."""
-    names = [plan.name for plan in PLANS]
-    assert names[:4] == ["45", "90", "lecture-1", "lecture-2"]
-    assert len(names) == 4 + len(PAGES) == 17
-    for plan in PLANS:
-        assert plan.slides and all(slide.note for slide in plan.slides), plan.name
-    assert [plan.minutes for plan in PLANS[:4]] == [45, 90, 45, 45]
+    """No slide lacks its note; a page has all kinds, an exercise, and a summary."""
+    lectures = {"45": 45, "90": 90, "lecture-1": 45, "lecture-2": 45}
+    assert {plan.name: plan.minutes for plan in PLANS[:4]} == lectures
+    assert all(slide.note for plan in PLANS for slide in plan.slides)
+    kinds: set[str] = set()
     for page, plan in zip(PAGES, PLANS[4:], strict=True):
-        *_, exercise, last = plan.slides
+        *shown, exercise, last = plan.slides
         assert exercise.exercise == page.exercises[0].label
-        assert last.markdown.count("\n1. ") >= 1 and page.answer[1:] in last.markdown
-        assert page.main[-1].title in last.markdown
-    kinds = {
-        kind for plan in PLANS[4:] for slide in plan.slides for kind, _ in slide.quotes
-    }
-    assert kinds == {"theorem", "proof", "formula", "exercise"}
-    (rotation,) = [plan for plan in PLANS if plan.name == "sinusoidal-rotation"]
-    shown = [(bool(s.figure), bool(s.theorem), len(s.claims)) for s in rotation.slides]
-    assert {(True, False, 0), (False, True, 0), (False, False, 1)} <= {*shown}
+        assert exercise.minutes + page.minutes == plan.minutes
+        assert page.minutes - 9 < sum(slide.minutes for slide in (*shown, last))
+        steps = [section.title for section in page.main if section.level == 2]
+        assert last.markdown.count("\n1. ") == len(steps) - 1 > 0
+        assert all(part in last.markdown for part in (*steps, page.answer[1:]))
+        kinds |= {kind for slide in shown for kind, _ in slide.places}
+    assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
 
 @pytest.fixture(scope="module")
@@ -47,21 +44,50 @@ def decks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
-    """Figures, claims, pages and numbers are there; nothing comes from elsewhere."""
+    """All that a plan names is there, once; nothing comes from elsewhere."""
     assert [path.stem for path in decks] == [plan.name for plan in PLANS]
     for path, plan in zip(decks, PLANS, strict=True):
         deck = path.read_text(encoding="utf-8")
-        assert deck.count("<section") == 1 + len(plan.slides)
+        sections = deck.split("<section")[2:]
+        assert len(sections) == len(plan.slides)
+        for slide, shown in zip(plan.slides, sections, strict=True):
+            quoted = [slides.quoted(kind, at, BOOK) for kind, at in slide.places]
+            assert all(found and found[2] in shown for found in quoted)
+            foot = shown.partition("<footer>")[2]
+            assert not quoted or slides.inline(quoted[0][0]) in foot
+            heading = slide.title or next(found[1] for found in quoted if found)
+            assert f"<h2>{slides.inline(heading)}</h2>" in shown
+            assert slides.inline(slide.note) in shown
+            assert f'data-timing="{round(60 * slide.minutes)}"' in shown
         markup = re.sub(r"<(script|style)>.*?</\1>", "", deck, flags=re.DOTALL)
-        assert not FETCHED.search(markup)
+        assert not FETCHED.search(markup) and len(deck) < 2_000_000
         assert all('alt="' in image for image in re.findall(r"<img[^>]*>", markup))
-        assert len(deck) < 2_000_000
-    long = decks[1].read_text(encoding="utf-8")
-    assert all(text in long for text in (">softmax<", "RoPE rotates", "angular"))
+
+
+@pytest.mark.parametrize(
+    ("quote", "heading", "text"),
+    [
+        ({"theorem": SHIFT}, "Theorem (shift)", "<math"),
+        ({"proof": SHIFT}, "Proof", "∎"),
+        ({"formula": SHIFT, "title": "One block"}, "One block", 'display="block"'),
+        ({"exercise": "ex-net-shift"}, "Three shifts in one", "<math"),
+        ({"claims": ("even-width",)}, "True or not?", 'class="fragment answer"'),
+        ({"question": "failures/dials"}, "", 'class="fragment answer"'),
+        ({"formula": SHIFT, "markdown": "- a\n- b"}, "", "<li>a</li>"),
+        ({"code": "sinusoidal/rotation#build"}, "", "def "),
+    ],
+)
+def test_a_slide_quotes_its_page(
+    quote: dict[str, Any], heading: str, text: str
+) -> None:
+    """Each kind, from the section, the cell or the label that the plan names."""
+    shown = html.unescape(slides.section(slides.Slide(1, "note", **quote), BOOK))
+    assert f"<h2>{heading}" in shown and text in shown and ":::" not in shown
+    assert "1 minute. note" in shown and slides.CREDIT[:9] in shown
 
 
 def test_a_changed_book_turns_a_deck_red() -> None:
-    """A number that no cell prints, a figure, a claim, a page that is gone."""
+    """A number that no cell prints, and whatever is quoted and gone."""
     (slide,) = [slide for slide in PLANS[1].slides if slide.source]
 
     def red(book: manuscript.Manuscript = BOOK, **changes: Any) -> str:
@@ -71,52 +97,26 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert red() == ""
     assert "159.156 is not printed" in red(title=slide.title.replace(".155", ".156"))
     assert "is not printed by a cell" in red(source="")
-    assert "no figure" in red(figure="fig-gone")
-    assert "no page" in red(question="part/gone")
-    assert "no claim 'gone'" in red(claims=("even-width", "gone"))
-    for kind in ("formula", "theorem", "proof", "code"):
+    for kind in ("figure", "question", "exercise", "code", *slides.QUOTED):
         for place in ("sinusoidal/rotation#gone", "part/gone#the-formula"):
-            assert f"no {kind} '{place}'" in red(**{kind: place})
+            if kind != "question" or "part" in place:
+                assert f"no {kind} '{place}'" in red(**{kind: place})
+    assert "no claim 'gone'" in red(claims=("even-width", "gone"))
     assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
-    assert "no exercise 'ex-gone'" in red(exercise="ex-gone")
     bare = replace(PLANS[1], slides=(slides.Slide(1, "note"),))
-    assert slides.errors(bare, BOOK) == ["90, slide 1: it shows nothing"]
-    with pytest.raises(SystemExit, match="no longer say what the book says"):
+    with pytest.raises(
+        SystemExit, match="what the book says:\n90, slide 1: it shows no"
+    ):
         slides.deck(bare, BOOK)
-    page = BOOK.pages["book/sinusoidal/formula_deeper"]
-    (cell,) = [
-        c for c in page.code_cells if "first-hand-is-the-hour" in c.tagged("claim-")
-    ]
+    name, _, tag = slide.source.partition("#")
+    page = BOOK.pages[f"book/{name}"]
+    (cell,) = [c for c in page.code_cells if tag in (c.id, *c.tagged(""))]
     (output,) = cell.outputs
-    text = "".join(output["text"]).replace("159.155", "159.2")
-    changed = replace(cell, outputs=({**output, "text": text},))
+    told = "".join(output["text"]).replace("159.155", "159.2")
+    changed = replace(cell, outputs=({**output, "text": told},))
     cells = tuple(changed if c is cell else c for c in page.cells)
     pages = {**BOOK.pages, page.name: replace(page, cells=cells)}
     assert red(replace(BOOK, pages=pages))
-
-
-def test_a_slide_quotes_its_page() -> None:
-    """Each kind, from the section, the cell or the label that the plan names."""
-
-    def shown(**quote: str) -> str:
-        return slides.section(slides.Slide(1, "note", **quote), BOOK)
-
-    at = "sinusoidal/rotation#no-position-in-the-matrix"
-    assert "<h2>Theorem (shift)</h2>" in shown(theorem=at)
-    assert "Proof" in shown(proof=at) and ":class:" not in shown(theorem=at)
-    assert 'display="block"' in shown(formula=at, title="One block")
-    assert "<h2>One block</h2>" in shown(formula=at, title="One block")
-    cells = BOOK.pages["book/sinusoidal/rotation"].cells
-    (cell,) = [c for c in cells if c.id == "build"]
-    code = html.unescape(shown(code="sinusoidal/rotation#build"))
-    assert f"<pre>{cell.source}</pre>" in code and "1 minute. note" in code
-    assert "Three shifts in one" in shown(exercise="ex-net-shift")
-    assert "<li>a place</li>" in shown(formula=at, markdown="- a place\n- b")
-    voted = shown(claims=("even-width", "unique-codes"), title="True?")
-    assert "<h2>True?</h2>" in voted and voted.count('class="fragment answer"') == 2
-    listed = slides.blocks("One.\n\n1. $a$\n2. b\n\n- {cite:t}`denk2019`")
-    assert re.search(r"<ol>\s*<li>(<span[^>]*>)*<math", listed)
-    assert re.search(r"<ul>\s*<li>Denk \(2019\)</li>\s*</ul>", listed)
 
 
 OWN = """\
@@ -134,16 +134,14 @@ x < 1
 """
 
 
-def test_a_lecturer_adds_a_slide(tmp_path) -> None:
+def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
     """All of Markdown, with pictures beside the plan; the numbers are one's own."""
     path = tmp_path / "mine.yml"
     (tmp_path / "dot.png").write_bytes(b"dot")
     slide = {"title": "Exam", "markdown": OWN, "minutes": 5, "note": "n"}
     plan = {"title": "x", "minutes": 5, "slides": [slide]}
     path.write_text(json.dumps(plan), encoding="utf-8")
-    read = slides.read(path)
-    assert slides.errors(read, BOOK) == []
-    shown = slides.section(read.slides[0], BOOK)
+    deck = slides.deck(slides.read(path), BOOK)
     for part in (
         "<h2>Exam</h2>",
         '<a href="https://a.org">room 2</a>, on <strong>3 May</strong>',
@@ -152,7 +150,17 @@ def test_a_lecturer_adds_a_slide(tmp_path) -> None:
         '<code class="language-python">x &lt; 1\n</code>',
         '<li><img src="data:image/png;base64,ZG90" alt="A dot"',
     ):
-        assert part in shown, part
+        assert part in deck, part
+    for change, named in (
+        ({"minutes": 4}, r"mine\.yml: the slides take 5 minutes"),
+        (
+            {"slides": [slide | {"say": "c"}]},
+            r"mine\.yml, slide 1: there is no word say",
+        ),
+    ):
+        path.write_text(json.dumps(plan | change), encoding="utf-8")
+        with pytest.raises(SystemExit, match=named):
+            slides.read(path)
 
 
 def test_a_deck_of_each_chapter_that_is_chosen() -> None:
@@ -160,8 +168,9 @@ def test_a_deck_of_each_chapter_that_is_chosen() -> None:
     pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
     assert slides.with_decks(pages, BOOK) == pages
     assert slides.with_decks(BOOK.notebooks, BOOK) == PAGES
-    _, last = slides.plans(BOOK, pages)[-2:]
-    assert last.name == "failures-dials" and len(slides.plans(BOOK, pages)) == 6
+    assert [plan.name for plan in slides.plans(BOOK, pages)[4:]] == [
+        *("sinusoidal-geometry", "failures-dials")
+    ]
     for page in BOOK.notebooks:
         assert slides.errors(slides.of_chapter(page, BOOK), BOOK) == []
 
@@ -174,9 +183,9 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
     for path in decks:
         handouts.laid_out(page, path)
     handouts.print_deck(page, decks[1])
-    boxes = re.findall(
-        rb"MediaBox \[([^]]*)\]", decks[1].with_suffix(".pdf").read_bytes()
-    )
+    printed = decks[1].with_suffix(".pdf").read_bytes()
+    boxes = re.findall(rb"MediaBox \[([^]]*)\]", printed)
+    assert b"/StructTreeRoot" in printed  # for a screen reader
     assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
@@ -191,21 +200,8 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
 
 
 def test_words_of_a_slide() -> None:
-    """Formulas are MathML, code and emphasis HTML, links their words."""
-    drawn = slides.inline("*old* `x < 1` $T(k)$ [here](a.md) **b** {cite}`v17`")
-    assert "<i>old</i> <code>x &lt; 1</code>" in drawn and "<math" in drawn
-    assert "here <b>b</b>" in drawn and "a.md" not in drawn and "cite" not in drawn
-
-
-def test_a_slip_in_a_plan_is_named(tmp_path: Path) -> None:
-    """Minutes that do not add up, a word that nothing reads."""
-    path = tmp_path / "x.yml"
-    for slip, named in (
-        ("minutes: 4", r"x\.yml: the slides take 4 minutes"),
-        ("minutes: 5, say: c", r"x\.yml, slide 1: say means nothing"),
-    ):
-        path.write_text(
-            f"title: x\nminutes: 5\nslides: [{{question: a, note: b, {slip}}}]\n"
-        )
-        with pytest.raises(ValueError, match=named):
-            slides.read(path)
+    """Formulas are MathML, lists HTML, sources have names, links are their words."""
+    assert "<math" in slides.inline("*old* $T(k)$")
+    listed = slides.blocks("[One](a.md).\n\n1. $a$\n2. b\n\n- {cite:t}`denk2019`")
+    assert re.search(r"<p>One.</p>\s*<ol>\s*<li>(<span[^>]*>)*<math", listed)
+    assert re.search(r"<ul>\s*<li>Denk \(2019\)</li>\s*</ul>", listed)
