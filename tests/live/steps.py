@@ -30,10 +30,16 @@ def message(page: Any) -> str:
 
 
 def press(page: Any, name: str) -> None:
-    """Press a button of the bar; one asks, and is answered with yes."""
-    if name == "Put all back":
-        page.once("dialog", lambda dialog: dialog.accept())
+    """Press a button of the bar."""
     page.locator(".live-buttons button", has_text=name).click()
+
+
+def put_back(page: Any) -> None:
+    """Put back each cell that is changed."""
+    page.evaluate(UNFOLD)
+    changed = page.locator(".live-line button:visible", has_text="Put back")
+    for _ in range(changed.count()):
+        changed.first.click()
 
 
 def run_all(page: Any) -> str:
