@@ -3,11 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from tests.website import site_checks as checks
 from website.live import extension
 
-RESTS = "['rests', 'halted'].includes(document.documentElement.dataset.live)"
+RESTS = """seconds => new Promise((done, late) => {
+    const root = document.documentElement;
+    const look = () => ["rests", "halted"].includes(root.dataset.live) && done();
+    new MutationObserver(look).observe(root, { attributeFilter: ["data-live"] });
+    setTimeout(late, 1000 * seconds, new Error("it still works"));
+    look();
+})"""
 UNFOLD = "document.querySelectorAll('article details').forEach(d => d.open = true)"
+WRITE = """([cell, text]) => {
+    const area = document.querySelector(`.cell.c${cell} textarea`);
+    area.value = text;
+    area.dispatchEvent(new Event("input"));
+    area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", shiftKey: true }));
+}"""
 NOTHING = "the engine of `make book` is not here: website/live/engine.py"
 
 
@@ -19,7 +30,7 @@ def begin(page: Any) -> None:
 
 def rest(page: Any, seconds: float = 300) -> str:
     """Wait until nothing runs; what the bar says then."""
-    checks.wait_until(page, RESTS, seconds=seconds)
+    page.evaluate(RESTS, seconds)
     return message(page)
 
 
@@ -30,10 +41,16 @@ def message(page: Any) -> str:
 
 
 def press(page: Any, name: str) -> None:
-    """Press a button of the bar; one asks, and is answered with yes."""
-    if name == "Put all back":
-        page.once("dialog", lambda dialog: dialog.accept())
+    """Press a button of the bar."""
     page.locator(".live-buttons button", has_text=name).click()
+
+
+def put_back(page: Any) -> None:
+    """Put back each cell that is changed."""
+    page.evaluate(UNFOLD)
+    changed = page.locator(".live-line button:visible", has_text="Put back")
+    for _ in range(changed.count()):
+        changed.first.click()
 
 
 def run_all(page: Any) -> str:
@@ -49,9 +66,11 @@ def editor(page: Any, cell: int) -> Any:
 
 
 def write(page: Any, cell: int, text: str) -> str:
-    """Replace the code of a cell, run it, and wait; what it says then."""
-    editor(page, cell).fill(text)
-    editor(page, cell).press("Shift+Enter")
+    """Replace the code of a cell, run it, and wait; what it says then.
+
+    By events: whoever types and presses lays the page out anew.
+    """
+    page.evaluate(WRITE, [cell, text])
     rest(page)
     return mark(page, cell)
 

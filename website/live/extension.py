@@ -4,7 +4,7 @@ Above the first code that one sees, or the first exercise, stands a button; noth
 fetched before it is pressed. Then ``scripts/page.js`` takes over: it reads the page's
 cells with their stored outputs (``_static/live/cells/``) and starts Python in a worker.
 The engine comes from ``engine.py``, which `make book` runs; without it the site is
-built without the button, and says so once. A chapter that needs PyTorch says so.
+built without the button, as that has said. A chapter that needs PyTorch says so.
 """
 
 import base64
@@ -24,7 +24,6 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
 from sphinx_exercise.nodes import exercise_enumerable_node
 
 import manuscript
@@ -35,8 +34,6 @@ from manuscript.values import MARK
 from pe_lib import explorers
 from pe_lib.explorers.drawing import compared
 from website import editions
-
-logger = logging.getLogger(__name__)
 
 ROOT = manuscript.ROOT
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -58,9 +55,11 @@ PACKS = {
     "mpmath": r"\b(mpmath|sympy)\b",
 }
 """What comes when a cell whose text asks for it runs; page.js asks the same."""
-DATA = sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]"))
+DATA = [
+    *sorted((ROOT / "book/beyond/data").glob("*.[cn][sp][vz]")),
+    *(ROOT / "book/beyond/data/LICENSE-models.txt", ROOT / "benchmarks/angles.txt"),
+]
 """What cells open, with its licence; in the browser, too, they run in book/beyond."""
-LICENCE = ROOT / "book/beyond/data/LICENSE-models.txt"
 
 
 @cache
@@ -69,37 +68,21 @@ def engine() -> dict[str, dict[str, Any]]:
     about = ENGINE / "engine.json"
     if not about.is_file():
         return {}
-    files: dict[str, dict[str, Any]] = json.loads(about.read_text(encoding="utf-8"))[
-        "files"
-    ]
-    book_file = f"book-{hashlib.sha256(book()).hexdigest()[:8]}.zip.gz"
-    files["book"] = {"file": book_file, "bytes": len(book())}
-    return {
-        key: {"name": f"engine/{file['file']}", "bytes": file["bytes"]}
-        for key, file in files.items()
-    }
+    files: dict[str, Any] = json.loads(about.read_text(encoding="utf-8"))["files"]
+    name = f"engine/book-{hashlib.sha256(book()).hexdigest()[:8]}.zip.gz"
+    return files | {"book": {"name": name, "bytes": len(book())}}
 
 
 @cache
 def book() -> bytes:
     """The book's own Python, pe_lib and what runs the cells, and the kept data."""
-    library = [
-        path
-        for path in sorted((ROOT / "pe_lib").rglob("*"))
-        if path.suffix in (".py", ".css", ".js", ".txt") and _runs_here(path)
-    ]
-    listed = (*OURS, *library, *DATA, LICENCE, ROOT / "benchmarks/angles.txt")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
-        for path in listed:
+        for path in (*OURS, *sorted((ROOT / "pe_lib").rglob("*.*")), *DATA):
             name = path.relative_to(ROOT).as_posix()
-            target.writestr(zipfile.ZipInfo(name), path.read_bytes())
+            if path.suffix != ".pyc" and not name.replace("/", ".").startswith(TORCH):
+                target.writestr(zipfile.ZipInfo(name), path.read_bytes())
     return gzip.compress(packed.getvalue(), 9, mtime=0)
-
-
-def _runs_here(path: Path) -> bool:
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    return not f"{name}.".startswith(TORCH)
 
 
 @cache
@@ -112,8 +95,7 @@ def version() -> str:
 def runs(name: str) -> bool:
     """Whether the cells of a page can be run on it: no browser has PyTorch."""
     page = manuscript.read().pages.get(name)
-    able = page and page.is_notebook and not page.needs_torch and first(page)
-    return bool(engine() and able)
+    return bool(engine() and page and first(page) and not page.needs_torch)
 
 
 def first(page: manuscript.Page) -> manuscript.Cell | None:
@@ -231,9 +213,7 @@ class Live(SphinxPostTransform):
         """On the chapters, where there is an engine."""
         name = self.env.docname
         page = manuscript.read().pages.get(name)
-        if not engine() or page is None or not page.is_notebook:
-            return
-        if (begin := first(page)) is None:
+        if not engine() or page is None or (begin := first(page)) is None:
             return
         below: Any = next(self.document.findall(exercise_enumerable_node), None)
         for container in self.document.findall(nodes.container):
@@ -256,12 +236,6 @@ def tell_the_page(
         app.add_js_file(f"live/{FIRST}", loading_method="defer")
 
 
-def say_so(_app: Sphinx) -> None:
-    """Say once that the button is missing."""
-    if not engine():
-        logger.info('no engine in %s: the site is built without "Edit and run"', ENGINE)
-
-
 def write_files(app: Sphinx, exception: Exception | None) -> None:
     """Copy the engine into the site, and put the scripts under their version."""
     if exception or app.builder.format != "html":
@@ -272,8 +246,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         return
     shutil.copytree(SCRIPTS, folder / version(), ignore=shutil.ignore_patterns(FIRST))
     shutil.copy(SCRIPTS / FIRST, folder)
-    unlisted = shutil.ignore_patterns("engine.json")
-    shutil.copytree(ENGINE, folder / "engine", ignore=unlisted)
+    shutil.copytree(ENGINE, folder / "engine")
     (folder / engine()["book"]["name"]).write_bytes(book())
     (folder / "cells").mkdir()
     for name in filter(runs, app.env.found_docs):
@@ -283,6 +256,5 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_post_transform(Live)
-    app.connect("builder-inited", say_so)
     app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_files)

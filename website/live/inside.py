@@ -37,7 +37,6 @@ FETCHED = {"mpmath", "scipy", "sympy"}
 NOT_HERE = "{} is not in the Python of a page; save the page as a notebook to use it."
 NOT_FETCHED = "{} is fetched when a cell imports it by name, and could not be had now."
 NO_INPUT = "input() cannot ask on a page: write the value into the cell."
-NO_FONT = "A font that matplotlib looks for is not here; DejaVu Sans takes its place."
 BFLOAT16 = object()
 """Stands for ml_dtypes.bfloat16, which NumPy does not know here."""
 PIECE = 60_000
@@ -46,7 +45,6 @@ _write = os.write
 _names: dict[str, Any] = {}
 _kept: dict[int, dict[str, Any]] = {}
 """By the number of each cell that ran the names below it."""
-_said: set[str] = set()
 
 
 def tell(output_type: str, **what: Any) -> None:
@@ -103,30 +101,25 @@ def show_figure(figure: Any) -> None:
     tell("display_data", data={"image/svg+xml": file.getvalue().decode()})
 
 
-def show_all() -> None:
+def show_all(**_options: Any) -> None:
     """Send every open figure and close it: what ``plt.show`` does in a notebook."""
-    if "matplotlib.pyplot" not in sys.modules:
+    if (plt := sys.modules.get("matplotlib.pyplot")) is None:
         return
-    from matplotlib._pylab_helpers import Gcf
-
-    managers = Gcf.get_all_fig_managers()
     try:
-        for manager in managers:
-            show_figure(manager.canvas.figure)
+        for number in plt.get_fignums():
+            show_figure(plt.figure(number))
     finally:
-        if managers:
-            sys.modules["matplotlib.pyplot"].close("all")
+        plt.close("all")
 
 
-def show(*values: Any) -> None:
-    """IPython's ``display``: what a notebook shows of a value."""
-    for value in values:
-        if type(value).__module__ == "matplotlib.figure":
-            show_figure(value)
-        elif hasattr(value, "_repr_html_") and not isinstance(value, type):
-            tell("display_data", data={"text/html": str(value._repr_html_())})
-        elif value is not None:
-            tell("display_data", data={"text/plain": repr(value)})
+def show(value: Any) -> None:
+    """Send what a notebook shows of a value."""
+    if type(value).__module__ == "matplotlib.figure":
+        show_figure(value)
+    elif hasattr(value, "_repr_html_") and not isinstance(value, type):
+        tell("display_data", data={"text/html": str(value._repr_html_())})
+    elif value is not None:
+        tell("display_data", data={"text/plain": repr(value)})
 
 
 def prepare() -> None:
@@ -138,25 +131,20 @@ def prepare() -> None:
             packed.extractall(folder)
     sys.path.insert(0, "/live/lib")
     os.chdir("/live/lib/book/beyond")  # whose kept files cells read
-    os.access = is_there  # permissions are unknown here
+    os.access = is_there  # permissions are unknown here, and matplotlib asks
     time.sleep = sleep  # type: ignore[assignment]
     os.environ["MPLBACKEND"] = "module://website.live.backend"
     builtins.input = ask
-    logging.getLogger("matplotlib.font_manager").addFilter(is_first)
-    display, ipython = map(types.ModuleType, ("IPython.display", "IPython"))
-    vars(display).update(display=show)
-    vars(ipython).update(
-        display=display, get_ipython=lambda: None, version_info=(9, 0, 0)
-    )
-    for module in (display, ipython, Missing("ml_dtypes")):
-        sys.modules[module.__name__] = module
+    logging.getLogger("matplotlib.font_manager").setLevel(
+        "ERROR"
+    )  # formulas ask for more
+    sys.modules["ml_dtypes"] = module = types.ModuleType("ml_dtypes")
+    vars(module).update(bfloat16=BFLOAT16, __getattr__=lacking)
     forget()
 
 
 def sleep(seconds: float) -> None:
     """``time.sleep``: the system's would last as long as Python has run."""
-    if seconds < 0:
-        raise ValueError("sleep length must be non-negative")
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
@@ -172,23 +160,11 @@ def ask(_prompt: object = "") -> NoReturn:
     raise EOFError(NO_INPUT)
 
 
-def is_first(record: logging.LogRecord) -> bool:
-    """Whether it is the first of a cell to miss a font; it says so in a sentence."""
-    record.msg, record.args = NO_FONT, ()
-    first = record.msg not in _said
-    _said.add(record.msg)
-    return first
-
-
-class Missing(types.ModuleType):
-    """A package that cannot run here: importing it is possible, using it is not."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "bfloat16":
-            return BFLOAT16
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise ImportError(NOT_HERE.format(self.__name__), name=self.__name__)
+def lacking(name: str) -> NoReturn:
+    """What ml_dtypes has besides: importing it is possible, using it is not."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise ImportError(NOT_HERE.format("ml_dtypes"), name="ml_dtypes")
 
 
 class Casts(ast.NodeTransformer):
@@ -208,22 +184,18 @@ class Casts(ast.NodeTransformer):
 
 
 def cast(values: Any, dtype: Any, *rest: Any, **options: Any) -> Any:
-    """``values.astype(dtype)``; what bfloat16 would hold comes as float32."""
-    if dtype is BFLOAT16:
-        return to_bfloat16(values)
-    return values.astype(dtype, *rest, **options)
+    """``values.astype(dtype)``; what bfloat16 would hold comes as float32.
 
-
-def to_bfloat16(values: Any) -> Any:
-    """Round float32 to the 8 digits of bfloat16, ties to even; NaN stays NaN."""
+    It has 8 digits, and below its smallest normal number 2**-126 steps of 2**-133.
+    """
+    if dtype is not BFLOAT16:
+        return values.astype(dtype, *rest, **options)
     import numpy as np
 
-    single = np.asarray(values).astype(np.float32)
-    bits = single.view(np.uint32)
-    half = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    exact = values.astype(np.float32).astype(float)
+    steps = np.maximum(np.frexp(exact)[1], -125) - 8
     with np.errstate(over="ignore"):
-        rounded = ((bits + half) & np.uint32(0xFFFF0000)).view(np.float32)
-    return np.where(np.isnan(single), single, rounded)
+        return np.ldexp(np.rint(np.ldexp(exact, -steps)), steps).astype(np.float32)
 
 
 def forget() -> None:
@@ -252,7 +224,6 @@ def again(index: int) -> None:
 def run(source: str, name: str) -> None:
     """Run a cell and send what it gives; an error is sent, too."""
     sys.stdout, sys.stderr = STREAMS
-    _said.clear()
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
     try:
@@ -322,8 +293,6 @@ def sentence(error: BaseException) -> str:
             return NOT_HERE.format(error.name)
         words = NOT_FETCHED if package in FETCHED else NOT_HERE
         return words.format(NAMES.get(package, package))
-    if isinstance(error, ImportError) and "(unknown location)" in str(error):
-        return NOT_HERE.format(f"{error.name}.{getattr(error, 'name_from', '')}")
     if isinstance(error, TypeError) and "bfloat16" in str(error):
         return NOT_HERE.format("ml_dtypes")
     if isinstance(error, SyntaxError):

@@ -6,25 +6,15 @@ import { frame } from "./frame.js";
 import { save } from "./save.js";
 
 const SHOWN = 200_000; // characters of a text; a page with more can no longer be read
-const GONE = "before this Python";
-const PROVED = "does it use all that is given, does it cover the smallest case, and which of its steps would fail if the claim were false?";
-const ENDED = new Set(["stored", "differs", "raised"]);
+const PROVED =
+  "Right. Now read your proof once more, next to the solution where there is one: does it use all that is given, " +
+  "does it cover the smallest case, and which of its steps would fail if the claim were false?";
 
-const make = (tag, name, text) => {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text) element.textContent = text;
-  return element;
-};
-const button = (text, press, label) => {
-  const made = make("button", "live-button", text);
-  made.type = "button";
-  if (label) made.setAttribute("aria-label", label);
-  made.addEventListener("click", press);
-  return made;
-};
+const make = (tag, className = "", textContent = "") =>
+  Object.assign(document.createElement(tag), { className, textContent });
+const button = (text, onclick, ariaLabel = null) =>
+  Object.assign(make("button", "live-button", text), { type: "button", onclick, ariaLabel });
 const short = (text) => (text.length > 200 ? `${text.slice(0, 200)} …` : text);
-const megabytes = (size) => `${Math.round(size / 1e6)} MB`;
 
 // An output of a notebook as [type, text]; of a drawing the line that says all.
 const given = ({ output_type: type, name, text, data }) => {
@@ -54,12 +44,11 @@ export const begin = async (box, base, asked) => {
   const about = await answer.json();
   const style = make("link");
   Object.assign(style, { rel: "stylesheet", href: new URL(`${version}/live.css`, base).href });
-  await new Promise((done) => {
-    style.onload = style.onerror = done;
-    document.head.append(style);
-  });
+  document.head.append(style);
+  await new Promise((done) => (style.onload = style.onerror = done));
 
   let engine = null;
+  let code; // of Python, compiled: a fresh one need not be
   let ready = false;
   let ran = []; // the texts that this Python has run, in order
   let running = null; // the cell at work
@@ -85,10 +74,6 @@ export const begin = async (box, base, asked) => {
   message.setAttribute("role", "status");
   const all = button("Run all", () => run(cells.length - 1, firstStale() >= cells.length));
   const stop = button("Stop", () => end("Stopped. The next run starts a fresh Python."));
-  const back = button("Put all back", () => {
-    if (!confirm("Put back all cells of this page? What you wrote in them is lost.")) return;
-    for (const cell of cells) change(cell, cell.source);
-  });
   const file = button("Save as a notebook", async () => {
     try {
       await save(new URL(`../../notebooks/${page}.ipynb`, base), cells.filter(({ edited }) => edited), about);
@@ -99,7 +84,7 @@ export const begin = async (box, base, asked) => {
     }
   });
   const buttons = make("div", "live-buttons");
-  buttons.append(all, stop, back, file);
+  buttons.append(all, stop, file);
   bar.append(message, buttons);
   document.querySelector("main").append(bar);
   const say = (text) => {
@@ -129,16 +114,7 @@ export const begin = async (box, base, asked) => {
     cell.undo = button("Put back", () => change(cell, cell.source), `Put back ${name}`);
     cell.line = make("div", "live-line");
     cell.line.append(button(spec.exercise ? "Check" : "Run", () => press(cell), `Run ${name}`), cell.mark, cell.undo);
-    if (cell.solution) {
-      cell.solution.hidden = true; // until there was a try
-      cell.offer = button("Solution", () => {
-        cell.solution.hidden = false;
-        cell.solution.open = true;
-        cell.solution.scrollIntoView({ block: "nearest" });
-      });
-      cell.offer.hidden = true;
-      cell.line.append(cell.offer);
-    }
+    if (cell.solution) cell.solution.hidden = true; // until there was a try
     cell.editor = edit(place, shown(cell), `Code of ${name}`, { changed: (now) => change(cell, now), run: () => press(cell) });
     cell.editor.area.closest(".cell_input, .live-answer").append(cell.line);
     const fold = cell.line.closest("details.fold");
@@ -160,7 +136,7 @@ export const begin = async (box, base, asked) => {
   };
 
   // --- what a cell says ---
-  const ended = ({ state }) => ENDED.has(state);
+  const ended = ({ state }) => ["stored", "differs", "raised"].includes(state);
   // What a result rests on: the changed cells up to its own.
   const basis = ({ index }) => JSON.stringify(cells.slice(0, index + 1).map(({ edited, text }) => edited && text));
   const late = (cell) => ended(cell) && cell.basis !== basis(cell);
@@ -170,35 +146,35 @@ export const begin = async (box, base, asked) => {
     "": () => "",
     runs: () => "runs …",
     lost: () => "not finished",
+    gone: () => "not run in this Python",
     stored: (cell) => `as stored${why(cell)}`,
     differs: (cell) => `differs${why(cell)}`,
     raised: ({ error: { ename, evalue, line } }) => `raised ${ename}${line ? ` in line ${line}` : ""}${evalue ? `: ${short(evalue)}` : ""}`,
   };
-  const behind = (cell, what) => ["late", `not ${what} ${cell.basis === GONE ? "in this Python" : "since your change"}`];
+  const behind = (what) => ["late", `not ${what} since your change`];
   // Of an answer, [state, text]; one that is not begun is nothing.
   const verdict = (cell) => {
     const of = cell.state === "raised" ? cell : cells[cell.index + 1];
     if (!cell.edited) return ["", ""];
     if (!ended(of)) return [of.state, words[of.state](of)];
-    if (late(of)) return behind(of, "checked");
-    const proof = () => `Right. Now ${cell.solution ? "compare your proof with the solution" : "read your proof once more"}: ${PROVED}`;
-    if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? proof() : "Right."];
+    if (late(of)) return behind("checked");
+    if (!of.error) return ["right", cell.holder.firstElementChild.textContent.includes("Prove,") ? PROVED : "Right."];
     const { ename, evalue, line, wanted: wish } = of.error;
-    if (wish && of !== cell) return ["raised", `Not yet: ${short(wish)}`];
-    if (["AssertionError", "NotImplementedError"].includes(ename)) return ["raised", `Not yet: ${short(evalue)}`];
+    const said = (of !== cell && wish) || (["AssertionError", "NotImplementedError"].includes(ename) && evalue);
+    if (said) return ["raised", `Not yet: ${short(said)}`];
     if (of === cell) return ["raised", `Not yet: ${ename}${line ? ` in line ${line} of your answer` : ""}: ${short(evalue)}`];
     return ["raised", `Not yet: as the check uses your answer, ${ename}: ${short(evalue)}`];
   };
   const show = (cell) => {
     if (!cell.mark) return;
     const answer = cell.stub === undefined ? cells[cell.index - 1] : cell; // of a check
-    let [state, text] = late(cell) ? behind(cell, "run") : [cell.state, words[cell.state](cell)];
+    let [state, text] = late(cell) ? behind("run") : [cell.state, words[cell.state](cell)];
     if (answer === cell) [state, text] = verdict(cell);
     else if (answer?.edited && answer.stub !== undefined) state = text = ""; // the answer says it
     cell.mark.textContent = text;
     cell.mark.dataset.state = state;
     cell.undo.hidden = !cell.edited;
-    if (cell.offer && (state === "right" || state === "raised")) cell.offer.hidden = false;
+    if (cell.solution && ["right", "raised"].includes(state)) cell.solution.hidden = false;
     if (state === "right" && answer === cell && !cells[cell.index + 1].edited && cell.holder.dataset.answered === undefined) {
       keep(answered, kept(answered).add(cell.exercise));
       cell.holder.dataset.answered = "";
@@ -214,19 +190,12 @@ export const begin = async (box, base, asked) => {
   };
   const showAll = () => {
     for (const cell of cells) show(cell);
-    back.hidden = !cells.some(({ edited }) => edited);
     stop.hidden = !engine;
-    all.textContent = firstStale() > 0 && firstStale() < cells.length ? "Run the rest" : "Run all";
   };
   const summary = () => {
-    const count = (state) => cells.filter((cell) => cell.state === state && !late(cell)).length;
-    const [stored, differ, raised] = [...ENDED].map(count);
+    const stored = cells.filter((cell) => cell.state === "stored" && !late(cell)).length;
     const changed = cells.filter(({ edited }) => edited).length;
-    const rest = cells.length - stored - differ - raised;
-    if (stored === cells.length && !changed) return `All ${stored} cells are as stored, figures included.`;
-    const parts = [[stored, "as stored"], [differ, differ === 1 ? "differs" : "differ"], [raised, "raised"], [rest, "not run"], [changed, "changed by you"]];
-    const said = parts.filter(([number]) => number).map((part) => part.join(" "));
-    return `Of ${cells.length} cells: ${said.join(", ")}.`;
+    return `${stored} of ${cells.length} cells are as stored, ${changed} changed by you.`;
   };
 
   // --- what a cell gives, in the place of what is stored ---
@@ -258,8 +227,7 @@ export const begin = async (box, base, asked) => {
       else if (kind !== "error") result.append(textBox(text, kind === "stderr" ? "stderr" : "stream"));
     }
     if (cell.error) result.append(textBox(String(cell.error.traceback), "stderr"));
-    if (cell.cut) result.append(make("p", "live-note", "It gave more than a page can hold; the rest was dropped."));
-    if (!result.children.length) result.append(make("p", "live-note", "It gives nothing."));
+    if (!result.children.length) result.append(make("p", "", "It gives nothing."));
     const [first] = cell.old;
     if (!first) return void (cell.stub === undefined ? cell.holder.querySelector(".cell_input") : cell.line)?.after(result);
     first.before(result);
@@ -272,7 +240,7 @@ export const begin = async (box, base, asked) => {
   const press = (cell) => {
     if (cell.stub === undefined) run(cell.index);
     else if (cell.edited) run(cell.index + 1, false, cell.index, cell);
-    else say(`Write your answer first${cell.solution ? "; until then the book’s solution runs here" : ""}.`);
+    else say("Write your answer first.");
   };
   // What a changed cell did to Python's modules stays in that Python. So where it is put
   // back, or a cell above it runs again, a fresh one starts.
@@ -297,7 +265,7 @@ export const begin = async (box, base, asked) => {
       end("Python could not start: a file of the site is missing, or the browser is too old.");
     });
     say("Fetching Python …");
-    engine.postMessage({ do: "start", base: base.href, files: about.files, cache });
+    engine.postMessage({ do: "start", base: base.href, files: about.files, cache, code });
   };
   const end = (text) => {
     engine?.terminate();
@@ -307,7 +275,7 @@ export const begin = async (box, base, asked) => {
     if (running) running.state = "lost";
     if (running?.outputs.length) draw(running);
     running = null;
-    for (const cell of cells.filter(ended)) cell.basis = GONE;
+    for (const cell of cells.filter(ended)) cell.state = "gone";
     say(text);
     showAll();
     document.documentElement.dataset.live = "halted";
@@ -319,7 +287,7 @@ export const begin = async (box, base, asked) => {
     ran[index] = due(cells[index]);
     if (ran[index] !== cells[index].text) return next(); // what it said, it says still
     running = cells[index];
-    Object.assign(running, { state: "runs", outputs: [], error: null, cut: false, basis: basis(running), at: running.text });
+    Object.assign(running, { state: "runs", outputs: [], error: null, basis: basis(running), at: running.text });
     clear(running);
     showAll();
     say(`Cell ${index + 1} of ${cells.length} runs …`);
@@ -333,9 +301,10 @@ export const begin = async (box, base, asked) => {
   };
   const hear = {
     progress({ got, of }) {
-      say(`Fetching Python: ${megabytes(got)} of ${megabytes(of)}`);
+      say(`Fetching Python: ${Math.round(got / 1e6)} of ${Math.round(of / 1e6)} MB`);
     },
-    ready() {
+    ready(what) {
+      code = what.code;
       ready = true;
       next();
     },
@@ -343,15 +312,12 @@ export const begin = async (box, base, asked) => {
       running.outputs.push(output);
       if (output.output_type === "error") running.error = output;
     },
-    cut() {
-      running.cut = true;
-    },
     done() {
       const cell = running;
       running = null;
       ran[cell.index] = cell.at;
       const shown = gathered(cell.outputs).map(({ kind, text }) => [kind, text]);
-      const same = !cell.cut && JSON.stringify(shown) === JSON.stringify(cell.stored);
+      const same = JSON.stringify(shown) === JSON.stringify(cell.stored);
       cell.state = cell.error ? "raised" : same ? "stored" : "differs";
       const answer = cells[cell.index - 1]?.stub === undefined ? cell : cells[cell.index - 1];
       const quiet = same || (answer !== cell && answer.edited);
@@ -370,9 +336,8 @@ export const begin = async (box, base, asked) => {
 
   // Who came by the keyboard goes on in the first cell; a finger wants no keyboard to rise.
   box.hidden = true;
-  const areas = cells.flatMap(({ editor }) => editor?.area ?? []).filter((area) => area.checkVisibility?.() ?? true);
   const first = cells.find(({ exercise, editor }) => editor && exercise && exercise === asked);
-  if (byKey && !first) areas.find((area) => box.compareDocumentPosition(area) & Node.DOCUMENT_POSITION_FOLLOWING)?.focus();
+  if (byKey && !first) cells[about.first].editor?.area.focus();
   if (!first) return run(about.first);
   first.editor.area.focus();
   run(first.index - 1, false, 0, first); // Python comes while one writes

@@ -2,10 +2,8 @@
 // finds answers and checks by the names that it knows.
 const lines = (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-const download = (name, href) => {
-  const link = document.createElement("a");
-  Object.assign(link, { href, download: name }).click();
-};
+const download = (name, href) =>
+  Object.assign(document.createElement("a"), { href, download: name }).click();
 
 // `changed`: cells, each with what it was and its text. What was a set-up cell of its own is
 // part of the notebook's first, and the `values` in it, below their mark, stand in the second.

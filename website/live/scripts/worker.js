@@ -1,22 +1,22 @@
 // The engine: Python in a worker. The only place that knows WebAssembly and where files
-// are. The page talks to it in eight messages, which another engine must understand, too:
+// are. The page talks to it in seven messages, which another engine must understand, too:
 //
-//   to the engine      start {base, files, cache}       fetch Python and prepare it
+//   to the engine      start {base, files, cache, code} fetch Python and prepare it
 //                      run {index, source, needs}       run a cell, with these packages
 //   from the engine    progress {got, of}               bytes
-//                      ready                            cells can run
+//                      ready {code}                     cells can run; the next starts with this code
 //                      output {output}                  as a notebook stores it
-//                      cut                              the cell gave more than MOST
 //                      done                             the cell has ended
 //                      broken {text}                    this Python is lost
 //
 // What a cell gives comes from website/live/inside.py, an output a line.
-import { ConsoleStdout, Directory, File, PreopenDirectory, WASI } from "../engine/wasi/index.js";
+import { ConsoleStdout, Directory, File, PreopenDirectory, WASI } from "../engine/package/dist/index.js";
 
 const LIBRARY = "python315.zip";
 const FOLDER = "/usr/local/lib";
 const INSIDE = "__import__('website.live.inside', fromlist=['inside'])";
 const MOST = 5_000_000; // bytes; the book's largest cell gives 90,000
+const LOST = { output_type: "error", ename: "MemoryError", evalue: "it gave more than a page can hold; the rest is lost", traceback: "" };
 const packs = new Directory([]);
 const errors = [];
 let engine;
@@ -59,27 +59,23 @@ const fetchAll = async (names) => {
 };
 
 const file = async (answer) => new File(new Uint8Array(await answer.arrayBuffer()), { readonly: true });
+const compile = (answer) => WebAssembly.compileStreaming(new Response(answer.body, { headers: { "Content-Type": "application/wasm" } }));
 
 // Only one engine is kept; a browser may also refuse to keep any.
 const open = async (name) => {
-  try {
-    for (const key of await caches.keys()) {
-      if (key.startsWith("live-") && key !== name) await caches.delete(key);
-    }
-    store = await caches.open(name);
-  } catch {
-    store = null;
-  }
+  const others = (await caches.keys()).filter((key) => key.startsWith("live-") && key !== name);
+  for (const key of others) await caches.delete(key);
+  return caches.open(name);
 };
 
-// What Python writes, up to MOST bytes a cell: each line is an output.
+// What Python writes: each line is an output, and more than MOST bytes of a cell an error.
 const decoder = new TextDecoder();
 let rest = "";
 const write = (data) => {
   const fits = left > 0;
   left -= data.length;
   if (left <= 0) rest = "";
-  if (fits && left <= 0) send("cut");
+  if (fits && left <= 0) send("output", { output: LOST });
   if (left <= 0) return;
   const found = (rest + decoder.decode(data, { stream: true })).split("\n");
   rest = found.pop();
@@ -107,15 +103,14 @@ const say = (source) => {
 const ask = (request) => say(`${INSIDE}.handle(${JSON.stringify(JSON.stringify(request))})`);
 
 const does = {
-  async start({ base, files: all, cache }) {
+  async start({ base, files: all, cache, code: known }) {
     files = all;
     for (const each of Object.values(files)) each.url = new URL(each.name, base).href;
-    await open(cache);
-    const [python, library, drawing, book] = await fetchAll(["python", "library", "drawing", "book"]);
-    const answer = new Response(python.body, { headers: { "Content-Type": "application/wasm" } });
-    const compiled = WebAssembly.compileStreaming(answer);
-    compiled.catch(() => {}); // heard below
-    const live = [["packs", packs], ["book.zip", await file(book)], ["drawing.zip", await file(drawing)]];
+    store = await open(cache).catch(() => null);
+    const answers = await fetchAll(["library", "drawing", "book", ...(known ? [] : ["python"])]);
+    const compiled = known ?? compile(answers.pop());
+    const [library, drawing, book, code] = await Promise.all([...answers.map(file), compiled]);
+    const live = [["packs", packs], ["book.zip", book], ["drawing.zip", drawing]];
     const root = [["home", new Directory([])], ["tmp", new Directory([])], ["live", new Directory(live)]];
     const wasi = new WASI(
       ["python"],
@@ -125,7 +120,7 @@ const does = {
         new ConsoleStdout(write),
         new ConsoleStdout((data) => errors.push(new TextDecoder().decode(data))),
         new PreopenDirectory("/", root),
-        new PreopenDirectory(FOLDER, [[LIBRARY, await file(library)]]),
+        new PreopenDirectory(FOLDER, [[LIBRARY, library]]),
         new PreopenDirectory(`${FOLDER}/${LIBRARY}/matplotlib/mpl-data`, []),
       ],
       { debug: false },
@@ -136,12 +131,12 @@ const does = {
     }
     imports.path_filestat_set_times = imports.fd_filestat_set_times = () => 0;
     const host = { call: () => -1 };
-    const instance = await WebAssembly.instantiate(await compiled, { wasi_snapshot_preview1: imports, host });
+    const instance = await WebAssembly.instantiate(code, { wasi_snapshot_preview1: imports, host });
     wasi.initialize(instance);
     engine = instance.exports;
     say("__import__('sys').path.insert(0, '/live/book.zip')");
     ask({ do: "start" });
-    send("ready");
+    send("ready", { code });
   },
 
   // A package that cannot be had fails where the cell imports it.
