@@ -10,7 +10,7 @@ is struck out. ``claims.js`` filters it; without script all of it is there.
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import NamedTuple
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -26,39 +26,41 @@ PLACEHOLDER = "{{ claims }}"
 UNTRACED = "Heard often, not traced"  # a group of its own, the last
 
 
-SHAPES = {  # a disc with a tick, a half disc, a square with a cross, a broken ring
-    "true": ("yes", '<circle cx="8" cy="8" r="7.5"/><path d="M4.5 8.2 7 10.7l4.5-5"/>'),
-    "true if": (
-        "part",
-        '<circle cx="8" cy="8" r="7"/><path d="M8 1v14a7 7 0 0 1 0-14"/>',
-    ),
-    "not as stated": ("no", '<path d="M1 1h14v14H1z"/><path d="m5 5 6 6m0-6-6 6"/>'),
-    "open": ("open", '<circle cx="8" cy="8" r="6.5"/>'),
+class Badge(NamedTuple):
+    """How one of the four verdicts is shown: its class, its name, its shape."""
+
+    colour: str
+    name: str
+    shape: str
+
+    @property
+    def drawing(self) -> str:
+        """The shape, for an element that says the name."""
+        return f'<svg viewBox="0 0 16 16" aria-hidden="true">{self.shape}</svg>'
+
+
+TICK = '<circle cx="8" cy="8" r="7.5"/><path d="M4.5 8.2 7 10.7l4.5-5"/>'
+HALF = '<circle cx="8" cy="8" r="7"/><path d="M8 1v14a7 7 0 0 1 0-14"/>'
+CROSS = '<path d="M1 1h14v14H1z"/><path d="m5 5 6 6m0-6-6 6"/>'
+BADGES = {
+    "true": Badge("yes", "True", TICK),
+    "true if": Badge("part", "True, if", HALF),
+    "not as stated": Badge("no", "Not as stated", CROSS),
+    "open": Badge("open", "Open", '<circle cx="8" cy="8" r="6.5"/>'),
 }
 
 
 def kind(verdict: str) -> str:
     """Which of the four verdicts it is: one may go on with its condition."""
-    return next(name for name in reversed(list(SHAPES)) if verdict.startswith(name))
-
-
-def named(kind: str) -> str:
-    """One of the four verdicts, as a label has it."""
-    return "True, if" if kind == "true if" else capital(kind)
-
-
-def drawing(verdict: str) -> str:
-    """The verdict's shape."""
-    shape = SHAPES[kind(verdict)][1]
-    return f'<svg viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
+    return next(name for name in reversed(BADGES) if verdict.startswith(name))
 
 
 def mark(verdict: str) -> str:
     """The shape alone, before a sentence that is proofread."""
-    colour, words = SHAPES[kind(verdict)][0], named(kind(verdict))
+    badge = BADGES[kind(verdict)]
     return (
-        f'<span class="badge {colour}" role="img" aria-label="{words}:">'
-        f"{drawing(verdict)}</span> "
+        f'<span class="badge {badge.colour}" role="img" aria-label="{badge.name}:">'
+        f"{badge.drawing}</span> "
     )
 
 
@@ -115,10 +117,10 @@ def filters(claims: Mapping[str, Claim]) -> str:
     """What ``claims.js`` brings to life; a page without script does not show it."""
     count = Counter(kind(claim.verdict) for claim in claims.values())
     buttons = [
-        f'<button type="button" value="{colour}" aria-pressed="false">'
-        f'<span class="badge {colour}">{drawing(name)}</span>'
-        f"{named(name)} <b>{count[name]}</b></button>"
-        for name, (colour, _) in SHAPES.items()
+        f'<button type="button" value="{badge.colour}" aria-pressed="false">'
+        f'<span class="badge {badge.colour}">{badge.drawing}</span>'
+        f"{badge.name} <b>{count[name]}</b></button>"
+        for name, badge in BADGES.items()
         if count[name]
     ]
     lines = f"""\
@@ -144,7 +146,7 @@ def _entry(claim: Claim) -> str:
     }
     return (
         f"(ledger-{claim.id})=\n"
-        f"::::{{div}} claim-entry {SHAPES[kind(claim.verdict)][0]}\n"
+        f"::::{{div}} claim-entry {BADGES[kind(claim.verdict)].colour}\n"
         f"<details><summary>\n\n"
         f"{mark(claim.verdict)}{proofread(claim)}\n\n"
         f"</summary>\n\n"
@@ -220,19 +222,10 @@ class ClaimAnchors(SphinxTransform):
             refdoc=self.env.docname,
         )
         quoted = nodes.Text(f"People say: “{claim.claim}” ")
-        shape = nodes.raw("", f"{drawing(claim.verdict)} ", format="html")
-        colour = SHAPES[kind(claim.verdict)][0]
-        verdict = nodes.inline("", "", shape, link, classes=["badge", colour])
+        badge = BADGES[kind(claim.verdict)]
+        shape = nodes.raw("", f"{badge.drawing} ", format="html")
+        verdict = nodes.inline("", "", shape, link, classes=["badge", badge.colour])
         return nodes.paragraph("", "", quoted, verdict, classes=["claim"])
-
-
-def add_filter(
-    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
-) -> None:
-    """Load the filter where there is a list."""
-    if "claim-entry" in context.get("body", ""):
-        app.add_js_file("filter.js", loading_method="defer")
-        app.add_js_file("claims.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> None:
@@ -240,4 +233,3 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", insert_ledger)
     app.add_directive("claims", Cards)
     app.add_transform(ClaimAnchors)
-    app.connect("html-page-context", add_filter)

@@ -176,4 +176,4 @@ def setup(app: Sphinx) -> None:
     app.add_transform(UniqueIds)
     app.add_transform(Remarks)
     app.add_post_transform(Folds)
-    app.add_js_file("folds.js", loading_method="defer")
+    app.add_js_file("folds.js")

@@ -12,13 +12,11 @@ FORM = (
 
 
 def add_filter(
-    app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
+    _app: Sphinx, pagename: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Put it below the first paragraph."""
     if pagename == PAGE:
         context["body"] = context["body"].replace("</p>", f"</p>\n{FORM}", 1)
-        app.add_js_file("filter.js", loading_method="defer")
-        app.add_js_file("glossary.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> None:

@@ -16,6 +16,17 @@ from website.katex_math import COLOURS
 
 STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
+LOADS = {  # a page that has the one loads the others
+    'class="claim-entry': ("filter.js", "claims.js"),
+    'class="word-filter': ("filter.js", "glossary.js"),
+    'class="panel"': (
+        "drawings.js",
+        "ten_drawings.js",
+        "drawing.css",
+        "ten_drawings.css",
+    ),
+    '<div class="pe-explorer" data-drawing="bench"': ("bench.js", "bench.css"),
+}
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
 # What no rule names: half of all elements, if they stayed.
@@ -46,6 +57,7 @@ def tell_the_page(
     context["author"] = app.config.author
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
     styled = CODE.sub(as_styled, context.get("body", ""))
+    context["drawn"] = 'class="panel"' in styled  # such a page has no rail
     context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
 
 
@@ -92,9 +104,13 @@ def unbroken(body: str) -> str:
 
 
 def choose_files(
-    _app: Sphinx, _page: str, _: str, context: dict[str, Any], *_rest: Any
+    app: Sphinx, _page: str, _: str, context: dict[str, Any], *_rest: Any
 ) -> None:
     """Load what the page uses, and run its scripts after its first paint."""
+    for mark, names in LOADS.items():
+        for name in names if mark in context.get("body", "") else ():
+            add = app.add_css_file if name.endswith(".css") else app.add_js_file
+            add(name)
     context["css_files"][:] = [
         file for file in context["css_files"] if _named(file).endswith(STYLES)
     ]

@@ -91,6 +91,12 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
     Other words for a section that is not there raise ValueError.
     """
     found: list[dict[str, Any]] = []
+
+    def add(path: str, page: str, heading: str, text: str, **more: Any) -> None:
+        rest = {"about": "", "asked": [], "code": "", **more}
+        entry = {"id": len(found), "path": path, "page": page, "heading": heading}
+        found.append({**entry, "text": text, **rest})
+
     book, others = manuscript.read(), asked()
     for name in sorted(env.found_docs):
         doctree = env.get_doctree(name)
@@ -99,41 +105,26 @@ def entries(env: BuildEnvironment) -> list[dict[str, Any]]:
             if not isinstance(section.parent, nodes.section | nodes.document):
                 continue  # inside an exercise
             top = section.parent is doctree
-            heading = section.next_node(nodes.title).astext()
-            about = book.pages[name].description if top else ""
             text = " ".join(" ".join(map(words, own(section))).split())
             if not (text or top):
                 continue  # a heading above others
             path = f"{name}.html" + ("" if top else f"#{section['ids'][0]}")
-            found.append(
-                {
-                    "id": len(found),
-                    "path": path,
-                    "page": page,
-                    "heading": heading,
-                    "about": about,
-                    "asked": others.pop(path, []),
-                    "text": text,
-                    "code": " ".join(map(code, own(section))),
-                }
+            add(
+                path,
+                page,
+                section.next_node(nodes.title).astext(),
+                text,
+                about=book.pages[name].description if top else "",
+                asked=others.pop(path, []),
+                code=" ".join(map(code, own(section))),
             )
     if others:
         raise ValueError(f"book/asked.yml names no section: {', '.join(others)}")
     for cited in env.domaindata["cite"]["citations"]:
         who, year, _ = sources.authors(cited.key)
         title = str(Text.from_latex(cited.entry.fields["title"]))
-        found.append(
-            {
-                "id": len(found),
-                "path": f"{SOURCES}.html#{cited.citation_id}",
-                "page": book.short[SOURCES],
-                "heading": title,
-                "about": "",
-                "asked": [],
-                "text": f"{who} {year}.",
-                "code": "",
-            }
-        )
+        path = f"{SOURCES}.html#{cited.citation_id}"
+        add(path, book.short[SOURCES], title, f"{who} {year}.")
     return found
 
 

@@ -6,7 +6,7 @@ printed, and one script for all makes it live. They are drawings that chapters u
 """
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -48,21 +48,6 @@ class Panel(SphinxDirective):
         return [nodes.raw("", panel(self.arguments[0]), format="html")]
 
 
-def add_files(
-    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
-) -> None:
-    """Load script and style where there is a drawing; a page of them has no rail."""
-    context["drawn"] = 'class="panel"' in context.get("body", "")
-    if context["drawn"]:
-        app.add_js_file("drawings.js", loading_method="defer")
-        app.add_js_file("ten_drawings.js", loading_method="defer")
-        app.add_css_file("drawing.css")
-        app.add_css_file("ten_drawings.css")
-    if ' data-drawing="bench"' in context.get("body", ""):  # an element, not its style
-        app.add_js_file("bench.js", loading_method="defer")
-        app.add_css_file("bench.css")
-
-
 def write_files(app: Sphinx) -> None:
     """What makes the drawings live, and their style."""
     folder = Path(app.outdir, "_static")
@@ -76,4 +61,3 @@ def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("builder-inited", write_files)
     app.add_directive("panel", Panel)
-    app.connect("html-page-context", add_files)

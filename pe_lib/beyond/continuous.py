@@ -24,9 +24,11 @@ def time_embedding(
 
     .. math::
 
-       (\sin\omega_0 t, \ldots, \sin\omega_{K-1} t,\;
-       \cos\omega_0 t, \ldots, \cos\omega_{K-1} t), \qquad
-       \omega_j = b^{-j/(K - \text{shift})}
+       \begin{aligned}
+       (&\sin\omega_0 t, \ldots, \sin\omega_{K-1} t, \\
+       &\cos\omega_0 t, \ldots, \cos\omega_{K-1} t), \\
+       &\omega_j = b^{-j/(K - \text{shift})}
+       \end{aligned}
 
     with K = d / 2. Shift 1 and sines first is the program of Ho et al. (2020), which
     has it from tensor2tensor; shift 0 and cosines first is that of Dhariwal and Nichol
@@ -92,8 +94,10 @@ def nerf(points: ArrayLike, octaves: int, *, pi: bool = True) -> NDArray[np.floa
 
     .. math::
 
-       \gamma(p) = (\sin 2^0\pi p, \cos 2^0\pi p, \ldots,
-       \sin 2^{L-1}\pi p, \cos 2^{L-1}\pi p)
+       \begin{aligned}
+       \gamma(p) = (&\sin 2^0\pi p, \cos 2^0\pi p, \ldots, \\
+       &\sin 2^{L-1}\pi p, \cos 2^{L-1}\pi p)
+       \end{aligned}
 
     for each coordinate p in turn. Mildenhall et al. (2020), equation 4; they have
     L = 10 for places within [-1, 1] and L = 4 for directions. Their program has no

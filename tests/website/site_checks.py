@@ -1,21 +1,21 @@
-"""What must hold for the built site. Each check returns the faults that it finds.
+"""What must hold for the built site: rules that return the faults they find.
 
-Checks that read files take a :class:`Site`; checks that need a browser take a
-:class:`Visit`, a page opened as a new reader's browser opens it. None of them
-depends on another having run, and each leaves the page as it found it, except
-that folded answers stay open and the keyboard's focus moves.
+Rules about files take a :class:`Site`; rules about a page take a :class:`Visit`, a
+page opened as a new reader's browser opens it; most are in ``in_page/rules.js``. None
+depends on another having run, and each leaves the page as it found it, except that
+folded answers stay open and the keyboard's focus moves.
 """
 
 import gzip
+import html
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -31,7 +31,6 @@ WHOLE_SITE = 40_000 * KB
 ENGINE = "_static/live/engine"
 """Python for those who ask for it: not part of what a page weighs."""
 LAYOUT_SHIFT = 0.02
-SHORTEST_ALT = 40
 TARGET = 44  # px, for a finger
 WIDE, PHONE, NARROW = 1280, 390, 320
 HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
@@ -60,39 +59,27 @@ class Site:
         """The file behind a local address."""
         return self.folder / unquote(urlsplit(url).path).lstrip("/")
 
+    def text(self, name: str) -> str:
+        """What a page is made of."""
+        return self.path(self.url(name)).read_text(encoding="utf-8")
+
     def built(self) -> list[str]:
         """The pages that are there, without those that only lead elsewhere."""
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*.html"))
-        names = {path.with_suffix("").as_posix() for path in found}
-        return sorted(
-            name for name in names - {"index"} if not name.startswith("_static/")
-        )
+        names = {path.with_suffix("").as_posix() for path in found} - {"index"}
+        return sorted(name for name in names if not name.startswith("_static/"))
 
 
-class _Parser(HTMLParser):
-    """Collects the ids of a page and what it refers to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.references: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if value is None:
-                continue
-            if name == "id" or (name == "name" and tag == "a"):
-                self.ids.append(value)
-            elif name == "src" or (name == "href" and tag in ("a", "area", "link")):
-                self.references.append(value)
+def attributes(path: Path, some: str) -> list[str]:
+    """The values of some attributes of a page."""
+    text = path.read_text(encoding="utf-8")
+    return [html.unescape(x) for x in re.findall(rf'\s(?:{some})="([^"]*)"', text)]
 
 
 @cache
-def parse(path: Path) -> _Parser:
-    """The ids and references of a page."""
-    parser = _Parser()
-    parser.feed(path.read_text(encoding="utf-8"))
-    return parser
+def ids(path: Path) -> set[str]:
+    """Where one can be led on a page: to an anchor, or to its start."""
+    return {"", *attributes(path, "id")}
 
 
 @cache
@@ -101,50 +88,37 @@ def compressed(path: Path) -> int:
     return len(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
 
 
-def broken_links(site: Site, name: str) -> list[str]:
+def broken_links(site: Site, name: str) -> Iterator[str]:
     """Local references of a page to a file or an anchor that is not there."""
-    faults = []
     here = site.url(name)
-    for reference in sorted(set(parse(site.path(here)).references)):
+    for reference in sorted(set(attributes(site.path(here), "src|href"))):
         target, fragment = urldefrag(urljoin(here, reference))
-        scheme = urlsplit(target).scheme
         if not target.startswith(site.address):
-            if scheme not in ("https", "mailto", "data"):
-                faults.append(f"{reference} is neither local nor https")
+            if urlsplit(target).scheme not in ("https", "mailto", "data"):
+                yield f"{reference} is neither local nor https"
             continue
         path = site.path(target)
         if path.is_dir():
             path /= "index.html"
         if not path.is_file():
-            faults.append(f"{reference}: no such file")
-        elif (
-            fragment
-            and path.suffix == ".html"
-            and unquote(fragment) not in parse(path).ids
-        ):
-            faults.append(f"{reference}: no such anchor")
-    return faults
+            yield f"{reference}: no such file"
+        elif path.suffix == ".html" and unquote(fragment) not in ids(path):
+            yield f"{reference}: no such anchor"
 
 
 def repeated_ids(site: Site, name: str) -> list[str]:
     """Anchors that a page has twice, so that a link to them is ambiguous."""
-    ids = parse(site.path(site.url(name))).ids
-    return sorted({each for each in ids if ids.count(each) > 1})
+    count = Counter(attributes(site.path(site.url(name)), "id"))
+    return [each for each, times in count.items() if times > 1]
 
 
 def site_weight(site: Site) -> list[str]:
     """Debugging files, and whether the whole is too large."""
     every = [path for path in site.folder.rglob("*") if path.is_file()]
-    maps = [
-        str(path.relative_to(site.folder)) for path in every if path.suffix == ".map"
-    ]
-    size = sum(
-        path.stat().st_size
-        for path in every
-        if site.folder / ENGINE not in path.parents
-    )
+    counted = [path for path in every if site.folder / ENGINE not in path.parents]
+    size = sum(path.stat().st_size for path in counted)
     heavy = [f"the site has {size / KB / KB:.1f} MB"] if size > WHOLE_SITE else []
-    return maps + heavy
+    return [path.name for path in every if path.suffix == ".map"] + heavy
 
 
 # Pages in a browser
@@ -152,7 +126,7 @@ def site_weight(site: Site) -> list[str]:
 
 @cache
 def script(name: str) -> str:
-    """What a check runs in the page: a file of the folder ``in_page``."""
+    """What runs in the page: a file of the folder ``in_page``."""
     return (IN_PAGE / f"{name}.js").read_text(encoding="utf-8")
 
 
@@ -168,7 +142,8 @@ class Visit:
     shifts: list[tuple[float, str]] = field(default_factory=list)
 
 
-Check = Callable[[Visit], list[str]]
+Rule = str | Callable[[Visit], list[str]]
+"""A function, or the name of one in ``in_page/rules.js``."""
 Opener = Callable[..., Visit]
 Alone = Callable[..., Any]  # returns a page
 
@@ -238,6 +213,17 @@ def wait_until(
         page.wait_for_timeout(50)
 
 
+def faults(seen: Visit, *rules: Rule) -> list[str]:
+    """What some rules find, each with its name and the width of the window."""
+    named = [rule for rule in rules if isinstance(rule, str)]
+    found = seen.page.evaluate(script("rules"), named) if named else []
+    width = seen.page.viewport_size["width"]
+    for rule in rules:
+        if not isinstance(rule, str):
+            found += [f"{rule.__name__}, {width} px: {fault}" for fault in rule(seen)]
+    return found
+
+
 def unfold(page: Any) -> None:
     """Open every folded answer."""
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -277,133 +263,37 @@ def layout_shift(seen: Visit) -> list[str]:
     middle = sorted(times, key=_total)[len(times) // 2]
     if _total(middle) <= LAYOUT_SHIFT:
         return []
-    return [f"layout shift {_total(middle):.3f}, most of it: {max(middle)[1][:100]}"]
+    return [f"{_total(middle):.3f}, most of it: {max(middle)[1][:100]}"]
 
 
 def _total(shifts: list[tuple[float, str]]) -> float:
     return sum(value for value, _ in shifts)
 
 
-def first_load(seen: Visit, most: int = FIRST_LOAD) -> list[str]:
+def first_load(seen: Visit) -> list[str]:
     """Whether a page weighs too much for somebody who comes for the first time."""
     local = {url for url in seen.requests if url.startswith(seen.site.address)}
-    files = {path for path in map(seen.site.path, local) if path.is_file()}
-    sizes = {path.name: compressed(path) for path in files}
-    total = sum(sizes.values())
-    if total <= most:
-        return []
-    largest = sorted(sizes, key=lambda name: -sizes[name])[:5]
-    listed = ", ".join(f"{name} {sizes[name] / KB:.0f}" for name in largest)
-    return [f"first load {total / KB:.0f} KB: {listed} ..."]
+    paths = {path for path in map(seen.site.path, local) if path.is_file()}
+    sizes = sorted(((compressed(path), path.name) for path in paths), reverse=True)
+    total = sum(size for size, _ in sizes)
+    return [f"{total}: {sizes[:5]}"] if total > FIRST_LOAD else []
 
 
-def _asks(name: str, *given: Any) -> Check:
-    """A check that is a file of ``in_page``; it returns the faults."""
-
-    def check(seen: Visit) -> list[str]:
-        return seen.page.evaluate(script(name), *given)
-
-    check.__name__ = name
-    return check
-
-
-blocking_scripts = _asks("blocking_scripts")
-"""Scripts that hold up the first paint, by the browser's own account."""
-mathematics = _asks("mathematics")
-"""Formulas that are not drawn."""
-alt_texts = _asks("alt_texts", SHORTEST_ALT)
-"""Pictures that say nothing, or too little, to somebody who cannot see them."""
-frame = _asks("frame", TARGET)
-"""Controls of the bar and of the path that a finger misses."""
-out_of_cards = _asks("out_of_cards")
-"""What sticks out of an explorer's card."""
-bench = _asks("bench")
-"""Where the bench of a page of the path is not in sight."""
-
-
-def overflow(seen: Visit) -> list[str]:
-    """What stands out on the right, and cannot be scrolled to in a box of its own."""
-    unfold(seen.page)
-    return seen.page.evaluate(script("overflow"))
-
-
-# How much of a page's first picture is seen at once: its share in so many screens.
-SCREENS = {WIDE: (800, 1), PHONE: (844, 2)}
-NEARLY_WHOLE = 0.85
-
-
-def picture_first(seen: Visit) -> list[str]:
-    """A first picture that begins too far down, or none."""
-    seen.page.evaluate(script("book_fonts"))
-    place = seen.page.evaluate(script("first_picture"))
-    if place is None:
-        return ["no picture"]
-    top, bottom = place
-    height, screens = SCREENS[seen.page.viewport_size["width"]]
-    share = max(0.0, (min(bottom, screens * height) - top) / (bottom - top))
-    if share >= NEARLY_WHOLE:
-        return []
-    return [f"{share:.0%} of the first picture in {screens} of {height} px"]
-
-
-def quarters(seen: Visit) -> list[str]:
-    """Figures less than a fifth of the main text as one finds it, or too much code."""
-    seen.page.evaluate(script("book_fonts"))
-    figures, code = seen.page.evaluate(script("quarters"))
-    faults = [f"figures are {figures:.1%} of the main text"] if figures < 0.2 else []
-    return faults + ([f"code is {code:.1%} of it"] if code > 0.25 else [])
-
-
-def headings(seen: Visit) -> list[str]:
-    """One first heading, and no level left out on the way down."""
-    found = seen.page.evaluate(script("headings"))
-    first = [text for level, text in found if level == 1]
-    faults = [] if len(first) == 1 else [f"{len(first)} first headings: {first}"]
-    for (above, _), (level, text) in pairwise(found):
-        if level > above + 1:
-            faults.append(f"h{level} after h{above}: {text}")
-    return faults
-
-
-def heading_sizes(seen: Visit) -> list[str]:
-    """A heading of a lower level that is as large as one above it."""
-    sizes = seen.page.evaluate(script("heading_sizes"))
-    return [
-        f"h{above} has at least {low:g} px, h{below} up to {high:g}"
-        for (above, low, _), (below, _, high) in pairwise(sizes)
-        if low <= high
-    ]
-
-
-def description(seen: Visit) -> list[str]:
-    """A title and a description, in words."""
-    every = """[document.title, [...document.querySelectorAll(
-        "meta[name=description]")].map((e) => e.content)]"""
-    title, texts = seen.page.evaluate(every)
-    faults = [] if title.strip() else ["no title"]
-    if len(texts) != 1 or len(texts[0]) < 20:
-        faults.append(f"description: {texts}")
-    return faults + [
-        f"TeX in {text!r}" for text in (title, *texts) if re.search(r"[\\$]", text)
-    ]
+def printing(seen: Visit) -> list[str]:
+    """What paper has no use for; and whether the text is still there."""
+    seen.page.emulate_media(media="print")
+    found = faults(seen, "printing")
+    seen.page.emulate_media(media="screen")
+    return found
 
 
 def dead_without_script(page: Any) -> list[str]:
     """Controls that a page has then, and drawings that stand still without a word."""
     dead = page.locator("button:visible, input:visible").count()
     said = "runs no scripts" in page.locator("main").inner_text()
-    faults = [f"{dead} controls"] if dead else []
+    found = [f"{dead} controls"] if dead else []
     is_wrong = said != bool(page.locator(".pe-explorer").count())
-    return faults + ["drawings that stand still"] * is_wrong
-
-
-def printing(seen: Visit) -> list[str]:
-    """What paper has no use for; and whether the text is still there."""
-    seen.page.emulate_media(media="print")
-    unwanted = ".bar, .path-progress, .rail, .contents, .skip, .copybtn, .onward, .foot"
-    faults = seen.page.evaluate(script("printing"), unwanted)
-    seen.page.emulate_media(media="screen")
-    return faults
+    return found + ["drawings that stand still"] * is_wrong
 
 
 @cache
@@ -413,13 +303,9 @@ def axe() -> str:
     return carrier.read_text(encoding="utf-8")
 
 
-def set_mode(page: Any, mode: str) -> None:
-    """Light or dark, as the switch in the bar sets it."""
-    page.emulate_media(color_scheme=mode)
-    page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
-
-
-def accessibility(seen: Visit, *, every_letter: bool = False) -> list[str]:
+def accessibility(
+    seen: Visit, within: str = "html", *, every_letter: bool = False
+) -> list[str]:
     """What axe-core finds, folded answers included, in light and in dark.
 
     The colours of letters once for each way in which they are set, or of every letter.
@@ -429,12 +315,19 @@ def accessibility(seen: Visit, *, every_letter: bool = False) -> list[str]:
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
     was = page.evaluate("document.documentElement.dataset.theme")
-    faults = []
+    found = []
     for mode in ("light", "dark"):  # a mode changes colours alone
         set_mode(page, mode)
-        faults += page.evaluate(script("run_axe"), [mode == "dark", every_letter])
+        asked = [within, mode == "dark", every_letter]
+        found += page.evaluate(script("run_axe"), asked)
     set_mode(page, was)
-    return faults
+    return found
+
+
+def set_mode(page: Any, mode: str) -> None:
+    """Light or dark, as the switch in the bar sets it."""
+    page.emulate_media(color_scheme=mode)
+    page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
 
 
 def every_letter(seen: Visit) -> list[str]:
@@ -448,20 +341,18 @@ def keyboard(seen: Visit) -> list[str]:
     The first stop leads past the navigation.
     """
     page = seen.page
-    count = page.evaluate(script("prepare_walk"))
-    faults = []
-    for number in range(2 * count + 20):
+    found = []
+    for number in range(2 * page.evaluate(script("walk")) + 20):
         page.keyboard.press("Tab")
-        what, where = page.evaluate(script("step"))
+        what, where = page.evaluate("stepped()")
         if number == 0 and 'class="skip" href="#text"' not in where:
-            faults.append(f"the first stop is {where}")
+            found.append(f"the first stop is {where}")
         if what == "end":
             break
-        if what == "again":
-            faults.append(f"trapped: {where}")
-            break
         if what:
-            faults.append(f"{what}: {where}")
+            found.append(f"{what}: {where}")
+        if what == "trapped":
+            break
     else:
-        faults.append("the walk does not end")
-    return faults + page.evaluate(script("unreached"))
+        found.append("the walk does not end")
+    return found + page.evaluate("unreached()")

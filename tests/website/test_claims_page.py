@@ -1,5 +1,6 @@
 """The list of claims and the landing page: whole without script, filtered with it."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -8,18 +9,19 @@ import pytest
 
 import manuscript
 from tests.website import site_checks as checks
-from tests.website.site_checks import Alone, Opener
+from tests.website.site_checks import Alone, Opener, Site
 from website import claims
 
 LEDGER = "book/reference/claims"
 BOOK = manuscript.read()
 FIRST = next(iter(BOOK.claims.values()))
 WORDS = {"yes": "True", "part": "True, if", "no": "Not as stated", "open": "Open"}
+VERDICTS = ("true", "true if it is even", "not as stated: it is odd", "open")
 
 
 def colour(verdict: str) -> str:
     """The class of a verdict's badge."""
-    return claims.SHAPES[claims.kind(verdict)][0]
+    return claims.BADGES[claims.kind(verdict)].colour
 
 
 @pytest.fixture
@@ -30,11 +32,10 @@ def page(at: Opener) -> Any:
 
 def test_each_verdict_has_its_shape() -> None:
     """And says its name to whoever does not see it."""
-    verdicts = ("true", "true if it is even", "not as stated: it is odd", "open")
-    marks = [claims.mark(verdict) for verdict in verdicts]
-    assert len({mark.partition("<svg")[2] for mark in marks}) == len(claims.SHAPES)
-    for mark, words in zip(marks, WORDS.values(), strict=True):
-        assert f'aria-label="{words}:"' in mark
+    marks = [claims.mark(verdict) for verdict in VERDICTS]
+    assert len({mark.partition("<svg")[2] for mark in marks}) == len(VERDICTS)
+    for mark, (shape, words) in zip(marks, WORDS.items(), strict=True):
+        assert f'class="badge {shape}" role="img" aria-label="{words}:"' in mark
 
 
 def test_without_script_all_claims_are_there(alone: Alone) -> None:
@@ -72,12 +73,19 @@ def test_buttons_count_what_they_show(page: Any) -> None:
     assert entries.count() == len(BOOK.claims)
     assert page.locator(".claim-filter [type=reset]").is_hidden()
     assert page.input_value(".claim-filter input") == ""
+    # A link to a claim that the filter hides shows it.
+    page.locator(".claim-filter button[value='no']").click()
+    hidden = next(c for c in BOOK.claims.values() if colour(c.verdict) == "part")
+    page.evaluate("id => location.hash = id", f"ledger-{hidden.id}")
+    page.locator(".claim-filter [type=reset]").wait_for(state="hidden")
+    assert page.locator(".claim-entry:visible").count() == len(BOOK.claims)
 
 
 def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
     """In any order, in the sentence or its reason; a topic without any is gone, too.
 
-    The filter leaves room for what it finds: the first is in sight on a phone.
+    The filter leaves room for what it finds: the first is in sight on a phone. A word
+    that no claim has is taken for its nearest, and said so; if it has none, all stay.
     """
     shown = page.locator(".claim-entry:visible")
     page.fill(".claim-filter input", "table learned")
@@ -89,10 +97,6 @@ def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
     headings = page.locator("section > section:has(.claim-entry) > h2:visible")
     assert 0 < headings.count() < len({c.question for c in BOOK.claims.values()})
     assert shown.first.bounding_box()["y"] < 844 - 100  # two lines and a half
-
-
-def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
-    """And said so; of one that has none no claim is hidden."""
     output = page.locator(".claim-filter output")
     page.fill(".claim-filter input", "positonal")
     output.filter(has_text="“positonal” taken for “position").wait_for()
@@ -102,48 +106,38 @@ def test_a_word_that_no_claim_has_is_taken_for_its_nearest(page: Any) -> None:
     assert page.locator(".claim-entry:visible").count() == len(BOOK.claims)
 
 
-def test_an_address_shows_its_claim_in_spite_of_the_filter(page: Any) -> None:
-    """A link to a claim that the filter hides shows it."""
-    page.locator(".claim-filter button[value='no']").click()
-    hidden = next(c for c in BOOK.claims.values() if colour(c.verdict) == "part")
-    page.evaluate("id => location.hash = id", f"ledger-{hidden.id}")
-    checks.wait_until(
-        page,
-        "count => document.querySelectorAll('.claim-entry:not([hidden])').length"
-        " === count",
-        len(BOOK.claims),
-    )
-
-
-def test_the_landing_page_has_three_cards(at: Opener) -> None:
-    """Each leads to its claim in the list."""
-    page = at("book/index").page
-    assert page.locator(".claim-card .badge").count() == 3
-    page.locator(".claim-card a").first.click()
-    page.wait_for_url(f"**/{LEDGER}.html#ledger-*")
+def test_the_landing_page_has_three_cards(site: Site) -> None:
+    """Each with its verdict, and leads to its claim in the list."""
+    cards = site.text("book/index").split('<article class="claim-card">')[1:]
+    led = [re.findall(r'badge (\w+)".*?href="([^"]*)"', card) for card in cards]
+    assert len(led) == 3
+    for ((shape, address),) in led:
+        page, name = address.split("#ledger-")
+        assert page == "reference/claims.html"
+        assert shape == colour(BOOK.claims[name].verdict)
 
 
 def test_the_sentence_on_top_counts_the_files() -> None:
     """All of them, by verdict; what is open, where anything is."""
-    verdicts = ["true", "true", "true if so", "not as stated"]
-    few = {str(i): replace(FIRST, verdict=v) for i, v in enumerate(verdicts)}
+    few = {str(i): replace(FIRST, verdict=v) for i, v in enumerate(("true", *VERDICTS))}
+    assert ". 1 cannot be decided yet." in claims.summary(few)
+    del few["4"]
     text = claims.summary(few)
     assert text.startswith("Of these 4 claims **2 are true as stated**. In 1 <ins>we")
     assert "1 <del>we strike out</del>" in text and "cannot be decided" not in text
-    few["4"] = replace(FIRST, verdict="open")
-    assert ". 1 cannot be decided yet." in claims.summary(few)
 
 
 def test_a_sentence_is_proofread() -> None:
     """What is missing is put in before the full stop, what is false struck out."""
     claim = replace(FIRST, claim="It is so.")
-    marked = {
-        "true": "It is so.",
-        "true if d is even": "It is so <ins>if d is even</ins>.",
-        "not as stated: no": "<del>It is so.</del> <ins>no</ins>.",
-    }
-    for verdict, proofread in marked.items():
-        assert claims.proofread(replace(claim, verdict=verdict)) == proofread
+    marked = (
+        "It is so.",
+        "It is so <ins>if it is even</ins>.",
+        "<del>It is so.</del> <ins>it is odd</ins>.",
+        "It is so.",
+    )
+    for verdict, text in zip(VERDICTS, marked, strict=True):
+        assert claims.proofread(replace(claim, verdict=verdict)) == text
 
 
 def test_each_claim_says_who_says_it() -> None:

@@ -27,8 +27,8 @@ def test_page(firefox: Any, site: Site, name: str) -> None:
     """It opens, wide and narrow, and what moves there moves."""
     for width in (1280, checks.PHONE):
         with checks.visit(firefox, site, site.url(name), width) as seen:
-            none(checks.external_requests(seen) + checks.missing_files(seen))
-            none(checks.overflow(seen))  # and all is unfolded
+            some = (checks.external_requests, checks.missing_files, "overflow")
+            none(checks.faults(seen, *some))  # and all is unfolded
             for explorer in seen.page.locator(".pe-explorer").all():
                 none(play(explorer))
             # It lays out what it has read, and may complain of half a formula.

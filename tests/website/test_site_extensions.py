@@ -1,14 +1,12 @@
 """The site's extensions: what they write is true, also without any address."""
 
-import io
 import re
 from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
-from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace, patch_docutils
+from sphinx.testing.util import SphinxTestApp
 
 import manuscript
 from manuscript import ROOT
@@ -29,33 +27,22 @@ EXTENSIONS = [
 
 def build(folder, text, **config):
     """Build a site of one page with some of the extensions; return it and the log."""
-    source, out = folder / "source", folder / "out"
-    source.mkdir()
-    (source / "page.rst").write_text(text, encoding="utf-8")
-    (source / "conf.py").write_text("", encoding="utf-8")
-    log = io.StringIO()
-    with patch_docutils(source), docutils_namespace():
-        app = Sphinx(
-            source,
-            source,
-            out,
-            folder / "trees",
-            "html",
-            confoverrides={
-                "extensions": EXTENSIONS,
-                "root_doc": "page",
-                "html_title": "A & B",
-                "html_theme_path": [str(ROOT / "website")],
-                "html_theme": "theme",
-                "html_static_path": [str(ROOT / "website/static")],
-                "html_math_renderer": "katex",
-                **config,
-            },
-            status=None,
-            warning=log,
-        )
-        app.build()
-    return out, log.getvalue()
+    (folder / "page.rst").write_text(text, encoding="utf-8")
+    (folder / "conf.py").touch()
+    settings = {
+        "extensions": EXTENSIONS,
+        "root_doc": "page",
+        "html_title": "A & B",
+        "html_theme_path": [str(ROOT / "website")],
+        "html_theme": "theme",
+        "html_static_path": [str(ROOT / "website/static")],
+        "html_math_renderer": "katex",
+    }
+    app = SphinxTestApp("html", folder, confoverrides={**settings, **config})
+    app.build()
+    app.cleanup()
+    page = (app.outdir / "page.html").read_text(encoding="utf-8")
+    return page, app.warning.getvalue()
 
 
 PAGE = """
@@ -69,8 +56,7 @@ A sentence, and :math:`a`.
 
 
 def test_without_an_address_nothing_claims_one(tmp_path):
-    out, log = build(tmp_path, PAGE)
-    page = (out / "page.html").read_text(encoding="utf-8")
+    page, log = build(tmp_path, PAGE)
     assert log == ""
     assert 'rel="canonical"' not in page and "og:" not in page
     assert 'href="https:' not in page
@@ -84,20 +70,20 @@ def test_with_an_address_all_is_absolute(tmp_path):
         "repository_branch": "main",
         "launch_buttons": {"binderhub_url": "https://mybinder.org"},
     }
-    out, log = build(
-        tmp_path, PAGE, html_baseurl=SITE.rstrip("/"), html_theme_options=options
-    )
-    page = (out / "page.html").read_text(encoding="utf-8")
+    address = SITE.rstrip("/")
+    page, log = build(tmp_path, PAGE, html_baseurl=address, html_theme_options=options)
     assert log == ""
     assert f'<link rel="canonical" href="{SITE}page.html"' in page
     links = re.findall(r'<a href="(https:[^"]*)"', page)
     assert len(links) == 2
     assert all(link.startswith(repository) for link in links)
     told = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)"', page))
-    assert told["url"] == f"{SITE}page.html"
-    assert told["title"] == "Title of it &amp; more"
-    assert told["description"] == "Short &amp; good."
-    assert told["image"] == f"{SITE}_static/card.png"
+    assert {key: told[key] for key in ("url", "title", "description", "image")} == {
+        "url": f"{SITE}page.html",
+        "title": "Title of it &amp; more",
+        "description": "Short &amp; good.",
+        "image": f"{SITE}_static/card.png",
+    }
 
 
 def test_what_a_reader_would_miss_is_a_warning(tmp_path):
@@ -184,24 +170,26 @@ def test_a_chapter_says_where_the_reader_is():
     assert chapters.where_am_i("genindex", str) == ""
 
 
-def test_a_bracket_stays_with_its_formula():
-    formula = nodes.math("", "W = I")
-    paragraph = nodes.paragraph("", "nothing (", formula, nodes.Text("), so"))
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["nothing (", "W", "), so"], ["nothing ", "W", ", so"]),
+        # Not from an equal piece of text before it.
+        ([". ", "Then ", "x", ". "], [". ", "Then ", "x", " "]),
+    ],
+)
+def test_a_stop_and_a_bracket_stay_with_their_formula(before, after):
+    """They are taken from the text around it."""
+    pieces = [nodes.math if len(text) == 1 else nodes.Text for text in before]
+    paragraph = nodes.paragraph()
+    for kind, text in zip(pieces, before, strict=True):
+        paragraph += kind("", text) if kind is nodes.math else kind(text)
     document = new_document("")
     document += paragraph
     katex_math.TieStops.run(SimpleNamespace(document=document))
-    assert [formula["before"], paragraph[0].astext()] == ["(", "nothing "]
-
-
-def test_a_stop_is_taken_from_where_the_formula_is():
-    """And not from an equal piece of text before it."""
-    first, second = nodes.Text(". "), nodes.Text(". ")
-    strong, formula = nodes.strong("", "Then"), nodes.math("", "x")
-    paragraph = nodes.paragraph("", "", first, strong, formula, second)
-    document = new_document("")
-    document += paragraph
-    katex_math.TieStops.run(SimpleNamespace(document=document))
-    assert [child.astext() for child in paragraph] == [". ", "Then", "x", " "]
+    assert [child.astext() for child in paragraph] == after
+    (formula,) = document.findall(nodes.math)
+    assert formula.get("before", "") + formula["after"] in ("()", ".")
 
 
 # The text of a page

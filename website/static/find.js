@@ -47,12 +47,12 @@ const Find = (() => {
   const PAGES = 6; // that are listed
   const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed
   const TITLE = 1.25; // a page is about its title
+  const SHARE = 0.75; // so much does it count how much of a question a section has
   const HEADED = 3; // times more for a phrase that has all that was asked, and nothing else
   const MORE = 0.3; // of the next section's score
   const QUIET = /^book\/reference\/(api|bibliography)/; // lists of names come last,
   const QUIETER = 0.3;
   const ANSWERS = "book/reference/faq.html"; // it was written for those who ask
-  const PIECE = 0.3; // of a name that the book has
   const PART = 0.3; // of a question, which an answer has at least
   const FIRST = 1e6; // above all that has only some words of the question
   const EXCERPT = 150; // letters
@@ -94,7 +94,7 @@ const Find = (() => {
       return null;
     }
 
-    // Of what is written together the whole, if it stands in the book, else its parts; two
+    // Of what is written together the parts, and the whole if it stands in the book; two
     // words in one are taken apart. A word that stands, or begins one, is taken as it is,
     // any other as its nearest.
     read(question) {
@@ -105,20 +105,15 @@ const Find = (() => {
         }
         return [word];
       };
-      const pieces = new Set();
       const tokens = cut(question).flatMap(([whole, ...parts]) => {
-        if (parts.length && this.stands(whole)) {
-          for (const part of parts) pieces.add(processTerm(part));
-          return [whole, ...parts];
-        }
-        if (parts.length) return parts;
+        if (parts.length) return this.stands(whole) ? [whole, ...parts] : parts;
         return this.standing(whole) ? [whole] : apart(whole);
       });
       const asked = new Map(tokens.map((token) => [processTerm(token), token]));
       asked.delete(null);
       const meant = new Map([...asked.keys()].filter((word) => !this.standing(word)).map((word) => [word, this.nearest(word)]));
       const wanted = [...asked.keys()].flatMap((word) => (meant.has(word) ? terms(meant.get(word) ?? "") : word));
-      return { wanted: [...new Set(wanted)], pieces, meant: [...meant].map(([word, near]) => [asked.get(word), near && this.written(near)]) };
+      return { wanted: [...new Set(wanted)], meant: [...meant].map(([word, near]) => [asked.get(word), near && this.written(near)]) };
     }
 
     // The sections that have all words of a question, by their ids.
@@ -130,7 +125,7 @@ const Find = (() => {
     search(wanted, options) {
       return this.index.search(wanted.join(" "), {
         prefix: (word) => word.length > 2,
-        weights: { prefix: 0.4, fuzzy: 0 },
+        weights: { prefix: 0.25, fuzzy: 0 },
         tokenize: (joined) => joined.split(" "),
         processTerm: (word) => word, // once is enough
         ...options,
@@ -142,8 +137,8 @@ const Find = (() => {
     // is the question is the first. Pages are in the order of their sections, the best of
     // all; an answer is not below the second.
     ask(question) {
-      const { meant, wanted, pieces } = this.read(question);
-      const rare = (word) => Math.log(1 + this.sections.length / this.standing(word)) * (pieces.has(word) ? PIECE : 1);
+      const { meant, wanted } = this.read(question);
+      const rare = (word) => Math.log(1 + this.sections.length / this.standing(word));
       const rarity = new Map(wanted.map((word) => [word, rare(word)]));
       const weight = (some) => sum(some.map((word) => rarity.get(word) ?? 0));
       const fit = (phrase) => {
@@ -152,28 +147,28 @@ const Find = (() => {
         return (weight(both) / weight(wanted)) * (both.length / all.length || 0);
       };
       const literally = literal(question);
-      const pages = new Map();
-      for (const hit of this.search(wanted, { boost: { heading: 4, page: 4, about: 3, asked: 3, code: 0.7 } })) {
-        const section = { ...this.sections[hit.id], terms: hit.terms };
+      const scored = (hit) => {
+        const section = this.sections[hit.id];
         const { path, heading, asked } = section;
-        section.share = weight(hit.queryTerms) / weight(wanted);
-        section.score = hit.score * Math.sqrt(section.share) * (1 + HEADED * Math.max(...[heading, ...asked].map(fit)));
-        if (path === ANSWERS) section.score *= MORE; // which only lists them
-        else if (!path.includes("#")) section.score *= TITLE;
-        if (QUIET.test(path)) section.score *= QUIETER;
-        if (literal(heading) === literally) section.score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
-        const page = path.replace(/#.*/, "");
-        pages.set(page, [...(pages.get(page) ?? []), section]);
-      }
-      for (const sections of pages.values()) sections.sort((a, b) => b.score - a.score);
+        const share = weight(hit.queryTerms) / weight(wanted);
+        let score = hit.score * share ** SHARE * (1 + HEADED * Math.max(...[heading, ...asked].map(fit)));
+        if (path === ANSWERS) score *= MORE; // which only lists them
+        else if (!path.includes("#")) score *= TITLE;
+        if (QUIET.test(path)) score *= QUIETER;
+        if (literal(heading) === literally) score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
+        return { section, share, score, terms: hit.terms };
+      };
+      const hits = this.search(wanted, { boost: { heading: 4, page: 4, about: 3, asked: 3, code: 0.7 } }).map(scored);
+      hits.sort((a, b) => b.score - a.score);
+      const pages = Map.groupBy(hits, ({ section }) => section.path.replace(/#.*/, ""));
       const whole = (sections) => sum(sections.map(({ score }, i) => score * MORE ** i));
       const order = [...pages.values()].toSorted((a, b) => whole(b) - whole(a));
-      const answer = order.findIndex(([{ path, share }]) => path.startsWith(ANSWERS) && share > PART);
+      const answer = order.findIndex(([{ section, share }]) => section.path.startsWith(ANSWERS) && share > PART);
       if (answer > 1) order.splice(1, 0, ...order.splice(answer, 1));
       const listed = ([best, second]) => (second?.score > CLOSE * best.score ? [best, second] : [best]);
       return {
         meant,
-        pages: order.slice(0, PAGES).map((sections) => listed(sections).map((section) => ({ ...section, excerpt: excerpt(section) }))),
+        pages: order.slice(0, PAGES).map((page) => listed(page).map(({ section, terms }) => ({ ...section, excerpt: excerpt(section, terms) }))),
       };
     }
 
@@ -191,7 +186,7 @@ const Find = (() => {
   // Of a section the sentence with most of what was found, and those behind it, in pieces
   // [text, whether it was found]. One with TeX cannot be read.
   const stemmed = once((word) => tokenize(word).map(processTerm));
-  const excerpt = ({ text, about, terms }) => {
+  const excerpt = ({ text, about }, terms) => {
     const wanted = new Set(terms);
     const has = (word) => stemmed(word).some((stem) => wanted.has(stem));
     const sentences = (text || about).split(/(?<=[.!?:]”?) (?=[\p{Lu}“])/u);

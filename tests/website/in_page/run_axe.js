@@ -1,8 +1,10 @@
-// Run axe on the page: all its rules, or only those of colours. Unless of every letter,
-// it asks these once for each way in which letters are set: half of all elements are
-// spans of formulas.
-async ([onlyColours, everyLetter]) => {
+// Run axe `within` a part of the page: all its rules, or only those of colours. Unless of
+// every letter, it asks these once for each way in which letters are set: half of all
+// elements are spans of formulas. A formula's letters and a drawing's lines say nothing
+// but by the colour they have: MathML and a label speak for them.
+async ([within, onlyColours, everyLetter]) => {
   const colours = ["color-contrast", "link-in-text-block"];
+  const start = document.querySelector(within);
   const papers = new Map([[null, ""]]);
   const sets = new Map();
   for (const element of document.querySelectorAll("*")) {
@@ -18,7 +20,7 @@ async ([onlyColours, everyLetter]) => {
     const holds = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
     if ([...element.childNodes].some(holds) || element.matches("input, select, textarea")) {
       const key = JSON.stringify([...way, papers.get(element)]);
-      if (!sets.has(key) && element.checkVisibility()) sets.set(key, element);
+      if (start.contains(element) && !sets.has(key) && element.checkVisibility()) sets.set(key, element);
     }
   }
   const run = (on, rules) =>
@@ -28,11 +30,12 @@ async ([onlyColours, everyLetter]) => {
       preload: false,
       ...rules,
     });
-  const asked = everyLetter ? document : [...sets.values()];
+  const asked = everyLetter ? start : [...sets.values()];
   const found = [await run(asked, { runOnly: colours })];
   if (!onlyColours) {
     const others = Object.fromEntries(colours.map((rule) => [rule, { enabled: false }]));
-    found.push(await run(document, { rules: others }));
+    const silent = [".katex-html", "svg[role=img] > *"];
+    found.push(await run({ include: [[within]], exclude: silent.map((each) => [each]) }, { rules: others }));
   }
   return found.flatMap(({ violations }) =>
     violations.map(

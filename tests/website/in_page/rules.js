@@ -1,0 +1,175 @@
+// What must hold of a page, whatever is on it. A rule returns its faults; `names` says
+// which are asked, at the width that the window has.
+(names) => {
+  const root = document.documentElement;
+  const main = document.querySelector("main");
+  const all = (what) => [...document.querySelectorAll(what)];
+  const box = (what) => (what?.nodeType ? what : document.querySelector(what))?.getBoundingClientRect();
+  const shows = (e) => e.checkVisibility({ visibilityProperty: true });
+  const begins = (e) => e.outerHTML.slice(0, 80);
+  const rules = {
+    // Scripts that hold up the first paint, by the browser's own account.
+    blocking_scripts: () =>
+      performance.getEntriesByType("resource")
+        .filter((e) => e.initiatorType === "script" && e.renderBlockingStatus === "blocking")
+        .map((e) => e.name),
+
+    // Fonts that did not come, MathML without its parts, and TeX in the text: never drawn.
+    mathematics() {
+      // A stand-in from the reader's own machine may be missing there.
+      const fonts = [...document.fonts].filter((font) => font.status === "error" && !/PE Times/.test(font.family));
+      const parts = { msub: 2, msup: 2, mfrac: 2, munder: 2, mover: 2, msubsup: 3, munderover: 3 };
+      const halves = all(Object.keys(parts)).filter((e) => e.children.length !== parts[e.localName]);
+      const tex = /\\\(|\\\[|\$\$|\\[a-zA-Z]{2,}|\$[^$\s][^$]*\$/;
+      const raw = [];
+      const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const { data, parentElement } = walker.currentNode;
+        if (tex.test(data) && !parentElement.closest(".katex, pre, code, script, style, svg, math")) raw.push(data.trim());
+      }
+      return [...fonts.map((font) => font.family), ...halves.map(begins), ...raw];
+    },
+
+    // Pictures that say nothing, or too little, to somebody who cannot see them.
+    alt_texts() {
+      const apart = "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]";
+      const told = (e) => {
+        if (e.localName === "img") return e.alt.length > 40 && !/\.(svg|png)$/.test(e.alt);
+        const role = e.querySelector("[role=slider], [role=switch]") ? "group" : "img";
+        return e.getAttribute("role") === role && (e.getAttribute("aria-label") ?? "").length > 40;
+      };
+      return all("main svg, main img")
+        .filter((e) => !e.closest(apart) && !e.parentElement.closest("svg") && !told(e))
+        .map(begins);
+    },
+
+    // One first heading, and no level left out on the way down.
+    headings() {
+      const found = all("h1, main :is(h2, h3, h4, h5, h6)").filter((e) => e.checkVisibility());
+      const level = (e) => +e?.localName[1];
+      const first = found.filter((e) => level(e) === 1);
+      const deep = found.filter((e, i) => level(e) > level(found[i - 1]) + 1);
+      return [...(first.length === 1 ? [] : [`${first.length} first`]), ...deep.map(begins)];
+    },
+
+    // A heading that is as large as one above it; in the line of a fold it looks like a line.
+    heading_sizes() {
+      const found = (level) => all(`main h${level}`).filter((e) => e.checkVisibility() && !e.closest("summary"));
+      const size = (e) => parseFloat(getComputedStyle(e).fontSize);
+      const levels = [1, 2, 3].map(found).filter((some) => some.length).map((some) => some.map(size));
+      return levels.slice(1)
+        .map((lower, i) => [Math.min(...levels[i]), Math.max(...lower)])
+        .filter(([above, below]) => above <= below)
+        .map(([above, below]) => `${above} px above ${below} px`);
+    },
+
+    // A title and a description, in words.
+    description() {
+      const texts = all("meta[name=description]").map((e) => e.content);
+      const faults = [document.title, ...texts].filter((text) => /[\\$]/.test(text));
+      if (!document.title.trim()) faults.push("no title");
+      if (texts.length !== 1 || texts[0].length < 20) faults.push(`description: ${texts}`);
+      return faults;
+    },
+
+    // What stands out on the right and is in no box that can be scrolled or that cuts it off,
+    // all folds open; and tables that go on, on a phone, in a box that does not fade.
+    overflow() {
+      for (const fold of all("details")) fold.open = true;
+      const width = root.clientWidth;
+      const beyond = (e) => box(e).width > 0 && box(e).right > width + 1;
+      const boxed = new Map([null, root, document.body].map((e) => [e, false]));
+      const inBox = (e) => {
+        if (!boxed.has(e)) {
+          const { overflowX, position, clipPath, clip } = getComputedStyle(e);
+          const own = /auto|scroll/.test(overflowX) || position === "fixed" || clipPath !== "none" || clip !== "auto";
+          boxed.set(e, own || inBox(e.parentElement));
+        }
+        return boxed.get(e);
+      };
+      const fades = (e) => getComputedStyle(e.parentElement).maskImage !== "none";
+      const out = all("main *:not(svg *, .katex *)").filter((e) => beyond(e) && e.checkVisibility() && !inBox(e));
+      const long = all("main table").filter((e) => width <= 640 && beyond(e) && !fades(e));
+      const wide = root.scrollWidth > width ? [`${root.scrollWidth} px in a window of ${width} px`] : [];
+      return [...wide, ...[...out, ...long].map(begins)].slice(0, 5);
+    },
+
+    // What sticks out of a drawing's card; the first page's field is cut off there.
+    out_of_cards: () =>
+      all(".pe-explorer:not([data-drawing=hero])").flatMap((card) => {
+        const { left, right } = box(card);
+        return [...card.querySelectorAll("svg, button, output")]
+          .filter((e) => e.checkVisibility() && (box(e).left < left - 0.5 || box(e).right > right + 0.5))
+          .map(begins);
+      }),
+
+    // Controls of the bar and of the path that are missing, or that a finger misses.
+    frame() {
+      const controls = all(".bar :is(a, button, summary), .path-progress summary").filter(shows);
+      const small = controls.filter((e) => Math.min(box(e).width, box(e).height) < 43.5);
+      const needed = [".brand", ".search-button", ".mode-button", ".menu > summary"];
+      return [...small.map(begins), ...needed.filter((one) => !controls.some((e) => e.matches(one)))];
+    },
+
+    // On a page of the path: where its first picture begins too far down.
+    picture_first() {
+      const picture = box("main article svg.figure");
+      if (!picture) return ["no picture"];
+      const end = (innerWidth > 1000 ? 800 : 2 * 844) - scrollY;
+      const share = (Math.min(picture.bottom, end) - picture.top) / picture.height;
+      return share < 0.85 ? [`${share} of it on the first screen, or two of a phone`] : [];
+    },
+
+    // Figures less than a fifth of its main text as one finds it, or too much code.
+    quarters() {
+      const [top, end] = [box("main h1").top, box(".fold-recall").top];
+      const share = (what) => {
+        const open = all(what).filter((e) => e.checkVisibility() && box(e).top < end);
+        return open.reduce((sum, e) => sum + box(e).height, 0) / (end - top);
+      };
+      const [figures, code] = ["main figure, main .pe-explorer", "main .cell_input .highlight"].map(share);
+      return figures < 0.2 || code > 0.25 ? [`figures ${figures}, code ${code}`] : [];
+    },
+
+    // Where its bench is not: right of all text however far one reads; in a narrow window a
+    // strip below the title. There its goal, drawing and answer are seen at once, on 390 by
+    // 664 px, between bars. It says what a head is.
+    bench() {
+      const own = '.bench > [data-drawing="bench"]';
+      const faults = [];
+      for (const top of [0, 1500, document.body.scrollHeight]) {
+        scrollTo({ top, behavior: "instant" });
+        const [title, bench, strip] = ["main h1", own, ".bench > summary"].map(box);
+        const beside = bench && bench.left >= title.left + 600 && bench.right <= innerWidth && bench.top >= 0 && bench.bottom <= 800;
+        const below = strip && strip.height <= 74 && strip.top > title.top && strip.left >= 0 && strip.right <= innerWidth && bench.height > 0;
+        if (!(innerWidth > 1000 ? beside : below)) faults.push(`not there at ${top}`);
+      }
+      scrollTo({ top: 0, behavior: "instant" });
+      const note = document.querySelector(`${own} > .note`);
+      if (!note?.textContent.includes("head")) faults.push("it does not say what a head is");
+      const tall = box(`${own} output`)?.bottom - box(`${own} .goal`)?.top;
+      if (innerWidth < 400 && !(tall <= 664 - 44)) faults.push(`from goal to answer ${tall} px`);
+      return faults;
+    },
+
+    // On paper: what it has no use for, and whether the title is there.
+    printing() {
+      const printed = (e) => shows(e) && box(e).height > 1 && box(e).bottom + scrollY > 0;
+      const unwanted = ".bar, .path-progress, .rail, .contents, .skip, .copybtn, .onward, .foot";
+      return [...all(unwanted).filter(printed).map(begins), ...(all("h1").some(printed) ? [] : ["no title"])];
+    },
+
+    // Code that is cut, or scrolls without a fade or the Tab key; what does not keep its
+    // columns; and lines of text longer than the measure.
+    code() {
+      const style = (e) => getComputedStyle(e);
+      const cut = (e) => e.scrollWidth > e.clientWidth && !(e.tabIndex === 0 && style(e).maskImage !== "none");
+      return [
+        ...all(".cell_input pre").filter(cut),
+        ...all(".cell pre").filter((e) => style(e).whiteSpace !== "pre"),
+        ...all(":is(section, .fold-body) > p, summary").filter((e) => box(e).width > 38 * 16),
+      ].map(begins);
+    },
+  };
+  return names.flatMap((name) => rules[name]().map((fault) => `${name}, ${innerWidth} px: ${fault}`));
+};
