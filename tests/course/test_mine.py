@@ -42,6 +42,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
         ("assignments: {w: {ex-ends-under-a-mask: 8}}", "of the check, of the proof"),
         ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "of the check, of the"),
+        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "of the check, of the"),
     ],
 )
 def test_a_slip_is_named(
