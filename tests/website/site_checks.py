@@ -34,6 +34,8 @@ LAYOUT_SHIFT = 0.02
 TARGET = 44  # px, for a finger
 WIDE, PHONE, NARROW = 1280, 390, 320
 HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
+STAYS = "form => !form.dispatchEvent(new Event('submit', { cancelable: true }))"
+"""Whether Enter in a form leaves the page as it is."""
 
 
 def pages() -> list[str]:

@@ -91,6 +91,7 @@ def test_words_leave_the_claims_that_hold_them(page: Any) -> None:
     page.fill(".claim-filter input", "table learned")
     both = shown.all_text_contents()
     assert both and all("learned" in text and "table" in text for text in both)
+    assert page.locator(".claim-filter").evaluate(checks.STAYS)
     page.fill(".claim-filter input", "BFLOAT16")
     assert 0 < shown.count() < len(BOOK.claims)
     assert all("bfloat16" in text.lower() for text in shown.all_text_contents())

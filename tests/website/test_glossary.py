@@ -3,7 +3,7 @@
 import re
 
 import manuscript
-from tests.website.site_checks import Alone, Opener, dead_without_script
+from tests.website.site_checks import STAYS, Alone, Opener, dead_without_script
 
 GLOSSARY = "book/reference/glossary"
 WORDS = re.findall(
@@ -29,6 +29,7 @@ def test_the_filter_leaves_the_words_that_hold_it(at: Opener) -> None:
     left = shown.all_text_contents()
     assert 1 < len(left) < len(WORDS) and all("matrix" in x.lower() for x in left)
     assert output.inner_text() == f"{len(left)} of {len(WORDS)} words"
+    assert page.locator(".word-filter").evaluate(STAYS)
     page.fill(".word-filter input", "rotery")
     output.filter(has_text="“rotery” taken for “rotary”").wait_for()
     left = shown.all_text_contents()
