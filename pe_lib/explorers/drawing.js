@@ -211,7 +211,7 @@ const begin = (root) => {
     element.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       event.preventDefault();
-      element.focus({ preventScroll: true });
+      element.focus({ preventScroll: true, focusVisible: false });
       element.setPointerCapture(event.pointerId);
       from = { point: (last = point(event)), handle: drawing.handles(state)[i], state };
       swept = 0;
@@ -264,7 +264,7 @@ const begin = (root) => {
     return element;
   });
   const again = document.createElement("button");
-  Object.assign(again, { type: "button", textContent: "Start again", onclick: () => go({ ...drawing.start, ...given }, 240) });
+  Object.assign(again, { type: "button", textContent: "Start again", onclick: () => go({ ...drawing.start, ...given }) });  // at once: halfway is no state
   buttons.append(again);
   show(state);
   again.hidden = true;

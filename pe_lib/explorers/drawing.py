@@ -111,7 +111,7 @@ def engine() -> Any:
         "const full = (name, state) => ({ ...drawings[name].start, ...state });\n"
         "const view = (name, state) =>"
         " JSON.stringify(drawings[name].view(full(name, state)));\n"
-        "return { drawings, full, still, view };\n})();"
+        "return { drawings, full, still, view, between };\n})();"
     )
 
 

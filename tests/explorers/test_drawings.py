@@ -73,9 +73,6 @@ def test_the_engine_joins_no_event_loop():
     assert engine.eval("7 * six") == 42
 
 
-# In a browser
-
-
 @pytest.fixture(scope="module")
 def drawn(browser):
     """All drawings on a phone, at rest."""

@@ -28,8 +28,9 @@
       if (handle.press) look({ ...state, ...handle.press() }, handle.label, svg);
       for (const axis of handle.press ? [] : [handle, handle.up].filter(Boolean)) {
         for (const part of [0, 0.37, 1]) {
-          look({ ...put(axis, part, null), held: i }, handle.label, svg);
-          look(put(axis, part, handle.rest), handle.label, svg);
+          const free = put(axis, part, null), rest = put(axis, part, handle.rest);
+          const way = Object.entries(rest).map(([x, to]) => [x, drawing.between(free[x], to, 0.37)]);
+          for (const now of [{ ...free, held: i }, Object.fromEntries(way), rest]) look(now, handle.label, svg);
         }
       }
     }
