@@ -93,8 +93,8 @@ export const begin = async (box, base, asked) => {
 
   // --- cells; that of an exercise is answered where the exercise stands ---
   const cells = about.cells.map((spec, index) => {
-    const text = texts().get(spec.id) ?? spec.source;
-    const cell = { ...spec, index, text, edited: text !== spec.source, state: "", outputs: [] };
+    const mine = texts().get(spec.id), text = mine ?? spec.source;
+    const cell = { ...spec, index, text, edited: ![undefined, spec.stub ?? spec.source].includes(mine), state: "", outputs: [] };
     const pre = make("pre");
     if (spec.exercise) {
       cell.holder = document.getElementById(spec.exercise);
@@ -111,7 +111,7 @@ export const begin = async (box, base, asked) => {
     cell.old = spec.exercise ? [] : [...cell.holder.querySelectorAll(".cell_output")];
     cell.mark = make("span", "live-mark");
     if (spec.exercise) cell.mark.setAttribute("role", "status");
-    cell.undo = button("Put back", () => change(cell, cell.source), `Put back ${name}`);
+    cell.undo = button("Put back", () => change(cell, cell.stub ?? cell.source), `Put back ${name}`);
     cell.line = make("div", "live-line");
     cell.line.append(button(spec.exercise ? "Check" : "Run", () => press(cell), `Run ${name}`), cell.mark, cell.undo);
     if (cell.solution) cell.solution.hidden = true; // until there was a try
@@ -125,8 +125,8 @@ export const begin = async (box, base, asked) => {
     return cell.edited ? cell.text : (cell.stub ?? cell.source);
   }
   const change = (cell, text) => {
-    cell.text = text === cell.stub ? cell.source : text;
-    cell.edited = cell.text !== cell.source;
+    cell.edited = text !== (cell.stub ?? cell.source); // an answer may be the solution, to the letter
+    cell.text = cell.edited ? text : cell.source;
     if (cell.editor && cell.editor.area.value !== shown(cell)) cell.editor.set(shown(cell));
     if (!cell.edited) clear(cell);
     keepText(cell);
