@@ -18,20 +18,12 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
+from course import handouts
 from tests.website.site_checks import ROOT, Site
 
 NO_BROWSER = "no Chromium found"
 NO_FIREFOX = "no Firefox found"
-BROWSERS = {
-    "CHROMIUM": (
-        "chromium-headless-shell",  # the same pages for two thirds of the processor
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "chrome",
-    ),
-    "FIREFOX": ("firefox-esr", "firefox"),
-}
+BROWSERS = {"CHROMIUM": handouts.BROWSERS, "FIREFOX": ("firefox-esr", "firefox")}
 FOR_FIREFOX = f"--require {Path(__file__).with_name('firefox.cjs')}"
 """The options of Node.js under which Playwright's driver can speak with it."""
 
