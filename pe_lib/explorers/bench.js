@@ -149,9 +149,10 @@
   };
   const GLYPHS = {
     none: (t, { y, h }) => (h < THIN ? "" : path("hair", `M${at(LEFT + 6, y)}h${MID - 16}`, ' stroke-dasharray="0.1 6"')),
-    counting: (t, { y, h }, { squared }) => {
+    counting: (t, { y, h }, { words, squared }) => {
       const value = squared ? t * t : t, from = LEFT + (squared ? 62 : 26), thick = h < 9 ? h : Math.min(9, 0.7 * h);
-      return block("bar", from, y - thick / 2, within(1.5, 9 * value, 260 - from), thick) + (h < 16 ? "" : text(from - 5, y + 5.5, squared ? `${t}, ${value}` : t, "value"));
+      const unit = Math.min(9, (254 - from) / (squared ? (words - 1) ** 2 : words - 1));  // the longest has room
+      return block("bar", from, y - thick / 2, Math.max(1.5, unit * value), thick) + (h < 16 ? "" : text(from - 5, y + 5.5, squared ? `${t}, ${value}` : t, "value"));
     },
     normalised: (t, { y, h }, { words }) => {
       const along = (x) => LEFT + 6 + (MID - 12) * x, x = t / (words - 1), aim = along(Math.max(0, x - QUARTER)), up = Math.min(8, 0.4 * h);
@@ -160,8 +161,9 @@
         path("ink", `M${at(along(x), y - up)}v${f(2 * up)}`, ' stroke-width="3"');
     },
     binary: (t, { y, h }) => {
-      const side = h < 9 ? h : Math.min(14, 0.74 * h), flips = bits(t).map((d, j) => t > 0 && d !== bits(t - 1)[j]), carry = sum(flips) > 1;
-      return bits(t).map((d, j) => (h < 9 && d < 0 ? "" : block(h < 9 ? "digit" : `${d > 0 ? "on" : "off"}${carry && flips[j] ? " flip" : ""}`, LEFT + 5 + 17 * j, y - side / 2, 14, side))).join("");
+      const side = h < 9 ? h : Math.min(14, 0.74 * h), flips = sum(bits(t).map((d, j) => t > 0 && d !== bits(t - 1)[j]));
+      return bits(t).map((d, j) => (h < 9 && d < 0 ? "" : block(h < 9 ? "digit" : d > 0 ? "on" : "off", LEFT + 5 + 17 * j, y - side / 2, 14, side))).join("") +
+        (h < THIN || flips < 2 ? "" : path("hair", `M${at(LEFT + 5, y + side / 2 + 3.5)}h${17 * flips - 3}`));
     },
     dials: (t, row, state) => speedsOf(state).map((w, j) => clock(column(j), row, w * t)).join(""),
     formula: (t, row, state) => speedsOf(state).map((w, j) => clock(column(j), row, w * t, { legs: true })).join(""),
@@ -179,7 +181,7 @@
   // From a query to a key, along the right.
   const arc = (kind, from, to, share, picked) => {
     const up = Math.sign(to.y - from.y), a = from.y + 0.16 * up * from.h, b = to.y - 0.16 * up * to.h;
-    const width = ` stroke-width="${plain(within(picked ? 1.6 : kind === "right" ? 0.6 : 0.35, Math.min(from.h, to.h) / 14, 2), 2)}"${share < 1 ? ` opacity="${plain(share, 2)}"` : ""}`;
+    const width = ` stroke-width="${plain(within(picked ? 1.6 : 0.7, Math.min(from.h, to.h) / 14, 2), 2)}"${share < 1 ? ` opacity="${plain(Math.max(share, 0.4), 2)}"` : ""}`;
     const s = Math.min(9, 0.3 * from.h), tipped = (y, x, dip) => (to.h < 7 ? "" : `M${at(PORT + 6, y - 4 + dip)}L${at(PORT, y)}L${at(PORT + x, y + 4 + dip)}`);
     if (!up) return path(kind, `M${at(PORT, a - s)}C${at(PORT + 24, a - s - 6)} ${at(PORT + 24, a + s + 6)} ${at(PORT, a + s)}${tipped(a + s, 5, 1)}`, width);
     const out = PORT + Math.min(112, 9 + 0.55 * Math.abs(b - a));
@@ -192,6 +194,12 @@
     const found = range(state.words).flatMap((t) => (t < lag && !fog ? [] : keys[t].map((s) => [right(t) ? "right" : keys[t].length > 1 ? (fog ? "fog" : "draw") : "wrong", s, t, fog ? 1 : 1 / keys[t].length])));
     const kept = fog ? found.filter(([, s, t]) => s !== t && Math.min(places[s].h, places[t].h) > THIN) : found;
     return kept.toSorted((a, b) => (a[0] === "right") - (b[0] === "right"));
+  };
+  // Of the squeezed rows whose arrows go astray so few that a dozen arrows are left to follow.
+  const followed = (found, places, query) => {
+    const astray = found.filter(([kind, , t]) => kind !== "right" && places[t].h < THIN).map(([, , t]) => t);
+    const few = [...new Set(astray)].filter((t, i) => i % Math.ceil(astray.length / 12) === 0 || t === query);
+    return found.filter(([, , t]) => !astray.includes(t) || few.includes(t));
   };
 
   // The same arrows lying down: for the strip that stays where there is no room.
@@ -227,17 +235,17 @@
     return share === "all" ? `${place(query)} gives all its weight to ${to}.` : `${place(query)} gives ${share} of its weight to ${to}, more than to any other.`;
   };
   const SENTENCES = {
-    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: " : "Positions say nothing here: "}by place alone, each word attends to all ${state.words} alike. No lamp is lit: these three are what an encoding will need.`,
+    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: each" : "Each"} word attends to all ${state.words} alike. Positions say nothing here, so no lamp is lit: these three are what an encoding will need.`,
     counting: (state, now) => (state.squared
       ? `With t² beside t, this head is right at every length: ${lower(score(now))} The price: ${state.words - 1} brings ${((state.words - 1) ** 2).toLocaleString("en")}.`
       : `${score(now)} The largest number wins.${state.words > 2 ? " No head on t alone gets more than one right (theorem)." : ""}`),
     normalised: ({ words }, now) => {
       const back = (words - 1) * QUARTER, steps = back === 1 ? "one word" : `${Number.isInteger(back) ? number(back) : back} words`;
-      return words === MADE ? `With its square beside it, as t² before, this head looks a quarter of the text back, to the ring: one word. ${score(now)}`
+      return words === MADE ? `This head, which has the square too, looks a quarter of the text back, to the ring: one word. ${score(now)}`
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Outlined digits flip together: a carry. The page begins with three digits.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Underlined digits flip together: a carry. The page begins with three digits.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
       const unmet = words > 8 ? ", for five words have no eights" : "";
@@ -293,7 +301,7 @@
     size: [260, 404],
     alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: ink to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
-    note: "The <b>head</b>, made at five words, draws the arrows: plum is wrong, dashed a draw. <b>Lamps</b>: what all rows have.",
+    note: "An arrow shows where the <b>head</b>, made for five words, attends: plum is wrong, dashed a draw. <b>Lamps</b>: which properties hold for all rows.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
     start: { home: 0, page: 0, words: MADE, k: 1, start: 0, squared: false, swapped: false, free: false, query: -1 },
     known: (given) => {
@@ -306,7 +314,7 @@
       const beam = query < 0 ? [] : now.rows[query].map((w, s, all) => (w < 0.005 ? "" : block("beam", 0, places[s].y - places[s].h / 2, PORT - 4, places[s].h, ` opacity="${plain(w / Math.max(...all), 2)}"`)));
       const names = places.map(({ y, h }, t) => (h < 14 ? "" : text(50, y + 6, t < MADE ? WORDS[orderOf(state)[t]] : t, t === query ? "picked" : t < MADE ? "word" : "count")));
       const gap = places[MADE]?.h < 14 ? text(44, (places[MADE].y + places[words - 1 - LAST].y) / 2 + 6, "⋮", "count") : "";
-      const found = arrowsOf(state, now, places), arrows = found.map(([kind, s, t, share]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query ? 1 : share, t === query));
+      const found = arrowsOf(state, now, places), arrows = followed(found, places, query).map(([kind, s, t, share]) => arc(query < 0 || t === query ? kind : `${kind} away`, places[t], places[s], t === query ? 1 : share, t === query));
       const lamps = LAMPS.map((lamp, i) => circle(now.lamps[i] ? "lamp lit" : "lamp", 5.5, [6, 74, 173][i], 390) + text([16, 84, 183][i], 395, lamp, now.lamps[i] ? "lit" : "unlit"));
       return {
         svg: tabs(state) + text(0, 64, TITLES[name](state), "title") + beam.join("") + places.map((row, t) => GLYPHS[name](t, row, state)).join("") +
@@ -333,7 +341,8 @@
         },
         {
           label: "Query", text: query < 0 ? "no query" : drawings.bench.view(state).sentence, x: 0, y: TOP, hit: [0, 0, 168, HIGH], sign: false, pans: true,
-          value: Math.min(query, words - 1), low: -1, high: words - 1, step: 1, along: [0, 1], from: [0, 0], read: row, set: (to) => ({ query: Math.round(to) }),
+          value: Math.min(query, words - 1), low: -1, high: words - 1, step: 1, along: [0, 1], from: [0, 0], set: (to) => ({ query: Math.round(to) }),
+          read: (y) => (row(y) === query ? -1 : row(y)),  // pressed twice, it is let go
         },
         {
           label: "How far back, k", text: `k = ${Math.round(k)}`, x: PORT + 30, y: places.at(-1 - back).y, hidden: name !== "rotation",

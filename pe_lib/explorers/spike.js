@@ -7,7 +7,7 @@
     size: [600, 480],
     alt: "Orange waves, one above the other, the upper ones short, the lower ones long. At one position before York all have a crest. Bars show York’s weight for each position.",
     goal: "Drag the last wave down until nearly all of York’s weight is on one word. Then drag the crest.",
-    reward: "<b>All hands agree at one position alone.</b> The same head attends any number of positions back: only its turns differ.",
+    reward: "<b>All hands agree at one position alone.</b> Such a head attends any number of positions back: only the angles of its rotations differ.",
     start: { hands: 2, back: 1 },
     view({ hands, back }) {
       const weights = softmax(range(POSITIONS).map((s) => 4 * sum(range(hands).map((j) => Math.cos(SPEEDS[j] * (QUERY - back - s))))));

@@ -132,3 +132,23 @@ def test_swapped_words(page, swapped):
     assert words == (
         "old York beats New York" if changed else "New York beats old York"
     )
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_bars_are_as_long_as_their_numbers(squared):
+    """On one scale, none beyond the picture, however long the text is."""
+    for n in range(2, 65):
+        svg = shown("counting", n, squared=squared)["svg"]
+        found = re.findall('class="bar" x="([^"]*)" y="[^"]*" width="([^"]*)"', svg)
+        x, width = np.array(found, dtype=float).T
+        numbers = np.arange(n) ** (2 if squared else 1)
+        ideal = np.maximum(1.5, width[-1] * numbers / numbers[-1])
+        np.testing.assert_allclose(width, ideal, rtol=0, atol=0.11)
+        assert (x + width).max() <= 260
+
+
+def test_a_carry_is_underlined():
+    """All digits that flip, from the ones on, if they are two or more."""
+    svg = drawing.view("bench", {"page": 3, "home": 3})["svg"]
+    found = re.findall(r'class="hair" d="M63.0 [\d.]+h(\d+)"', svg)
+    assert found == ["31", "48"]

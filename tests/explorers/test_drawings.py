@@ -119,6 +119,28 @@ def test_by_mouse(drawn):
         assert element.evaluate("one => one.let_go()"), element.inner_text()
 
 
+def test_start_again_has_its_room(drawn):
+    """It comes with the first touch, and what is below stays where it is."""
+    buttons = drawn.query_selector_all(".buttons")
+    high = """(buttons, hidden) => {
+        const again = buttons.lastChild, before = again.hidden;
+        again.hidden = hidden;
+        const { height } = buttons.getBoundingClientRect();
+        again.hidden = before;
+        return height;
+    }"""
+    for one in buttons:
+        assert one.evaluate(high, True) == one.evaluate(high, False) >= TARGET
+
+
+def test_a_word_pressed_again_is_let_go(drawn):
+    bench = drawn.locator("[data-drawing=bench]").first
+    query = bench.get_by_role("slider", name="Query")
+    for pressed in ("2", "-1", "2", "-1"):
+        query.click()
+        assert query.get_attribute("aria-valuenow") == pressed
+
+
 def test_by_a_finger(drawn):
     """A handle follows a finger while the page stays; a swipe beside it scrolls."""
     send = drawn.context.new_cdp_session(drawn).send

@@ -40,6 +40,18 @@ def test_closed_stays_closed_and_found_stays_found(at):
     assert not page.locator(f"{BENCH} .binary > .check").is_visible()
 
 
+def test_the_strip_says_what_one_sees(at):
+    """On a phone its first sentence is not cut."""
+    small = at(PATH[0].name, width=PHONE).page.locator(".bench > summary small")
+    assert small.evaluate("""(small) => {
+        const range = new Range(), { data } = small.firstChild;
+        range.setStart(small.firstChild, 0);
+        range.setEnd(small.firstChild, data.indexOf(".") + 1);
+        const [said, room] = [range, small].map((one) => one.getBoundingClientRect());
+        return said.bottom <= room.bottom;
+    }""")
+
+
 def test_a_length_goes_along(at):
     """To the next page, where it is no answer yet; "Start again" is five words."""
     page = at("book/failures/normalised").page
