@@ -301,7 +301,7 @@
     size: [260, 404],
     alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: ink to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
-    note: "An arrow shows where the <b>head</b>, made for five words, attends: plum is wrong, dashed a draw. <b>Lamps</b>: which properties hold for all rows.",
+    note: "An arrow shows where the <b>head</b> attends: plum is wrong, dashed a draw. <b>Lamps</b>: what holds for all rows.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
     start: { home: 0, page: 0, words: MADE, k: 1, start: 0, squared: false, swapped: false, free: false, query: -1 },
     known: (given) => {
