@@ -245,7 +245,7 @@
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Underlined digits flip together: a carry. The page begins with three digits.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Underlined digits flip: a carry. The page begins with three digits.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
       const unmet = words > 8 ? ", for five words have no eights" : "";
