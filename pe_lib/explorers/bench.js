@@ -245,7 +245,7 @@
         : `This head still looks a quarter of the text back: now ${steps}. ${score(now)} No score of these numbers is right at every length (theorem).`;
     },
     binary: ({ words }, now) => {
-      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Underlined digits flip together: a carry. The page begins with three digits.`;
+      if (words <= MADE) return `Fitted at five words: ${lower(score(now))} Full squares are 1, empty ones −1: position 3 is 1 + 2. Underlined digits flip: a carry. The page begins with three digits.`;
       const first = range(words).find((t) => t && !now.right(t)), to = now.keys[first];
       const astray = to.length === 2 ? `cannot tell ${to.join(" from ")}` : to.length > 2 ? `cannot choose among ${number(to.length)} keys` : `attends to ${to[0]}`;
       const unmet = words > 8 ? ", for five words have no eights" : "";
@@ -301,7 +301,7 @@
     size: [260, 404],
     alt: "Words below each other, each with its position in the encoding that is chosen above, and an arrow from each to the word that it attends to most: ink to the word before, plum to another, dashed for a draw. Below, three lamps: unique, equal norm, shift matrix.",
     goal: ({ home }) => TASKS[NAMES[home]][0],
-    note: "An arrow shows where the <b>head</b>, made for five words, attends: plum is wrong, dashed a draw. <b>Lamps</b>: which properties hold for all rows.",
+    note: "An arrow shows where the <b>head</b> attends: plum is wrong, dashed a draw. <b>Lamps</b>: what holds for all rows.",
     reward: ({ home }) => TASKS[NAMES[home]][2],
     start: { home: 0, page: 0, words: MADE, k: 1, start: 0, squared: false, swapped: false, free: false, query: -1 },
     known: (given) => {
