@@ -380,7 +380,7 @@ def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
 
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The lectures' decks and those of some chapters."""
+    """The lectures' decks, yours, and those of some chapters; with the licence."""
     done = []
     for plan in plans(book, with_decks(pages, book)):
         path = folder / f"{plan.name}.html"
