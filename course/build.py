@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import manuscript
-from course import graders, handouts, kit, mine, questions
+from course import graders, handouts, kit, mine, questions, slides
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
@@ -37,9 +37,11 @@ MADE_BY_JUPYTER = {"__pycache__", ".ipynb_checkpoints"}
 def build(names: list[str], parts: list[str], out: Path) -> None:
     """Write some parts anew."""
     pages = kit.chosen(manuscript.read().notebooks, names)
-    mine.refuse_unknown("The kit", "part", parts, PARTS)
+    mine.refuse_unknown("The kit", "part", parts, PARTS)  # before anything is written
     if {"nbgrader", "otter"} & set(parts):
-        graders.assignments(pages, mine.read())  # before anything is written
+        graders.assignments(pages, mine.read())
+    if "slides" in parts:
+        slides.plans(manuscript.read(), [])
     if yours := not_ours(out, parts):
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"

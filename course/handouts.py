@@ -1,7 +1,7 @@
 """PDFs and pictures, by the browser that tests the site.
 
-    write_handouts(pages, folder)   two pages of A4 for each chapter, and one page for
-                                    the room, lab.pdf, from the page Teach
+    write_handouts(pages, folder)   two pages of A4 for each chapter with a deck, and
+                                    one for the room, lab.pdf, from the page Teach
     write_slides(pages, folder)     the decks, and each of them as PDF
     write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
@@ -100,7 +100,7 @@ def browser() -> Iterator[Any]:
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
-    """Two pages of A4 for each page of the path that is chosen; one for the room."""
+    """Two pages of A4 for each chapter with a deck; one for the room."""
     book = manuscript.read()
     with browser() as page:
         for chapter in slides.with_decks(pages, book):

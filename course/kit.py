@@ -6,7 +6,7 @@ requirements. Nothing in it needs the book's folder, and nothing is fetched.
 
 import re
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 import pe_lib
@@ -174,14 +174,14 @@ def copy_data(page: Page, folder: Path) -> None:
         shutil.copy(kept, copy)
 
 
-def chosen(pages: Iterable[Page], names: list[str]) -> list[Page]:
+def chosen(pages: list[Page], names: list[str]) -> list[Page]:
     """The chapters of some names or parts; all but those left out without a name."""
-    yours, every = mine.read(), list(pages)
-    kept = [page for page in every if not mine.names(page) & {*yours.leave_out}]
+    yours = mine.read()
+    kept = [page for page in pages if not mine.names(page) & {*yours.leave_out}]
     for where, what, said, known in (
-        ("mine.yml, leave_out", "chapter", yours.leave_out, every),
-        ("mine.yml, solutions", "chapter", yours.solutions, every),
-        ("mine.yml, exam", "question on", yours.exam, filter(exam.on, every)),
+        ("mine.yml, leave_out", "chapter", yours.leave_out, pages),
+        ("mine.yml, solutions", "chapter", yours.solutions, pages),
+        ("mine.yml, exam", "question on", yours.exam, filter(exam.on, pages)),
         ("This course", "chapter", names, kept),
     ):
         mine.refuse_unknown(where, what, said, set().union(*map(mine.names, known)))

@@ -3,15 +3,16 @@
     read().lecturer
     loaded("exam.yml")    what another file beside it says
 
-What the file cannot say is refused by name, a chapter once chapters are chosen.
+What is empty there is as the book has it. What the file cannot say is refused by name,
+a chapter once chapters are chosen.
 """
 
 import datetime
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import yaml
 
@@ -19,11 +20,19 @@ from manuscript import Page
 
 HERE = Path(__file__).parent
 Points = int | tuple[int, int] | None
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and its name
+    str: (str | datetime.date, "text"),
+    int: (int | float, "a number"),
+    float: (int | float, "a number"),
+    tuple: (list, "a list"),
+    Mapping: (dict, "names, each with what belongs to it"),
+}
 
 
 @dataclass(frozen=True)
 class Mine:
-    """All of it; without a file the course is as the book has it."""
+    """All of it, and how the book has it."""
 
     institution: str = ""
     lecturer: str = ""
@@ -60,13 +69,38 @@ def names(page: Page) -> set[str]:
 
 
 def refuse_unknown(
-    where: str, what: str, names: Iterable[str], known: Collection[str]
+    where: str, what: str, said: Iterable[Any], known: Collection[str]
 ) -> None:
     """Say which names are not there, and which are."""
-    if unknown := sorted({*names} - {*known}):
+    if unknown := sorted(map(str, {*said} - {*known})):
         raise SystemExit(
             f"{where}: there is no {what} {', '.join(unknown)}. Try: {sorted(known)}"
         )
+
+
+def need(where: str, it: Any, kind: Any, wanted: str) -> None:
+    """Say what something must be, and what came."""
+    if it in EMPTY or not isinstance(it, kind):
+        came = "nothing" if it in EMPTY else it
+        raise SystemExit(f"{where} must be {wanted}; got {came}")
+
+
+def words(where: str, said: Any, of: type[Any], **ours: Any) -> dict[str, Any]:
+    """What is said of each field of a class that is not ours, but for what is empty."""
+    if said not in EMPTY:
+        need(where, said, dict, "lines of the form word: ...")
+    given = {word: it for word, it in (said or {}).items() if it not in EMPTY}
+    theirs = [one for one in fields(of) if one.name not in ours]
+    refuse_unknown(where, "word", given, [one.name for one in theirs])
+    for one in theirs:
+        it = given.get(one.name)
+        if it is not None or one.default is one.default_factory is MISSING:
+            need(f"{where}, {one.name}", it, *KINDS[get_origin(one.type) or one.type])
+        if isinstance(it, list):
+            given[one.name] = tuple(it)
+        if isinstance(it, datetime.date):
+            given[one.name] = str(it)
+    return given | ours
 
 
 @cache
@@ -78,12 +112,11 @@ def loaded(name: str) -> Any:
 @cache
 def read(name: str = "mine.yml") -> Mine:
     """What the file says."""
-    said = dict(loaded(name) or {})
-    refuse_unknown(name, "word", said, Mine.__annotations__)
-    for word in {"plans", "leave_out", "exam"} & set(said):
-        said[word] = tuple(said[word])
-    for page, day in (said.get("solutions") or {}).items():
-        if not isinstance(day, datetime.date):
-            raise SystemExit(f"{name}: solutions of {page} need a day, not {day}")
-    said["date"] = str(said.get("date") or "")
+    said = words(name, loaded(name), Mine)
+    for label, asked in said.get("assignments", {}).items():
+        wanted = "exercises with their points, such as {ex-who-wins: 2}"
+        need(f"{name}, assignments, {label}", asked, dict, wanted)
+    for page, day in said.get("solutions", {}).items():
+        wanted = "a day, such as 2027-03-01"
+        need(f"{name}, solutions, {page}", day, datetime.date, wanted)
     return Mine(**said)

@@ -8,11 +8,11 @@ for the speaker, maybe a title, and one or more of
     formula: part/page#section    the first formula on a line of its own
     theorem: part/page#section    the theorem in its box
     proof: part/page#section      what is below it, as far as ∎
-    code: part/page#cell          a cell, by its id
+    code: part/page#cell          a cell, by its id or a tag
     exercise: ex-label            title and text
     claims: [id, id]       sentences to vote on, their verdicts one step later
     markdown: "..."        yours, with pictures that lie beside the plan
-    from: part/page#cell   what prints the numbers of the title
+    source: part/page#cell    what prints the numbers of the title
 
 Any chapter has a plan that is made from its page, with no word of its own.
 """
@@ -130,7 +130,7 @@ class Slide:
     claims: tuple[str, ...] = ()
     markdown: str = ""
     title: str = ""
-    source: str = ""  # "from" in the plan
+    source: str = ""
     folder: Path = HERE / "plans"  # where its pictures lie
 
     @property
@@ -153,25 +153,25 @@ class Plan:
 
 def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
     """Those that are written, yours, and one for each page."""
-    files = sorted((HERE / "plans").glob("*.yml"))
-    files += [HERE / name for name in mine.read().plans]
+    yours = mine.read().plans
+    there = [name for name in yours if (HERE / str(name)).is_file()]
+    mine.refuse_unknown("mine.yml, plans", "file", yours, there)
+    files = [*sorted((HERE / "plans").glob("*.yml")), *(HERE / name for name in yours)]
     return [*map(read, files), *(of_chapter(page, book) for page in pages)]
 
 
 def read(path: Path) -> Plan:
     """A written plan; its minutes must add up."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    slides: list[Slide] = []
-    for entry in content["slides"]:
-        entry |= {"source": entry.pop("from", ""), "folder": path.parent}
-        entry["claims"] = tuple(entry.get("claims", ()))
-        where = f"{path.name}, slide {len(slides) + 1}"
-        mine.refuse_unknown(where, "word", entry, Slide.__annotations__)
-        slides.append(Slide(**entry))
-    minutes, total = content["minutes"], sum(slide.minutes for slide in slides)
-    if total != minutes:
+    said = mine.words(path.name, content, Plan, name=path.stem)
+    slides = tuple(
+        Slide(**mine.words(f"{path.name}, slide {n}", it, Slide, folder=path.parent))
+        for n, it in enumerate(said["slides"], 1)
+    )
+    total = sum(slide.minutes for slide in slides)
+    if total != said["minutes"]:
         raise SystemExit(f"{path.name}: the slides take {total:g} minutes")
-    return Plan(path.stem, content["title"], minutes, tuple(slides))
+    return Plan(**said | {"slides": slides})
 
 
 def of_chapter(page: Page, book: Manuscript) -> Plan:
@@ -179,7 +179,7 @@ def of_chapter(page: Page, book: Manuscript) -> Plan:
 
     Then its first exercise; and again the question, the steps and the answer.
     """
-    name = page.name.removeprefix("book/")
+    name = kit.short(page)
     shown: list[dict[str, Any]] = []
     for section in page.main:
         text = text_of(section)
@@ -266,7 +266,7 @@ def errors(plan: Plan, book: Manuscript) -> list[str]:
         cells = _cells(slide.source, book)
         printed = [one for cell in cells for one in NUMBER.findall(cell.printed)]
         wrong += [
-            f"{value} is not printed by {slide.source or 'a cell (from: ...)'}"
+            f"{value} is not printed by {slide.source or 'a cell (source: ...)'}"
             for value in NUMBER.findall(slide.title)
             if slide.places and value.rstrip(",") not in printed
         ]
@@ -380,7 +380,7 @@ def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
 
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The lectures' decks and those of some chapters."""
+    """The lectures' decks, yours, and those of some chapters; with the licence."""
     done = []
     for plan in plans(book, with_decks(pages, book)):
         path = folder / f"{plan.name}.html"

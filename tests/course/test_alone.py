@@ -26,6 +26,7 @@ for name in ("new.txt", "../marks.db", "shared/told.txt", "data.txt"):
     except OSError as error:
         print(name, error.strerror)
 print(socket.if_nameindex(), "own session:", os.getsid(0) > 0)
+print(*sorted(os.environ))
 """
 
 
@@ -53,6 +54,7 @@ def test_a_submission_is_alone_or_it_is_said(
         "shared/given.txt True",
         "data.txt Read-only file system",
         "[(1, 'lo')] own session: True",
+        "HOME LANG PATH PWD",
     ]
     assert marks.read_text() == "140" and (shared / "told.txt").exists()
     assert not (folder / "new.txt").exists()

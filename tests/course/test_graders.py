@@ -44,6 +44,7 @@ def run(tool: str, *arguments: str, cwd: Path) -> str:
     paths = {
         "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
+        "HOME": str(cwd),  # they write settings there
     }
     done = subprocess.run(
         [HOME / "bin" / tool, *arguments],

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -32,15 +31,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def cells(*paths: Path) -> list[dict[str, Any]]:
-    """Those of some notebooks."""
-    return [c for path in paths for c in json.loads(path.read_text("utf-8"))["cells"]]
-
-
 def text(*paths: Path, kind: str = "") -> str:
     """All cells of notebooks, or those of a kind, as one reads them."""
-    found = [c for c in cells(*paths) if kind in ("", c["cell_type"])]
-    return "\n\n".join(map(edition.source, found))
+    cells = [c for path in paths for c in json.loads(path.read_text("utf-8"))["cells"]]
+    return "\n\n".join(edition.source(c) for c in cells if kind in ("", c["cell_type"]))
 
 
 def test_nothing_is_lost(tmp_path: Path) -> None:
@@ -72,11 +66,11 @@ def test_each_folder_is_complete(course: Path) -> None:
     for folder in (course / "student", course / "instructor"):
         for name in ("pe_lib/__init__.py", "pe_lib/LICENSE", "LICENSE", "LICENSE-TEXT"):
             assert (folder / name).is_file()
-        assert (folder / "experiments/data/training.csv").is_file()
-        for name, has in (("", [True, False]), ("-torch", [True, True])):
+        for name, has in (("", False), ("-torch", True)):
             pins = (folder / f"requirements{name}.txt").read_text("utf-8")
-            assert pins.startswith("-c constraints.txt\nnumpy==") and "-e" not in pins
-            assert [lab in pins, torch in pins] == has
+            assert pins.startswith("-c constraints.txt\nnumpy==")
+            assert pins.splitlines()[1:] == kit.requirements(torch=has)
+            assert lab in pins and (torch in pins) == has
         assert lab in (folder / "constraints.txt").read_text("utf-8")
         readme = (folder / "README.md").read_text("utf-8")
         assert pe_lib.__version__ in readme and "(pytorch/module.ipynb)* |" in readme
@@ -123,11 +117,11 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
             found = wrong_answers.collected()[label]
             wrong = [one.answer.rstrip() for one in found.wrong]
             hints = [f"The check says: “{one.hint}”" for one in found.wrong]
-            told = [solution, *wrong, *hints, *found.rubric]
-            told += [f"becomes `{new}`" for new in found.hidden.values()]
-            assert not [one for one in told if one not in instructor]
-            shown = [one for one in told if one in student and "\n" in one]
-            assert solution not in student and not shown
+            hints += [f"becomes `{new}`" for new in found.hidden.values()]
+            kept = [solution, *found.rubric]
+            assert not [one for one in (*wrong, *hints, *kept) if one not in instructor]
+            kept += [answer for answer in wrong if "\n" in answer]  # not: slope = 1
+            assert not [one for one in kept if one in student]
     assert "Hidden check" not in student and "Likely wrong" not in student
     exams = sorted(str(path.relative_to(course)) for path in course.rglob("exam*"))
     assert exams == ["instructor/exam.md", "instructor/exam_paper.html"]
@@ -171,7 +165,8 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
 def test_graders_get_all_points() -> None:
     """Each exercise is a graded cell and a question, worth its minutes, a proof too.
 
-    The first and the last of a chapter can be asked alone, and no other comes along.
+    The first and the last of a chapter can be asked alone, for other points, and no
+    other exercise comes along.
     """
     hidden = 0
     for page in BOOK.notebooks:
@@ -180,11 +175,10 @@ def test_graders_get_all_points() -> None:
         assert [label for label, (_, proof) in every.items() if proof] == proofs
         minutes = {one.label: stubs.points(one.title) for one in page.exercises}
         assert {label: sum(points) for label, points in every.items()} == minutes
-        for asked in (
-            every,
-            *({label: every[label]} for label in {*[*every][:1], *[*every][-1:]}),
-        ):
+        ends = {*[*every][:1], *[*every][-1:]}
+        for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
             made = graders.for_nbgrader(page, asked)["cells"]
+            texts = "\n".join(map(edition.source, made))
             notes = [
                 c["metadata"]["nbgrader"] for c in made if "nbgrader" in c["metadata"]
             ]
@@ -194,18 +188,23 @@ def test_graders_get_all_points() -> None:
             assert {n["grade_id"]: n["points"] for n in notes if n["grade"]} == wanted
             answers = {n["grade_id"] for n in notes if n["solution"] and not n["grade"]}
             assert answers == {f"answer-{label}" for label in asked}
-        assert all(
-            len(wrong_answers.collected()[label].rubric) == 2 for label in proofs
-        )
+            for label, (check, proof) in asked.items():
+                assert f"# {label}, {check} point{'s' * (check > 1)}" in texts
+                assert not proof or edition.PROOF.format(points=proof) in texts
         otter = graders.for_otter(page, every)["cells"]
         fixed = [c["id"] for c in otter if not c["metadata"].get("editable", True)]
         assert fixed[:1] == ["set-up"] * bool(every)
         master = "\n".join(map(edition.source, otter))
-        questions = dict(re.findall(r"name: (ex_\w+)\npoints: (\d+)", master))
-        assert sum(map(int, questions.values())) == sum(minutes.values())
+        asked = re.findall(r"name: (ex_\w+)\npoints: (\d+)", master)
+        worth = {name.replace("_", "-"): int(points) for name, points in asked}
+        proved = {f"{label}-proof": every[label][1] for label in proofs}
+        assert worth == {n: check for n, (check, _) in every.items()} | proved
         assert master.count("manual: true") == len(proofs)
         assert master.count("# BEGIN ") == master.count("# END ")
-        assert all(kit.rubric(label) in master for label in proofs)
+        for label in proofs:
+            rubric, (_, points) = wrong_answers.collected()[label].rubric, every[label]
+            assert len(rubric) == 2 and kit.rubric(label) in master
+            assert edition.PROOF.format(points=points) in master
         checks = page.checks.items()
         hidden += sum(graders.hidden(page, label) != check for label, check in checks)
     assert 2 * hidden >= len(wrong_answers.collected())  # the others have one answer
@@ -219,7 +218,8 @@ def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     assert text.count("*Answer.*") == text.count("## ") >= len(pages)
     assert "beyond/rotary" not in exam.answers(BOOK.path_pages)
     paper = exam.paper(BOOK.notebooks)
-    assert "55 minutes, 26 points" in paper and paper.count("<section>") == 5
+    assert "55 minutes, 26 points" in paper
+    assert re.findall(r"<section><h2>(\d+)\.", paper) == [*"12345"]
     for one in mine.loaded("exam.yml"):
         assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
         assert all(

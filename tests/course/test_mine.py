@@ -1,7 +1,6 @@
 """A course of one's own: what ``mine.yml`` says is what the kit has."""
 
 import datetime
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import exam, graders, handouts, kit, mine, slides
+from course import build, exam, graders, handouts, kit, mine, slides
 from manuscript import edition
 
 BOOK = manuscript.read()
@@ -30,19 +29,43 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize(
+    "said", ["", "plans:", "plans: []", "exam: []", "language:", "assignments: {}"]
+)
+def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
+    """So is the file that comes along."""
+    path = tmp_path / "mine.yml"
+    path.write_text(said, encoding="utf-8")
+    assert mine.read(str(path)) == mine.read() == mine.Mine()
+
+
+DAY = "must be a day, such as 2027-03-01; got "
+EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
+
+
+@pytest.mark.parametrize(
     ("said", "named"),
     [
+        ("[a]", "slip.yml must be lines of the form word: ...; got ['a']"),
         ("lecture: Ada", "slip.yml: there is no word lecture"),
-        ("solutions: {a: soon}", "slip.yml: solutions of a need a day, not soon"),
+        ("language: no", "slip.yml, language must be text; got False"),
+        ("solutions: {a: soon}", f"slip.yml, solutions, a {DAY}soon"),
+        ("solutions: {a: }", f"slip.yml, solutions, a {DAY}nothing"),
+        ("solutions: {binry: 2027-03-01}", "solutions: there is no chapter binry"),
         ("leave_out: [binry]", "mine.yml, leave_out: there is no chapter binry"),
-        ("solutions: {binry: 2027-03-01}", "mine.yml, solutions: .* chapter binry"),
-        ("exam: [counting, dials_deeper]", "mine.yml, exam: .* question on dials_d"),
+        ("leave_out: binry", "slip.yml, leave_out must be a list; got binry"),
+        ("exam: [counting, dials_deeper]", "there is no question on dials_deeper"),
+        ("assignments: [w]", "assignments must be names, each with what belongs"),
+        ("assignments: {w: }", f"slip.yml, assignments, w {EXERCISES}nothing"),
+        ("assignments: {w: {}}", f"slip.yml, assignments, w {EXERCISES}nothing"),
+        ("assignments: {w: [ex-a]}", f"slip.yml, assignments, w {EXERCISES}['ex-a']"),
         ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
         ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),
         ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
-        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "of the check, of the proof"),
-        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "of the check, of the"),
-        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "of the check, of the"),
+        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "[of the check, of the proof]"),
+        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "[of the check, of the"),
+        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "[of the check, of the"),
+        ("plans: [gone.yml]", "mine.yml, plans: there is no file gone.yml"),
+        ("plans: [~]", "mine.yml, plans: there is no file None"),
     ],
 )
 def test_a_slip_is_named(
@@ -51,39 +74,33 @@ def test_a_slip_is_named(
     """A word, a day, a name, points that cannot be; before anything is written."""
     path = tmp_path / "slip.yml"
     path.write_text(said, encoding="utf-8")
-    with pytest.raises(SystemExit, match=named):
+    monkeypatch.setattr(build, "PARTS", {"otter": print, "slides": print})
+    with pytest.raises(SystemExit, match=re.escape(named)):
         yours = mine.read(str(path))
         monkeypatch.setattr(mine, "read", lambda: yours)
-        graders.assignments(kit.chosen(BOOK.notebooks, []), yours)
+        build.build([], ["otter", "slides"], tmp_path / "kit")
+    assert not (tmp_path / "kit").exists()
 
 
 def test_an_assignment_has_its_exercises_and_their_points(say, tmp_path: Path) -> None:
     """Of two chapters, fewer than these have, each with the lecturer's points."""
-    assert mine.read() == mine.Mine()  # the file that comes along changes nothing
     say(assignments={"week-1": WEEK})
+    rotation = BOOK.pages["book/sinusoidal/rotation"]
+    asked = {
+        COUNTING: {"ex-who-wins": (2, 0), "ex-ends-under-a-mask": (2, 6)},
+        rotation: {"ex-net-shift": graders.minutes(rotation)["ex-net-shift"]},
+    }
     graders.write_nbgrader(BOOK.notebooks, tmp_path / "nbgrader")
     graders.write_otter(BOOK.notebooks, tmp_path / "otter")
-    made = [*(tmp_path / "nbgrader/source/week-1").glob("*.ipynb")]
-    found = [c for p in made for c in json.loads(p.read_text("utf-8"))["cells"]]
-    notes = [cell["metadata"].get("nbgrader", {}) for cell in found]
-    rotation = edition.check_points(BOOK.pages["book/sinusoidal/rotation"])
-    assert {n["grade_id"]: n["points"] for n in notes if n.get("grade")} == {
-        "check-ex-who-wins": 2,
-        "check-ex-ends-under-a-mask": 2,
-        "proof-ex-ends-under-a-mask": 6,
-        "check-ex-net-shift": rotation["ex-net-shift"],
-    }
-    text = "\n".join(map(edition.source, found))
-    assert "6 points, which a person gives" in text
-    assert len(re.findall(r"^# ex-[\w-]+, \d+ points?\b", text, re.MULTILINE)) == 3
-    masters = [*(tmp_path / "otter").glob("week-1-*/*.ipynb")]
-    assert (
-        {p.stem for p in masters} == {p.stem for p in made} == {"counting", "rotation"}
-    )
-    master = "\n".join(path.read_text(encoding="utf-8") for path in masters)
-    asked = dict(re.findall(r"name: (ex_\w+)\\n\",\s+\"points: (\d+)", master))
-    assert {n.replace("_", "-") for n in asked} == {*WEEK, "ex-ends-under-a-mask-proof"}
-    assert asked["ex_who_wins"] == "2" and asked["ex_ends_under_a_mask_proof"] == "6"
+    for page, worth in asked.items():
+        name = page.path.stem
+        for place, made in (
+            ("nbgrader/source/week-1", graders.for_nbgrader),
+            (f"otter/week-1-{name}", graders.for_otter),
+        ):
+            text = (tmp_path / place / f"{name}.ipynb").read_text("utf-8")
+            assert text == edition.text_of(made(page, worth))
+    assert len(list(tmp_path.rglob("*.ipynb"))) == 4
 
 
 def test_decks_and_handouts_say_whose_they_are(say, tmp_path: Path) -> None:
@@ -117,8 +134,10 @@ def test_pages_are_left_out_and_solutions_have_their_day(say, tmp_path: Path) ->
     assert slides.with_decks(pages, BOOK) == [page for page in main if page in pages]
     some = [COUNTING, BOOK.pages["book/failures/counting_deeper"]]  # has no exercise
     kit.write_kit("student", some, tmp_path / "open")
-    solved = [path.name for path in tmp_path.rglob("*_solutions.ipynb")]
-    assert solved == ["counting_solutions.ipynb"]
+    (solved,) = tmp_path.rglob("*_solutions.ipynb")
+    made = kit.student(COUNTING, some, solutions=True)
+    assert solved.stem == "counting_solutions"
+    assert solved.read_text("utf-8") == edition.text_of(made)
     say(exam=("counting", "criteria"))
     assert exam.paper(BOOK.notebooks).count("<section>") == 2
     say(solutions={"failures": today, "failures/counting": later})

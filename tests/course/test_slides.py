@@ -29,10 +29,12 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         *shown, exercise, last = plan.slides
         assert exercise.exercise == page.exercises[0].label
         assert exercise.minutes + page.minutes == plan.minutes
-        assert page.minutes - 9 < sum(slide.minutes for slide in (*shown, last))
+        told = sum(slide.minutes for slide in (*shown, last))
+        assert page.minutes - 1 < told <= page.minutes + 2
         steps = [section.title for section in page.main if section.level == 2]
         assert last.markdown.count("\n1. ") == len(steps) - 1 > 0
-        assert all(part in last.markdown for part in (*steps, page.answer[1:]))
+        answer = page.answer[0].upper() + page.answer[1:]
+        assert all(part in last.markdown for part in (*steps, answer))
         kinds |= {kind for slide in shown for kind, _ in slide.places}
     assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
@@ -59,9 +61,9 @@ def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
             assert f"<h2>{slides.inline(heading)}</h2>" in shown
             assert slides.inline(slide.note) in shown
             assert f'data-timing="{round(60 * slide.minutes)}"' in shown
-        markup = re.sub(r"<(script|style)>.*?</\1>", "", deck, flags=re.DOTALL)
-        assert not FETCHED.search(markup) and len(deck) < 2_000_000
-        assert all('alt="' in image for image in re.findall(r"<img[^>]*>", markup))
+        markup = re.sub(r"<script>.*?</script>", "", deck, flags=re.DOTALL)
+        assert not FETCHED.search(markup) and len(deck) < 1_000_000
+        assert markup.count("<img") == len(re.findall(r'<img alt="[^"]', markup)) > 0
 
 
 @pytest.mark.parametrize(
@@ -72,9 +74,9 @@ def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
         ({"formula": SHIFT, "title": "One block"}, "One block", 'display="block"'),
         ({"exercise": "ex-net-shift"}, "Three shifts in one", "<math"),
         ({"claims": ("even-width",)}, "True or not?", 'class="fragment answer"'),
-        ({"question": "failures/dials"}, "", 'class="fragment answer"'),
-        ({"formula": SHIFT, "markdown": "- a\n- b"}, "", "<li>a</li>"),
-        ({"code": "sinusoidal/rotation#build"}, "", "def "),
+        ({"question": "failures/dials"}, "Does York", 'class="fragment answer"'),
+        ({"formula": SHIFT, "markdown": "- a\n- b"}, "No position in", "<li>a</li>"),
+        ({"code": "sinusoidal/rotation#build"}, "The rotation matrix", "def "),
     ],
 )
 def test_a_slide_quotes_its_page(
@@ -90,9 +92,9 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     """A number that no cell prints, and whatever is quoted and gone."""
     (slide,) = [slide for slide in PLANS[1].slides if slide.source]
 
-    def red(book: manuscript.Manuscript = BOOK, **changes: Any) -> str:
+    def red(**changes: Any) -> str:
         plan = replace(PLANS[1], slides=(replace(slide, **changes),))
-        return "\n".join(slides.errors(plan, book))
+        return "\n".join(slides.errors(plan, BOOK))
 
     assert red() == ""
     assert "159.156 is not printed" in red(title=slide.title.replace(".155", ".156"))
@@ -108,15 +110,6 @@ def test_a_changed_book_turns_a_deck_red() -> None:
         SystemExit, match="what the book says:\n90, slide 1: it shows no"
     ):
         slides.deck(bare, BOOK)
-    name, _, tag = slide.source.partition("#")
-    page = BOOK.pages[f"book/{name}"]
-    (cell,) = [c for c in page.code_cells if tag in (c.id, *c.tagged(""))]
-    (output,) = cell.outputs
-    told = "".join(output["text"]).replace("159.155", "159.2")
-    changed = replace(cell, outputs=({**output, "text": told},))
-    cells = tuple(changed if c is cell else c for c in page.cells)
-    pages = {**BOOK.pages, page.name: replace(page, cells=cells)}
-    assert red(replace(BOOK, pages=pages))
 
 
 OWN = """\
@@ -131,36 +124,46 @@ x < 1
 ```
 
 - ![A dot](dot.png)
+- {cite:t}`denk2019`, on $T$
 """
+SLIDE = {"title": "Exam", "markdown": OWN, "minutes": 5, "note": "n", "figure": None}
 
 
 def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
     """All of Markdown, with pictures beside the plan; the numbers are one's own."""
     path = tmp_path / "mine.yml"
     (tmp_path / "dot.png").write_bytes(b"dot")
-    slide = {"title": "Exam", "markdown": OWN, "minutes": 5, "note": "n"}
-    plan = {"title": "x", "minutes": 5, "slides": [slide]}
+    plan = {"title": "x", "minutes": 5, "slides": [SLIDE]}
     path.write_text(json.dumps(plan), encoding="utf-8")
     deck = slides.deck(slides.read(path), BOOK)
     for part in (
         "<h2>Exam</h2>",
         '<a href="https://a.org">room 2</a>, on <strong>3 May</strong>',
-        "<math",
         "<td>2</td>",
         '<code class="language-python">x &lt; 1\n</code>',
         '<li><img src="data:image/png;base64,ZG90" alt="A dot"',
+        '">Denk (2019)</a>, on <span class="math inline"',
     ):
         assert part in deck, part
     for change, named in (
-        ({"minutes": 4}, r"mine\.yml: the slides take 5 minutes"),
-        (
-            {"slides": [slide | {"say": "c"}]},
-            r"mine\.yml, slide 1: there is no word say",
-        ),
+        ({"minutes": 4}, ": the slides take 5 minutes"),
+        ({"minutes": "4"}, ", minutes must be a number; got 4"),
+        ({"title": None}, ", title must be text; got nothing"),
+        ({"slides": []}, ", slides must be a list; got nothing"),
+        ({"slides": SLIDE}, ", slides must be a list; got {'title'"),
+        ({"slides": [SLIDE, None]}, ", slide 2, minutes must be a number; got nothing"),
+        ({"slides": ["a"]}, ", slide 1 must be lines of the form word: ...; got a"),
+        ({"slides": [SLIDE | {"note": ""}]}, ", slide 1, note must be text; got not"),
+        ({"slides": [SLIDE | {"figure": 1}]}, ", slide 1, figure must be text; got 1"),
+        ({"slides": [SLIDE | {"say": "c"}]}, ", slide 1: there is no word say"),
+        ({"slides": [SLIDE | {"folder": "c"}]}, ", slide 1: there is no word folder"),
     ):
         path.write_text(json.dumps(plan | change), encoding="utf-8")
-        with pytest.raises(SystemExit, match=named):
+        with pytest.raises(SystemExit, match=re.escape(f"mine.yml{named}")):
             slides.read(path)
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"mine\.yml, title must be text; got nothing"):
+        slides.read(path)
 
 
 def test_a_deck_of_each_chapter_that_is_chosen() -> None:
@@ -197,11 +200,3 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
     with pytest.raises(SystemExit, match=r"long\.html: no room for"):
         handouts.print_deck(page, deck)
     page.close()
-
-
-def test_words_of_a_slide() -> None:
-    """Formulas are MathML, lists HTML, sources have names, links are their words."""
-    assert "<math" in slides.inline("*old* $T(k)$")
-    listed = slides.blocks("[One](a.md).\n\n1. $a$\n2. b\n\n- {cite:t}`denk2019`")
-    assert re.search(r"<p>One.</p>\s*<ol>\s*<li>(<span[^>]*>)*<math", listed)
-    assert re.search(r"<ul>\s*<li>Denk \(2019\)</li>\s*</ul>", listed)
