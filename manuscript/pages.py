@@ -218,8 +218,8 @@ class Page:
         found = {
             path
             for folder, name in named
-            for start in (self.path.parent / folder).glob(f"{name or '*.'}*")
-            for path in ([*start.rglob("*")] if start.is_dir() else [start])
+            for start in visible(self.path.parent / folder, f"{name or '*.'}*")
+            for path in (visible(start, "**/*") if start.is_dir() else [start])
             if path.suffix in (".csv", ".npz", ".txt")
         }
         found |= {licence for path in found for licence in path.parent.glob("LICENSE*")}

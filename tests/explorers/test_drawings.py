@@ -106,6 +106,17 @@ def test_by_keys(drawn):
     assert many > 30 and not wrong
 
 
+@pytest.fixture
+def moving(drawn):
+    """Where motion is welcome, and the keyboard was used before."""
+    drawn.emulate_media(reduced_motion="no-preference")
+    drawn.keyboard.press("Tab")
+    drawn.evaluate("document.activeElement.blur()")
+    yield
+    drawn.emulate_media(reduced_motion="reduce")
+
+
+@pytest.mark.usefixtures("moving")
 def test_by_mouse(drawn):
     """What is dragged or pressed goes along, alone; all can start again."""
     taken = ".take:not([hidden]), button[aria-pressed]:not([hidden])"

@@ -385,7 +385,8 @@ def test_skip():
     """All eighteen answers: text, bars, and what is crossed out, as stored."""
     name, columns = "smollm_sentences", ("token", "probability")
     for heads, back in product(("four", "twenty"), np.arange(9) / 4):
-        shown = view("skip", heads=heads, quarters=4 * back)
+        held = 4 * back - 0.4 * (back > 0)  # on its way the knob is at the nearest
+        shown = view("skip", heads=heads, quarters=held)
         wanted = {
             "heads": heads if back else "none",
             "back": f"{back:g}",
@@ -407,9 +408,13 @@ def test_skip():
                 marks[last + 1 : there] = ["skipped"] * (there - last - 1)
                 marks[there], last = "written", there
         assert kinds == (*marks,) and " ".join(read) in drawing.read("skip.js")
-        turned(shown, [back])
+        turned(shown, [held / 4])
+        assert words(shown, "count")[-1] == f"{heads} heads"
         assert shown.reached == answer.startswith("king")
         assert back not in (0.5, 0.75) or shown.reached == (back == 0.75)
+    knob = "drawing.drawings.skip.handles({ heads: 'four', quarters: 0 })[0]"
+    assert run(f"[{knob}.low, {knob}.high, {knob}.step]") == [0, 2, 0.25]
+    assert run(f"{knob}.set(0.75)") == {"quarters": 3}
 
 
 def rounded():

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import http.server
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -173,6 +174,12 @@ def test_nothing_leaves_the_page(
         )
         page.wait_for_timeout(500)
         assert set(requests) <= {"a connection"} and PAGE in page.url
+        # Where nobody forbids it, the other server hears them.
+        bare = page.context.browser.new_page()
+        bare.set_content("".join([*aimed(DRAWN)[:14], *aimed(SHOWN)[:17]]))
+        bare.wait_for_timeout(500)
+        bare.close()
+        assert len({*re.findall(r"GET (/\d+)", " ".join(requests))}) > 9
 
 
 def test_a_policy_on_every_page(site: Site) -> None:

@@ -123,6 +123,17 @@ def test_pytorch_is_seen_in_every_form_of_import(source: str, needs: bool) -> No
     assert page.needs_torch == needs
 
 
+def test_what_a_page_reads_is_there_without_copies_of_jupyter(tmp_path: Path) -> None:
+    """A file, a folder, the licences beside them."""
+    for name in ("a.csv", ".ipynb_checkpoints/a.csv", "LICENSE.txt"):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    code = Cell("0", "code", 'all_of = Path("data/")', {})
+    read = Page("a", tmp_path / "a.ipynb", (code,)).reads
+    assert [path.name for path in read] == ["LICENSE.txt", "a.csv"]
+
+
 def test_exercises_by_their_labels_and_values_by_their_names() -> None:
     """As tags and the set-up cell have them; a value without its words is refused."""
     tags = ({"tags": ["solution-a"]}, {"tags": ["check-a", "x"]}, {})

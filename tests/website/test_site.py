@@ -42,7 +42,8 @@ AS_LOADED: tuple[checks.Rule, ...] = (
     *("blocking_scripts", "mathematics", "alt_texts", "headings", "description"),
 )
 OF_THE_PATH = ("picture_first", "bench", "quarters")
-AT_EACH_WIDTH = ("overflow", "out_of_cards", "heading_sizes", "frame")  # and unfolded
+AT_EACH_WIDTH = ("overflow", "out_of_cards", "lettering", "heading_sizes", "frame")
+"""With all folds open."""
 
 
 def none(found: list[str]) -> None:
@@ -117,13 +118,14 @@ BROKEN = f"""<!DOCTYPE html>
 <body><nav class="bar"><button>x</button></nav>
 <main><h1>A</h1><h2 style="font-size: 40px">above</h2><h1>B</h1>
 <div style="height: 1500px"></div>
-<svg class="figure" role="img" width="9" height="9"></svg>
+<svg class="figure" role="img" width="9" height="9"><text x="9">x</text></svg>
 <div class="cell_input"><pre class="highlight"
   style="height: 3000px; width: 20px; overflow: hidden">xxxxxxxxxxxxxxx</pre></div>
 <section class="fold-recall"><h4 id="here">C</h4><p id="here">$x_t$</p></section>
 <img src="https://example.org/a.png"><img src="none.png">
 <a href="#nowhere">a</a><a href="nowhere.html">b</a><a href="http://example.org">c</a>
 <p style="color: #999; background: #fff">pale</p>
+<p style="color: #fff; background: #fff">unseen</p>
 <div class="pe-explorer"><output style="display: block; width: 900px">1</output></div>
 <div class="cell"><pre style="white-space: pre-wrap">1</pre></div>
 {"<details><summary>a</summary></details>" * 10}

@@ -29,7 +29,7 @@ from sphinx_exercise.nodes import exercise_enumerable_node
 import manuscript
 from manuscript import stubs
 from manuscript.dependencies import cell_dependencies
-from manuscript.pages import TORCH
+from manuscript.pages import TORCH, visible
 from manuscript.values import MARK
 from pe_lib import explorers
 from pe_lib.explorers.drawing import compared
@@ -78,7 +78,7 @@ def book() -> bytes:
     """The book's own Python, pe_lib and what runs the cells, and the kept data."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
-        for path in (*OURS, *sorted((ROOT / "pe_lib").rglob("*.*")), *DATA):
+        for path in (*OURS, *visible(ROOT / "pe_lib", "**/*.*"), *DATA):
             name = path.relative_to(ROOT).as_posix()
             if path.suffix != ".pyc" and not name.replace("/", ".").startswith(TORCH):
                 target.writestr(zipfile.ZipInfo(name), path.read_bytes())

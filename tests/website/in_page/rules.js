@@ -103,6 +103,14 @@
           .map(begins);
       }),
 
+    // Letters of a figure that its edge or the window cuts off.
+    lettering: () =>
+      all("main svg.figure text").filter((e) => {
+        const { left, right } = box(e), figure = e.ownerSVGElement, edge = box(figure);
+        const cut = getComputedStyle(figure).overflow !== "visible" && (left < edge.left - 1 || right > edge.right + 1);
+        return cut || left < -2 || right > innerWidth + 2;
+      }).map((e) => e.textContent),
+
     // Controls of the bar and of the path that are missing, or that a finger misses.
     frame() {
       const controls = all(".bar :is(a, button, summary), .path-progress summary").filter(shows);
@@ -117,7 +125,7 @@
       if (!picture) return ["no picture"];
       const end = (innerWidth > 1000 ? 800 : 2 * 844) - scrollY;
       const share = (Math.min(picture.bottom, end) - picture.top) / picture.height;
-      return share < 0.85 ? [`${share} of it on the first screen, or two of a phone`] : [];
+      return share >= 0.85 ? [] : [`${share} of it on the first screen, or two of a phone`];
     },
 
     // Figures less than a fifth of its main text as one finds it, or too much code.
@@ -128,7 +136,7 @@
         return open.reduce((sum, e) => sum + box(e).height, 0) / (end - top);
       };
       const [figures, code] = ["main figure, main .pe-explorer", "main .cell_input .highlight"].map(share);
-      return figures < 0.2 || code > 0.25 ? [`figures ${figures}, code ${code}`] : [];
+      return figures >= 0.2 && code <= 0.25 ? [] : [`figures ${figures}, code ${code}`];
     },
 
     // Where its bench is not: right of all text however far one reads; in a narrow window a

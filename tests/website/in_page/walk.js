@@ -8,12 +8,10 @@
   document.head.append(still);
   const shows = ["outline", "boxShadow", "color", "backgroundColor", "textDecoration", "borderColor"];
   const look = (e) => shows.map((name) => getComputedStyle(e)[name]).join("|");
-  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const stops = "a[href], button, input, select, textarea, summary, [tabindex='0']";
   const controls = [...document.querySelectorAll(stops)].filter(
     (e) =>
-      e.tabIndex >= 0 &&
       !e.disabled &&
-      !e.closest("[inert]") &&
       e.getClientRects().length &&
       e.checkVisibility({ visibilityProperty: true }),
   );

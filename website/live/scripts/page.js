@@ -14,7 +14,7 @@ const make = (tag, className = "", textContent = "") =>
   Object.assign(document.createElement(tag), { className, textContent });
 const button = (text, onclick, ariaLabel = null) =>
   Object.assign(make("button", "live-button", text), { type: "button", onclick, ariaLabel });
-const short = (text) => (text.length > 200 ? `${text.slice(0, 200)} …` : text);
+const short = (text, most = 200) => (text.length > most ? `${text.slice(0, most)} …` : text);
 
 // An output of a notebook as [type, text]; of a drawing the line that says all.
 const given = ({ output_type: type, name, text, data }) => {
@@ -72,7 +72,10 @@ export const begin = async (box, base, asked) => {
   bar.setAttribute("aria-label", "Python on this page");
   const message = make("p", "live-message");
   message.setAttribute("role", "status");
-  const all = button("Run all", () => run(cells.length - 1, firstStale() >= cells.length));
+  const all = button("Run all", () => {
+    only = null; // else what an answer left out would count as run
+    run(cells.length - 1, firstStale() >= cells.length);
+  });
   const stop = button("Stop", () => end("Stopped. The next run starts a fresh Python."));
   const file = button("Save as a notebook", async () => {
     try {
@@ -92,9 +95,17 @@ export const begin = async (box, base, asked) => {
   };
 
   // --- cells; that of an exercise is answered where the exercise stands ---
+  // What a reader finds in a cell: of an exercise its stub, while the solution may run.
+  const blank = ({ stub, source }) => stub ?? source;
+  const write = (cell, text) => {
+    cell.edited = text !== blank(cell); // an answer may be the solution, to the letter
+    cell.text = cell.edited ? text : cell.source;
+    if (cell.editor && cell.editor.area.value !== text) cell.editor.set(text);
+  };
   const cells = about.cells.map((spec, index) => {
-    const mine = texts().get(spec.id), text = mine ?? spec.source;
-    const cell = { ...spec, index, text, edited: ![undefined, spec.stub ?? spec.source].includes(mine), state: "", outputs: [] };
+    const cell = { ...spec, index, state: "", outputs: [] };
+    const text = texts().get(spec.id) ?? blank(cell);
+    write(cell, text);
     const pre = make("pre");
     if (spec.exercise) {
       cell.holder = document.getElementById(spec.exercise);
@@ -111,35 +122,31 @@ export const begin = async (box, base, asked) => {
     cell.old = spec.exercise ? [] : [...cell.holder.querySelectorAll(".cell_output")];
     cell.mark = make("span", "live-mark");
     if (spec.exercise) cell.mark.setAttribute("role", "status");
-    cell.undo = button("Put back", () => change(cell, cell.stub ?? cell.source), `Put back ${name}`);
+    cell.undo = button("Put back", () => change(cell, blank(cell)), `Put back ${name}`);
     cell.line = make("div", "live-line");
     cell.line.append(button(spec.exercise ? "Check" : "Run", () => press(cell), `Run ${name}`), cell.mark, cell.undo);
     if (cell.solution) cell.solution.hidden = true; // until there was a try
-    cell.editor = edit(place, shown(cell), `Code of ${name}`, { changed: (now) => change(cell, now), run: () => press(cell) });
+    cell.editor = edit(place, text, `Code of ${name}`, { changed: (now) => change(cell, now), run: () => press(cell) });
     cell.editor.area.closest(".cell_input, .live-answer").append(cell.line);
     const fold = cell.line.closest("details.fold");
     if (fold && cell.holder.contains(fold)) fold.firstElementChild.append(cell.mark); // one sees it there
     return cell;
   });
-  function shown(cell) {
-    return cell.edited ? cell.text : (cell.stub ?? cell.source);
-  }
   const change = (cell, text) => {
-    cell.edited = text !== (cell.stub ?? cell.source); // an answer may be the solution, to the letter
-    cell.text = cell.edited ? text : cell.source;
-    if (cell.editor && cell.editor.area.value !== shown(cell)) cell.editor.set(shown(cell));
-    if (!cell.edited) clear(cell);
+    write(cell, text);
     keepText(cell);
     const undone = !cell.edited && (ran[cell.index] || cell.source) !== cell.source;
     if (undone) end("Put back. The next run starts a fresh Python.");
     else showAll();
+    if (!cell.edited && !holds(cell)) clear(cell);
   };
 
   // --- what a cell says ---
   const ended = ({ state }) => ["stored", "differs", "raised"].includes(state);
   // What a result rests on: the changed cells up to its own.
   const basis = ({ index }) => JSON.stringify(cells.slice(0, index + 1).map(({ edited, text }) => edited && text));
-  const late = (cell) => ended(cell) && cell.basis !== basis(cell);
+  const holds = (cell) => ended(cell) && cell.basis === basis(cell);
+  const late = (cell) => ended(cell) && !holds(cell);
   const above = ({ index }) => cells.slice(0, index).some(({ edited }) => edited);
   const why = (cell) => (cell.edited ? ", with your change" : above(cell) ? ", below your change" : "");
   const words = {
@@ -206,7 +213,7 @@ export const begin = async (box, base, asked) => {
   const textBox = (text, kind) => {
     const output = make("div", `output ${kind}`);
     const inside = make("div", "highlight");
-    inside.append(make("pre", "", text.slice(0, SHOWN)));
+    inside.append(make("pre", "", short(text, SHOWN)));
     output.append(inside);
     return output;
   };

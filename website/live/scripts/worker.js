@@ -16,7 +16,8 @@ const LIBRARY = "python315.zip";
 const FOLDER = "/usr/local/lib";
 const INSIDE = "__import__('website.live.inside', fromlist=['inside'])";
 const MOST = 5_000_000; // bytes; the book's largest cell gives 90,000
-const LOST = { output_type: "error", ename: "MemoryError", evalue: "it gave more than a page can hold; the rest is lost", traceback: "" };
+const OVER = `the output is over ${MOST / 1e6} MB, and what came after it is lost; print less`;
+const LOST = { output_type: "error", ename: "MemoryError", evalue: OVER, traceback: `MemoryError: ${OVER}` };
 const packs = new Directory([]);
 const errors = [];
 let engine;
