@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -437,8 +436,8 @@ SAMPLE = (
 """Words of the extract."""
 
 
-def minilm_extract() -> dict[str, NDArray[Any]]:
-    """The learned table, head (0, 2) and some words, matrices in 255 levels a row.
+def minilm_extract(folder: Path) -> None:
+    """Write the learned table, head (0, 2) and some words, in 255 levels a row.
 
     Of all-MiniLM-L6-v2 (Apache-2.0, sentence-transformers), changed: rounded, cut out,
     and the mean of all words taken.
@@ -446,7 +445,7 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
     model = minilm.load()
     weights, own = model.weights, slice(64, 96)
     attention = "encoder.layer.0.attention.self"
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, Any] = {}
     for name, matrix in {
         "table": model.table,
         "query": weights[f"{attention}.query.weight"][own],
@@ -462,27 +461,29 @@ def minilm_extract() -> dict[str, NDArray[Any]]:
     for part in ("weight", "bias"):
         found[f"norm_{part}"] = weights[f"embeddings.LayerNorm.{part}"].numpy()
     found["mean_word"] = model.words().double().mean(0).float().numpy()
-    return found
+    np.savez(folder / f"{EXTRACT}.npz", **found)
 
 
-def make(maker: ModuleType, name: str) -> None:
-    """Write one file of a module, below the lines that say what made it."""
-    begin = time.process_time()
-    rows = list(getattr(maker, name)())
-    kept.save_rows(
-        rows,
-        BEYOND / f"{name}.csv",
-        command=f"{maker.COMMAND} {name}",
-        settings=maker.SETTINGS,
-        seconds=time.process_time() - begin,
-        tolerance=maker.TOLERANCES[name],
-    )
+def make(maker: ModuleType, names: Sequence[str]) -> None:
+    """Write these files of a module, or all, below the lines that say what made them.
+
+    On one thread, so that no result depends on how many there are.
+    """
+    torch.set_num_threads(1)
+    for name in names or maker.TOLERANCES:
+        begin = time.process_time()
+        rows = list(getattr(maker, name)())
+        kept.save_rows(
+            rows,
+            BEYOND / f"{name}.csv",
+            command=f"{maker.COMMAND} {name}",
+            settings=maker.SETTINGS,
+            seconds=time.process_time() - begin,
+            tolerance=maker.TOLERANCES[name],
+        )
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for name in sys.argv[1:] or (EXTRACT, *TOLERANCES):
-        if name == EXTRACT:
-            np.savez(BEYOND / f"{name}.npz", allow_pickle=True, **minilm_extract())
-        else:
-            make(sys.modules[__name__], name)
+    minilm_extract(BEYOND)
+    if sys.argv[1:] != [EXTRACT]:
+        make(sys.modules[__name__], sys.argv[1:])

@@ -262,6 +262,4 @@ def minilm_tables() -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for name in sys.argv[1:] or TOLERANCES:
-        opened.make(sys.modules[__name__], name)
+    opened.make(sys.modules[__name__], sys.argv[1:])

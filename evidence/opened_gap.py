@@ -24,11 +24,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy
 
 from evidence import BEYOND, opened, opened_long
 from evidence.opened_long import CONTEXT, OLD, PAIRS, numbers
 from pe_lib.experiments import smollm
+from pe_lib.experiments.attention import causal_bias
 from pe_lib.nn import rotate
 
 COMMAND = "python -m evidence.opened_gap"
@@ -119,26 +120,11 @@ def rotated(x: Tensor, positions: Tensor) -> Tensor:
 class Window:
     """Its first part is read once, the second as often as one likes."""
 
-    @torch.no_grad()
     def __init__(self, name: str, start: int) -> None:
         self.text = tokens(name)[start : start + FIRST + SECOND + 1]
-        sizes = SHAPE.layers, SHAPE.key_heads, FIRST, SHAPE.size
-        self.keys, self.values = torch.zeros(sizes), torch.zeros(sizes)
-        own = torch.arange(FIRST)[:, None].repeat(1, PAIRS)
-        later = torch.full((FIRST, FIRST), -torch.inf).triu(1)
-
-        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            self.keys[layer], self.values[layer] = k, v
-            q, k = rotated(q, own), rotated(k, own)
-            return torch.stack(
-                [
-                    (q[h] @ k[h // GROUP].T / SHAPE.size**0.5 + later).softmax(-1)
-                    @ v[h // GROUP]
-                    for h in range(SHAPE.heads)
-                ]
-            )
-
-        smollm.through_layers(smollm.load(), self.text[:FIRST], attend, last=1)
+        first = opened_long.Reader(self.text[: FIRST + 1])
+        first.losses()
+        self.keys, self.values = first.keys, first.values
 
     @torch.no_grad()
     def read(
@@ -150,45 +136,37 @@ class Window:
         the means of `others`, if keys are biased, comes what is added to their scores.
         """
         gap, held, at, which = condition
-        own = torch.arange(FIRST, FIRST + SECOND)[:, None].repeat(1, PAIRS)
-        of_query, of_key = own + gap, torch.arange(FIRST)[:, None].repeat(1, PAIRS)
-        pairs = [] if held == "none" else numbers(held)
-        query_held, key_held = of_query.clone(), of_key.clone()
-        query_held[:, pairs], key_held[:, pairs] = at, 0
-        later = torch.full((SECOND, SECOND), -torch.inf).triu(1)
-        apart = own[:, :1] - torch.arange(FIRST)
+        t = torch.arange(FIRST + SECOND)
+        own = torch.where(t < FIRST, t, t + gap)[:, None].repeat(1, PAIRS)
+        of_query, of_key = own.clone(), own.clone()
+        of_query[:, numbers(held)], of_key[:, numbers(held)] = at, 0
+        last = SINKS if which == "first" else FIRST
         spared = SINKS if which == "biased but 4" else 0
+        apart = t[FIRST:, None] - t[spared:FIRST]
+        biases = np.zeros((SHAPE.layers, SHAPE.heads, FIRST + SECOND))
         if others is not None:
-            biases = torch.from_numpy(bias(others, np.arange(FIRST + SECOND) + gap))
+            biases = bias(others, t.numpy() + gap)
         shares = torch.empty(SHAPE.layers, SHAPE.heads)
         self.means = np.empty((SHAPE.layers, SHAPE.heads, PAIRS), complex)
         self.sizes = np.empty((SHAPE.layers, SHAPE.heads, PAIRS))
 
         def attend(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            first = self.keys[layer]
-            self._note(layer, q, first[:, SINKS:])
-            moved, near = rotated(q, of_query), rotated(k, of_query)
-            if pairs:
-                held_query, held_keys = rotated(q, query_held), rotated(first, key_held)
-            free_keys = rotated(first, of_key)
-            found = torch.empty(SHAPE.heads, SECOND, SHAPE.size)
-            for h in range(SHAPE.heads):
-                g = h // GROUP
-                far = moved[h] @ free_keys[g].T
-                if pairs:
-                    n = SINKS if which == "first" else FIRST
-                    far[:, :n] = held_query[h] @ held_keys[g, :n].T
-                if which == "masked":
-                    far.fill_(-torch.inf)
-                scores = torch.cat([far, moved[h] @ near[g].T], 1) / SHAPE.size**0.5
-                if others is not None:
-                    scores[:, spared:FIRST] += biases[layer, h][apart[:, spared:]]
-                scores[:, FIRST:] += later
-                weights = scores.softmax(-1)
-                shares[layer, h] = weights[:, SINKS:FIRST].sum(1).mean()
-                found[h] = weights[:, :FIRST] @ self.values[layer, g]
-                found[h] += weights[:, FIRST:] @ v[g]
-            return found
+            self._note(layer, q, self.keys[layer, :, SINKS:])
+            k, v = (
+                torch.cat([first[layer], second], 1).repeat_interleave(GROUP, 0)
+                for first, second in ((self.keys, k), (self.values, v))
+            )
+            scores = rotated(q, own[FIRST:]) @ rotated(k, own).mT
+            k_held = rotated(k[:, :last], of_key[:last])
+            scores[..., :last] = rotated(q, of_query[FIRST:]) @ k_held.mT
+            scores /= SHAPE.size**0.5
+            if which == "masked":
+                scores[..., :FIRST] = -torch.inf
+            scores[..., spared:FIRST] += torch.from_numpy(biases[layer])[:, apart]
+            scores[..., FIRST:] += causal_bias(SECOND)
+            weights = scores.softmax(-1)
+            shares[layer] = weights[..., SINKS:FIRST].sum(-1).mean(-1)
+            return weights @ v
 
         logits = smollm.through_layers(smollm.load(), self.text[FIRST:-1], attend)
         each = cross_entropy(logits, self.text[FIRST + 1 :], reduction="none")
@@ -214,9 +192,8 @@ def curve(
     at: int = CONTEXT,
 ) -> Array:
     """Mean scores [..., offsets] of keys so far back: a sum of one cosine a pair."""
-    pairs = [] if held == "none" else numbers(held)
     angles = offsets[:, None] * OLD
-    angles[:, pairs] = at * OLD[pairs]
+    angles[:, numbers(held)] = at * OLD[numbers(held)]
     return (means[..., None, :] * np.exp(1j * angles)).real.sum(-1)
 
 
@@ -336,32 +313,15 @@ def smollm_gap_heads() -> Iterator[list[str]]:
                 yield [str(x) for x in row]
 
 
-@torch.no_grad()
-def fresh(text: Tensor, last: int) -> Array:
-    """The last losses of a text that is read from its beginning, at position 0."""
-    own = torch.arange(len(text) - 1)[:, None].repeat(1, PAIRS)
-
-    def attend(_: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        k, v = (x.repeat_interleave(GROUP, 0) for x in (rotated(k, own), v))
-        q, k, v = (x[None] for x in (rotated(q, own), k, v))  # so it is kept in blocks
-        return scaled_dot_product_attention(q, k, v, is_causal=True)[0]
-
-    logits = smollm.through_layers(smollm.load(), text[:-1], attend, last=last)
-    each: Array = cross_entropy(logits, text[-last:], reduction="none").double().numpy()
-    return each
-
-
 def smollm_fresh() -> Iterator[list[str]]:
     """The loss at the end of the long texts, if the tokens far before are not read."""
     yield ["text", "read", "loss"]
     for name in opened_long.TEXTS:
         text = opened_long.tokens(name)[-CONTEXT - 1 :]
-        loss = fresh(text, opened_long.BLOCK).mean()
+        loss = opened_long.Reader(text).losses()[-opened_long.BLOCK :].mean()
         print(name, f"{loss:.4f}", flush=True)
         yield [name, str(CONTEXT), f"{loss:.4f}"]
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for name in sys.argv[1:] or TOLERANCES:
-        opened.make(sys.modules[__name__], name)
+    opened.make(sys.modules[__name__], sys.argv[1:])

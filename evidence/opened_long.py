@@ -76,12 +76,13 @@ SETTINGS = {
 
 
 def numbers(held: str) -> list[int]:
-    """The pairs that a text like "0-3 22" says.
+    """The pairs that a text like "0-3 22" says, or "none".
 
     >>> numbers("0-3 22")
     [0, 1, 2, 3, 22]
     """
-    ends = [[int(end) for end in part.split("-")] for part in held.split()]
+    parts = [] if held == "none" else held.split()
+    ends = [[int(end) for end in part.split("-")] for part in parts]
     return [j for each in ends for j in range(each[0], each[-1] + 1)]
 
 

@@ -47,6 +47,7 @@ from pe_lib.experiments.compare import best_rates
 from pe_lib.experiments.schemes import WIDTH, Context, Scheme, scaled_sinusoid
 from pe_lib.experiments.tasks import TASKS, Task, after_a_start
 from pe_lib.experiments.training import Score, train
+from pe_lib.frequencies import angular_frequencies
 
 Settings = dict[str, Any]
 """The arguments of what makes one run."""
@@ -87,17 +88,13 @@ FEW: dict[str, Any] = {
 }
 
 
-def few_hands(extra: int, *, seen: bool) -> Scheme:
-    """The three fast hands of the sinusoid and some more, as loud as all sixteen.
+SPEEDS = angular_frequencies(WIDTH)
+"""Of all hands of the sinusoid; the three fastest go round within 24 positions."""
 
-    The extra hands go all the way round within 24 positions, or are the slower hands
-    of the sinusoid, which do not.
-    """
-    speeds = 10_000.0 ** (-np.arange(WIDTH // 2) / (WIDTH // 2))
-    fast, slow = speeds[:3], speeds[3:]
-    if seen:
-        slow = np.geomspace(speeds[0], 2 * np.pi / 24, extra + 2)[1:-1]
-    used = np.concatenate([fast, slow[:extra]])
+
+def few_hands(extra: np.ndarray) -> Scheme:
+    """The three fast hands of the sinusoid and some more, as loud as all sixteen."""
+    used = np.concatenate([SPEEDS[:3], extra])
 
     def encode(length: int, context: Context) -> np.ndarray:
         angles = np.outer(np.arange(length), used)
@@ -110,11 +107,12 @@ def few_hands(extra: int, *, seen: bool) -> Scheme:
 
 
 EXTRA = (0, 2, 5, 8, 13)
-HANDS = {"seen_0": few_hands(0, seen=True)} | {
-    f"{kind}_{extra}": few_hands(extra, seen=kind == "seen")
-    for extra in EXTRA[1:]
-    for kind in ("seen", "unseen")
-}
+HANDS = {"seen_0": few_hands(SPEEDS[:0])}
+for extra in EXTRA[1:]:
+    of_24 = np.geomspace(SPEEDS[0], 2 * np.pi / 24, extra + 2)[1:-1]
+    HANDS[f"seen_{extra}"] = few_hands(of_24)
+    HANDS[f"unseen_{extra}"] = few_hands(SPEEDS[3 : 3 + extra])
+"""With extra hands that go round within 24 positions as well, and with slower ones."""
 
 GROUPS: dict[str, dict[str, Settings]] = {
     "freedom": {

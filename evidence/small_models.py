@@ -3,27 +3,28 @@
     python -m evidence.small_models      minutes
 
 Models of each kind are trained up to a length. Then, on texts some times as long,
-each pair alone is *held* (:func:`pe_lib.experiments.held.holding`), and the *gain* is
+each pair alone is *held* (:func:`holding`), and the *gain* is
 by how much the loss falls. What is *predicted* comes from mean queries and keys within
 the trained length: how holding the pair changes the attention, if every score were
 the mean score of its offset.
 """
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from evidence import opened
 from pe_lib.experiments import stretched
-from pe_lib.experiments.attention import Intervention
-from pe_lib.experiments.held import holding
+from pe_lib.experiments.attention import Intervention, cos_sin
 from pe_lib.experiments.model import Transformer
 from pe_lib.frequencies import angular_frequencies
+from pe_lib.nn import rotate
 
 COMMAND = "python -m evidence.small_models"
 TOLERANCES = {"small_models_held": "0.5 of a gain, 0.2 of a correlation over pairs"}
@@ -46,6 +47,34 @@ SETTINGS = {
 }
 Array = NDArray[np.float64]
 PAIRS = stretched.HEAD_DIM // 2
+
+
+def holding(frequencies: ArrayLike, held: Sequence[int], longest: int) -> Intervention:
+    """Keys further away than `longest` get the angles of that offset for some pairs."""
+    omega = torch.as_tensor(frequencies, dtype=torch.float64)
+    heard: list[Tensor] = []
+
+    def listen(_: int, query: Tensor, key: Tensor, __: Tensor) -> None:
+        heard[:] = query, key
+
+    def scores(*positions: Tensor) -> Tensor:
+        left, right = (
+            rotate(x, *cos_sin(at * omega), "interleaved")
+            for x, at in zip(heard, positions, strict=True)
+        )
+        return left @ right.mT / math.sqrt(left.shape[-1])
+
+    def change(_: int, weights: Tensor) -> Tensor:
+        positions = torch.arange(weights.shape[-1])
+        own = positions[:, None].repeat(1, len(omega))
+        of_query, of_key = own.clone(), own.clone()
+        of_query[:, list(held)], of_key[:, list(held)] = longest, 0
+        offsets = positions[:, None] - positions
+        far = offsets > longest
+        found = torch.where(far, scores(of_query, of_key), scores(own, own))
+        return found.masked_fill_(offsets < 0, -torch.inf).softmax(-1)
+
+    return Intervention(listen=listen, change=change)
 
 
 def losses(
@@ -165,6 +194,4 @@ def of_kind(
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for name in TOLERANCES:
-        opened.make(sys.modules[__name__], name)
+    opened.make(sys.modules[__name__], sys.argv[1:])

@@ -43,7 +43,7 @@ class Ensemble(Transformer):
         The longest length in training, and the last position of all plus one.
 
     Raises TypeError or ValueError if a scheme's encodings are no finite real numbers of
-    shape [length, width], or its slopes not one for each head.
+    shape [length, width].
     """
 
     def __init__(
@@ -177,8 +177,6 @@ def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
 def alibi_bias(scheme: Scheme, length: int) -> Tensor:
     """What a scheme adds to the scores before training, [HEADS, length, length]."""
     slopes = alibi_slopes(HEADS) if scheme.slopes is None else scheme.slopes
-    if len(slopes) != HEADS:
-        raise ValueError(f"slopes must be one for each of {HEADS} heads, got {slopes}")
     t = np.arange(length)
     used = np.asarray(slopes) * (scheme.bias == "alibi")
     return torch.tensor(-used[:, None, None] * np.abs(t[:, None] - t))

@@ -143,10 +143,6 @@ def _binary(length: int, context: Context) -> ArrayLike:
     return ENCODING_RMS * math.sqrt(context.width / bits) * padded
 
 
-def _sinusoid(length: int, context: Context) -> ArrayLike:
-    return sinusoidal_table(length, context.width)
-
-
 def _noise(std: float) -> Callable[[int, Context], ArrayLike]:
     return lambda length, context: std * context.noise[:length]
 
@@ -157,12 +153,12 @@ SCHEMES: dict[str, Scheme] = {
     "counting": Scheme(_counting),
     "normalized": Scheme(_normalized, label="normalised"),
     "binary": Scheme(_binary),
-    "sinusoid": Scheme(_sinusoid),
+    "sinusoid": scaled_sinusoid(),
     "random": Scheme(_noise(ENCODING_RMS)),
     "learned": Scheme(_noise(ENCODING_RMS), learned=True),
     "learned_quiet": Scheme(_noise(0.02), learned=True, label="learned, quiet"),
     "learned_from_sinusoid": Scheme(
-        _sinusoid, learned=True, label="learned from sinusoid"
+        scaled_sinusoid().encode, learned=True, label="learned from sinusoid"
     ),
     "rotary": Scheme(rotary=True),
     "t5": Scheme(bias="t5", label="T5 bias"),

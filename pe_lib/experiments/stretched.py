@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice
 from pe_lib.beyond import scaling
 from pe_lib.experiments.attention import causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
@@ -153,11 +152,10 @@ def stretched(rule: str, base: float, n: int) -> Array:
 
     "none" changes nothing, at any length; "ntk_twice" slows by twice the factor;
     "dynamic_program" is transformers' with factor n / 64. Up to 64 words no rule
-    changes anything. Raises ValueError for an unknown rule.
+    changes anything.
     """
-    change = RULES[as_choice("rule", rule, tuple(RULES))]
     old = angular_frequencies(HEAD_DIM, base=base)
-    return change(old, n / LONGEST) if n > LONGEST else old
+    return RULES[rule](old, n / LONGEST) if n > LONGEST else old
 
 
 @torch.no_grad()
@@ -174,7 +172,6 @@ def share_right(
 
     `seeds` draw the texts; the same texts for every model, rule and base.
     """
-    as_choice("task", task, TASKS)
     half, positions = n // 2, rotary(frequencies, n)
     right, asked = torch.zeros(len(seeds)), 0
     generators = [torch.Generator().manual_seed(2_000_000 + seed) for seed in seeds]
@@ -203,24 +200,6 @@ def _sureness(
     )
     asked = (answers != NO_ANSWER).flatten(1).sum(1)
     return (-losses.flatten(1).sum(1) / asked).exp().double().numpy()
-
-
-def split_schemes(
-    schemes: Sequence[str], name: str, choices: Sequence[str]
-) -> dict[str, tuple[str, str]]:
-    """The task of each scheme and what it chooses, before anything is trained.
-
-    >>> split_schemes(["lag/ntk"], "rule", ("none", "ntk"))
-    {'lag/ntk': ('lag', 'ntk')}
-
-    Raises ValueError if there is no such task or choice.
-    """
-    found = {}
-    for scheme in schemes:
-        task, _, choice = scheme.partition("/")
-        of_task = as_choice("task", task, TASKS)
-        found[scheme] = of_task, as_choice(name, choice, choices)
-    return found
 
 
 def choose(
@@ -255,15 +234,13 @@ def measure(
 ) -> list[Score]:
     """Train models of each seed on a base, and test them with rules.
 
-    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none". Raises
-    ValueError for an unknown one.
+    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none".
     """
-    asked = split_schemes(schemes, "rule", tuple(RULES))
     each = range(first_seed, first_seed + seeds)
     model = trained(base, each, rate, width=width)
 
     def shares(scheme: str, n: int) -> Array:
-        task, rule = asked[scheme]
+        task, _, rule = scheme.partition("/")
         return share_right(model, task, n, stretched(rule, base, n), seeds=each)
 
     return score_rows("stretched", schemes, each, test_lengths, shares)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_integer
+from pe_lib._arguments import as_integer
 
 NUM_TOKENS = 16
 NO_ANSWER = -100
@@ -57,8 +57,8 @@ class Task:
         """Sequences [count, length] and their answers, from a generator of your own.
 
         Answers have the same shape, with NO_ANSWER where a token has none, or
-        [count] if the task is pooled. Raises TypeError or ValueError if a length
-        or count is no integer or out of range.
+        [count] if the task is pooled. Raises TypeError or ValueError if the length is
+        no integer or too short.
 
         >>> generator = torch.Generator().manual_seed(0)
         >>> tokens, answers = TASKS["copy"].draw(6, 1, generator)
@@ -66,7 +66,6 @@ class Task:
         (True, [-100, -100, -100])
         """
         length = as_integer("length", length, at_least=self.shortest)
-        count = as_integer("count", count, at_least=1)
         return self.sequences(length, count, generator)
 
 
@@ -106,16 +105,12 @@ def best_without_order(task: str, length: int) -> float:
     one. A question with yes or no is a coin toss. The mean over 2,000 sequences,
     always the same ones.
 
-    Raises TypeError if `length` is no integer, ValueError if the task is unknown
-    or the length out of its range.
-
     >>> best_without_order("order", 16)
     0.5
     >>> round(best_without_order("copy", 16), 1)
     0.2
     """
-    chosen = TASKS[as_choice("task", task, tuple(TASKS))]
-    length = as_integer("length", length, at_least=chosen.shortest)
+    chosen = TASKS[task]
     if chosen.answers == 2:
         return 0.5
     tokens, answers = chosen.draw(length, 2000, torch.Generator().manual_seed(0))

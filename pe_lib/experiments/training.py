@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice, as_integer, as_positive
+from pe_lib._arguments import as_choice
 from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
@@ -125,8 +125,8 @@ def train(
         others, 2023).
 
     Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
-    Raises TypeError or ValueError if an argument is of the wrong kind, unknown or out
-    of range, all before anything is trained.
+    Raises ValueError for an unknown task or scheme, or arguments that do not go
+    together.
 
     Examples
     --------
@@ -136,46 +136,25 @@ def train(
     """
     if not isinstance(task, Task):
         task = TASKS[as_choice("task", task, tuple(TASKS))]
-    members = _as_schemes(schemes)
-    steps = as_integer("steps", steps, at_least=1)
-    seeds = as_integer("seeds", seeds, at_least=1)
-    layers = as_integer("layers", layers, at_least=1)
-    std = as_positive("token_std", token_std)
-    pair = _as_integers("train_lengths", train_lengths, task.shortest)
-    if len(pair) != 2 or pair[0] > pair[1]:
+    if not isinstance(schemes, Mapping):
+        names = [as_choice("schemes", name, tuple(SCHEMES)) for name in schemes]
+        schemes = {name: SCHEMES[name] for name in names}
+    shortest, longest = train_lengths
+    if examples is not None and shortest != longest:
         raise ValueError(
-            "train_lengths must be two lengths, the shorter first, got "
-            f"{train_lengths!r}"
+            "train_lengths must be one length where examples are counted, got "
+            f"{train_lengths}"
         )
-    shortest, longest = pair
-    tested = _as_integers("test_lengths", test_lengths, task.shortest)
-    starts = _as_integers("test_starts", test_starts, 0)
-    if examples is not None:
-        examples = as_integer("examples", examples, at_least=1)
-        if shortest != longest:
-            raise ValueError(
-                "train_lengths must be one length where examples are counted, got "
-                f"{(shortest, longest)}"
-            )
     if by_query and task.pooled:
         raise ValueError(f"by_query must be False for the task {task.name!r}")
-    of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(members, rate)
-    if missing := [name for name in members if name not in of_schemes]:
-        raise ValueError(f"rate must have every scheme, got none for {missing}")
-    rates = [as_positive("rate", of_schemes[name]) for name in members]
-    first_seed = as_integer("first_seed", first_seed, at_least=0)
-    train_starts = as_integer("train_starts", train_starts, at_least=0)
-    width = as_integer("width", width, at_least=4)
-    if width % 4:
-        raise ValueError(f"width must be a multiple of 4, got {width}")
-    reach = max(train_starts + longest, max(starts) + max(tested))
-    spread = as_integer("spread", spread, at_least=reach if spread else 0)
+    of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(schemes, rate)
+    reach = max(train_starts + longest, max(test_starts) + max(test_lengths))
     model = Ensemble(
         task,
-        members.values(),
+        schemes.values(),
         seeds=seeds,
         layers=layers,
-        token_std=std,
+        token_std=token_std,
         trained_length=longest,
         longest=max(reach, spread),
         first_seed=first_seed,
@@ -184,26 +163,26 @@ def train(
     fit_ensemble(
         model,
         steps,
-        (shortest, longest),
+        train_lengths,
         examples=examples,
-        rates=rates,
+        rates=[of_schemes[name] for name in schemes],
         starts=train_starts,
         spread=spread,
     )
     rows = []
-    for n, start in product(tested, starts):
+    for n, start in product(test_lengths, test_starts):
         right, asked = answers_at(model, n, start, spread)
         groups = _groups(n, longest) if by_query else {"all": slice(None)}
         for queries, part in groups.items():
             if not asked[part].any():
                 continue
             shares = right[..., part].sum(-1) / asked[part].sum()
-            for name, of_scheme in zip(members, shares.tolist(), strict=True):
+            for name, of_scheme in zip(schemes, shares.tolist(), strict=True):
                 rows += [
                     Score(task.name, name, seed, n, share, start, queries)
                     for seed, share in zip(model.numbers, of_scheme, strict=True)
                 ]
-    order = list(members)
+    order = list(schemes)
     return sorted(rows, key=lambda row: (order.index(row.scheme), row.seed))
 
 
@@ -324,30 +303,3 @@ def answers_at(
         right += hits.view(*hits.shape[:2], -1, queries).sum(-2)
         asked += (answers[0] != NO_ANSWER).view(-1, queries).sum(0)
     return right, asked
-
-
-def _as_schemes(schemes: Sequence[str] | Mapping[str, Scheme]) -> dict[str, Scheme]:
-    names = _as_list("schemes", schemes)
-    if not isinstance(schemes, Mapping):
-        known = [as_choice("schemes", name, tuple(SCHEMES)) for name in names]
-        schemes = {name: SCHEMES[name] for name in known}
-        if len(schemes) < len(names):
-            raise ValueError(f"schemes must be different, got {names}")
-    for name, scheme in schemes.items():
-        if not isinstance(name, str) or not isinstance(scheme, Scheme):
-            raise TypeError(f"schemes must map keys to Scheme, got {scheme!r}")
-    return dict(schemes)
-
-
-def _as_list(name: str, values: object) -> list[object]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a sequence, got {values!r}")
-    found = list(values)
-    if not found:
-        raise ValueError(f"{name} must not be empty, got {values!r}")
-    return found
-
-
-def _as_integers(name: str, values: object, at_least: int) -> list[int]:
-    found = _as_list(name, values)
-    return [as_integer(name, value, at_least=at_least) for value in found]

@@ -3,7 +3,7 @@
 import contextlib
 from functools import wraps
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,10 @@ from evidence import (
     whole,
 )
 from manuscript import read_page
-from pe_lib.experiments import held, kept, matrices, minilm, smollm, training
+from pe_lib.experiments import kept, matrices, minilm, smollm, training
+from pe_lib.experiments.attention import Intervention, causal_bias
 from pe_lib.nn import RotaryEmbedding
+from tests.experiments.helpers import tiny_smollm
 
 
 def stale(name: str) -> str:
@@ -170,6 +172,27 @@ def test_a_model_is_kept_in_one_piece(
     assert not stale("one_back_weights")
 
 
+def test_a_file_says_how_it_was_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On one thread, whatever there were; and all are made if none is named."""
+    threads = torch.get_num_threads()
+    rows = {"a": lambda: [["x"], ["1"]], "b": lambda: [["x"], ["2"]]}
+    maker = SimpleNamespace(
+        COMMAND="make", SETTINGS={}, TOLERANCES={"a": "0.1", "b": "0.2"}, **rows
+    )
+    monkeypatch.setattr(opened, "BEYOND", tmp_path)
+    torch.set_num_threads(2)
+    opened.make(maker, ["b"])
+    header = kept.load_header(tmp_path / "b.csv")
+    assert (header["command"], header["tolerance"]) == ("make b", "0.2")
+    assert header["machine"].endswith(" 1 thread(s)")
+    assert not (tmp_path / "a.csv").exists()
+    opened.make(maker, [])
+    torch.set_num_threads(threads)
+    assert kept.load_rows(tmp_path / "a.csv") == [{"x": "1"}]
+
+
 WHOLE_KEPT = BEYOND.parent / whole.KEPT
 MADE = [
     *(
@@ -262,34 +285,62 @@ def test_a_window_is_read_again() -> None:
         assert abs(shares.mean() - float(row["attention"])) < 0.02
 
 
-@pytest.mark.weekly
-@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-@pytest.mark.parametrize("held", ["none", "3 8 22"])
-def test_without_a_gap_a_window_is_read_as_a_text(
-    held: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In two parts it has the losses of a pass over all scores."""
-    for name, value in (("FIRST", 40), ("SECOND", 24)):
-        monkeypatch.setattr(opened_gap, name, value)
-    window = opened_gap.Window("later", 700)
-    each, _ = window.read(opened_gap.Condition(0))
-    logits = smollm.forward(smollm.load(), window.text[None, :-1])
-    expected = cross_entropy(logits[0], window.text[1:], reduction="none")[40:]
-    assert np.abs(each - expected.numpy()).max() < 1e-3
-    assert np.abs(opened_gap.fresh(window.text, 24) - expected.numpy()).max() < 1e-3
-    if held != "none":
-        same = window.read(opened_gap.Condition(0, held, 0))[0]
-        assert np.abs(same - each).max() > 1e-3
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> opened_gap.Window:
+    """Of a tiny model: 40 words, and 24 that may be moved away."""
+    model, text = tiny_smollm(), torch.arange(65) ** 2 % 19
+    for module, name, value in (
+        *((opened_gap, "FIRST", 40), (opened_gap, "SECOND", 24)),
+        *((opened_gap, "SHAPE", model.shape), (opened_gap, "tokens", lambda _: text)),
+        *((opened_long, "PIECE", 16), (opened_long, "loaded", lambda _: model)),
+        (smollm, "load", lambda: model),
+    ):
+        monkeypatch.setattr(module, name, value)
+    return opened_gap.Window("later", 0)
 
 
-@pytest.mark.weekly
-@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
-def test_a_large_bias_hides_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def losses_of(text: torch.Tensor, change: Intervention) -> np.ndarray:
+    """Of the tiny model, with all scores at once."""
+    logits = smollm.forward(smollm.load(), text[None, :-1], intervention=change)
+    return cross_entropy(logits[0], text[1:], reduction="none").numpy()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [(0,), (7,), (7, "3 8-10", 50), (7, "0-31", 50, "first"), (7, "none", 0, "masked")],
+)
+def test_a_window_is_read_as_it_is_told(told: Any, window: opened_gap.Window) -> None:
+    """Losses and attention, against a sum over pairs and offsets in one pass."""
+    condition = opened_gap.Condition(*told)
+    t, omega = torch.arange(64), smollm.load().shape.frequencies
+    far = (t < 40) & (t[:, None] >= 40)
+    angles = (t[:, None] - t + condition.gap * far)[..., None] * omega
+    few = far & (t < 4) if condition.keys == "first" else far
+    for j in opened_long.numbers(condition.held):
+        angles[..., j][few] = condition.at * omega[j]
+    heard, shares = [], []
+
+    def change(*_: Any) -> torch.Tensor:
+        q, k = (x.double()[0, ..., 0::2] + 1j * x[0, ..., 1::2] for x in heard[-2:])
+        turned = torch.einsum("htj,hsj,tsj->hts", q, k.conj(), torch.exp(1j * angles))
+        scores = turned.real / 8 + causal_bias(64)
+        if condition.keys == "masked":
+            scores[:, far] = -torch.inf
+        shares.append(scores.softmax(-1)[:, 40:, 4:40].sum(-1).mean(-1))
+        return scores.softmax(-1)[None].float()
+
+    listening = Intervention(
+        listen=lambda _, *told: heard.extend(told[:2]), change=change
+    )
+    expected = losses_of(window.text, listening)[40:]
+    each, found = window.read(condition)
+    assert np.abs(each - expected).max() < 1e-5
+    assert np.abs(found - torch.stack(shares).numpy()).max() < 1e-5
+
+
+def test_a_large_bias_hides_the_first_part(window: opened_gap.Window) -> None:
     """And none changes nothing; the first four keys are spared where it says so."""
-    for name, value in (("FIRST", 40), ("SECOND", 24)):
-        monkeypatch.setattr(opened_gap, name, value)
-    window = opened_gap.Window("later", 700)
-    means = np.zeros((*window.keys.shape[:1], opened_gap.SHAPE.heads, 32), complex)
+    means = np.zeros((2, opened_gap.SHAPE.heads, 32), complex)
 
     def losses(keys: str) -> np.ndarray:
         return window.read(opened_gap.Condition(keys=keys), means)[0]
@@ -373,22 +424,16 @@ def test_all_five_are_trained_again() -> None:
         )
 
 
-@pytest.mark.weekly
-@pytest.mark.skipif(not smollm.WHEEL.exists(), reason="no SmolLM2: `make models`")
 @pytest.mark.parametrize("pairs", [(), (3, 8, 22)])
 def test_a_long_text_is_read_as_a_short_one_is(
-    pairs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    pairs: tuple[int, ...], window: opened_gap.Window
 ) -> None:
     """In pieces and with pairs held, it has the losses of a pass over all scores."""
-    monkeypatch.setattr(opened_long, "PIECE", 16)
-    tokens, longest = opened_long.tokens("later")[:81], 20
-    holding = held.holding(smollm.Shape().frequencies, pairs, longest)
-    logits = smollm.forward(smollm.load(), tokens[None, :-1], intervention=holding)
-    expected = cross_entropy(logits[0], tokens[1:], reduction="none")
-    reader = opened_long.Reader(tokens)
-    first = reader.losses()[:longest]
-    found = torch.cat([first, reader.losses(longest, pairs, longest)])
-    assert (found - expected).abs().max() < 1e-3
+    holding = small_models.holding(smollm.load().shape.frequencies, pairs, 20)
+    expected = losses_of(window.text, holding)
+    reader = opened_long.Reader(window.text)
+    found = torch.cat([reader.losses()[:20], reader.losses(20, pairs, 20)])
+    assert np.abs(found.numpy() - expected).max() < 1e-5
 
 
 @pytest.mark.weekly
@@ -431,7 +476,7 @@ def test_the_heads_of_the_encoder_are_made_again() -> None:
 @pytest.mark.skipif(not minilm.WHEEL.exists(), reason="no MiniLM: `make models`")
 def test_the_extract_is_made_byte_by_byte(tmp_path: Path) -> None:
     """From the wheel alone."""
-    np.savez(tmp_path / "minilm.npz", **opened.minilm_extract())
+    opened.minilm_extract(tmp_path)
     stored = (BEYOND / f"{opened.EXTRACT}.npz").read_bytes()
     assert (tmp_path / "minilm.npz").read_bytes() == stored
     assert len(stored) <= 300_000

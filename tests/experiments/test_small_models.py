@@ -6,7 +6,7 @@ import torch
 
 from evidence import small_models
 from pe_lib import angular_frequencies
-from pe_lib.experiments import held, kept, stretched
+from pe_lib.experiments import kept, stretched
 from pe_lib.experiments.attention import Intervention
 from tests.experiments.helpers import DATA, generator
 
@@ -16,7 +16,7 @@ def test_a_held_pair_has_the_angle_of_the_longest_offset():
     n, longest, pairs = 12, 4, [0, 2]
     omega = np.array([1.0, 0.3, 0.05])
     query, key = torch.randn(2, n, 6, generator=generator(0))
-    hold = held.holding(omega, pairs, longest)
+    hold = small_models.holding(omega, pairs, longest)
     hold.listen(0, query, key, None)
     found = hold.change(0, torch.zeros(n, n))
     q, k = (x.double().numpy().reshape(n, 3, 2) @ [1, 1j] for x in (query, key))
@@ -38,7 +38,7 @@ def test_what_nobody_holds_is_as_it_was():
 
     def guesses(pairs: list[int], longest: int) -> torch.Tensor:
         with torch.no_grad():
-            hold = held.holding(frequencies, pairs, longest)
+            hold = small_models.holding(frequencies, pairs, longest)
             return model(tokens, positions, hold)
 
     usual = guesses([], 10)
