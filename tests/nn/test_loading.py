@@ -205,7 +205,7 @@ def by_dictionary(module, name, tensor):
 @pytest.mark.parametrize(
     ("on_meta", "put"), [(True, by_setattr), (False, by_dictionary)]
 )
-@on_each(*EVERY)
+@on_each("sinusoidal", "rotary", "alibi")
 def test_a_loader_that_puts_garbage_in_the_place_of_buffers(make, on_meta, put):
     """As from_pretrained of transformers does: empty_like, past `_apply`."""
     usual = make()
