@@ -396,13 +396,13 @@ def test_a_site_without_solutions(page, monkeypatch):
     assert shown.count("{exercise}") == len(page.exercises)
 
 
-def find(where, hint="HOW", folder=""):
+def find(where, repository="", folder="", before=""):
     """Run the first cell there, with no library installed."""
-    page = BOOK.pages["book/failures/counting"]
-    source = edition.find(replace(page, name=f"{folder}/p"), hint, moves=bool(folder))
-    assert max(map(len, source.splitlines())) <= 72
+    page = replace(BOOK.pages["book/failures/counting"], name=f"{folder}/p")
+    source = edition.find(page, "HOW", repository, moves=bool(folder))
+    assert repository or max(map(len, source.splitlines())) <= 72
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"{source}\nprint(Path.cwd())"],
+        [sys.executable, "-I", "-S", "-c", f"{before}{source}\nprint(Path.cwd())"],
         cwd=where,
         capture_output=True,
         text=True,
@@ -435,18 +435,11 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
         subprocess.run([*git, *command], cwd=there, check=True)
     (tmp_path / "machine").mkdir()
-    page = replace(BOOK.pages["book/failures/counting"], name="part/p")
-    cell = edition.find(page, "HOW", there.as_uri(), moves=True)
-    source = f"import sys\nsys.modules['google.colab'] = sys\n{cell}\nprint(Path.cwd())"
+    colab = "import sys\nsys.modules['google.colab'] = sys\n"
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", source],
-            cwd=tmp_path / "machine",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = find(tmp_path / "machine", there.as_uri(), "part", before=colab)
         assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
+    page = BOOK.pages["book/failures/counting"]
     assert "colab" not in edition.find(page, "HOW", moves=False)
 
 

@@ -108,6 +108,7 @@ def test_documents_batches_and_caches(kind):
 def test_t5_begins_anew_and_learns():
     module = T5Bias(4)
     assert not module.weight.any() and module.weight.shape == (32, 4)
+    assert module.max_distance == 128  # as in the program, with 32 buckets
     module.init_std = 0.5
     module.reset_parameters()
     assert 0.3 < module.weight.std() < 0.7
