@@ -450,3 +450,4 @@ def test_a_set_up_has_what_its_page_needs():
         set_up = edition.source(cells["set-up"])
         assert ("os.chdir(" in set_up) == bool(page.reads)
         assert ("torch.set_num_threads(1)" in set_up) == page.needs_torch
+    assert sum(bool(page.reads) for page in BOOK.notebooks) > 10
