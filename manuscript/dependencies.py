@@ -8,6 +8,7 @@ chapter.
 
 import ast
 import dis
+from functools import cache
 from types import CodeType
 
 SEEDS = {"manual_seed": {"torch"}}  # calls that change a module
@@ -18,6 +19,12 @@ ANEW = (ast.Assign, ast.FunctionDef, ast.ClassDef, *IMPORTS)
 def compiled(body: list[ast.stmt]) -> CodeType:
     """Some statements, as Python runs them."""
     return compile(ast.Module(body, []), "<cell>", "exec")
+
+
+@cache
+def parsed(source: str) -> list[ast.stmt]:
+    """The statements of a cell: one page asks for them a hundred times."""
+    return ast.parse(source).body
 
 
 def gives(body: list[ast.stmt]) -> list[str]:
@@ -48,10 +55,23 @@ def root(node: ast.AST) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:
+@cache
+def given(source: str, *kinds: type[ast.stmt]) -> set[str]:
+    """The names to which statements of these kinds in a cell give a value."""
+    return {*gives([line for line in parsed(source) if isinstance(line, kinds)])}
+
+
+@cache
+def needs(source: str) -> set[str]:
+    """The names that a cell needs from above."""
+    return reads(compiled(parsed(source)))
+
+
+@cache
+def touches(source: str, modules: frozenset[str]) -> set[str]:
     """The names to which a cell gives a value, or whose value it may change."""
-    found = set(gives(body))
-    for node in (node for statement in body for node in ast.walk(statement)):
+    found = {*gives(parsed(source))}
+    for node in ast.walk(ast.Module(parsed(source), [])):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             found |= root(node.func) - (modules - SEEDS.get(node.func.attr, set()))
         elif isinstance(getattr(node, "ctx", None), ast.Store):
@@ -61,14 +81,11 @@ def touches(body: list[ast.stmt], modules: set[str]) -> set[str]:
 
 def cell_dependencies(above: list[str], below: list[str]) -> list[str]:
     """Of the cells above those that the ones below need, by way of others too."""
-    bodies = [ast.parse(source).body for source in above]
-    lines = [line for body in bodies for line in body]
-    modules = set(gives([line for line in lines if isinstance(line, IMPORTS)]))
-    needed = reads(compiled(ast.parse("\n".join(below)).body))
+    modules = frozenset[str]().union(*(given(source, *IMPORTS) for source in above))
+    needed = needs("\n".join(below))
     kept = []
-    for source, body in zip(reversed(above), reversed(bodies), strict=True):
-        if needed & touches(body, modules):
+    for source in reversed(above):
+        if needed & touches(source, modules):
             kept.append(source)
-            needed -= {*gives([line for line in body if isinstance(line, ANEW)])}
-            needed |= reads(compiled(body))
+            needed = needed - given(source, *ANEW) | needs(source)
     return kept[::-1]

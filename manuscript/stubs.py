@@ -12,7 +12,7 @@ import ast
 import re
 import textwrap
 
-from manuscript.dependencies import IMPORTS, compiled, gives, reads
+from manuscript.dependencies import IMPORTS, gives, needs, parsed
 
 HERE = "your code here"
 MINUTES = re.compile(r"(\d+) minutes?$")
@@ -90,9 +90,8 @@ def in_view(check: str) -> str:
 
 def checked_names(solution: str, check: str) -> list[str]:
     """The names of a solution that its check uses; what it imports is none."""
-    body = [n for n in ast.parse(solution).body if not isinstance(n, IMPORTS)]
-    used = reads(compiled(ast.parse(check).body))
-    return [name for name in gives(body) if name in used]
+    body = [line for line in parsed(solution) if not isinstance(line, IMPORTS)]
+    return [name for name in gives(body) if name in needs(check)]
 
 
 def _without_body(node: ast.FunctionDef | ast.ClassDef) -> list[str]:

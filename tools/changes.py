@@ -68,6 +68,7 @@ def touched_notebooks() -> list[Path]:
     ]
 
 
+@cache
 def file_dependencies(path: Path) -> set[Path]:
     """The files that a notebook or a module imports or reads, and that these do.
 
@@ -99,12 +100,11 @@ def imports(path: Path) -> set[Path]:
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                taken = taken_from(alias.asname or alias.name, nodes)
-                found |= (
-                    {origin(whole, name) for name in taken}
-                    if taken and module(whole)
-                    else {origin(node.module or "", alias.name)}
-                )
+                used = alias.asname or alias.name
+                taken = taken_from(used, nodes) if module(whole) else ()
+                found |= {origin(whole, name) for name in taken} or {
+                    origin(node.module or "", alias.name)
+                }
     return {file for file in found if file is not None}
 
 

@@ -1,15 +1,13 @@
 """What each method guarantees; and methods that are broken on purpose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pe_lib import sinusoidal
-from pe_lib.beyond.attention_methods import (
-    ATTENTION_METHODS,
-    AttentionMethod,
-    _random,
-)
-from pe_lib.beyond.guarantees import guarantees
+from pe_lib.beyond.attention_methods import ATTENTION_METHODS, _random
+from pe_lib.beyond.guarantees import GUARANTEES, _judge, guarantees
 
 EVIDENCE = {
     ("sinusoid", "any lag"): "up to 40 back, of 16 to 800 tokens",
@@ -45,47 +43,39 @@ def test_the_evidence(card, place):
     assert card[place[0]][place[1]].evidence == EVIDENCE[place]
 
 
-def changed(name, **parts):
-    method = ATTENTION_METHODS[name]
-    whole = {
-        "scores": method.scores,
-        "attending": method.attending,
-        "values": method.values,
-    }
-    return guarantees({"it": AttentionMethod(**(whole | parts))})["it"]
+def changed(**parts):
+    """Each verdict, when it is asked for, on a rotary method that differs so."""
+    method = replace(ATTENTION_METHODS["rotary"], **parts)
+    return lambda title: _judge(GUARANTEES[title], method)
 
 
 def test_methods_that_are_broken_lose_what_they_guaranteed():
     """Positions of every rank from 0; one side one too high; rounded; clipped."""
     rotary = ATTENTION_METHODS["rotary"]
     local = changed(
-        "rotary",
         scores=lambda q, k, p: rotary.scores(q, k, p % 48),
         attending=lambda back, p: rotary.attending(back, p % 48),
     )
-    assert not local["offset alone"].holds and not local["any lag"].holds
-    assert local["any length"].holds  # which raises nothing
-    late = changed("rotary", attending=lambda back, p: rotary.attending(back + 1, p))
-    assert late["one back"].evidence == "1 back of 16 tokens: looks at 2 back"
-    whole = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p.round()))
-    assert not whole["between"].holds
+    assert not local("offset alone").holds and not local("any lag").holds
+    assert local("any length").holds  # which raises nothing
+    late = changed(attending=lambda back, p: rotary.attending(back + 1, p))
+    assert late("one back").evidence == "1 back of 16 tokens: looks at 2 back"
+    whole = changed(scores=lambda q, k, p: rotary.scores(q, k, p.round()))
+    assert not whole("between").holds
     jumps = changed(
-        "rotary",
         scores=lambda q, k, p: rotary.scores(q, k, p) + 1000 * (p[1] != p[1].round()),
     )
-    assert not jumps["between"].holds
-    silent = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p) * np.nan)
-    assert silent["any length"].evidence == "scores must be numbers, got NaN"
-    far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_000))
-    assert far["offset alone"].holds  # 10000 later all is as it was
-    far = changed("rotary", scores=lambda q, k, p: rotary.scores(q, k, p % 10_010))
-    assert far["offset alone"].evidence.endswith(", 10000 later")
-    crowd = changed(
-        "rotary", scores=lambda q, k, p: rotary.scores(q, k, p) + k[1:9].sum()
-    )
-    assert crowd["offset alone"].evidence.endswith("by those between")
-    added = changed("rotary", values=lambda p: p[None, :, None] * np.ones(32))
-    assert added["equal words"].holds
+    assert not jumps("between").holds
+    silent = changed(scores=lambda q, k, p: rotary.scores(q, k, p) * np.nan)
+    assert silent("any length").evidence == "scores must be numbers, got NaN"
+    far = changed(scores=lambda q, k, p: rotary.scores(q, k, p % 10_000))
+    assert far("offset alone").holds  # 10000 later all is as it was
+    far = changed(scores=lambda q, k, p: rotary.scores(q, k, p % 10_010))
+    assert far("offset alone").evidence.endswith(", 10000 later")
+    crowd = changed(scores=lambda q, k, p: rotary.scores(q, k, p) + k[1:9].sum())
+    assert crowd("offset alone").evidence.endswith("by those between")
+    added = changed(values=lambda p: p[None, :, None] * np.ones(32))
+    assert added("equal words").holds
 
 
 def test_every_query_counts():
@@ -97,8 +87,8 @@ def test_every_query_counts():
         scores[-3] = rotary.attending(back + 1, positions)[-3]
         return scores
 
-    row = changed("rotary", attending=attending)
-    assert row["one back"].evidence == "1 back of 14 tokens: looks at 2 back"
+    row = changed(attending=attending)
+    assert row("one back").evidence == "1 back of 14 tokens: looks at 2 back"
 
 
 def test_a_head_of_transformer_xl():

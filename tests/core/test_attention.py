@@ -67,18 +67,25 @@ def test_huge_scores_do_not_overflow():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "message"),
     [
         (
-            (QUERIES, KEYS, np.ones((3, 5, 4))),
+            lambda: attention(QUERIES, KEYS, np.ones((3, 5, 4))),
             r"axes that broadcast, got \(2, 5, 3\), \(2, 5, 3\) and \(3, 5, 4\)",
         ),
-        ((QUERIES * 1e200, KEYS * 1e200, VALUES), "queries and keys must have finite"),
+        (
+            lambda: attention(QUERIES * 1e200, KEYS * 1e200, VALUES),
+            "queries and keys must have finite scores",
+        ),
+        (
+            lambda: head_weights(np.full((3, 1), 1e200), np.eye(2)),
+            "table and matrix must have finite scores",
+        ),
     ],
 )
-def test_shapes_that_do_not_fit(arguments, message):
+def test_shapes_that_do_not_fit_and_scores_beyond_a_float(call, message):
     with pytest.raises(ValueError, match=message):
-        attention(*arguments)
+        call()
 
 
 @pytest.mark.parametrize("name", CODES)
@@ -105,11 +112,6 @@ def test_hit_rate_counts_only_what_has_a_target():
 )
 def test_a_draw_is_a_miss(less, rate):
     assert hit_rate([[0.5, 0.5 * (1 - less)], [0, 1]], [0, 5]) == rate
-
-
-def test_scores_beyond_a_float_are_refused():
-    with pytest.raises(ValueError, match="table and matrix must have finite scores"):
-        head_weights(np.full((3, 1), 1e200), np.eye(2))
 
 
 def test_softmax_by_hand_and_without_overflow():

@@ -39,6 +39,7 @@ def test_no_small_step_from_the_optimum_is_better(name, penalty):
     [
         ({"target": look_back(99)}, r"target\(16\) must lie within 0"),
         ({"encode": np.eye}, r"one width at every length, got widths \[16"),
+        ({"start": np.ones((2, 3))}, r"start must have shape \[2, 2\], got \(2, 3"),
     ],
 )
 def test_fit_head_refuses(changed, message):
@@ -76,8 +77,3 @@ def test_the_gradient_decides_whether_the_search_is_over(
     else:
         with pytest.raises(RuntimeError, match=r"gradient is 1.1e-06.*\(enough\)"):
             fit_head(encode, look_back(1))
-
-
-def test_a_start_must_be_square():
-    with pytest.raises(ValueError, match=r"start must have shape \[2, 2\], got \(2, 3"):
-        fit_head(CODES["counting"], look_back(3), start=np.ones((2, 3)))

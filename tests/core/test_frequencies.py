@@ -7,6 +7,7 @@ import pytest
 from mpmath import mp, mpf
 
 from pe_lib import angular_frequencies
+from tests.core.test_exact_angles import frequency
 
 SPACINGS = ("paper", "endpoint")
 WIDTHS = (1, 2, 3, 4, 7, 8, 33, 64, 512)
@@ -27,7 +28,6 @@ def test_equals_the_truth_to_fifty_digits(d_model, base, spacing):
     # Half an ulp of an exponent below 1 costs ln(base) halves; a power, two ulps.
     bound = (2 + math.log(base) / 2) * 2**-52
     with mp.workdps(50):
-        steps = mpf(d_model) / 2 if spacing == "paper" else mpf(max(pairs - 1, 1))
-        for k, frequency in enumerate(frequencies):
-            truth = mpf(base) ** (-k / steps)
-            assert abs(mpf(float(frequency)) / truth - 1) <= bound
+        for k, found in enumerate(frequencies):
+            truth = frequency(k, d_model, base, spacing)
+            assert abs(mpf(float(found)) / truth - 1) <= bound

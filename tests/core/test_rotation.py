@@ -24,15 +24,6 @@ widths = st.integers(1, 32).map(lambda pairs: 2 * pairs)
 choices = st.sampled_from(CHOICES)
 
 
-def bound(*angles):
-    """How far codes of these positions and offsets may stray when multiplied.
-
-    Each angle is off by at most |t| 2**-52 (the docstring of sinusoidal); sines,
-    products and sums add a few roundings.
-    """
-    return (np.abs(angles).sum() + 4) * 2**-52
-
-
 def difference(left, right):
     return np.abs(np.subtract(left, right, dtype=np.float64)).max(initial=0.0)
 
@@ -47,7 +38,8 @@ def test_the_matrix_moves_any_code_by_any_offset(t, k, d_model, choice):
     T = shift_matrix(k, d_model, **choice)
     assert T.shape == (d_model, d_model)
     assert T.dtype == np.float64
-    assert difference(T @ before, after) <= bound(t, k, t + k)
+    # Each sine and cosine is 2e-16 off; two products and a sum add a few roundings.
+    assert difference(T @ before, after) <= 1e-15
 
 
 # apply_shift

@@ -8,8 +8,8 @@ from mpmath import mp, mpf
 
 from pe_lib import sinusoidal
 from tests.core.optional import BFLOAT16
+from tests.core.test_exact_angles import error_in_ulps, frequency
 
-SPACINGS = ("paper", "endpoint")
 LAYOUTS = ("interleaved", "half_split")
 LIMIT = 2**31
 
@@ -74,21 +74,7 @@ INTEGERS = [
 FRACTIONS = [0.5, -2.75, 0.1, 1e-5, -1e-300, 1e3 + 1 / 3, -12_345.678, 1e9 + 0.25]
 
 
-def truths(positions, d_model, base, spacing, layout):
-    """The positions with their codes, to fifty digits."""
-    for t in positions:
-        row = []
-        for column in range(d_model):
-            k, is_sine = pair_and_kind(column, d_model, layout)
-            part = mpf(2 * k) / d_model
-            if spacing == "endpoint":
-                part = mpf(k) / max(math.ceil(d_model / 2) - 1, 1)
-            angle = mpf(t) / mpf(base) ** part
-            row.append(mp.sin(angle) if is_sine else mp.cos(angle))
-        yield t, row
-
-
-each_choice = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("d_model", "base", "spacing", "layout"),
     [
         (1, 10_000, "paper", "interleaved"),
@@ -100,33 +86,24 @@ each_choice = pytest.mark.parametrize(
         (64, 10_000, "endpoint", "half_split"),
     ],
 )
-
-
-@each_choice
-def test_float32_is_half_an_ulp_from_the_truth(d_model, base, spacing, layout):
-    choice = {"base": base, "spacing": spacing, "layout": layout}
-    codes = sinusoidal(INTEGERS, d_model, **choice, dtype=np.float32)
-    with mp.workdps(50):
-        rows = truths(INTEGERS, d_model, base, spacing, layout)
-        for (t, row), code in zip(rows, codes, strict=True):
-            for truth, entry in zip(row, code, strict=True):
-                _, exponent = mp.frexp(truth)
-                ulp = mpf(2) ** (exponent - 24)
-                assert abs(mpf(float(entry)) - truth) <= 0.5001 * ulp, (t, truth)
-
-
-@each_choice
-def test_float64_is_as_near_to_the_truth_as_the_docstring_says(
+def test_entries_are_as_near_to_the_truth_as_the_docstring_says(
     d_model, base, spacing, layout
 ):
+    """Half a unit in the last place of float32 where the position is whole."""
     positions = INTEGERS + FRACTIONS
     choice = {"base": base, "spacing": spacing, "layout": layout}
     codes = sinusoidal(positions, d_model, **choice)
+    singles = sinusoidal(INTEGERS, d_model, **choice, dtype=np.float32)
     with mp.workdps(50):
-        rows = truths(positions, d_model, base, spacing, layout)
-        for (t, row), code in zip(rows, codes, strict=True):
-            for truth, entry in zip(row, code, strict=True):
-                assert abs(mpf(float(entry)) - truth) <= 4e-16, (t, truth)
+        for column in range(d_model):
+            k, is_sine = pair_and_kind(column, d_model, layout)
+            omega = frequency(k, d_model, base, spacing)
+            for row, t in enumerate(positions):
+                truth = (mp.sin if is_sine else mp.cos)(omega * mpf(t))
+                assert abs(mpf(float(codes[row, column])) - truth) <= 4e-16, (t, truth)
+                if row < len(INTEGERS):
+                    single = singles[row, column]
+                    assert error_in_ulps(single, truth, 24) <= 0.5001, (t, truth)
 
 
 @pytest.mark.parametrize("base", [10_000.0, 1e300])

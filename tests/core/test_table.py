@@ -10,8 +10,7 @@ from pe_lib.table import BLOCK, NARROW
 from tests.core.optional import BFLOAT16
 
 LIMIT = 2**31
-NUMPY_DTYPES = (np.float64, np.float32, np.float16)
-DTYPES = (*NUMPY_DTYPES, BFLOAT16)
+DTYPES = (np.float64, np.float32, np.float16, BFLOAT16)
 
 
 def assert_rows_are_codes(table, start, d_model, *, dtype=np.float64, **choices):

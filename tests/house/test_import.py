@@ -5,30 +5,32 @@ import pkgutil
 import subprocess
 import sys
 
-import pytest
-
 from tests.core.optional import needs
 
 IMPORT = """
-import sys
+import importlib, sys
 before = set(sys.modules)
-import {module}
-loaded = {{name.partition(".")[0] for name in set(sys.modules) - before}}
-print(*sorted(loaded - sys.stdlib_module_names))
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+    loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+    print(module, *sorted(loaded - sys.stdlib_module_names))
 """
 
 
-def loads(module):
-    """What a fresh Python loads besides its own library, warnings being errors."""
+def loaded_after(*modules):
+    """What a fresh Python has loaded after each besides its own library."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", IMPORT.format(module=module)],
+        [sys.executable, "-W", "error", "-c", IMPORT, *modules],
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    (line,) = done.stdout.splitlines()  # nothing else was printed
-    return set(line.split())
+    found = {
+        line.split()[0]: set(line.split()[1:]) for line in done.stdout.splitlines()
+    }
+    assert tuple(found) == modules, "something else was printed"
+    return found
 
 
 def test_import_leaves_numpy_as_it_was():
@@ -46,16 +48,14 @@ def test_import_leaves_numpy_as_it_was():
 
 @needs("scipy")
 def test_fit_loads_scipy_and_no_torch():
-    found = loads("pe_lib.fit")
+    (found,) = loaded_after("pe_lib.fit").values()
     assert "scipy" in found and not found & {"torch", "matplotlib"}
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["", ".geometry", ".attention", ".properties", ".beyond.bias", ".explorers"],
-)
-def test_the_core_loads_numpy_alone(module):
-    assert loads(f"pe_lib{module}") == {"numpy", "pe_lib"}
+def test_the_core_loads_numpy_alone():
+    rooms = "", ".geometry", ".attention", ".properties", ".beyond.bias", ".explorers"
+    for module, found in loaded_after(*(f"pe_lib{room}" for room in rooms)).items():
+        assert found == {"numpy", "pe_lib"}, module
 
 
 def test_no_public_name_shadows_a_module():

@@ -7,6 +7,7 @@ from torch import nn
 
 from pe_lib.beyond.bias import alibi_slopes, t5_buckets
 from pe_lib.nn import AlibiBias, T5Bias
+from pe_lib.nn._arguments import wide_of
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 KINDS = (AlibiBias, T5Bias)
@@ -34,16 +35,8 @@ def expected(module, offsets):
         values = np.moveaxis(rows, -1, 0)
     if module.causal:
         values = np.where(offsets > 0, -np.inf, values)
-    dtype = torch.float64 if next(iter(numbers(module))).dtype == torch.float64 else 0
-    return torch.from_numpy(values).to(dtype or torch.float32)
-
-
-def numbers(module):
-    return [*module.parameters(), *module.buffers()]
-
-
-def between(queries, keys):
-    return np.asarray(keys)[None, :] - np.asarray(queries)[:, None]
+    (numbers,) = (*module.parameters(), *module.buffers())
+    return torch.from_numpy(values).to(wide_of(numbers))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -63,16 +56,13 @@ def test_the_bias_is_the_cores_to_the_last_bit(kind, choices, dtype, causal):
         module = build(kind, heads, causal=causal, **choices).to(dtype)
         for length, keys, offset in (
             (1, 1, None), (300, 300, None), (1, 300, None), (5, 300, None),
-            (5, 300, 20), (300, 5, 0), (3, 4, -2), (2, 3, 2**31),
+            (5, 300, 20), (300, 5, 0), (3, 4, -2), (2, 3, 2**31 - 1),
         ):  # fmt: skip
             bias = module(length, keys, offset=offset)
             start = keys - length if offset is None else offset
-            offsets = between(start + np.arange(length), np.arange(keys))
-            right = expected(module, np.clip(offsets, -(2**31), 2**31))
-            wide = torch.float64 if dtype == torch.float64 else torch.float32
-            assert bias.dtype == wide and bias.shape == (heads, length, keys)
-            if offset != 2**31:
-                assert torch.equal(bias, right)
+            right = expected(module, np.arange(keys) - start - np.c_[:length])
+            assert bias.dtype == right.dtype and bias.shape == (heads, length, keys)
+            assert torch.equal(bias, right)
             again = module(
                 length, keys, positions=start + torch.arange(length),
                 key_positions=torch.arange(keys),
@@ -118,6 +108,7 @@ def test_documents_batches_and_caches(kind):
 def test_t5_begins_anew_and_learns():
     module = T5Bias(4)
     assert not module.weight.any() and module.weight.shape == (32, 4)
+    assert module.max_distance == 128  # as in the program, with 32 buckets
     module.init_std = 0.5
     module.reset_parameters()
     assert 0.3 < module.weight.std() < 0.7

@@ -210,6 +210,8 @@ def test_the_older_names_of_a_configuration():
     names = {"rope_theta": None, "rotary_emb_base": 500_000, "rotary_pct": 0.25}
     neox = from_config(model_type="gpt_neox", **names)
     assert (neox.base, neox.rotary_dim) == (500_000, 16)
+    for kind in ("codegen", "gptj"):  # whose files have no base
+        assert from_config(model_type=kind, rope_theta=None).base == 10_000
     made = from_config(rope_scaling={"type": "linear", "factor": 2.0})
     np.testing.assert_allclose(made.frequencies, PLAIN / 2)
 

@@ -12,7 +12,7 @@ from pe_lib.nn import (
     T5Bias,
 )
 
-LONGEST, HEADS, WIDTH = 131_072, 32, 128
+LONGEST, HEADS, WIDTH = 131_072, 32, 64  # those of a small Llama 3
 LAYOUTS = ("interleaved", "half_split")
 # torch's own warnings, while it imports, and while it traces
 pytestmark = [

@@ -13,14 +13,13 @@ from tests.core.test_arguments import good_call, public_functions
 
 
 def arrays_of(function):
-    """The names of its array arguments, and the good call that they belong to."""
-    good = good_call(function)
-    for name, parameter in inspect.signature(function).parameters.items():
-        given = (
-            good[name] is not None and parameter.kind is not parameter.VAR_POSITIONAL
-        )
-        if given and parameter.annotation in (ArrayLike, ArrayLike | None):
-            yield name, good
+    """The names of its array arguments."""
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.annotation in (ArrayLike, ArrayLike | None)
+        and parameter.kind is not parameter.VAR_POSITIONAL
+    ]
 
 
 def as_tensors(value):
@@ -41,9 +40,18 @@ def same(found, right):
         np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
 
 
-@pytest.mark.parametrize("function", list(public_functions()))
+def takes_arrays(parameter):
+    """Whether a public function has an array argument that may not be left out."""
+    (function,) = parameter.values
+    return ArrayLike in getattr(function, "__annotations__", {}).values()
+
+
+@pytest.mark.parametrize("function", [*filter(takes_arrays, public_functions())])
 def test_a_tensor_is_taken_or_named(function):
-    for name, good in arrays_of(function):
+    good = good_call(function)
+    given = [name for name in arrays_of(function) if good[name] is not None]
+    assert given, "the docstring's first example passes no array"
+    for name in given:
         for tensor in as_tensors(good[name]):
             low = tensor.dtype == torch.bfloat16
             usual = (tensor.float() if low else tensor).detach().numpy()
@@ -68,18 +76,6 @@ def test_a_tensor_is_taken_or_named(function):
 def test_a_tensor_that_has_no_numbers_is_named(bad):
     with pytest.raises(TypeError, match=r"positions must be .* got"):
         sinusoidal(bad, 4)
-
-
-def test_the_scorecard_says_why_a_row_is_unknown():
-    def broken(length):
-        raise RuntimeError(f"no table of {length}")
-
-    card = scorecard(
-        {"broken": broken, "sine": lambda n: sinusoidal(range(n), 4)}, length=8
-    )
-    assert "?  RuntimeError: no table of 8" in str(card)
-    assert "RuntimeError: no table of 8" in card._repr_html_()
-    assert list(card.notes) == ["broken"]
 
 
 def test_an_encoding_of_torch_is_measured():
