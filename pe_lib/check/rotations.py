@@ -62,7 +62,10 @@ def no_rotation(m: Array, pairs: Array) -> str:
     apart = max(np.abs(cos - cos2).max(), np.abs(sin - sin2).max())
     if apart <= NEAR:
         return ""
-    return "A pair takes different angles: laid out in one way, paired in another."
+    return (
+        "The two columns of a pair take different angles: laid out for halves and "
+        "paired as neighbours, or the other way round."
+    )
 
 
 def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
