@@ -9,7 +9,6 @@ from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Bias
 from pe_lib.check.reader import HIDDEN, NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.rows import repeated
 from pe_lib.check.waves import line
 
 OFFSET = "The offset is the key's position minus the query's."
@@ -153,11 +152,6 @@ def told_function(r: Bias, level: Array, size: float) -> Found:
     symmetric = np.allclose(past, ahead, equal_nan=True)
     keep = np.isfinite(both).all(axis=0) & ((offsets <= 0) | (not symmetric))
     numbers, offsets = np.round(both[:, keep].T / size, 6), offsets[keep]
-    runs = np.r_[True, np.abs(np.diff(numbers, axis=0)).max(axis=1) > 0]
-    if again := repeated(numbers[runs]):
-        there, here = offsets[runs][[*again]]
-        what = f"The bias at offset {there:+} is that at {here:+}: it wraps round."
-        return (yield ERROR, what, "clamp, and an integer type that is wide enough.")
     names = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().tolist()
     whole = {int(v) for v in r.maker.numbers if 4 < v < 2**20}
     held = {size for p in r.first.parameters() for size in p.shape}
@@ -197,7 +191,5 @@ def told_bends(r: Bias, past: Array, ahead: Array, tiny: float) -> Found:
         begin = some(gaps.tolist())
         what = f"Buckets that grow, but not as T5's: wider ones end at {begin}."
         yield WARNING, what, "16 + log(distance / 16) / log(128 / 16) * 16?"
-    elif len(starts) and (steps >= -tiny).all():
-        yield WARNING, "It grows with the distance.", "-slope * distance."
     elif len(starts) and not r.trained:
         yield WARNING, "It follows no formula that is known here.", ""

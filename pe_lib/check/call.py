@@ -29,6 +29,7 @@ HONOURS = {  # the fields that an argument of forward can say, by its role
     "k_len": {"keys"},
     "k_positions": {"keys"},
     "mask": {"batch"},
+    "batch": {"batch"},
     "ids": {"batch"},
     "positions": {"positions", "offset"},
     "offset": {"offset"},
@@ -112,7 +113,7 @@ def foreign() -> Iterator[None]:
     """Around somebody's code: whatever it raises is a ForeignError."""
     try:
         yield
-    except (ForeignError, MisreadError, UnaskedError):
+    except (ForeignError, MisreadError, RefusedError, UnaskedError):
         raise
     except (Exception, SystemExit) as error:
         raise ForeignError(error) from error

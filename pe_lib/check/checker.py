@@ -13,6 +13,7 @@ from pe_lib.check.call import (
     MisreadError,
     RefusedError,
     UnaskedError,
+    foreign,
     isolated,
 )
 from pe_lib.check.kinds import READERS, Added, Bias, Rotary
@@ -136,19 +137,21 @@ def check(
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
-            maker = Maker.of(make, kind, d_model)
-            r = READERS[kind](maker, d_model, axes, positions)
-            if r.nature == "other":
+            with foreign():
+                maker = Maker.of(make, kind, d_model)
+                r = READERS[kind](maker, d_model, axes, positions)
+                nature, called = r.nature, r.called
+            if nature == "other":
                 mixed = hold(BATCH, r)
                 if "batch" in chosen and mixed.state == FAILED:
-                    return Report(name, kind, d_model, r.called, None, (mixed,))
+                    return Report(name, kind, d_model, called, None, (mixed,))
                 raise RefusedError(
                     f"What comes back is no sum of {r.thing} and its {r.more}. Check "
                     f"the {r.more} without what follows it, or give another kind "
                     f"({', '.join(k for k in READERS if k != kind)})."
                 )
             found = run_all(chosen, r)
-            called, name = r.called, type(r.first).__name__
+            name = type(r.first).__name__
             return Report(name, kind, d_model, called, r.recognised, found)
         except MisreadError as flaw:
             found = (Finding("shape", FAILED, ERROR, *flaw.args),)
@@ -180,23 +183,24 @@ def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
     for row in ROWS:
         if name_of(row) not in names:
             continue
-        if not isinstance(row, Relation):
+        if not isinstance(row, Relation) or r.kind in row.kinds:
             found += held(row, r)
-        elif r.kind in row.kinds:
-            found.append(hold(row, r))
         if name_of(row) == "random" and found and found[-1].state == FAILED:
             break
         r.failed |= {f.check for f in found if f.level == ERROR}
     return tuple(settled(found))
 
 
-def held(row: Callable[[Reader], Found], r: Reader) -> list[Finding]:
-    """What a property of one answer comes to."""
-    name, found = row.__name__, []
+def held(row: Any, r: Reader) -> list[Finding]:
+    """What a check comes to, whatever the module does in it."""
+    name, found = name_of(row), []
     try:
-        for level, *words in row(r):
-            told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
-            found.append(Finding(name, *told, *words))
+        with foreign():
+            if isinstance(row, Relation):
+                return [hold(row, r)]
+            for level, *words in row(r):
+                told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
+                found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
     return found or [Finding(name, PASSED)]

@@ -174,7 +174,8 @@ class Rotary(Reader):
         """What comes back of queries, keys and values, one beside the other."""
         count = sum(role in "xkv" for role in self.way.given)
         shape = self.way.lay(x).shape
-        if call.keys and turned[0].shape == shape:  # the queries alone
+        alone = call.keys not in (None, call.length)  # of fewer queries than keys
+        if alone and turned[0].shape == shape:
             return self.way.back(turned[0])
         if {y.shape for y in turned} == {shape} and len(turned) == count:
             self.parts = NAMES[:count] if count > 1 else ("vectors",)
@@ -260,7 +261,7 @@ class Bias(Added):
             likely = [role for role in roles if role in ("scores", "positions", "mask")]
             more = "length", "scores", "positions", "x", "mask"
             return [(role,) for role in (*likely, *more)] if roles else [()]
-        if roles[0] in ("scores", "mask") and "" not in roles:
+        if roles[0] in ("scores", "mask", "batch") and "" not in roles:
             return [tuple(roles)]
         pairs = [("length", "k_len"), ("positions", "k_positions")]
         pairs = pairs[::-1] if roles[0] == "positions" else pairs
@@ -318,8 +319,14 @@ class Bias(Added):
         level = self.seen(answer)
         return bool(np.isnan(level).any() or np.ptp(level, axis=-1).max() > 1e-9)
 
-    def size(self, want: Array) -> Any:
-        return np.nanmax(np.abs(want), axis=(0, 2, 3), keepdims=True, initial=1e-6)
+    def size(self, want: Array, loose: float) -> Any:
+        """Of a head the largest; where all is rounded each number, and its query's."""
+        if loose > CLOSE:
+            shown = np.abs(np.where(want > HIDDEN, want, 0))
+            own = np.diagonal(shown, want.shape[-1] - want.shape[-2], -2, -1)
+            return np.maximum(shown, own[..., None]) + 1e-6
+        seen = np.abs(self.seen(want))
+        return np.nanmax(seen, axis=(0, 2, 3), keepdims=True, initial=1e-6)
 
     def pick(self, at: Any) -> Cut:
         return lambda answer: answer[:, :, at][..., at]

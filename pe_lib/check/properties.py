@@ -3,10 +3,13 @@
 import contextlib
 import re
 from collections import deque
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.biases import of_heads, told_bias
 from pe_lib.check.call import (
@@ -24,6 +27,8 @@ from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
 from pe_lib.check.rows import repeated, same_rows
+
+MOVES = {f"aten.{name}" for name in ("index", "index_put", "index_put_", "copy_")}
 
 
 def axes(r: Reader) -> Found:
@@ -67,6 +72,11 @@ def x(r: Reader) -> Found:
     given = content and r.kind == "table"
     if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
         yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
+    if "k" in r.way.given:
+        call = r.call(content=3, keys=r.way.length)
+        one, two = r.answer(call), r.rows(r.module(call), call, 0 * r.x(call))
+        if r.differ(two[..., r.width :], one[..., r.width :]):
+            yield ERROR, "The keys depend on the queries.", "Rotate keys by themselves."
     values = r.matrices[2:3] if isinstance(r, Rotary) else ()
     if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in values):
         yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
@@ -82,19 +92,8 @@ def finite(r: Reader) -> Found:
     bad = lost(r, r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
-        same = (
-            isinstance(r, Bias)
-            and not bad[..., ~np.eye(bad.shape[-1], dtype=bool)].any()
-        )
-        where = (
-            " where query and key are one" * same or f", first at position {first:,}"
-        )
-        what = f"NaN or infinity{where}."
-        yield (
-            ERROR,
-            what,
-            "0 * inf, log of 0? A division by 0? Memory that nobody filled?",
-        )
+        what = f"NaN or infinity, first at position {first:,}."
+        yield ERROR, what, "0 * inf, log or division of 0? Memory that nobody filled?"
 
 
 def distinct(r: Reader) -> Found:
@@ -107,11 +106,8 @@ def distinct(r: Reader) -> Found:
     if again := repeated(rows):
         later, earlier = again
         what = f"Position {later:,} gets the row of position {earlier:,}."
-        yield (
-            ERROR if later < PLAIN else WARNING,
-            what,
-            "Where a table ends, raise an error.",
-        )
+        level = ERROR if later < PLAIN else WARNING
+        yield level, what, "Where a table ends, raise an error."
 
 
 def limit(r: Reader) -> Found:
@@ -124,8 +120,8 @@ def limit(r: Reader) -> Found:
     sizes |= {int(n) for n in re.findall(r"\d+", f"{why}")} - {end + 1}
     ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
     short = min((n - end for n in r.maker.numbers if n >= end), default=0)
-    said = 0 < short < 3
-    if why and not why.meant and (said or not sizes & ends):
+    said = 0 < short < (2 if why and why.meant else 3)
+    if why and (said or not (why.meant or sizes & ends)):
         place = f"{short} short of what was said"
         place = place if said else "where nothing that it holds ends"
         what = f"It ends after {end:,}, {place}: {why}."
@@ -180,11 +176,24 @@ def dtype(r: Reader) -> Found:
                 return
 
 
+class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """All but MOVES need tensors of one device; without memory some do not ask."""
+
+    def __torch_dispatch__(
+        self, op: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
+        apart = len({t.device for t in tensors if t.ndim}) > 1
+        if apart and not (f"{op.overloadpacket}" in MOVES and tensors[0].is_meta):
+            raise RuntimeError(f"{op} of tensors on more than one device")
+        return op(*args, **(kwargs or {}))
+
+
 def device(r: Reader) -> Found:
     """Does all of it move with .to(device)? One without memory stands for any."""
     call = r.call(device="meta")
     try:
-        with torch.no_grad():
+        with torch.no_grad(), OneDevice():  # type: ignore[no-untyped-call]
             found = r.tensor(r.module(call), call)
         left = found.device.type == "cpu" and r.held()
         why = "what comes back is on another device" if left else ""
@@ -206,13 +215,12 @@ def gradient(r: Reader) -> Found:
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
         what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
         yield ERROR, what, "nn.Parameter, nn.ParameterList."
+    every = r.begun.named_parameters()
+    if shared := [n for n, p in every if 0 in p.squeeze().stride()]:
+        what = f"No optimizer steps: numbers of {some(shared)} share memory."
+        yield ERROR, what, ".expand(...).clone()."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    if (
-        own
-        and r.trained
-        and not r.is_big
-        and not isinstance(r.first, torch.jit.ScriptModule)
-    ):
+    if own and r.trained and not r.is_big:
         yield from _of_trained(r)
 
 
@@ -221,11 +229,23 @@ def _shown(y: Tensor) -> Tensor:
     return y.where(y > HIDDEN, torch.zeros(()))
 
 
+def _backward(y: Tensor) -> None:
+    """What training does with an answer."""
+    with foreign():
+        if y.requires_grad:
+            torch.autograd.backward((y * noise(*y.shape)).sum())
+
+
 def _of_x(r: Reader) -> Found:
     """Along a small step of x the output changes as its gradient says."""
     call = r.call(content=3)
     x = r.x(call).requires_grad_()
     step, used = 1e-2 * noise(*x.shape, seed=9), r.module(call)
+    try:
+        _backward(r.tensor(r.module(call), call, x))
+    except ForeignError as error:
+        what = f"Training raises {error}."
+        return (yield ERROR, what, "Make no tensor in inference mode, or in place.")
     with torch.inference_mode():
         r.tensor(used, call)
     try:
@@ -260,9 +280,7 @@ def _of_trained(r: Reader) -> Found:
         for _ in range(2):
             out = _shown(r.tensor(module, call))
             try:
-                with foreign():
-                    if out.requires_grad:
-                        torch.autograd.backward((out * noise(*out.shape)).sum())
+                _backward(out)
             except ForeignError as error:
                 what = f"A second backward pass raises {error}."
                 yield ERROR, what, "Keep no graph from call to call."
@@ -275,7 +293,8 @@ def _of_trained(r: Reader) -> Found:
     linear = {f"{n}.weight" for n, part in parts if isinstance(part, nn.Linear)}
     for name, p in own.items():
         if p.grad is None or not p.grad.any():
-            yield WARNING, f"No gradient reaches {name}.", "Is it used?"
+            if not r.own:  # of a token that it puts first nothing is read
+                yield WARNING, f"No gradient reaches {name}.", "Is it used?"
         elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
             yield from _of_rows(r, name, p)
 

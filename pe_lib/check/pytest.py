@@ -46,10 +46,8 @@ def encoding_tests(
     function
         To be bound to a name that begins with ``test``, in a module or a class.
     """
-    names = [
-        "call",
-        *names_of_checks(options.get("kind", "added"), options.get("ignore", ())),
-    ]
+    left_out = options.get("ignore", ())
+    names = ["call", *names_of_checks(options.get("kind", "added"), left_out)]
     levels = (ERROR, WARNING) if strict else (ERROR,)
 
     @functools.cache

@@ -75,9 +75,8 @@ class Reader:
         self.begun = self.build()
         self.first = self.filled(self.begun)
         self.signature = Signature.of(self.first, self.kind, named)
-        given = {**self.signature.required, **self.signature.optional}
-        if named and named not in given:
-            there = ", ".join(given) or "nothing"
+        if named and named not in self.signature.all:
+            there = ", ".join(self.signature.all) or "nothing"
             raise RefusedError(f"forward takes {there}: no argument is {named!r}.")
         self.find()
         self.place()
@@ -216,6 +215,7 @@ class Reader:
         return {
             "offset": call.offset or (self.kind == "bias" and call.keys),
             "positions": call.positions is not None or by_position,
+            "k_positions": call.positions is not None,
             "k_len": call.keys is not None or call.said,
             "length": call.said,
             "device": call.device != "cpu",
@@ -260,22 +260,24 @@ class Reader:
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
         n, device, keys = call.length, call.device, call.keys or call.length
-        at = call.positions or range(call.offset, call.offset + n)
-        where = torch.tensor(at, device=device)
+        first = keys - n if self.kind == "bias" and call.keys else call.offset
+        where = torch.tensor(call.positions or range(first, first + n), device=device)
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
-        k = x if keys == n else self.x(call.but(length=keys, keys=None))
+        of_keys = where if keys == n else torch.arange(keys, device=device)
+        k = x if call.keys is None else self.x(call.but(length=keys, keys=None))
+        v = k if keys == n else x
         roles = self.way.given
-        laid = {"x": x, "k": 2 * k, "v": 4 * x}
+        laid = {"x": x, "k": 2 * k, "v": 4 * v}
         given: dict[str, Any] = {
             role: self.way.lay(y) for role, y in laid.items() if role in roles
         }
         if "qkv" in roles:
             packed = [x.transpose(1, 2) * 2**i for i in range(3)]
             given["qkv"] = torch.stack(packed, 2)
-        given |= {"positions": where, "k_positions": torch.arange(keys, device=device)}
+        given |= {"positions": where, "k_positions": of_keys, "offset": first}
+        given["batch"] = call.batch
         given |= {"length": n, "k_len": keys, "scores": x, "dtype": call.dtype}
-        given["offset"] = keys - n if self.kind == "bias" and call.keys else call.offset
         given["mask"] = torch.ones(call.batch, keys, device=device)
         given["ids"] = torch.full((call.batch, n), 5, device=device)
         return given | {"device": torch.device(device)}
@@ -457,7 +459,7 @@ class Reader:
         """What picks the answer for these positions, an index."""
         return lambda answer: answer[:, :, at]
 
-    def size(self, want: Array) -> Any:
+    def size(self, want: Array, _loose: float) -> Any:
         """Of what differences are a share."""
         return max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
 
@@ -465,10 +467,11 @@ class Reader:
         """By more than float32 rounds."""
         if got.shape[2:] != want.shape[2:]:
             return True
+        size = self.size(want, loose)
         got, want = np.broadcast_arrays(self.seen(got), self.seen(want))
         apart = np.abs(np.nan_to_num(got, nan=0.0) - np.nan_to_num(want, nan=0.0))
         lost = bool((np.isnan(got) != np.isnan(want)).any())
-        return lost or bool((apart / self.size(want)).max(initial=0) > loose)
+        return lost or bool((apart / size).max(initial=0) > loose)
 
     def lines(self, answer: Array) -> Array:
         """[position, numbers] of one sequence."""
@@ -485,7 +488,7 @@ class Reader:
         module, call = self.build(), self.call()
         with torch.no_grad():
             for p in (p for p in module.parameters() if p.requires_grad):
-                p.uniform_(-1, 1)
+                p.data = torch.empty_like(p).uniform_(-1, 1)
         return self.differ(self.rows(module, call), self.begins(call))
 
     def rows(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Array:

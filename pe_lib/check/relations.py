@@ -73,7 +73,9 @@ def batch(r: Reader) -> Iterator[Pair]:
 def positions(r: Reader) -> Iterator[Pair]:
     """Positions in another order, some of them, and each sequence's own."""
     n, last, rest = r.way.length, min(r.limit, 200) - 1, r.call().batch - 2
-    if r.kind == "bias" and ("k_positions" in r.way.given or r.way.fixed):
+    named = {role: name for name, role in r.signature.all.items()}
+    alone = "k_positions" not in named and named.get("positions", "")[:1] == "q"
+    if r.kind == "bias" and (r.way.fixed or alone):
         return
 
     def is_usual(start: int) -> bool:
@@ -95,12 +97,15 @@ def positions(r: Reader) -> Iterator[Pair]:
         def second(a: Array) -> Array:
             return np.concatenate([a[:1], r.pick(order)(a[:1]), *[a[:1]] * rest])
 
-        yield (
-            "Where the second sequence has others",
-            each,
-            r.call(),
-            second,
-        )
+        yield "Where the second sequence has others", each, r.call(), second
+
+
+def position_ids(r: Reader) -> Iterator[Pair]:
+    """By this name, as in transformers, they are [batch, length]."""
+    each = r.call(positions=((*range(r.way.length),),) * r.call().batch)
+    refused, ids = r.refusal(each), "position_ids" in r.signature.all
+    if refused and ids and "batch" in r.honours:
+        yield "Where position_ids are [batch, length]", each, each, whole
 
 
 def offsets(r: Reader) -> Iterator[Pair]:
@@ -222,48 +227,28 @@ KEEP = "Keep nothing from call to call, or under a key of all that counts."
 OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
 META = "Compute it again after to_empty, or in forward."
-SAVED = (
-    "Nothing kept that a checkpoint changes; what grows not saved, what is drawn saved."
-)
+SAVED = "Keep nothing that a checkpoint changes; save what is drawn, not what grows."
 LENGTH = "Take the length from the axis of the length."
 LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
+LENGTH_SAID = usually("With its optional length given", said=True)
+TRANSPOSED = usually("Of what was transposed", strides=True)
+ON_META = usually("Built on meta, then filled from a checkpoint,", via="meta")
 RELATIONS = (
-    Relation(
-        "random",
-        ERROR,
-        usually("With other random numbers, in evaluation mode,", seed=7),
-        RANDOM,
-    ),
+    Relation("random", ERROR, usually("With other random numbers,", seed=7), RANDOM),
     Relation("prefix", at_all_lengths, prefix, PREFIX),
-    Relation(
-        "prefix",
-        ERROR,
-        usually("With its optional length given", said=True),
-        "Take the length from x, or as given.",
-        raises=UNCHECKED,
-    ),
+    Relation("prefix", ERROR, LENGTH_SAID, LENGTH, raises=UNCHECKED),
     Relation("batch", ERROR, batch, LENGTH),
-    Relation(
-        "strides",
-        WARNING,
-        usually("Of what was transposed", strides=True),
-        "reshape, not view.",
-    ),
+    Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
+    Relation("positions", WARNING, position_ids, "Batch first, then heads."),
     Relation("offset", ERROR, offsets, OFFSET, VECTORS),
     Relation("decoding", both_ways, decoding, LAST, ("rotary", "bias"), UNCHECKED),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
-    Relation(
-        "meta",
-        NOTE,
-        usually("Built on meta, then filled from a checkpoint,", via="meta"),
-        META,
-        raises=UNCHECKED,
-    ),
+    Relation("meta", NOTE, ON_META, META, raises=UNCHECKED),
     Relation("state_dict", WARNING, checkpoints, SAVED),
 )
 
@@ -282,7 +267,8 @@ def hold(relation: Relation, r: Reader) -> Finding:
                 continue
             except ForeignError as error:
                 why = f"{case.rstrip(',:')} it raises {error}"
-                if relation.raises == FAILED or "overflow" in why:
+                cast = call.cast and not error.meant and "not implemented" not in why
+                if relation.raises == FAILED or cast or "overflow" in why:
                     level = level_of(relation, r, raised=True)
                     return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue

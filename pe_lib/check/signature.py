@@ -16,6 +16,7 @@ from pe_lib.check.call import FEW
 REQUIRED = 512  # what a length among the class's arguments gets, without a default
 ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
+    "batch": r"b|bsz?|(n_?)?batch(_size)?",
     "dtype": "dtype",
     "qkv": r"qkv\w*",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
@@ -122,17 +123,18 @@ class Signature:
     optional: dict[str, str]
     by_name: frozenset[str]
 
+    @property
+    def all(self) -> dict[str, str]:
+        """Whether required or not."""
+        return self.required | self.optional
+
     @classmethod
     def of(cls, module: nn.Module, kind: str, positions: str | None) -> "Signature":
         """Of a module; of one that is compiled x alone is known."""
         alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
-        try:
-            given = [*inspect.signature(module.forward).parameters.values()]
-        except (ValueError, TypeError):
+        given = [*inspect.signature(module.forward).parameters.values()]
+        if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL]:
             given = [alone]
-        given = (
-            [alone] if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL] else given
-        )
         given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
         roles = {p.name: role_of(p, kind, p.name == positions) for p in given}
         needed = {p.name for p in given if p.default is p.empty}
@@ -151,7 +153,8 @@ def role_of(parameter: inspect.Parameter, kind: str, named: bool) -> str:
     names = (r for r, names in ROLES.items() if re.fullmatch(names, parameter.name))
     found = next(names, "")
     found = "offset" if found == "positions" and whole else found
-    return "" if parameter.default == 1 and whole else found  # a stride
+    unsaid = found == "batch" and parameter.default is not parameter.empty
+    return "" if unsaid or (parameter.default == 1 and whole) else found  # a stride
 
 
 @dataclass(frozen=True)
@@ -168,10 +171,7 @@ class Maker:
     @classmethod
     def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
         """Read off the signature of a class or function."""
-        try:
-            given = inspect.signature(make).parameters
-        except (ValueError, TypeError):
-            return cls(make, d_model)
+        given = inspect.signature(make).parameters
         if isinstance(make, nn.Module) or not given:
             return cls(make, d_model)
         names = CLASS["heads" if kind == "bias" else "width"]

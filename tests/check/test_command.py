@@ -162,6 +162,7 @@ def broken(self, x):  # noqa: ARG001
         (make_class(Added, forward=broken), "test_command.py:"),
         (make_class(Added, forward=lambda *_: None), "returned no tensor"),
         (make_class(Added, forward=lambda *_: torch.zeros(2)), "it returned [2]"),
+        (make_class(Added, parameters=lambda _: 1 / 0), "ZeroDivisionError"),
         (lambda _: 3, "must return a torch.nn.Module, got int"),
     ],
 )
@@ -194,6 +195,11 @@ def test_an_argument_may_be_named_and_must_be_there():
     asked = check(named, d_model=16, positions="whence")
     assert asked.ok and "offset" not in {f.check for f in asked.unchecked}
     assert "no argument is 'begin'" in str(check(named, d_model=16, positions="begin"))
+
+
+def test_what_raises_in_one_check_is_not_checked_there_alone():
+    report = check(make_class(Added, modules=lambda _: 1 / 0), d_model=16)
+    assert report.ok and "half: it raises ZeroDivision" in report.as_text(verbose=True)
 
 
 def test_a_module_that_is_there_is_checked_at_its_width():

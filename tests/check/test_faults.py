@@ -13,12 +13,14 @@ from tests.check.modules import (
     T5,
     Added,
     Alibi,
+    Embedded,
     Rotary,
     asked,
     combining,
     from_offset,
     hiding,
     in_neighbours,
+    kept,
     make_class,
     of_table,
     picking,
@@ -259,6 +261,23 @@ class Remembering(Rotary):
         return torch.cat([one * cos - two * sin, one * sin + two * cos], -1).to(x)
 
 
+def refused(self, x):
+    if x.shape[1] >= 512:
+        raise ValueError("too long")
+    return Embedded.forward(self, x)
+
+
+def counted_in_their_dtype(self, scores):
+    t = torch.arange(scores.shape[-1]).to(scores)
+    return scores - self.slopes[:, None, None].to(scores) * (t - t[:, None]).abs()
+
+
+def placed_by_ids(self, q, k, position_ids=None):
+    at = torch.arange(q.shape[-2]) if position_ids is None else position_ids
+    return self.turn(q, self.angles(at)), self.turn(k, self.angles(at))
+
+
+in_inference = torch.inference_mode()(torch.ones)
 MIXES = combining(lambda x, rows: x / x.abs().amax().clamp(min=1) + rows)
 GROWS = make_class(Added, rows=lambda _, width: table(20, width), at=grown)
 FAULTS = [
@@ -335,8 +354,22 @@ FAULTS = [
     ("added", "warning limit", "2 short of what was said", make_class(
         FromOne, forward=lambda s, x: x + s.rows(
             torch.arange(2, x.shape[1] + 2, device=x.device)))),
+    ("added", "warning limit", "1 short of what was said", make_class(
+        FromOne, forward=refused)),
+    ("added", "error gradient", "share memory", kept(
+        lambda s, rows: setattr(s, "pe", nn.Parameter(rows[:1].expand(300, -1))))),
+    ("added", "warning device", "on more than one device", make_class(
+        Embedded, forward=lambda s, x: x + s.rows(torch.arange(x.shape[1])))),
     ("added", "warning formula", "training changes them", PARAMETER),
     ("table", "error gradient", "No optimizer trains tables", Listed),
+    ("rotary", "error gradient", "Training raises", make_class(
+        Rotary, turn=lambda s, x, a: Rotary.turn(s, x * in_inference(1), a))),
+    ("rotary", "error x", "depend on the queries", make_class(
+        Rotary, forward=lambda s, q, k: Rotary.forward(s, q, k + q / 9))),
+    ("rotary", "warning half", "it raises", make_class(
+        Rotary, turn=lambda s, x, a: Rotary.turn(s, torch.complex(x, x).real, a))),
+    ("rotary", "warning positions", "[batch, length] it raises", make_class(
+        Rotary, forward=placed_by_ids)),
     ("rotary", "error formula", "mixed with those of other", make_class(
         Rotary, forward=reshaped)),
     ("rotary", "error formula", "slow pairs alone", make_class(
@@ -352,6 +385,11 @@ FAULTS = [
         Rotary, frequencies=lambda _, device: 1e-4 ** torch.linspace(
             0, 1, 32, device=device))),
     ("bias", "error positions", "sequence 1", Placed),
+    ("bias", "warning half", "rows differ", make_class(
+        Alibi, forward=counted_in_their_dtype)),
+    ("bias", "error batch", "Of a sequence alone", make_class(
+        Alibi, forward=lambda s, batch, length: Alibi.forward(
+            s, length, length).repeat_interleave(batch, 0))),
     ("bias", "warning formula", "at 7 after it", Clipped),
     ("bias", "warning gradient", "are never read", make_class(
         Clipped, index=lambda s, o: o.abs().clamp(max=s.k))),

@@ -128,6 +128,38 @@ def of_scores(self, scores):
     return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
 
 
+def of_both(self, query_positions, key_positions):
+    offsets = key_positions - query_positions[:, None]
+    return self.slopes[:, None, None].float() * self.heights(offsets)
+
+
+def placed_scores(self, scores, query_positions=None, key_positions=None):
+    q, k = scores.shape[-2:]
+    at = torch.arange(k) if key_positions is None else key_positions
+    last = at[..., k - q :] if query_positions is None else query_positions
+    offsets = at[..., None, None, :] - last[..., None, :, None]
+    return scores + (self.slopes[:, None, None] * self.heights(offsets)).to(scores)
+
+
+def placed_queries(self, scores, query_positions=None):
+    return placed_scores(self, scores, query_positions)
+
+
+def heads_last(self, batch, length):
+    return Alibi.forward(self, length, length).repeat(batch, 1, 1)
+
+
+class Tokened(Embedded):
+    """A token of its own comes first."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.token = nn.Parameter(torch.randn(1, 1, width))
+
+    def forward(self, x):
+        return super().forward(torch.cat([self.token.expand(len(x), -1, -1), x], 1))
+
+
 def keys_first(self, k_len, q_len):
     return Alibi.forward(self, q_len, k_len)
 
@@ -174,6 +206,10 @@ SOUND = [
     ("bias", Alibi),
     ("bias", hiding(lambda offset: offset > 0)),
     ("bias", make_class(Alibi, forward=of_scores)),
+    ("bias", make_class(Alibi, forward=of_both)),
+    ("bias", make_class(Alibi, forward=placed_scores)),
+    ("bias", make_class(Alibi, forward=placed_queries)),
+    ("bias", make_class(Alibi, forward=heads_last)),
     ("bias", T5),
     ("bias", Kerple),
     ("bias", Fire),
@@ -193,6 +229,7 @@ QUIET = [
     ("rotary", lambda width: Partial(width, share=0.5)),
     ("rotary", make_class(Rotary, forward=without_heads)),
     ("added", make_class(Added, at=no_further)),
+    ("added", Tokened),
     ("added", make_class(Added, forward=on_the_processor)),
 ]
 
