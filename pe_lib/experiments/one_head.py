@@ -112,9 +112,17 @@ def trained(
     Adam at a rate of at most `rate` (one cycle), 32 texts of one length a step.
     Raises ValueError for an unknown encoding.
     """
-    (model,) = side_by_side(
-        encoding, [seed], steps=steps, longest=longest, rate=rate, width=width
-    )
+    generator = torch.Generator().manual_seed(seed)
+    model = OneHead(generator, encoding, width)
+
+    def loss_at(_: int) -> Tensor:
+        n = int(torch.randint(5, longest + 1, (), generator=generator))
+        words = torch.randint(WORDS, (BATCH, n), generator=generator)
+        guess = model(words)[:, 1:]  # word 0 has none before it
+        return functional.cross_entropy(guess.mT, words[:, :-1])
+
+    cycle = partial(OneCycleLR, max_lr=rate, total_steps=steps)
+    fit(model.parameters(), loss_at, steps, rate, schedule=cycle)
     return model
 
 
