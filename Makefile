@@ -55,7 +55,7 @@ course: $(READY)  ## write the course kit into _build/course/ (CHAPTERS="countin
 
 graders: $(READY)  ## nbgrader and otter-grader for the tests of the kit, apart from the rest
 	test -e .venv/graders/.ready || { $(BIN)/python -m venv --clear .venv/graders && \
-		ls -d $(CURDIR)/.venv/lib/*/site-packages >`ls -d .venv/graders/lib/*/site-packages`/book.pth && \
+		(cd .venv/lib/*/site-packages && pwd) >`ls -d .venv/graders/lib/*/site-packages`/book.pth && \
 		.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt && \
 		touch .venv/graders/.ready; }
 
