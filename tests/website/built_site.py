@@ -24,7 +24,7 @@ from tests.website.site_checks import ROOT, Site
 NO_BROWSER = "no Chromium found"
 NO_FIREFOX = "no Firefox found"
 BROWSERS = {"CHROMIUM": handouts.BROWSERS, "FIREFOX": ("firefox-esr", "firefox")}
-FOR_FIREFOX = f"--require {Path(__file__).with_name('firefox.cjs')}"
+FOR_FIREFOX = f'--require "{Path(__file__).with_name("firefox.cjs")}"'
 """The options of Node.js under which Playwright's driver can speak with it."""
 
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
