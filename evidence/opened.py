@@ -484,6 +484,8 @@ def make(maker: ModuleType, names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    minilm_extract(BEYOND)
-    if sys.argv[1:] != [EXTRACT]:
-        make(sys.modules[__name__], sys.argv[1:])
+    asked = sys.argv[1:] or [EXTRACT, *TOLERANCES]
+    if EXTRACT in asked:
+        minilm_extract(BEYOND)
+    if rows_asked := [name for name in asked if name != EXTRACT]:
+        make(sys.modules[__name__], rows_asked)
