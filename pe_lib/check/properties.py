@@ -220,7 +220,8 @@ def gradient(r: Reader) -> Found:
         what = f"No optimizer steps: numbers of {some(shared)} share memory."
         yield ERROR, what, ".expand(...).clone()."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    if own and r.trained and not r.is_big:
+    compiled = isinstance(r.first, torch.jit.ScriptModule)
+    if own and r.trained and not r.is_big and not compiled:
         yield from _of_trained(r)
 
 

@@ -16,7 +16,7 @@ from pe_lib.check.call import FEW
 REQUIRED = 512  # what a length among the class's arguments gets, without a default
 ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
-    "batch": r"b|bsz?|(n_?)?batch(_size)?",
+    "batch": r"bsz?|(n_?)?batch(_size)?",
     "dtype": "dtype",
     "qkv": r"qkv\w*",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
@@ -132,7 +132,10 @@ class Signature:
     def of(cls, module: nn.Module, kind: str, positions: str | None) -> "Signature":
         """Of a module; of one that is compiled x alone is known."""
         alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
-        given = [*inspect.signature(module.forward).parameters.values()]
+        try:
+            given = [*inspect.signature(module.forward).parameters.values()]
+        except (ValueError, TypeError):  # TorchScript
+            given = [alone]
         if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL]:
             given = [alone]
         given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
@@ -171,7 +174,10 @@ class Maker:
     @classmethod
     def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
         """Read off the signature of a class or function."""
-        given = inspect.signature(make).parameters
+        try:
+            given = inspect.signature(make).parameters
+        except (ValueError, TypeError):
+            return cls(make, d_model)
         if isinstance(make, nn.Module) or not given:
             return cls(make, d_model)
         names = CLASS["heads" if kind == "bias" else "width"]

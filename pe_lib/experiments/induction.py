@@ -299,9 +299,13 @@ def measure(
     right; or "looks", queries whose largest weight in the first layer is one back.
     A scheme is of HEADS, or of FORM; "30 T(2) + 2" counts the second word after the
     match. `model` are Settings.
+
+    Raises ValueError for an unknown name.
     """
     as_choice("what", what, ("names", "looks"))
     settings = Settings(**(model or {}))
+    for scheme in schemes:
+        as_choice("schemes", scheme.partition(" + ")[0], (*HEADS, *FORM))
     numbers = range(first_seed, first_seed + seeds)
     models = {seed: made_of(_trained(seed, settings)[-1], settings) for seed in numbers}
     form = cache(lambda seed: form_of(models[seed], seed))

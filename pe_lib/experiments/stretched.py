@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from pe_lib._arguments import as_choice
 from pe_lib.beyond import scaling
 from pe_lib.experiments.attention import causal_bias, cos_sin
 from pe_lib.experiments.loop import fit
@@ -234,8 +235,13 @@ def measure(
 ) -> list[Score]:
     """Train models of each seed on a base, and test them with rules.
 
-    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none".
+    `schemes` are a task and a rule, as in "lag/ntk" or "needle/none". Raises
+    ValueError for an unknown one, before anything is trained.
     """
+    for scheme in schemes:
+        task, _, rule = scheme.partition("/")
+        as_choice("task", task, TASKS)
+        as_choice("rule", rule, tuple(RULES))
     each = range(first_seed, first_seed + seeds)
     model = trained(base, each, rate, width=width)
 

@@ -97,8 +97,10 @@ def read(
     """Train on the first nine tenths of a text, test on the last, and write.
 
     There is a rate for each scheme, or one for all. A line begins as `begin` and is so
-    many characters long. The steps are a multiple of PER_POINT.
+    many characters long. Raises ValueError if the steps are no multiple of PER_POINT.
     """
+    if steps < PER_POINT or steps % PER_POINT:
+        raise ValueError(f"steps must be a multiple of {PER_POINT}, got {steps}")
     used = [SCHEMES[name] for name in schemes]
     cut = len(text) * 9 // 10
     members = Ensemble(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from pe_lib._arguments import as_choice
+from pe_lib._arguments import as_choice, as_integer, as_positive
 from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
@@ -125,8 +125,8 @@ def train(
         others, 2023).
 
     Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
-    Raises ValueError for an unknown task or scheme, or arguments that do not go
-    together.
+    Raises TypeError or ValueError for an unknown task or scheme, layers, token_std,
+    test_starts or spread out of range, or arguments that do not go together.
 
     Examples
     --------
@@ -139,6 +139,9 @@ def train(
     if not isinstance(schemes, Mapping):
         names = [as_choice("schemes", name, tuple(SCHEMES)) for name in schemes]
         schemes = {name: SCHEMES[name] for name in names}
+    layers = as_integer("layers", layers, at_least=1)
+    token_std = as_positive("token_std", token_std)
+    test_starts = [as_integer("test_starts", s, at_least=0) for s in test_starts]
     shortest, longest = train_lengths
     if examples is not None and shortest != longest:
         raise ValueError(
@@ -149,6 +152,7 @@ def train(
         raise ValueError(f"by_query must be False for the task {task.name!r}")
     of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(schemes, rate)
     reach = max(train_starts + longest, max(test_starts) + max(test_lengths))
+    spread = as_integer("spread", spread, at_least=reach if spread else 0)
     model = Ensemble(
         task,
         schemes.values(),

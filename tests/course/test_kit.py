@@ -66,9 +66,10 @@ def test_each_folder_is_complete(course: Path) -> None:
     for folder in (course / "student", course / "instructor"):
         for name in ("pe_lib/__init__.py", "pe_lib/LICENSE", "LICENSE", "LICENSE-TEXT"):
             assert (folder / name).is_file()
+        assert (folder / "experiments/data/training.csv").is_file()
         for name, has in (("", False), ("-torch", True)):
             pins = (folder / f"requirements{name}.txt").read_text("utf-8")
-            assert pins.startswith("-c constraints.txt\nnumpy==")
+            assert pins.startswith("-c constraints.txt\nnumpy==") and "-e" not in pins
             assert pins.splitlines()[1:] == kit.requirements(torch=has)
             assert lab in pins and (torch in pins) == has
         assert lab in (folder / "constraints.txt").read_text("utf-8")

@@ -92,9 +92,9 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     """A number that no cell prints, and whatever is quoted and gone."""
     (slide,) = [slide for slide in PLANS[1].slides if slide.source]
 
-    def red(**changes: Any) -> str:
+    def red(book: manuscript.Manuscript = BOOK, **changes: Any) -> str:
         plan = replace(PLANS[1], slides=(replace(slide, **changes),))
-        return "\n".join(slides.errors(plan, BOOK))
+        return "\n".join(slides.errors(plan, book))
 
     assert red() == ""
     assert "159.156 is not printed" in red(title=slide.title.replace(".155", ".156"))
@@ -110,6 +110,15 @@ def test_a_changed_book_turns_a_deck_red() -> None:
         SystemExit, match="what the book says:\n90, slide 1: it shows no"
     ):
         slides.deck(bare, BOOK)
+    name, _, tag = slide.source.partition("#")
+    page = BOOK.pages[f"book/{name}"]
+    (cell,) = [c for c in page.code_cells if tag in (c.id, *c.tagged(""))]
+    (output,) = cell.outputs
+    told = "".join(output["text"]).replace("159.155", "159.2")
+    changed = replace(cell, outputs=({**output, "text": told},))
+    cells = tuple(changed if c is cell else c for c in page.cells)
+    pages = {**BOOK.pages, page.name: replace(page, cells=cells)}
+    assert red(replace(BOOK, pages=pages))
 
 
 OWN = """\

@@ -85,6 +85,8 @@ def test_unknown_names_are_refused() -> None:
     """Before anything is trained."""
     with pytest.raises(ValueError, match="what must be "):
         induction.measure(["zero"], seeds=1, test_lengths=(32,), what="sees")
+    with pytest.raises(ValueError, match="schemes must be "):
+        induction.measure(["zero", "T"], seeds=1, test_lengths=(32,))
     with pytest.raises(ValueError, match="encoding must be "):
         Settings(encoding="rope")
 

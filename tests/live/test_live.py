@@ -226,7 +226,7 @@ def test_a_pause_lasts_as_long_as_it_says() -> None:
 def opened(browser: Any, site: Site) -> Iterator[Visit]:
     """The chapter on a phone, before anything is pressed.
 
-    What it keeps of an exercise is the stub, of an earlier edition: that is no answer.
+    It keeps the stub of an exercise, as an earlier edition did: that is no answer.
     """
     stub = next(c for c in told(PAGE) if c.get("exercise") == LAST)
     kept = json.dumps([[stub["id"], stub["stub"]]])

@@ -199,7 +199,7 @@ def by_dictionary(module, name, tensor):
 
 
 @pytest.mark.parametrize(("on_meta", "put"), [(True, setattr), (False, by_dictionary)])
-@on_each("sinusoidal", "rotary", "alibi")
+@on_each("sinusoidal", "rotary", "alibi")  # T5 has no buffer
 def test_a_loader_that_puts_garbage_in_the_place_of_buffers(make, on_meta, put):
     """As from_pretrained of transformers does: empty_like, past `_apply`."""
     usual = make()

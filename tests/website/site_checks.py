@@ -252,9 +252,10 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """Whether anything moves while the page loads, each of five times.
+    """What moves at each of five loads of a page: a calm one is enough.
 
-    On a busy machine a first paint now and then precedes a style sheet's fonts.
+    On a busy machine a first paint now and then precedes a style sheet's fonts, and a
+    line moves; a picture without a size moves the page at every load.
     """
     browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
     shifts, loads = seen.shifts, 1
