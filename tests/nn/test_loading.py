@@ -1,7 +1,6 @@
 """The modules where others move, load, save or map them."""
 
 import copy
-import io
 import pickle
 from functools import partial
 
@@ -67,11 +66,6 @@ def through_pickle(module):
     return pickle.loads(pickle.dumps(module))
 
 
-def through_torch_save(module):
-    torch.save(module, file := io.BytesIO())
-    return torch.load(io.BytesIO(file.getvalue()), weights_only=False)
-
-
 def made_on_meta(make):
     with torch.device("meta"):
         module = make()
@@ -99,7 +93,6 @@ LIVES = {
     ),
     "a copy": lambda make: copy.deepcopy(make()),
     "pickle": lambda make: through_pickle(make()),
-    "torch.save": lambda make: through_torch_save(make()),
     "shared": lambda make: make().share_memory(),
     "pickle of one on meta": lambda make: through_pickle(make().to("meta")).to_empty(
         device="cpu"
