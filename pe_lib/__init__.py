@@ -7,7 +7,7 @@ are imported by name.
 
 from pe_lib.encoding import sinusoidal
 from pe_lib.frequencies import angular_frequencies, wavelengths
-from pe_lib.rotation import apply_shift, fit_shift, shift_matrix
+from pe_lib.rotation import fit_shift, shift_matrix
 from pe_lib.scorecards import scorecard
 from pe_lib.table import sinusoidal_table
 
@@ -15,7 +15,6 @@ __version__ = "3.0.0"
 
 __all__ = [
     "angular_frequencies",
-    "apply_shift",
     "fit_shift",
     "scorecard",
     "shift_matrix",

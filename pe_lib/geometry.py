@@ -22,7 +22,6 @@ from pe_lib._arguments import (
     as_even_width,
     as_integer,
     as_offsets,
-    as_table,
 )
 from pe_lib._extras import require_package
 from pe_lib.frequencies import angular_frequencies
@@ -112,51 +111,6 @@ def distance(
     for frequency in _frequencies(d_model, base, spacing):
         total = total + np.sin(frequency * offsets / 2) ** 2
     return np.asarray(2 * np.sqrt(total))
-
-
-def distance_map(table: ArrayLike) -> NDArray[np.float64]:
-    r"""The distance between any two rows of any table, by way of its dot products.
-
-    .. math:: \lVert a - b \rVert^2 = a \cdot a + b \cdot b - 2\, a \cdot b
-
-    Takes memory for length**2 numbers; subtracting every row from every other takes
-    d_model times as much. The price is in the last digits: a distance below about
-    a ten-millionth of the largest norm is rounding, or 0.
-
-    Parameters
-    ----------
-    table : array_like [length, d_model]
-        One row per position, any encoding.
-
-    Returns
-    -------
-    array [length, length], float64
-        Symmetric, with zeros on its diagonal.
-
-    Raises
-    ------
-    TypeError
-        If `table` does not hold real numbers.
-    ValueError
-        If `table` is not two-dimensional, has no column, or holds NaN or infinity.
-
-    Examples
-    --------
-    The points (0, 0), (3, 0) and (0, 4) are a triangle with sides 3, 4 and 5:
-
-    >>> distance_map([[0, 0], [3, 0], [0, 4]])
-    array([[0., 3., 4.],
-           [3., 0., 5.],
-           [4., 5., 0.]])
-    """
-    table = as_table("table", table)
-    size = np.abs(table).max(initial=0.0) or 1.0  # squares might overflow
-    table = table / size
-    gram = table @ table.T
-    norms = gram.diagonal()  # squared
-    squares = norms[:, np.newaxis] + norms - 2 * gram  # -1e-16 is rounding
-    distances: NDArray[np.float64] = np.sqrt(np.maximum(squares, 0))
-    return distances * size
 
 
 def nearest_other(

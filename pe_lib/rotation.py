@@ -8,8 +8,6 @@ One pair (sin a, cos a) moves on by the angle b with the angle-sum identities,
 and neither right-hand side needs the position, only the offset.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,7 +16,6 @@ from pe_lib._arguments import (
     as_float_array,
     as_integer,
     as_offset,
-    round_once,
 )
 from pe_lib.encoding import sinusoidal
 from pe_lib.layouts import layout_columns
@@ -89,63 +86,6 @@ def shift_matrix(
     matrix[sines, sines], matrix[sines, cosines] = cos, sin
     matrix[cosines, sines], matrix[cosines, cosines] = -sin, cos
     return matrix
-
-
-def apply_shift(
-    encodings: ArrayLike,
-    offset: float,
-    *,
-    base: float = 10_000.0,
-    spacing: str = "paper",
-    layout: str = "interleaved",
-) -> NDArray[Any]:
-    """Move encodings on by `offset` without building the matrix.
-
-    Equal to ``encodings @ shift_matrix(offset, d_model, ...).T`` with O(d_model)
-    multiplications a row instead of O(d_model ** 2).
-
-    Parameters
-    ----------
-    encodings : array_like [..., d_model]
-        float64, float32, float16 or bfloat16; d_model even.
-    offset, base, spacing, layout
-        As in :func:`shift_matrix`.
-
-    Returns
-    -------
-    array [..., d_model]
-        In the dtype of `encodings`: computed in float64, then rounded as
-        :func:`sinusoidal` rounds.
-
-    Raises
-    ------
-    TypeError
-        If `encodings` has a wrong dtype or `offset` is not a single number.
-    ValueError
-        If `encodings` has no axis, or :func:`shift_matrix` would raise.
-
-    Examples
-    --------
-    Position 0 is (sin 0, cos 0) = (0, 1); one further on is (sin 1, cos 1):
-
-    >>> apply_shift([0.0, 1.0], 1).round(4)
-    array([0.8415, 0.5403])
-    """
-    encodings = as_float_array("encodings", encodings)
-    if encodings.ndim == 0:
-        raise ValueError(
-            "encodings must have a last axis of d_model columns, got shape ()"
-        )
-    offset = as_offset(offset)
-    d_model = as_even_width(encodings.shape[-1])
-    code = sinusoidal(offset, d_model, base=base, spacing=spacing, layout=layout)
-    sines, cosines = layout_columns(d_model, layout)
-    sin, cos = code[sines], code[cosines]
-    before = encodings.astype(np.float64)
-    after = np.empty_like(before)
-    after[..., sines] = cos * before[..., sines] + sin * before[..., cosines]
-    after[..., cosines] = -sin * before[..., sines] + cos * before[..., cosines]
-    return round_once(after, encodings.dtype)
 
 
 def fit_shift(table: ArrayLike, offset: int) -> tuple[NDArray[np.float64], float]:

@@ -17,7 +17,7 @@ from pe_lib.beyond.bias import (
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.beyond.xpos import apply_xpos
 from pe_lib.encoding import sinusoidal
-from pe_lib.rotation import apply_shift
+from pe_lib.rotation import shift_matrix
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.float64]
@@ -235,7 +235,7 @@ def _row(positions: Positions) -> Array:
 def _added_attending(code: Callable[[Positions], Array]) -> Callable[..., Array]:
     def attending(back: int, positions: Positions) -> Array:
         codes = code(positions)
-        return np.asarray(SHARP * codes @ apply_shift(codes, back).T)
+        return np.asarray(SHARP * codes @ shift_matrix(back, WIDTH) @ codes.T)
 
     return attending
 

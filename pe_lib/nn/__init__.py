@@ -4,7 +4,7 @@ from pe_lib._extras import require_package
 
 with require_package("torch", by="pe_lib.nn"):
     from pe_lib.nn._rotate import rotate
-    from pe_lib.nn.bias import AlibiBias, T5Bias
+    from pe_lib.nn.bias import AlibiBias
     from pe_lib.nn.grid import GridRotaryEmbedding
     from pe_lib.nn.learned import LearnedPositionalEmbedding
     from pe_lib.nn.rotary import RotaryEmbedding
@@ -16,6 +16,5 @@ __all__ = [
     "LearnedPositionalEmbedding",
     "RotaryEmbedding",
     "SinusoidalPositionalEncoding",
-    "T5Bias",
     "rotate",
 ]

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from pe_lib._arguments import as_flag, as_integer
 from pe_lib.nn._arguments import (
     as_float_tensor,
-    as_number,
     as_positions,
+    as_share,
     as_whole,
     match_rows,
 )
@@ -18,12 +18,13 @@ class Added(nn.Module):
     """Adds a row for each position to x."""
 
     max_length: int
+    _whole_only = False  # whether positions must be integers
 
     def _take(self, d_model: Any, dropout: Any, batch_first: Any) -> None:
         """Keep the arguments that both have."""
         self.d_model = as_integer("d_model", d_model, at_least=1)
         self.batch_first = as_flag("batch_first", batch_first)
-        share = as_number("dropout", dropout, 1)
+        share = as_share("dropout", dropout)
         self.dropout = nn.Dropout(share) if share else None
 
     def forward(
@@ -46,12 +47,12 @@ class Added(nn.Module):
             batch_first. Of a sinusoid they are real numbers, exact up to 2**31, and
             NaN gives NaN; of a learned embedding integers.
         offset : int
-            Is added to every position, but for padding.
+            Is added to every position.
         """
         length, offset = self._length_of(x), as_whole("offset", offset)
         length_first = x.ndim == 3 and not self.batch_first
         if positions is not None:
-            at = as_positions("positions", positions)
+            at = as_positions("positions", positions, whole=self._whole_only)
             leading = x.shape[1::-1] if length_first else x.shape[:-1]
             positions = match_rows("x", at, length, leading).to(x.device)
         rows = self._rows(x, positions, length, offset)

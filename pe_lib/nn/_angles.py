@@ -49,19 +49,18 @@ def codes_at(
     """
     device = with_float64(positions[0].device)
     steps, rests, angle = (part.to(device) for part in columns)
-    small = []
+    small: Tensor | float = 0.0
     for at, step, rest in zip(positions, steps, rests, strict=True):
         at = at.to(device).unsqueeze(-1)
         fraction = at.is_floating_point()
         at = (at.double() if fraction else at.long()) + offset
         whole = at.round() if fraction else at
         angle = angle + whole.long() * step
-        small.append(whole * rest)
+        small = small + whole * rest
         if fraction:
-            small.append((at - whole) * (step + rest))
+            small = small + (at - whole) * (step + rest)
     behind = (angle < -QUARTER) | (angle >= QUARTER)
-    angle = sum(small, torch.where(behind, angle + HALF, angle))
-    sine = torch.sin(RADIANS * angle)
+    sine = torch.sin(RADIANS * (torch.where(behind, angle + HALF, angle) + small))
     codes = torch.where(behind, -sine, sine)
     codes = codes if dtype == torch.float64 else codes.float().to(dtype)
     return codes.to(positions[0].device)

@@ -4,7 +4,6 @@ The checks look at types, dtypes and shapes only, never at the values of a tenso
 they cost next to nothing, and `torch.compile` and `torch.export` see them through.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,20 +12,17 @@ from torch import Tensor
 from torch.compiler import is_compiling
 from torch.jit import is_tracing  # type: ignore[attr-defined]
 
-from pe_lib import _arguments
-from pe_lib._arguments import as_integer, short_repr
+from pe_lib._arguments import as_integer, as_number, short_repr
 
 FAR = 2**62
 WIDE = (torch.float32, torch.float64)
 
 
-def as_number(name: str, value: Any, highest: float = math.inf) -> float:
-    """Return `value` as a finite float from 0 to `highest`."""
-    number = _arguments.as_number(name, value)
-    if not 0 <= number <= highest or number == math.inf:
-        bound = "finite and at least 0"
-        bound = bound if highest == math.inf else f"between 0 and {highest:g}"
-        raise ValueError(f"{name} must be {bound}, got {short_repr(value)}")
+def as_share(name: str, value: Any) -> float:
+    """Return `value` as a float from 0 to 1."""
+    number = as_number(name, value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {short_repr(value)}")
     return number
 
 

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from pe_lib.beyond.rotary import _as_layout
-from pe_lib.layouts import layout_columns
 from pe_lib.nn._arguments import as_turning, is_traced
 
 BLOCK = 2**17  # numbers that are rotated together
@@ -132,12 +131,10 @@ def _by_formula(layout: str, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
     Nothing here asks how many numbers there are: a program would hold for these alone.
     """
-    columns = layout_columns(x.shape[-1], layout)
-    a, b = (x[..., column].to(cos.dtype) for column in columns)
-    both = [part.to(x.dtype) for part in (a * cos - b * sin, b * cos + a * sin)]
-    if layout == "half_split":
-        return torch.cat(both, -1)
-    return torch.stack(both, -1).flatten(-2)
+    wide, halves = x.to(cos.dtype), layout == "half_split"
+    a, b = wide.chunk(2, -1) if halves else (wide[..., 0::2], wide[..., 1::2])
+    both = (a * cos - b * sin).to(x.dtype), (b * cos + a * sin).to(x.dtype)
+    return torch.cat(both, -1) if halves else torch.stack(both, -1).flatten(-2)
 
 
 TURNS: dict[str, Callable[..., Tensor]] = {

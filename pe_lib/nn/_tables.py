@@ -7,9 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pe_lib.nn._arguments import WIDE, ends_of, with_float64
-
-NEAR = 1 / 128  # of a table in 16 bits, or of one whose angles were float32
+from pe_lib.nn._arguments import WIDE, ends_of, wide_of, with_float64
 
 
 class Tabled(nn.Module):
@@ -42,14 +40,13 @@ class Tabled(nn.Module):
         """Write the rows of positions 0, 1, ... into `table`."""
         raise NotImplementedError
 
-    def _known(self, count: int) -> Tensor:
-        """The rows, float64, that another module's checkpoint may carry of ours."""
-        raise NotImplementedError
-
-    def _ready(self) -> Tensor | None:
-        """The table, if it is the one that was filled, or else that one."""
+    def _ready_for(self, x: Tensor) -> Tensor | None:
+        """The table that was filled, if its rows are right for x."""
         table = self._buffers["table"]  # self.table takes longer than half the sum
-        return table if table is self._filled else self._filled
+        table = table if table is self._filled else self._filled
+        if table is None or table.device != x.device:
+            return None
+        return table if table.dtype in (x.dtype, wide_of(x)) else None
 
     @staticmethod
     def _looked_up(
@@ -102,35 +99,3 @@ class Tabled(nn.Module):
                     self.table = torch.empty_like(table, dtype=dtype)
                 self.reset_parameters()
         return self
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *more: Any
-    ) -> None:
-        """Leave out the table of another module's checkpoint, if it is ours.
-
-        That is a tensor [n, width] of a name that this module does not have itself,
-        whatever axes of size 1 it has beside, or one row alone. Another encoding is
-        an error.
-        """
-        width = self._known(1).shape[1]
-        own = {*self._parameters, *self._buffers} - self._non_persistent_buffers_set
-        for name, table in list(state_dict.items()):
-            inner = name.removeprefix(prefix)
-            if not name.startswith(prefix) or "." in inner or inner in own:
-                continue
-            rows = table.squeeze() if isinstance(table, Tensor) else torch.empty(0)
-            rows = rows[None] if rows.ndim == 1 else rows
-            shaped = rows.ndim == 2 and rows.shape[1] == width
-            if not (shaped and rows.is_floating_point()) or rows.is_meta:
-                continue
-            off = (rows.double().cpu() - self._known(len(rows))).abs().amax(1)
-            wrong = torch.nonzero(~(off < NEAR))
-            if len(wrong):
-                row = int(wrong[0])
-                more[-1].append(
-                    f"{name} {list(table.shape)} is another encoding than this "
-                    f"module's: row {row} differs by {float(off[row]):.2g}. A table of "
-                    "this module's own base and layout is left out."
-                )
-            del state_dict[name]
-        super()._load_from_state_dict(state_dict, prefix, *more)

@@ -293,13 +293,8 @@ class RotaryEmbedding(Tabled):
     def _parts(self, name: str, x: Tensor, given: Given) -> Sequence[Tensor]:
         """What turns positions [length] or [batch, length], from the table if there."""
         positions, offset, cos_sin = given = self._checked(name, x, given)
-        table = self._ready()
-        if (
-            cos_sin is None
-            and table is not None
-            and table.dtype == wide_of(x)
-            and table.device == x.device
-        ):
+        if cos_sin is None:
+            table = self._ready_for(x)
             rows = self._looked_up(table, positions, x.shape[-2], offset)
             if rows is not None:
                 return parts_of(rows, self.layout)
@@ -367,9 +362,6 @@ class RotaryEmbedding(Tabled):
         positions = torch.arange(self.max_length, device=table.device)
         cos_sin = self._cos_sin((positions,), 0, table.dtype)
         table.copy_(row_of(*cos_sin, self.layout))
-
-    def _known(self, count: int) -> Tensor:
-        return torch.tensor(self.frequencies, dtype=torch.float64).expand(count, -1)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -15,8 +15,6 @@ from pe_lib.nn._angles import codes_at, make_columns
 from pe_lib.nn._tables import Tabled
 from pe_lib.table import sinusoidal_table
 
-SHORTER = (torch.bfloat16, torch.float16)
-
 
 class SinusoidalPositionalEncoding(Added, Tabled):
     r"""Adds the sinusoidal encoding of Vaswani et al. (2017), section 3.5, to x.
@@ -28,10 +26,8 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
 
-    The state_dict is empty. A table that a different module's checkpoint carries,
-    such as ``pe``, is compared with our own and left out; a different encoding is an
-    error that says so. Rows of positions 0 to max_length - 1 are kept ready in the
-    module's own dtype, and whole positions taken from them on the CPU. Other
+    The state_dict is empty. Rows of positions 0 to max_length - 1 are kept ready in
+    the module's own dtype, and whole positions taken from them on the CPU. Other
     positions, and encodings of more bits, are computed in each call, to the same
     numbers but for what :func:`pe_lib.sinusoidal_table` says of its rows.
 
@@ -99,14 +95,6 @@ class SinusoidalPositionalEncoding(Added, Tabled):
         columns = make_columns(self.d_model, sines, cosines, units)
         self._make_table((self.max_length, self.d_model), columns, device, dtype)
 
-    def _ready_for(self, x: Tensor) -> Tensor | None:
-        """The table, if its rows are right for x."""
-        table = self._ready()
-        if table is None or table.device != x.device:
-            return None
-        shorter = table.dtype == torch.float32 and x.dtype in SHORTER
-        return table if shorter or table.dtype == x.dtype else None
-
     def _rows(
         self, x: Tensor, positions: Tensor | None, length: int, offset: Any
     ) -> Tensor:
@@ -127,9 +115,6 @@ class SinusoidalPositionalEncoding(Added, Tabled):
             dtype=np.float64 if table.dtype == torch.float64 else np.float32,
         )
         table.copy_(torch.from_numpy(rows))
-
-    def _known(self, count: int) -> Tensor:
-        return codes_at((torch.arange(count),), 0, self._exact, torch.float64).cpu()
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

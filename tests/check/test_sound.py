@@ -17,7 +17,6 @@ from pe_lib.nn import (
     LearnedPositionalEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
-    T5Bias,
 )
 from tests.check.helpers import assert_sound, fired, report_of
 from tests.check.modules import (
@@ -222,7 +221,6 @@ OURS = [
     ("rotary", RotaryEmbedding),
     ("rotary", functools.partial(RotaryEmbedding, layout="half_split")),
     ("bias", AlibiBias),
-    ("bias", T5Bias),
 ]
 QUIET = [
     *OURS,

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, DTypeLike
 import pe_lib
 from pe_lib import (
     angular_frequencies,
-    apply_shift,
     attention,
     beyond,
     fit_shift,
@@ -204,7 +203,6 @@ def test_a_lone_sine_has_no_shift_and_no_constant_length(d_model):
     why = f"{message}: .*depend on the position"
     for said, function, *arguments in (
         (message, shift_matrix, 1, d_model),
-        (message, apply_shift, np.ones((2, d_model)), 1),
         (why, geometry.similarity, 1, d_model),
         (why, geometry.distance, 1, d_model),
         (why, geometry.nearest_other, d_model),
@@ -218,7 +216,6 @@ def test_a_lone_sine_has_no_shift_and_no_constant_length(d_model):
 def test_positions_and_offsets_within_the_limit_are_accepted(position):
     assert np.isfinite(sinusoidal(position, 4)).all()
     assert np.isfinite(shift_matrix(position, 4)).all()
-    assert np.isfinite(apply_shift(TABLE, position)).all()
 
 
 @pytest.mark.parametrize("base", [1.0000001, 2, np.float32(500), np.int64(7), 1e300])

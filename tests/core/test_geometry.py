@@ -11,14 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pe_lib import sinusoidal_table
-from pe_lib.geometry import (
-    decay_law,
-    distance,
-    distance_map,
-    nearest_other,
-    similarity,
-)
-from pe_lib.naive import binary
+from pe_lib.geometry import decay_law, distance, nearest_other, similarity
 from tests.core.optional import needs
 from tests.core.test_exact_angles import frequency
 
@@ -71,38 +64,6 @@ def test_small_offsets_keep_their_digits(offset):
     np.testing.assert_allclose(
         distance(offset, 64), exact("distance", offset, 64), rtol=1e-14
     )
-
-
-# All distances of a table
-
-
-def by_loop(table):
-    return [[np.sqrt(sum((a - b) ** 2)) for b in table] for a in table]
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        sinusoidal_table(30, 8),
-        np.random.default_rng(0).standard_normal((20, 5)) * 1e6,
-        binary(np.arange(16), 4),
-        np.zeros((3, 2)),
-        [[1, 2], [3, 4]],
-        [[5.0]],
-    ],
-)
-def test_distance_map_against_a_loop(table):
-    found, expected = distance_map(table), by_loop(np.asarray(table, float))
-    size = np.abs(table).max()
-    np.testing.assert_allclose(found, expected, atol=1e-7 * size, rtol=1e-12)
-    np.testing.assert_array_equal(found, found.T)
-    assert not found.diagonal().any() and np.isfinite(found).all()
-
-
-def test_distance_map_of_equal_rows_is_no_root_of_a_negative_number():
-    rng = np.random.default_rng(1)
-    table = rng.standard_normal((1, 300)) + 1e-12 * rng.standard_normal((50, 300))
-    assert 0 <= distance_map(table).max() < 1e-5
 
 
 # The nearest other position

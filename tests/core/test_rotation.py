@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pe_lib import apply_shift, fit_shift, shift_matrix, sinusoidal, sinusoidal_table
+from pe_lib import fit_shift, shift_matrix, sinusoidal, sinusoidal_table
 from tests.core.optional import BFLOAT16
 
 CHOICES = [
@@ -40,45 +40,6 @@ def test_the_matrix_moves_any_code_by_any_offset(t, k, d_model, choice):
     assert T.dtype == np.float64
     # Each sine and cosine is 2e-16 off; two products and a sum add a few roundings.
     assert difference(T @ before, after) <= 1e-15
-
-
-# apply_shift
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("shape", [(6,), (3, 6), (2, 3, 5, 6), (0, 6), (4, 64), (7, 2)])
-@pytest.mark.parametrize("offset", [-2.5, 0, 3, 123_456])
-def test_apply_shift_is_the_matrix_product(offset, shape, choice):
-    encodings = np.random.default_rng(0).standard_normal(shape)
-    T = shift_matrix(offset, shape[-1], **choice)
-    shifted = apply_shift(encodings, offset, **choice)
-    assert shifted.shape == shape
-    # The same sines and cosines on both sides: only two products and a sum differ.
-    size = np.abs(encodings).max(initial=0.0)
-    assert difference(shifted, encodings @ T.T) <= 2 * size * 2**-52
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, BFLOAT16])
-def test_apply_shift_keeps_the_dtype_and_rounds_last(dtype):
-    encodings = np.random.default_rng(0).standard_normal((5000, 32)).astype(dtype)
-    exact = apply_shift(encodings.astype(np.float64), 3)
-    shifted = apply_shift(encodings, 3)
-    assert shifted.dtype == dtype
-    via = np.float64 if dtype == np.float64 else np.float32
-    np.testing.assert_array_equal(shifted, exact.astype(via).astype(dtype))
-    if dtype == np.float16:  # where the step through float32 is seen
-        assert (shifted != exact.astype(dtype)).any()
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_apply_shift_leaves_its_input_alone(dtype):
-    encodings = np.random.default_rng(0).standard_normal((3, 6)).astype(dtype)
-    before = encodings.copy()
-    encodings.setflags(write=False)
-    for offset in (0, 3):
-        shifted = apply_shift(encodings, offset)
-        assert not np.shares_memory(shifted, encodings)
-        np.testing.assert_array_equal(encodings, before)
 
 
 # fit_shift

@@ -22,22 +22,14 @@ ROOT = Path(__file__).parents[2]
 
 USER = """\
 import numpy as np
-from numpy.typing import NDArray
 from pe_lib import scorecard, shift_matrix, sinusoidal, sinusoidal_table
 from pe_lib.naive import binary
 
-table: NDArray[np.float32] = sinusoidal_table(32, 8, dtype=np.float32)
+table = sinusoidal_table(32, 8, dtype=np.float32)
 moved = shift_matrix(5, 8) @ sinusoidal([0, 1], 8).T
 card = scorecard({"binary": lambda n: binary(range(n), 5)}, length=32)
 assert card["binary"]["unique"].holds and moved.shape == (8, 2)
 assert table.dtype == np.float32
-"""
-
-WRONG = """\
-from pe_lib import scorecard, sinusoidal
-sinusoidal([0, 1], "8")
-sinusoidal([0, 1])
-scorecard({"encode": 3})
 """
 
 
@@ -88,20 +80,6 @@ def empty(wheel, tmp_path_factory):
     return python
 
 
-@pytest.fixture(scope="module")
-def typed(empty, tmp_path_factory):
-    """What mypy says, in its strictest form, about each of a user's files."""
-    folder = tmp_path_factory.mktemp("typed")
-    for name, code in (("user", USER), ("wrong", WRONG)):
-        (folder / f"{name}.py").write_text(code)
-    kept = ROOT / ".mypy_cache/users"  # what it knows of NumPy
-    how = ["--strict", "--python-executable", empty, "--cache-dir", kept]
-    done = run(sys.executable, "-m", "mypy", *how, "user.py", "wrong.py", cwd=folder)
-    *errors, last = done.stdout.splitlines()
-    assert "(checked 2 source files)" in last, done.stdout + done.stderr
-    return errors
-
-
 def test_the_wheel_holds_every_file_of_the_library(wheel):
     """And nothing else: a folder that pyproject.toml forgets would be missing."""
     kinds = {".py", ".js", ".css", ".json", ".md", ".txt", ".typed"}
@@ -133,13 +111,6 @@ def test_a_users_ten_lines_run(empty, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = done.stdout.splitlines()  # nothing else was printed
     assert Path(line).is_relative_to(empty.parents[1]), line
-
-
-def test_a_users_ten_lines_are_typed_and_a_wrong_call_is_an_error(typed):
-    assert {tuple(line.split(":")[:2]) for line in typed} == {
-        ("wrong.py", str(number)) for number in (2, 3, 4)
-    }
-    assert all(f"[{kind}]" in "".join(typed) for kind in ("arg-type", "call-arg"))
 
 
 RUN = """

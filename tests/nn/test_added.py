@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from pe_lib import sinusoidal, sinusoidal_table
+from pe_lib import sinusoidal
 from pe_lib.nn import LearnedPositionalEmbedding, SinusoidalPositionalEncoding
 from pe_lib.nn._arguments import with_float64
 
@@ -210,36 +210,3 @@ def test_only_what_was_used_is_learned():
     assert torch.equal(module.weight.grad, counts[:, None].expand(9, 6).float())
     assert torch.equal(x.grad, torch.ones_like(x))
     assert list(module.state_dict()) == ["weight"]
-
-
-@pytest.mark.parametrize("d_model", [1, 5, 6])
-def test_sinusoidal_init(d_model):
-    module = LearnedPositionalEmbedding(d_model, max_length=9, init="sinusoidal")
-    table = torch.from_numpy(sinusoidal_table(9, d_model, dtype=np.float32))
-    assert torch.equal(module.weight, table) and module.weight.requires_grad
-    with torch.no_grad():
-        module.weight.zero_()
-    module.reset_parameters()
-    assert torch.equal(module.weight, table)
-
-
-def test_padding_has_a_row_of_zeros_that_stays():
-    embed = LearnedPositionalEmbedding(4, max_length=5, padding_idx=1)
-    assert list(embed.weight.shape) == [7, 4]  # as 514 rows in RoBERTa
-    mask = torch.tensor([[0, 0, 1, 1, 1]])
-    out = embed(torch.zeros(1, 5, 4), positions=mask.cumsum(-1) * mask - 1)
-    assert torch.equal(out[0, :2], torch.zeros(2, 4))
-    assert torch.equal(out[0, 2:], embed.weight[2:5])
-    later = embed(torch.zeros(1, 2, 4), positions=torch.tensor([-1, 0]), offset=3)
-    assert torch.equal(later[0], embed.weight[[1, 5]])
-    out.sum().backward()
-    assert torch.equal(
-        embed.weight.grad.any(1).int(), torch.tensor([0, 0, 1, 1, 1, 0, 0])
-    )
-    assert torch.equal(embed(torch.zeros(1, 2, 4))[0], embed.weight[2:4])
-    with pytest.raises(ValueError, match="within -1 and max_length - 1 = 4"):
-        embed(torch.zeros(1, 1, 4), positions=torch.tensor([-2]))
-    compiled = torch.compile(embed, fullgraph=True, backend="eager")
-    for at in ([-2, 0], [0, 5]):
-        with pytest.raises(IndexError):  # PyTorch's own
-            compiled(torch.zeros(2, 4), positions=torch.tensor(at))

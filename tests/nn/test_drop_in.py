@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import scaled_dot_product_attention
 
 from pe_lib.beyond.grid import rotate_grid
 from pe_lib.beyond.scaling import attention_factor, by_parts, llama3
-from pe_lib.nn import AlibiBias, GridRotaryEmbedding, RotaryEmbedding, T5Bias
+from pe_lib.nn import GridRotaryEmbedding, RotaryEmbedding
 from pe_lib.nn._layouts import LAYOUT_OF
 
 CONFIG = {
@@ -304,27 +303,3 @@ def test_the_grid_module_turns_as_the_function(layout, ways):
     assert not rotary.state_dict()
     half = rotary.bfloat16()(x.float(), x.float(), positions=at)[0]
     assert torch.equal(half, low)
-
-
-# FlexAttention
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize(("causal", "queries"), [(False, 9), (True, 2)])
-def test_score_mod_gives_what_the_bias_gives(causal, queries):
-    flex = pytest.importorskip("torch.nn.attention.flex_attention")  # since PyTorch 2.5
-    for bias in (
-        AlibiBias(4, causal=causal),
-        T5Bias(4, causal=causal, init_std=1.0, num_buckets=8, max_distance=6),
-    ):
-        q, k, v = torch.randn(3, 2, 4, 9, 16)
-        q = q[:, :, -queries:]
-        wanted = scaled_dot_product_attention(q, k, v, attn_mask=bias(queries, 9))
-        for kept in bias.buffers():
-            kept.zero_()  # as a loader may leave it
-        change = bias.score_mod(offset=9 - queries)
-        got = flex.flex_attention(q, k, v, score_mod=change)
-        torch.testing.assert_close(got, wanted)
-    (learned,) = torch.autograd.grad(got.sin().sum(), bias.weight)
-    (again,) = torch.autograd.grad(wanted.sin().sum(), bias.weight)
-    torch.testing.assert_close(learned, again)

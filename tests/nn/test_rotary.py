@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from torch.autograd import forward_ad
 
 from pe_lib import sinusoidal
 from pe_lib.beyond import rotary
@@ -103,14 +102,19 @@ def test_views_of_a_larger_tensor(layout):
             torch.testing.assert_close(turned, expected, atol=1e-6, rtol=0)
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.parametrize(
     ("layout", "rotary_dim"), [*zip(LAYOUTS, (4, None), strict=True)]
 )
 def test_the_gradient_is_turned_back(layout, rotary_dim):
+    """Of all orders, forwards and backwards, and of many at once."""
     module = RotaryEmbedding(8, layout=layout, rotary_dim=rotary_dim)
     x = torch.randn(2, 5, 8, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(module.rotate, x)
-    assert torch.autograd.gradgradcheck(module.rotate, x)
+    batched = {"check_batched_grad": True}
+    assert torch.autograd.gradcheck(module.rotate, x, check_forward_ad=True, **batched)
+    assert torch.autograd.gradgradcheck(module.rotate, x, **batched)
+    hessian = torch.func.hessian(lambda x: (module.rotate(x) ** 2).sum() / 2)(x[0])
+    torch.testing.assert_close(hessian.reshape(40, 40), torch.eye(40).double())
     x = torch.randn(2, 50, 8).bfloat16().requires_grad_()
     y = module.rotate(x)
     (gradient,) = torch.autograd.grad(y, x, y)
@@ -124,6 +128,8 @@ def test_a_long_text_is_turned_as_its_parts(layout, dtype):
     module = RotaryEmbedding(8, max_length=9000, layout=layout)
     x = torch.randn(8, 9000, 8).to(dtype).requires_grad_()
     long = module.rotate(x)
+    with torch.no_grad():
+        assert torch.equal(module.rotate(x), long)
     (gradient,) = torch.autograd.grad(long, x, torch.ones_like(long))
     for part in (slice(0, 10), slice(4000, 4010), slice(8990, 9000)):
         few = x[:, part].detach().requires_grad_()
@@ -141,22 +147,6 @@ def test_learned_positions_get_their_gradient(layout):
     assert torch.autograd.gradcheck(
         lambda at: module.rotate(x, positions=at), positions
     )
-
-
-@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-@on_each_layout
-def test_forward_derivatives(layout):
-    """A turn is linear: its derivative along v is the turn of v."""
-    module = RotaryEmbedding(8, layout=layout)
-    x, v = torch.randn(2, 5, 8), torch.randn(2, 5, 8)
-    _, along = torch.func.jvp(module.rotate, (x,), (v,))
-    torch.testing.assert_close(along, module.rotate(v))
-    with forward_ad.dual_level():
-        turned = module.rotate(forward_ad.make_dual(x, v))
-        along = forward_ad.unpack_dual(turned).tangent
-    torch.testing.assert_close(along, module.rotate(v))
-    hessian = torch.func.hessian(lambda x: (module.rotate(x) ** 2).sum() / 2)(x[0])
-    torch.testing.assert_close(hessian.reshape(40, 40), torch.eye(40))
 
 
 def test_the_length_before_the_heads():
