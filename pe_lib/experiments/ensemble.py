@@ -57,7 +57,6 @@ class Ensemble(Transformer):
         trained_length: int,
         longest: int,
         first_seed: int = 0,
-        width: int = WIDTH,
     ) -> None:
         self.task, self.schemes = task, list(schemes)
         self.numbers = range(first_seed, first_seed + seeds)
@@ -65,19 +64,19 @@ class Ensemble(Transformer):
             [torch.Generator().manual_seed(seed) for seed in self.numbers],
             tokens=task.tokens,
             answers=task.answers,
-            width=width,
+            width=WIDTH,
             heads=HEADS,
-            head_dim=width // HEADS,
+            head_dim=WIDTH // HEADS,
             layers=layers,
-            hidden=WIDER * width,
+            hidden=WIDER * WIDTH,
             norm="layer",
-            biases=("query", "key", "value", "out", "up", "down", "answer"),
+            biases=True,
             token_std=token_std,
             copies=len(self.schemes),
         )
         self.longest = longest
         scale = self._each([scheme.t5_scale for scheme in self.schemes])
-        self.bucket_bias = self.normal(HEADS, BUCKETS, width**-0.5)
+        self.bucket_bias = self.normal(HEADS, BUCKETS, WIDTH**-0.5)
         self.bucket_bias.data /= scale
         self.contexts = [
             Context(trained_length, longest, *self._noise(generator))

@@ -70,10 +70,10 @@ def by_hand(model, member, tokens):
     return x @ of(model.maps["answer"]) + of(model.biases["answer"])
 
 
-@pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 64)])
+@pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("task", ["copy", "previous", "order"])
-def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, width):
-    model = ensemble(*SCHEMES, task=task, layers=layers, width=width)
+def test_every_member_is_the_transformer_that_its_scheme_says(task, layers):
+    model = ensemble(*SCHEMES, task=task, layers=layers)
     with torch.no_grad():
         for parameter in model.parameters():  # biases too, which start at 0
             noise = torch.Generator().manual_seed(3)

@@ -11,7 +11,7 @@ from pe_lib.experiments.kept import by_scheme
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import SCHEMES, Scheme
 from pe_lib.experiments.tasks import TASKS, Task
-from pe_lib.experiments.training import fit_ensemble, random_positions, train
+from pe_lib.experiments.training import fit_ensemble, train
 from tests.experiments.helpers import LENGTH, ensemble
 
 
@@ -96,8 +96,6 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
         for length in (16, 8)
     ]
     assert {r.task for r in rows} == {"order"}
-    with pytest.raises(ValueError, match=r"of shape \(24, 64\), got \(24, 32\)"):
-        train("order", schemes, steps=3, width=64)
     halves = by_scheme(rows, 8)
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
 
@@ -110,7 +108,6 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
         ({"layers": 0}, "layers must be at least 1"),
         ({"token_std": 0.0}, "token_std must be"),
         ({"test_starts": (-5,)}, "test_starts must be at least 0"),
-        ({"spread": 20}, "spread must be at least 24"),
         ({"examples": 8}, r"train_lengths must be one length .*got \(8, 24\)"),
         ({"task": "order", "by_query": True}, "by_query must be False .*'order'"),
     ],
@@ -157,22 +154,11 @@ def test_a_member_with_a_smaller_rate_takes_a_part_of_each_step():
     np.testing.assert_allclose(x, [0.01, -0.0025], rtol=1e-5)
 
 
-def test_random_positions_are_different_sorted_and_drawn_anew():
-    generator = torch.Generator().manual_seed(0)
-    draws = [random_positions(8, 64, generator) for _ in range(50)]
-    assert all((draw.diff() > 0).all() for draw in draws)
-    assert len({tuple(draw.tolist()) for draw in draws}) == 50
-    assert torch.stack(draws).min() == 0
-    assert torch.stack(draws).max() == 63
-
-
-@pytest.mark.parametrize("where", [{"spread": 40}, {"starts": 31}])
-def test_positions_reach_training_and_tests(where):
+def test_positions_reach_training_and_tests():
     """A learned table is trained at all positions; and tests ask at other ones."""
     model = ensemble("learned", longest=40)
     before = model.table.detach().clone()
-    fit_ensemble(model, 60, (LENGTH, LENGTH), **where)
+    fit_ensemble(model, 60, (LENGTH, LENGTH), starts=31)
     assert ((model.table - before).abs().sum(-1) > 0).all()
-    usual = training.answers_at(model, LENGTH)[0]
-    for given in ({"spread": 40}, {"start": 20}):
-        assert not torch.equal(training.answers_at(model, LENGTH, **given)[0], usual)
+    usual, later = (training.answers_at(model, LENGTH, at)[0] for at in (0, 20))
+    assert not torch.equal(later, usual)
