@@ -83,7 +83,7 @@ class Ensemble(Transformer):
             for generator in self.generators
         ]
         self.table = nn.Parameter(self._codes(longest, learned=True))
-        self._fixed: dict[int, Tensor] = {longest: self._codes(longest, learned=False)}
+        self._fixed: dict[int, Tensor] = {}
         self._learned = self._each([scheme.learned for scheme in self.schemes])
         self._t5 = scale * self._each([s.bias == "t5" for s in self.schemes])
         self._angles, self._bias = self._rotary_angles(), self._fixed_bias()
@@ -93,25 +93,22 @@ class Ensemble(Transformer):
         )
         self._one_hot = functional.one_hot(buckets, BUCKETS).movedim(-1, 0).float()
 
-    def logits(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+    def logits(self, tokens: Tensor, start: int | None = None) -> Tensor:
         """Logits [members, positions or sequences, answers].
 
         tokens: [seeds, sequences, length], the same for all schemes of a seed.
-        at: the positions [length] of the tokens; 0, 1, 2 ... if they are left out.
+        start: the position of the first, in the longest text; None for 0 in its own.
         """
-        found: Tensor = self(tokens, self.positions(tokens.shape[2], at))
+        found: Tensor = self(tokens, self.positions(tokens.shape[2], start))
         return found.mean(2) if self.task.pooled else found.flatten(1, 2)
 
-    def positions(self, length: int, at: Tensor | None = None) -> Positions:
-        """What every member adds or rotates by at these positions.
-
-        Encodings at given positions are rows of those for the longest text.
-        """
-        rows = slice(length) if at is None else at
-        if at is None and length not in self._fixed:
-            self._fixed[length] = self._codes(length, learned=False)
-        codes = self._fixed[self.longest if at is not None else length][:, rows]
-        codes = codes + self._learned * self.table[:, rows]
+    def positions(self, length: int, start: int | None = None) -> Positions:
+        """What every member adds or rotates by at these positions."""
+        text = length if start is None else self.longest
+        if text not in self._fixed:
+            self._fixed[text] = self._codes(text, learned=False)
+        rows = slice(start or 0, (start or 0) + length)
+        codes = self._fixed[text][:, rows] + self._learned * self.table[:, rows]
         buckets = self._one_hot[:, rows][:, :, rows].flatten(1)
         bias = self._bias[:, :, rows][..., rows]
         learned = (self.bucket_bias @ buckets) * self._t5

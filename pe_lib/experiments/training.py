@@ -214,15 +214,14 @@ def fit_ensemble(
 
     def loss_at(_: int) -> Tensor:
         length = int(torch.randint(low, high + 1, (), generator=of_lengths))
-        at = None
+        start = None
         if starts:
-            first = torch.randint(starts + 1, (), generator=of_lengths)
-            at = first + torch.arange(length)
+            start = int(torch.randint(starts + 1, (), generator=of_lengths))
         if kept is None:
             tokens, answers = _draw(model.task, length, SEQUENCES, random)
         else:
             tokens, answers = _some_of(kept, random)
-        return _loss(model.logits(tokens, at), answers.flatten(1))
+        return _loss(model.logits(tokens, start), answers.flatten(1))
 
     different = shares if len(set(rates)) > 1 else None
     losses = fit(model.parameters(), loss_at, steps, max(rates), shares=different)
@@ -273,11 +272,10 @@ def answers_at(model: Ensemble, length: int, start: int = 0) -> tuple[Tensor, Te
     queries = 1 if pooled else length
     right = torch.zeros(len(model.schemes), model.seeds, queries).double()
     asked = torch.zeros(queries).double()
-    at = start + torch.arange(length) if start else None
     for _ in range(math.ceil(total / count)):
         tokens, answers = _draw(model.task, length, count, random)
         answers = answers.flatten(1)
-        found = model.logits(tokens, at).argmax(-1).view(-1, *answers.shape)
+        found = model.logits(tokens, start or None).argmax(-1).view(-1, *answers.shape)
         hits = (found == answers) & (answers != NO_ANSWER)
         right += hits.view(*hits.shape[:2], -1, queries).sum(-2)
         asked += (answers[0] != NO_ANSWER).view(-1, queries).sum(0)

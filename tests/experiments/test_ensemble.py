@@ -134,23 +134,7 @@ def test_tokens_are_where_they_are_said_to_be(task):
     """At 0, 1, 2 ... as usual; later, only what is added to tokens is different."""
     model, tokens = ensemble(*NAMES, task=task, longest=LENGTH + 5), sequences()
     with torch.no_grad():
-        usual, given, later = (
-            model.logits(tokens, at)
-            for at in (None, torch.arange(LENGTH), 5 + torch.arange(LENGTH))
-        )
+        usual, given, later = (model.logits(tokens, start) for start in (None, 0, 5))
     torch.testing.assert_close(given, usual)
     off = (later - usual).abs().amax((1, 2))[::2] > 0.01
     assert off.tolist() == [name in NAMES[1:4] for name in NAMES]
-
-
-def test_a_gap_between_two_tokens_is_one_of_offsets():
-    """Positions 0 to 3 and 10 to 14: the rotation and the bias are those of 9."""
-    model = ensemble("rotary", "t5", "alibi", "learned", longest=20)
-    at = torch.cat([torch.arange(4), 10 + torch.arange(5)])
-    found, every = model.positions(LENGTH, at), model.positions(20)
-    for t, s in itertools.product(range(LENGTH), repeat=2):
-        wanted = every.bias[..., at[t], at[s]]
-        assert torch.equal(found.bias[..., t, s], wanted)
-    for ours, all_of in zip(found.angles, every.angles, strict=True):
-        assert torch.equal(ours, all_of[..., at, :])
-    assert torch.equal(found.codes[6:], model.table[6:, None, at])

@@ -6,7 +6,7 @@ import torch
 
 from pe_lib import sinusoidal_table
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import matrices, one_head
+from pe_lib.experiments import one_head
 from pe_lib.experiments.one_head import OneHead
 from tests.experiments.helpers import generator
 
@@ -75,13 +75,3 @@ def test_unknown_names_are_refused() -> None:
         one_head.measure(["none"], seeds=1, test_lengths=(24,))
     with pytest.raises(ValueError, match="encoding must be 'added' or 'rotary'"):
         one_head.trained("alibi", 0)
-
-
-def test_weights_are_kept_with_four_digits(tmp_path) -> None:
-    """What comes back is what was written."""
-    model, path = OneHead(generator()), tmp_path / "weights.csv"
-    matrices.save(model.state_dict(), path, command="none", settings={}, seconds=0.0)
-    again = matrices.load(path)
-    assert list(again) == ["E", "Wq", "Wk", "U"]
-    for name, value in model.state_dict().items():
-        assert (again[name] - value).abs().max() < 0.00006

@@ -30,26 +30,6 @@ def test_a_member_alone_trains_as_in_company():
             assert (parameter[0] - other[4]).abs().max() > 0.1  # another seed
 
 
-def test_examples_are_drawn_again_with_their_answers():
-    tokens = torch.arange(2 * 5 * 3).view(2, 5, 3)
-    random = [torch.Generator().manual_seed(seed) for seed in (1, 2)]
-    drawn, answers = training._some_of((tokens, 10 * tokens), random)
-    assert torch.equal(answers, 10 * drawn)
-    first, other = drawn.flatten(1)
-    assert first.max() < 15 <= other.min()  # each seed's own
-    assert len(first.unique()) > 3 and not torch.equal(first + 15, other)
-
-
-def test_only_learned_tables_and_t5s_bias_are_trained():
-    model = ensemble("sinusoid", "learned", "t5", seeds=1)
-    tables, biases = model.table.detach().clone(), model.bucket_bias.detach().clone()
-    fit_ensemble(model, 3, (LENGTH, LENGTH))
-    moved = [(model.table[i] != tables[i]).any().item() for i in range(3)]
-    assert moved == [False, True, False]
-    moved = [(model.bucket_bias[i] != biases[i]).any().item() for i in range(3)]
-    assert moved == [False, False, True]
-
-
 def test_every_seed_sees_sequences_of_its_own_and_every_step_new_ones():
     model = ensemble("none", seeds=3)
     seen = []
@@ -70,17 +50,11 @@ def accuracies(rows):
     return [row.accuracy for row in rows]
 
 
-def test_the_same_call_gives_the_same_bits_and_leaves_no_trace():
-    torch.manual_seed(123)
-    before = torch.random.get_rng_state()
+def test_the_same_call_gives_the_same_bits():
     settings = {"steps": 5, "seeds": 2, "test_lengths": (16, 24)}
     first = train("copy", ["sinusoid", "learned", "t5"], **settings)
-    torch.manual_seed(456)
     again = train("copy", ["sinusoid", "learned", "t5"], **settings)
     assert first == again
-    torch.manual_seed(123)
-    train("copy", ["none"], steps=1, seeds=1)
-    assert torch.equal(torch.random.get_rng_state(), before)
     assert len(set(accuracies(first))) > 6  # seeds, schemes and lengths differ
     longer = train("copy", ["sinusoid", "learned", "t5"], **settings | {"steps": 6})
     assert accuracies(longer) != accuracies(first)
