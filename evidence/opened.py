@@ -69,8 +69,8 @@ def sentences(least: int, most: int) -> list[str]:
     return [s for s in known if least <= len(s.split()) <= most]
 
 
-def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
-    """Different words of one token each, said some times over."""
+def random_texts(seed: int, texts: int) -> Tensor:
+    """Different words of one token each, said twice."""
     tokens = smollm.load().tokens
     known = [
         i
@@ -80,7 +80,7 @@ def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
     ][:4000]  # fmt: skip
     rng = np.random.default_rng(seed)
     drawn = [rng.permutation(known)[:WORDS] for _ in range(texts)]
-    return torch.from_numpy(np.tile(np.array(drawn), copies))
+    return torch.from_numpy(np.tile(np.array(drawn), 2))
 
 
 @cache
