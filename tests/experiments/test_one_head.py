@@ -36,15 +36,6 @@ def test_rotary_scores_are_those_of_the_library_and_depend_on_the_offset() -> No
     assert np.ptp(same) > 0.1
 
 
-def test_no_code_passes_through() -> None:
-    """The answer is made of words alone: with equal scores it is their mean."""
-    model = OneHead(generator())
-    words = torch.tensor([[3, 5, 5, 1]])
-    found = model(words, torch.zeros(4, 4))
-    expected = model.E[words].mean(dim=1) @ model.U.T
-    assert torch.allclose(found[0], expected.expand(4, 16), atol=1e-6)
-
-
 def test_a_trained_head_looks_back_and_the_shift_does_in_its_place() -> None:
     """The shape of the result, with one seed."""
     few = {"seeds": 1, "test_lengths": (24, 96), "steps": 300}

@@ -46,6 +46,14 @@ def test_tokens_without_an_answer_do_not_count():
     assert max(row.accuracy for row in rows) < 0.2
 
 
+def test_each_share_is_of_the_queries_that_were_asked():
+    """Of 32 tokens 21 inside and 8 beyond have an answer."""
+    rows = train("copy", ["none"], steps=1, test_lengths=(32,), by_query=True)
+    share = {row.queries: row.accuracy for row in rows if row.seed == 0}
+    mean = (21 * share["inside"] + 8 * share["beyond"]) / 29
+    assert share["all"] == pytest.approx(mean)
+
+
 def accuracies(rows):
     return [row.accuracy for row in rows]
 
