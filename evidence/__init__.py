@@ -1,10 +1,9 @@
 """The programs whose rows the chapters draw: what is trained for long, or opened.
 
-``runs`` trains what *Experiments* reports, ``threads`` does it again on two threads;
-``opened`` and the three named after it ask two published models; ``small_models``
-trains small rotary ones, and ``whole`` the page *A transformer, whole*. The rows lie in
-``book/*/data``, each file below the command, the settings and the tolerance that made
-it.
+``runs`` trains what *Experiments* reports; ``opened`` and the three named after it ask
+two published models; ``small_models`` trains small rotary ones, and ``whole`` the page
+*A transformer, whole*. The rows lie in ``book/*/data``, each file below the command,
+the settings and the tolerance that made it.
 """
 
 from pathlib import Path

@@ -30,7 +30,6 @@ from pe_lib.experiments.attention import (
     causal_bias,
     cos_sin,
 )
-from pe_lib.nn import rotate
 
 TEXT = EXPERIMENTS / "text.txt"
 COMMAND = "python -m evidence.opened"
@@ -38,7 +37,7 @@ EXTRACT = "minilm"
 WORDS = 40
 """Words of a random text before it is said again."""
 TOLERANCES = {
-    "smollm_heads": "0.002 of a weight, 0.02 of an R2",
+    "smollm_heads": "0.002 of a weight",
     "smollm_curves": "0.02 of a number",
     "smollm_dial": "0.01 of a share",
     "smollm_sentences": "the same tokens, 0.01 of a probability",
@@ -70,8 +69,8 @@ def sentences(least: int, most: int) -> list[str]:
     return [s for s in known if least <= len(s.split()) <= most]
 
 
-def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
-    """Different words of one token each, said some times over."""
+def random_texts(seed: int, texts: int) -> Tensor:
+    """Different words of one token each, said twice."""
     tokens = smollm.load().tokens
     known = [
         i
@@ -81,7 +80,7 @@ def random_texts(seed: int, texts: int, copies: int = 2) -> Tensor:
     ][:4000]  # fmt: skip
     rng = np.random.default_rng(seed)
     drawn = [rng.permutation(known)[:WORDS] for _ in range(texts)]
-    return torch.from_numpy(np.tile(np.array(drawn), copies))
+    return torch.from_numpy(np.tile(np.array(drawn), 2))
 
 
 @cache
@@ -161,32 +160,6 @@ def shared_weights(products: Tensor, length: int, back: float = 0) -> Tensor:
     return (scores + causal_bias(length)).softmax(-1)
 
 
-def explained(tokens: Tensor, products: Tensor) -> list[float]:
-    """The share of each head's scores, around their mean, that the curve explains."""
-    length = tokens.shape[1]
-    t = torch.arange(length)
-    expected = curves(products, (t[:, None] - t).clamp(min=0).flatten().double())
-    expected = expected.unflatten(-1, (length, length)).float()
-    rotations = smollm.exact(t, SHAPE.frequencies)
-
-    def of(layer: int, q: Tensor, k: Tensor, _attention: Tensor) -> list[float]:
-        q, k = (rotate(y, *rotations, "interleaved") for y in (q, k))
-        scores, shares = q @ k.mT / SHAPE.size**0.5, []
-        for head in range(SHAPE.heads):
-            left = total = 0.0
-            curve = expected[layer * SHAPE.heads + head]
-            for at in range(16, length):  # the first key, a sink, is left out
-                row = scores[:, head, at, 1 : at + 1]
-                row = row - row.mean(-1, keepdim=True)
-                own = curve[at, 1 : at + 1]
-                left += float(((row - own + own.mean()) ** 2).sum())
-                total += float((row**2).sum())
-            shares.append(1 - left / total)
-        return shares
-
-    return [share for shares in heard(tokens, of) for share in shares]
-
-
 @cache
 def chosen() -> dict[str, list[Head]]:
     """Sets of heads, chosen on texts that no share is measured on.
@@ -236,21 +209,11 @@ def of_logits(logits: Tensor, tokens: Tensor, after: int) -> tuple[float, float]
 
 
 def smollm_heads() -> Iterator[list[str]]:
-    """Weights of all heads, and what their shared curves make of them."""
-    tokens, others = choosing(), tested()
-    back = weights_at(tokens, (1,), 2)[:, 0]
-    again = weights_at(others, (1,), 2)[:, 0]
-    prose = weights_at(natural_texts(16, 128), (1,), 2)[:, 0]
-    induction = weights_at(others, (WORDS - 1,), WORDS)[:, 0]
-    products = shared(tokens)
-    mean = shared_weights(products, 2 * WORDS).diagonal(-1, 1, 2)[:, 7:].mean(-1)
-    late = weights_at(others, (1,), 8)[:, 0]
-    share = explained(others, products)
-    yield ["layer", "head", "chosen_on", "one_back", "natural", "induction", "late",
-           "shared", "explained"]  # fmt: skip
-    columns = (back, again, prose, induction, late, mean, torch.tensor(share))
-    for i, (layer, head) in enumerate(EVERY):
-        yield [str(layer), str(head), *(f"{float(x[i]):.4f}" for x in columns)]
+    """Weights of all heads on the previous word."""
+    back = weights_at(tested(), (1,), 2)[:, 0]
+    yield ["layer", "head", "one_back"]
+    for (layer, head), weight in zip(EVERY, back, strict=True):
+        yield [str(layer), str(head), f"{float(weight):.4f}"]
 
 
 def smollm_curves() -> Iterator[list[str]]:
@@ -313,31 +276,6 @@ def with_patterns() -> Iterator[Row]:
         yield f"{name}, silenced", 0, "all", 1, share
 
 
-def in_copies() -> Iterator[Row]:
-    """Shares in each of four copies, and in the first of two."""
-    four = random_texts(7, 12, copies=4)
-    for back in (0, 1, 2):
-        logits = read(four, 3 * WORDS, shift=dict.fromkeys(chosen()["twenty"], back))
-        for copy, part in enumerate(logits.split(WORDS, 1), 2):
-            share = of_logits(part, four, 1 + back)
-            yield f"twenty, copy {copy} of 4", back, "all", 1 + back, share
-    for name, back in (("none", 0), ("twenty", -1), ("all", -1)):
-        shift = dict.fromkeys(chosen()[name], back)
-        share = of_logits(read(tested()[:, :WORDS], shift=shift), tested(), 0)
-        yield f"{name}, first copy", back, "all", 0, share
-
-
-def own_weights() -> Iterator[Row]:
-    """The weight of one turned head exactly 1 + back positions back."""
-    layer, head = chosen()["one"][0]
-    for back in (0, 1, 2, 4, 8, 16, 32):
-        looks = heard(
-            tested(), lambda *told: told[-1][:, head], shift={(layer, head): back}
-        )[layer]
-        each = looks.diagonal(-1 - back, 1, 2)[:, 7:].mean(1)
-        yield "one, weight", back, "all", 1 + back, mean_and_error(each)
-
-
 def in_sentences() -> Iterator[Row]:
     """Shares in sentences of the book, each said three times."""
     known = sentences(14, 22)
@@ -373,7 +311,7 @@ def smollm_dial() -> Iterator[list[str]]:
         for quarter in range(-4, 9):
             for row in turned("twenty", quarter / 4, afters=(0, 1, 2, 3)):
                 yield ("dial", *row[1:])
-        for others in (with_patterns, in_copies, own_weights, in_sentences):
+        for others in (with_patterns, in_sentences):
             yield from others()
 
     for name, back, hands, after, (share, error) in rows():

@@ -1,8 +1,7 @@
 """A published model on two texts that are longer than its own context.
 
-    make models                                       fetches the model, once
-    python -m evidence.opened_long cuda               minutes; hours with cpu
-    python -m evidence.opened_long cpu "22 23" 0-31   prints these two
+    make models                           fetches the model, once
+    python -m evidence.opened_long cuda   minutes; hours with cpu
 
 SmolLM2-135M-Instruct was trained with a context of 8,192 tokens. It reads 12,288: as
 trained, with rules for its frequencies, and with some of its 32 pairs *held*, which
@@ -14,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import torch
@@ -35,8 +34,6 @@ NAME = "smollm_long"
 TOLERANCE = "0.02 of a loss"
 """How far a rerun elsewhere may be off; the head of the file says it."""
 CONTEXT, LENGTH, BLOCK, FACTOR, PIECE = 8192, 12_288, 1024, 2, 512
-WITHIN = 2048
-"""The longest offset where pairs are held within the context."""
 OLD = smollm.Shape().frequencies.numpy()
 PAIRS = len(OLD)
 RULES = {
@@ -52,25 +49,18 @@ RULES = {
 """For each rule the frequencies, and the factor of sines and cosines."""
 
 
-def without(*left_out: int) -> str:
-    """All pairs but these, which are neighbours."""
-    first, last = min(left_out), max(left_out)
-    ends = [(0, first - 1), (last + 1, PAIRS - 1)]
-    return " ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ends if a <= b)
-
-
-MOST = ("0-31", "22 23", "20-31", "0-19", "22", "23", without(22, 23), "24-31")
+MOST = ("0-31", "22 23", "20-31", "0-19", "22", "23", "0-21 24-31", "24-31")
 ALONE = tuple(str(j) for j in range(PAIRS))
 FROM = tuple(f"{j}-31" for j in range(1, PAIRS - 1))
 TWOS = (
     *(f"{j} {j + 1}" for j in range(PAIRS - 1)),
     *(f"{a} {b}" for a, b in combinations(range(18, 27), 2)),
 )
-HELD = tuple(dict.fromkeys([*MOST, *ALONE, *FROM, *TWOS, *map(without, range(PAIRS))]))
+HELD = tuple(dict.fromkeys([*MOST, *ALONE, *FROM, *TWOS]))
 """Which pairs are held: numbers and ranges, the fastest pair is 0."""
 SETTINGS = {
     text: {"context": CONTEXT, "length": LENGTH, "block": BLOCK, "factor": FACTOR}
-    | {"within": WITHIN, "held": len(HELD), "model": smollm.WHEEL.name}
+    | {"held": len(HELD), "model": smollm.WHEEL.name}
     for text in TEXTS
 }
 
@@ -179,32 +169,25 @@ Reading = tuple[str, str, str, int, Tensor]
 """A text, a rule, the pairs held, the longest offset of these, each token's loss."""
 
 
-def readings(device: str, held: Sequence[str] = HELD) -> Iterator[Reading]:
+def readings(device: str) -> Iterator[Reading]:
     """Both texts as trained, with pairs held and with rules; the most telling first."""
     readers = {name: Reader(tokens(name), device=device) for name in TEXTS}
     trained = {name: reader.losses() for name, reader in readers.items()}
     for name, each in trained.items():
         yield name, "as trained", "none", 0, each
 
-    def holding(pairs: str, longest: int) -> Iterator[Reading]:
-        for name, reader in readers.items():
-            later = reader.losses(longest, numbers(pairs), longest)
-            each = torch.cat([trained[name][:longest], later])
-            yield name, "as trained", pairs, longest, each
+    def holding(sets: Sequence[str]) -> Iterator[Reading]:
+        for pairs, (name, reader) in product(sets, readers.items()):
+            later = reader.losses(CONTEXT, numbers(pairs))
+            each = torch.cat([trained[name][:CONTEXT], later])
+            yield name, "as trained", pairs, CONTEXT, each
 
-    for pairs in held[: len(MOST)]:
-        yield from holding(pairs, CONTEXT)
+    yield from holding(HELD[: len(MOST)])
     for rule in list(RULES)[1:]:
         for name in TEXTS:
             reader = Reader(tokens(name), *RULES[rule], device)
             yield name, rule, "none", 0, reader.losses()
-    for pairs in held[len(MOST) :]:
-        yield from holding(pairs, CONTEXT)
-    for name in TEXTS:
-        readers[name] = Reader(tokens(name)[: CONTEXT + 1], device=device)
-        readers[name].losses()
-    for pairs in ALONE:
-        yield from holding(pairs, WITHIN)
+    yield from holding(HELD[len(MOST) :])
 
 
 def rows(found: Iterable[Reading]) -> Iterator[list[str]]:
@@ -215,7 +198,7 @@ def rows(found: Iterable[Reading]) -> Iterator[list[str]]:
     for text, rule, held, longest, each in found:
         if (rule, held) == ("as trained", "none"):
             trained[text] = each
-        if (held, longest) == ("0-31", CONTEXT):
+        if held == "0-31":
             all_held[text] = each
         for first in range(longest, len(each), BLOCK):
             row = [text, rule, held, str(longest), str(first)]
@@ -233,18 +216,13 @@ def rows(found: Iterable[Reading]) -> Iterator[list[str]]:
 
 if __name__ == "__main__":
     torch.set_float32_matmul_precision("highest")
-    device, *held = sys.argv[1:]
+    (device,) = sys.argv[1:]
     begin = time.perf_counter()
-    made = rows(readings(device, held or HELD))
-    if held:
-        for row in made:
-            print(*row, sep=",", flush=True)
-    else:
-        kept.save_rows(
-            made,
-            BEYOND / f"{NAME}.csv",
-            command=f"python -m evidence.opened_long {device}",
-            settings=SETTINGS,
-            seconds=time.perf_counter() - begin,
-            tolerance=TOLERANCE,
-        )
+    kept.save_rows(
+        rows(readings(device)),
+        BEYOND / f"{NAME}.csv",
+        command=f"python -m evidence.opened_long {device}",
+        settings=SETTINGS,
+        seconds=time.perf_counter() - begin,
+        tolerance=TOLERANCE,
+    )

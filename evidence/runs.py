@@ -3,7 +3,7 @@
     python -m evidence.runs                     all of them
     python -m evidence.runs masked freedom      some of them
 
-Names are the keys of RUNS, TEXTS and WEIGHTS. It says how long it will take, shows
+Names are the keys of RUNS and WEIGHTS. It says how long it will take, shows
 how far it is, and goes on where it was stopped: what is done lies in the folder
 `parts`; empty it after a change of the programs. For several cores start it several
 times, with different names. It takes one thread, so that no result depends on how
@@ -13,16 +13,13 @@ The protocol is a page of the book, protocol.ipynb. First every scheme of a grou
 trained with each of RATES and seeds 100 and 101 (kept in `rates/`); then with the best
 of them and seeds 0 to 9 (kept above that). Tables and figures are drawn from the
 files; in each chapter a part of one run is trained again and compared. The runs of
-"changed" and "varied" are the same with other seeds, other rates and a wider model;
-those of "four_times" and "steps" are the same, trained longer.
+"four_times" and "steps" are the same, trained longer.
 """
 
-import hashlib
 import inspect
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -40,7 +37,6 @@ from pe_lib.experiments import (
     matrices,
     one_head,
     stretched,
-    text,
     training,
 )
 from pe_lib.experiments.compare import best_rates
@@ -65,12 +61,6 @@ FAR: dict[str, Any] = {
     "steps": 600,
     "test_lengths": (16, 24, 32, 64, 128),
     "by_query": True,
-}
-PREVIOUS_FAR: dict[str, Any] = {
-    "task": "previous",
-    "schemes": ["sinusoid", "learned", "rotary"],
-    "steps": 600,
-    "test_lengths": (16, 24, 64, 128),
 }
 SIX: dict[str, dict[str, Any]] = {
     "copy": {"steps": 300},
@@ -141,14 +131,6 @@ GROUPS: dict[str, dict[str, Settings]] = {
             "task": after_a_start(TASKS["copy"]),
             "schemes": ["sinusoid", "learned", "rotary", "t5_fast"],
         },
-    },
-    "previous_far": {
-        "start_0": PREVIOUS_FAR,
-        "random_starts": PREVIOUS_FAR | {"train_starts": 104},
-    },
-    "randomised": {
-        task: PREVIOUS_FAR | {"task": task, "spread": 256}
-        for task in ("copy", "previous")
     },
     "masked": {
         f"layers_{layers}{start}": {
@@ -225,12 +207,6 @@ def longer(run: Settings, times: int) -> Settings:
     return run | {"steps": times * run["steps"]}
 
 
-def times(factor: float, run: Settings) -> Settings:
-    """The same run with every rate so many times as large."""
-    rates = {scheme: factor * rate for scheme, rate in run.get("rate", {}).items()}
-    return run | {"rate": rates}
-
-
 FIXED: dict[str, dict[str, Settings]] = {
     "one_back": {
         "to_24": {
@@ -262,114 +238,18 @@ def of_readers(whats: Iterable[str]) -> list[str]:
     return [f"{task}/{what}" for task in stretched.TASKS for what in whats]
 
 
-BASES = {100: 0.02, 10_000: 0.02, 500_000: 0.02}
-"""For each base of a stretched reader the rate that "stretched_rates" chooses."""
-FIXED["stretched_rates"] = {
-    f"base_{base}": {
-        "schemes": ["0.005", "0.01", "0.02"],
-        "base": base,
-        "seeds": 3,
-        "test_lengths": (64,),
-    }
-    for base in BASES
-}
 FIXED["stretched"] = {
     f"base_{base}": {
         "schemes": of_readers(stretched.RULES if base == 10_000 else ["none"]),
         "base": base,
-        "rate": rate,
         "seeds": 10,
         "test_lengths": (64, 128, 256, 512),
     }
-    for base, rate in BASES.items()
+    for base in (100, 10_000, 500_000)
 }
-
-
-CHANGES: dict[str, Callable[[Settings], Settings]] = {
-    "other seeds": lambda run: run | {"first_seed": 10},
-    "half the rate": lambda run: times(0.5, run),
-    "twice the rate": lambda run: times(2, run),
-    "twice the width": lambda run: run | {"width": 2 * WIDTH},
-}
-"""What a doubter would change. The protocol's page says which conclusions stand."""
-DOUBTED = {
-    "training": tuple(GROUPS["training"]),
-    "start_token": ("without", "with"),
-    "learned_or_fixed": ("tokens_1.0", "tokens_0.02", "fresh"),
-    "extrapolation": ("copy", "random_starts"),
-    "freedom": ("hands",),
-    "masked": ("layers_1", "layers_2"),
-}
-
-
 FOUR_TIMES = ["masked", "learned_or_fixed", "loudness", "extrapolation"]
 FOUR_TIMES += ["freedom", "start_token"]
 """Names whose runs are trained four times as long at the same rates."""
-OPENED_MODELS: dict[str, Settings] = {
-    "one_back": {
-        "schemes": [*one_head.HEADS, "turns"],
-        "test_lengths": (24, 96, 192),
-    },
-    "dial": {
-        "schemes": [
-            *("as trained", "rotations", "three hands", "residual", "random phases"),
-            *("30 T(1)", *(f"30 T({k}) + {k}" for k in range(5)), *induction.FORM),
-        ],
-        "test_lengths": (32, 128),
-    },
-    "dial from 0": {
-        "schemes": ["as trained", "30 T(1)", "repaired"],
-        "test_lengths": (32, 128),
-    },
-    "readers": {
-        "schemes": of_readers(
-            ("none", "interpolate", "ntk", "yarn", "yarn_program", "llama3")
-        ),
-        "test_lengths": (64, 512),
-    },
-}
-"""The models that chapters open; "as reported" is made again, by the same program."""
-VARIED: dict[str, Settings] = {
-    "as reported": {},
-    "other seeds": {"first_seed": 20},
-    "half the rate": {"rate": 0.5},
-    "twice the rate": {"rate": 2},
-    "twice the width": {"width": 2},
-}
-FIXED["varied"] = {
-    f"{change}, {name}": {"model": name, "seeds": 10} | settings | changed
-    for change, changed in VARIED.items()
-    for name, settings in OPENED_MODELS.items()
-}
-# A wider model of two layers wants a smaller rate: this is what it does with one.
-wide = FIXED["varied"]["twice the width, dial"] | {"rate": 0.5}
-FIXED["varied"]["wide at half the rate, dial"] = wide
-
-
-def measure_varied(
-    schemes: list[str],
-    *,
-    model: str,
-    seeds: int,
-    test_lengths: tuple[int, ...],
-    first_seed: int = 0,
-    rate: float = 1,
-    width: int = 1,
-) -> list[Score]:
-    """Rows of a model that chapters open, at so many times its rate and width."""
-    tested: dict[str, Any] = {"seeds": seeds, "first_seed": first_seed}
-    tested["test_lengths"] = test_lengths
-    if model == "one_back":
-        tested |= {"rate": rate * one_head.RATE, "width": width * one_head.WIDTH}
-        return one_head.measure(schemes, **tested)
-    if model == "readers":
-        base, width = 10_000, width * stretched.WIDTH
-        tested |= {"base": base, "rate": rate * BASES[base], "width": width}
-        return stretched.measure(schemes, **tested)
-    usual = induction.Settings()
-    made = {"rate": rate * usual.rate, "width": width * usual.width}
-    start = {"last_start": 0} if model == "dial from 0" else {}
-    return induction.measure(schemes, model=made | start, **tested)
 
 
 @wraps(train)
@@ -378,44 +258,22 @@ def train_without_blocks(**settings: Any) -> list[Score]:
     return [row for row in train(**settings) if not row.queries[0].isdigit()]
 
 
-TEXTS: dict[str, dict[str, Any]] = {
-    name: {"schemes": ["none", "sinusoid", "rotary"], "steps": 400 * times}
-    for name, times in (("text", 1), ("text_x2", 2), ("text_x4", 4), ("text_x8", 8))
-}
-"""What is trained on the book's own words: the arguments of text.read."""
 WEIGHTS: dict[str, Settings] = {
     "one_back_weights": {"encoding": "added", "seed": 0},
-    "stretched_reader": {"base": 10_000, "rate": BASES[10_000], "seeds": (0,)},
-    "dial_tables": {"seeds": 15, "model": {}},
-    "dial_weights": {"seed": 0, "settings": induction.Settings()},
+    "stretched_reader": {"base": 10_000, "seeds": (0,)},
+    "dial_tables": {"seeds": 15},
+    "dial_weights": {"seed": 0},
 }
 """Models that are kept: the arguments of what trains them, or looks into them."""
 
-SLOW: dict[str, Any] = {"steps": 2000, "rate": 0.01, "last_start": 0}
-OTHERS: dict[str, dict[str, Any]] = {
-    "louder words": {"token_std": 1.4},
-    "words a little louder": {"token_std": 1.0},
-    "width 16": {"width": 16},
-    "width 64": {"width": 64, "rate": 0.01},
-    "learned": SLOW | {"encoding": "learned"},
-    "rotary with biases": SLOW | {"encoding": "rotary_biased"},
-    "rotary": SLOW | {"encoding": "rotary"},
-    "alibi, one steep": SLOW | {"encoding": "alibi", "slopes": (1.0, 0.004)},
-    "none": SLOW | {"encoding": "none"},
-}
-"""Models of two layers beside those of the chapter, three seeds each."""
-FIFTEEN: dict[str, Any] = {"seeds": 15, "test_lengths": (32, 64, 128)}
 DIALS = ["as trained", *(f"30 T({k})" for k in range(5))]
-TWO_LAYERS: dict[str, dict[str, Settings]] = {
-    "dial": {
-        f"{start}{told}": FIFTEEN | told_of | {"model": {"last_start": last}}
-        for start, last in (("starts 0 to 500", 500), ("start 0", 0))
-        for told, told_of in (
-            ("", {"schemes": list(induction.HEADS)}),
-            (": looks", {"schemes": ["as trained"], "what": "looks"}),
-        )
-    }
-    | {
+FIXED["dial"] = {
+    "starts 0 to 500": {
+        "seeds": 15,
+        "test_lengths": (32, 64, 128),
+        "schemes": list(induction.HEADS),
+    },
+    **{
         f"{after} after": {
             "seeds": 15,
             "test_lengths": (32,),
@@ -424,38 +282,18 @@ TWO_LAYERS: dict[str, dict[str, Settings]] = {
         }
         for after in range(5)
     },
-    "dial_others": {
-        f"{name}{told}": {
-            "seeds": 3,
-            "test_lengths": (32, 128),
-            "schemes": ["as trained"],
-            "model": model,
-            "what": what,
-        }
-        for name, model in OTHERS.items()
-        for told, what in (("", "names"), (": looks", "looks"))
-    },
 }
-"""Rows of induction.measure: models of two layers, trained and operated on."""
-FIXED |= TWO_LAYERS
+"""Models of two layers, trained and operated on."""
 
 
 def all_runs() -> dict[str, dict[str, Settings]]:
     """The runs of each name; those that come from GROUPS at the rates of now."""
     runs = {name: reported_runs(name) for name in GROUPS} | FIXED
-    runs["changed"] = {
-        f"{change}, {name}/{group}": changed(runs[name][group])
-        for change, changed in CHANGES.items()
-        for name, groups in DOUBTED.items()
-        for group in groups
-    }
     runs["four_times"] = {
         f"four times the steps, {name}/{group}": longer(run, 4)
         for name in FOUR_TIMES
         for group, run in runs[name].items()
     }
-    for name in ("randomised", "previous_far"):
-        runs[f"{name}_x8"] = {run: longer(of, 8) for run, of in runs[name].items()}
     return runs
 
 
@@ -463,26 +301,18 @@ RUNS = all_runs()
 
 
 TOLERANCES: dict[str, tuple[float, float, float]] = {
-    **dict.fromkeys(("learned_or_fixed", "loudness", "text"), (0.01, 0.01, 0.01)),
-    **dict.fromkeys(("text_x2", "text_x4", "text_x8"), (0.03, 0.03, 0.03)),
+    **dict.fromkeys(("learned_or_fixed", "loudness"), (0.01, 0.01, 0.01)),
     **dict.fromkeys(("one_back", "one_back_weights"), (0.01, 0.01, 0.01)),
-    "stretched_rates": (0.01, 0.01, 0.01),
     "training": (0.15, 0.25, 0.03),
     "start_token": (0.15, 0.15, 0.06),
     "steps": (0.50, 0.50, 0.20),
     "masked": (0.05, 0.10, 0.03),
     "freedom": (0.01, 0.30, 0.05),
-    **dict.fromkeys(("previous_far", "randomised"), (0.25, 0.50, 0.12)),
-    **dict.fromkeys(("previous_far_x8", "randomised_x8"), (0.25, 0.50, 0.12)),
-    **dict.fromkeys(("rates/previous_far", "rates/randomised"), (0.50, 0.50, 0.35)),
     "extrapolation": (0.25, 0.50, 0.12),
-    "changed": (0.80, 0.70, 0.30),
     "four_times": (0.80, 0.70, 0.30),
-    "varied": (0.40, 0.60, 0.30),
     "stretched": (0.02, 0.60, 0.15),
     "stretched_reader": (0.01, 0.40, 0.40),
     "dial": (0.15, 0.20, 0.05),
-    "dial_others": (0.10, 0.10, 0.05),
     "dial_tables": (0.20, 0.20, 0.10),
     "dial_weights": (0.05, 0.12, 0.12),
     "rates/learned_or_fixed": (0.01, 0.01, 0.01),
@@ -494,9 +324,8 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "rates/extrapolation": (0.20, 0.50, 0.35),
 }
 """How far a rerun on another number of threads may be off: a row on texts like those
-of training, a row on longer or later ones, a mean over seeds. See threads.py; of
-"steps", "four_times", "previous_far", "randomised" and of longer ones it is an
-estimate."""
+of training, a row on longer or later ones, a mean over seeds. All were run again on two
+threads, but for "steps" and "four_times", of which it is an estimate."""
 
 
 def path(name: str) -> Path:
@@ -511,9 +340,9 @@ def command(name: str) -> str:
 
 
 def runs_of(name: str) -> Mapping[str, Settings]:
-    """The runs of one file; a text or a model is one run of its own name."""
-    if name in TEXTS or name in WEIGHTS:
-        return {name: (TEXTS | WEIGHTS)[name]}
+    """The runs of one file; a model is one run of its own name."""
+    if name in WEIGHTS:
+        return {name: WEIGHTS[name]}
     group = name.removeprefix("rates/")
     return RUNS[name] if name == group else rate_runs(group)
 
@@ -521,8 +350,8 @@ def runs_of(name: str) -> Mapping[str, Settings]:
 def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
     """What decides the rows of some runs of one name, as the kept file says it.
 
-    The arguments of each run, also those that are left out; a task, a scheme and a
-    text by name. Under "constants" the numbers that the modules name in capitals.
+    The arguments of each run, also those that are left out; a task and a scheme by
+    name. Under "constants" the numbers that the modules name in capitals.
     """
     run_of, modules = maker(name)
     constants = {
@@ -532,9 +361,6 @@ def settings_of(name: str, runs: Mapping[str, Settings]) -> dict[str, dict[str, 
         if constant.isupper() and isinstance(value, int | float)
     }
     told = {run: arguments(run_of, settings) for run, settings in runs.items()}
-    if name in TEXTS:
-        digest = hashlib.sha256(words().encode()).hexdigest()[:16]
-        told[name] |= {"text": digest, "rates": RATES, "choosing": CHOOSING}
     return {"constants": constants, **told}
 
 
@@ -543,14 +369,10 @@ def arguments(run_of: Callable[..., Any], settings: Settings) -> dict[str, Any]:
     bound = inspect.signature(run_of).bind_partial(**settings)
     bound.apply_defaults()
     told = dict(bound.arguments)
-    if "settings" in told:
-        told["settings"] = asdict(told["settings"])
     if isinstance(told.get("task"), Task):
         told["task"] = told["task"].name
     if "schemes" in told:
         told["schemes"] = list(told["schemes"])
-    if "model" in told and not isinstance(told["model"], str):
-        told["model"] = asdict(induction.Settings(**told["model"] or {}))
     return told
 
 
@@ -569,17 +391,9 @@ def make(name: str) -> None:
         make_file(name, RUNS[name])
         return
     begin = time.process_time()
-    made: Any = text_rows(name) if name in TEXTS else weights_of(name)
-    write: Any = kept.save_rows if name in TEXTS else matrices.save
-    write(made, path(name), **origin(name, runs_of(name), time.process_time() - begin))
-
-
-def text_rows(name: str) -> list[list[str]]:
-    """The rows of one name of TEXTS, at rates that are chosen first."""
-    settings = TEXTS[name]
-    rates = text.chosen_rates(words(), rates=RATES, **settings, **CHOOSING)
-    found = text.read(words(), rates=rates, **settings, **REPORTED)
-    return text.rows_of(found, settings["schemes"], rates)
+    made = weights_of(name)
+    seconds = time.process_time() - begin
+    matrices.save(made, path(name), **origin(name, runs_of(name), seconds))
 
 
 def weights_of(name: str) -> Mapping[str, torch.Tensor]:
@@ -590,11 +404,6 @@ def weights_of(name: str) -> Mapping[str, torch.Tensor]:
     if name == "stretched_reader":
         return made.matrices()
     return made if name == "dial_tables" else made.state_dict()
-
-
-def words() -> str:
-    """The text that the book carries: its own pages, when this file was made."""
-    return " ".join((EXPERIMENTS / "text.txt").read_text(encoding="utf-8").split())
 
 
 def origin(name: str, runs: Mapping[str, Settings], seconds: float) -> dict[str, Any]:
@@ -613,17 +422,13 @@ def maker(name: str) -> tuple[Callable[..., Any], tuple[ModuleType, ...]]:
     learns = ensemble, training, loop
     two_layers, readers = (induction, loop), (stretched, loop)
     makers: dict[str, tuple[Callable[..., Any], tuple[ModuleType, ...]]] = {
-        **dict.fromkeys(TWO_LAYERS, (induction.measure, two_layers)),
-        **dict.fromkeys(TEXTS, (text.read, (*learns, text))),
+        "dial": (induction.measure, two_layers),
         "dial_tables": (induction.tables, two_layers),
         "dial_weights": (induction.train, two_layers),
         "stretched": (stretched.measure, readers),
-        "stretched_rates": (stretched.choose, readers),
         "stretched_reader": (stretched.trained, readers),
         "one_back": (one_head.measure, (one_head,)),
         "one_back_weights": (one_head.trained, (one_head,)),
-        "varied": (measure_varied, (one_head, stretched, *two_layers)),
-        "changed": (train_without_blocks, learns),
         "four_times": (train_without_blocks, learns),
     }
     return makers.get(name.removeprefix("rates/"), (train, learns))
@@ -666,7 +471,7 @@ def seconds_of(file: Path) -> float:
 def main(names: list[str]) -> None:
     """Make the files of these names, or all that are not there yet."""
     torch.set_num_threads(1)
-    known = [*RUNS, *TEXTS, *WEIGHTS]
+    known = [*RUNS, *WEIGHTS]
     unknown = set(names) - set(known)
     if unknown:
         raise SystemExit(f"names must be of {', '.join(known)}, got {unknown}")

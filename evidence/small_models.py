@@ -33,15 +33,15 @@ KINDS = (
     *((96, 1_000), (48, 3_000)),
 )
 """The longest text of training, and the base."""
-SEEDS, STEPS, RATE, WORDS = range(70, 75), 500, 0.02, 1_024
+SEEDS, WORDS = range(70, 75), 1_024
 """Words of a step of training, whatever their length."""
 TIMES, TEXTS, ASKS = (3, 6), 8, 16
 """How much longer texts are; how many for each seed; their last words that ask."""
 SETTINGS = {
     f"{longest} words, base {base}": {
         "seeds": list(SEEDS),
-        **{"steps": STEPS, "rate": RATE, "words": WORDS, "times": TIMES},
-        **{"texts": TEXTS, "asks": ASKS},
+        **{"steps": stretched.STEPS, "rate": stretched.RATE, "words": WORDS},
+        **{"times": TIMES, "texts": TEXTS, "asks": ASKS},
     }
     for longest, base in KINDS
 }
@@ -161,8 +161,7 @@ def small_models_held() -> Iterator[list[str]]:
             frequencies,
             lengths=(longest // 4, longest),
             texts_a_step=WORDS // longest,
-            steps=STEPS,
-            rate=RATE,
+            steps=stretched.STEPS,
         )
         with torch.no_grad():
             yield from of_kind(model, longest, base, frequencies)

@@ -22,7 +22,7 @@ Angles = tuple[Tensor, Tensor]
 class Intervention:
     """What is changed in a model while it reads, and who listens.
 
-    Any model takes the first two, SmolLM2 the next three, and the last three are for a
+    Any model takes the first two, SmolLM2 the next three, and the last is for a
     :class:`~pe_lib.experiments.model.Transformer` without norms, with one head a layer.
 
     Parameters
@@ -39,10 +39,6 @@ class Intervention:
         Heads whose queries and keys are not rotated at all.
     between_codes : array [width, width], optional
         M for W of the first head: between encodings it scores P_t . M P_s.
-    codes_only : bool
-        The first layer's queries and keys are made of encodings alone.
-    without_codes : bool
-        Those of the second layer are made without what came from encodings.
     """
 
     listen: Callable[[int, Tensor, Tensor, Tensor], None] | None = None
@@ -51,8 +47,6 @@ class Intervention:
     pairs: slice = field(default_factory=lambda: slice(None))
     unrotated: Collection[Head] = ()
     between_codes: NDArray[np.float64] | None = None
-    codes_only: bool = False
-    without_codes: bool = False
 
     def must_be_of(self, *names: str) -> None:
         """Raise ValueError if anything else is asked for than by these names."""
@@ -94,7 +88,7 @@ class Intervention:
 AS_IT_IS = Intervention()
 ANY_MODEL = ("listen", "change")
 IN_ROTARY_HEADS = ("shift", "unrotated")
-ON_CODES = ("between_codes", "codes_only", "without_codes")
+ON_CODES = ("between_codes",)
 
 
 def attention_weights(

@@ -57,7 +57,6 @@ class Ensemble(Transformer):
         trained_length: int,
         longest: int,
         first_seed: int = 0,
-        width: int = WIDTH,
     ) -> None:
         self.task, self.schemes = task, list(schemes)
         self.numbers = range(first_seed, first_seed + seeds)
@@ -65,26 +64,26 @@ class Ensemble(Transformer):
             [torch.Generator().manual_seed(seed) for seed in self.numbers],
             tokens=task.tokens,
             answers=task.answers,
-            width=width,
+            width=WIDTH,
             heads=HEADS,
-            head_dim=width // HEADS,
+            head_dim=WIDTH // HEADS,
             layers=layers,
-            hidden=WIDER * width,
+            hidden=WIDER * WIDTH,
             norm="layer",
-            biases=("query", "key", "value", "out", "up", "down", "answer"),
+            biases=True,
             token_std=token_std,
             copies=len(self.schemes),
         )
         self.longest = longest
         scale = self._each([scheme.t5_scale for scheme in self.schemes])
-        self.bucket_bias = self.normal(HEADS, BUCKETS, width**-0.5)
+        self.bucket_bias = self.normal(HEADS, BUCKETS, WIDTH**-0.5)
         self.bucket_bias.data /= scale
         self.contexts = [
             Context(trained_length, longest, *self._noise(generator))
             for generator in self.generators
         ]
         self.table = nn.Parameter(self._codes(longest, learned=True))
-        self._fixed: dict[int, Tensor] = {longest: self._codes(longest, learned=False)}
+        self._fixed: dict[int, Tensor] = {}
         self._learned = self._each([scheme.learned for scheme in self.schemes])
         self._t5 = scale * self._each([s.bias == "t5" for s in self.schemes])
         self._angles, self._bias = self._rotary_angles(), self._fixed_bias()
@@ -94,25 +93,22 @@ class Ensemble(Transformer):
         )
         self._one_hot = functional.one_hot(buckets, BUCKETS).movedim(-1, 0).float()
 
-    def logits(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+    def logits(self, tokens: Tensor, start: int | None = None) -> Tensor:
         """Logits [members, positions or sequences, answers].
 
         tokens: [seeds, sequences, length], the same for all schemes of a seed.
-        at: the positions [length] of the tokens; 0, 1, 2 ... if they are left out.
+        start: the position of the first, in the longest text; None for 0 in its own.
         """
-        found: Tensor = self(tokens, self.positions(tokens.shape[2], at))
+        found: Tensor = self(tokens, self.positions(tokens.shape[2], start))
         return found.mean(2) if self.task.pooled else found.flatten(1, 2)
 
-    def positions(self, length: int, at: Tensor | None = None) -> Positions:
-        """What every member adds or rotates by at these positions.
-
-        Encodings at given positions are rows of those for the longest text.
-        """
-        rows = slice(length) if at is None else at
-        if at is None and length not in self._fixed:
-            self._fixed[length] = self._codes(length, learned=False)
-        codes = self._fixed[self.longest if at is not None else length][:, rows]
-        codes = codes + self._learned * self.table[:, rows]
+    def positions(self, length: int, start: int | None = None) -> Positions:
+        """What every member adds or rotates by at these positions."""
+        text = length if start is None else self.longest
+        if text not in self._fixed:
+            self._fixed[text] = self._codes(text, learned=False)
+        rows = slice(start or 0, (start or 0) + length)
+        codes = self._fixed[text][:, rows] + self._learned * self.table[:, rows]
         buckets = self._one_hot[:, rows][:, :, rows].flatten(1)
         bias = self._bias[:, :, rows][..., rows]
         learned = (self.bucket_bias @ buckets) * self._t5

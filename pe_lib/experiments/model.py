@@ -60,17 +60,15 @@ class Transformer(nn.Module):
     generators : sequence of torch.Generator
         One for each seed, in this order: `tokens` [tokens, width], then for each layer
         `maps` "query0", "key0", "value0" [width, heads * head_dim], "out0",
-        and if hidden "up0" and "down0"; then the biases of layers if these begin at
-        random; at last "answer" [width, answers] and its bias.
+        and if hidden "up0" and "down0"; at last "answer" [width, answers].
     copies : int
         So many members start from the weights of each seed; member i * seeds + j is
         copy i of seed j.
     norm : "layer", "rms" or ""
         Before each layer and the answer, without weights of its own: the matrix and
         the bias behind it can do what these would.
-    biases, bias_std : sequence of str, float
-        Which maps have biases, by their names without numbers, and the standard
-        deviation of these at the start.
+    biases : bool
+        Whether maps have biases, which start at 0.
     """
 
     def __init__(
@@ -85,8 +83,7 @@ class Transformer(nn.Module):
         layers: int = 1,
         hidden: int = 0,
         norm: str = "",
-        biases: Sequence[str] = (),
-        bias_std: float = 0.0,
+        biases: bool = False,
         token_std: float = 1.0,
         copies: int = 1,
     ) -> None:
@@ -104,22 +101,14 @@ class Transformer(nn.Module):
         for layer in range(layers):
             for name, (rows, columns) in shapes.items():
                 self.maps[f"{name}{layer}"] = self.normal(rows, columns, rows**-0.5)
-        for layer in range(layers):
-            for name in (name for name in shapes if name in biases):
-                self._add_bias(f"{name}{layer}", bias_std)
         self.maps["answer"] = self.normal(width, answers, width**-0.5)
-        if "answer" in biases:
-            self._add_bias("answer", bias_std)
+        for name, W in self.maps.items() if biases else ():
+            self.biases[name] = nn.Parameter(torch.zeros(self.members, 1, W.shape[-1]))
 
     def normal(self, rows: int, columns: int, std: float) -> nn.Parameter:
         """Random numbers [members, rows, columns], the same for copies of a seed."""
         drawn = [torch.randn(rows, columns, generator=g) * std for g in self.generators]
         return nn.Parameter(torch.stack(drawn).repeat(self.copies, 1, 1))
-
-    def _add_bias(self, name: str, std: float) -> None:
-        columns = self.maps[name].shape[-1]
-        zeros = nn.Parameter(torch.zeros(self.members, 1, columns))
-        self.biases[name] = self.normal(1, columns, std) if std else zeros
 
     def forward(
         self,
@@ -142,12 +131,10 @@ class Transformer(nn.Module):
         x = torch.bmm(one_hot.flatten(1, 2), self.tokens)
         x = x.view(*one_hot.shape[:3], self.width)
         own = torch.zeros(()) if positions.codes is None else positions.codes
-        x = x + own  # own stays the part of x that came from codes
+        x = x + own
         for layer in range(self.layers):
             weights = self._weights(layer, x, own, positions, intervention)
             x = x + self._mixed(layer, weights, x)
-            if intervention.without_codes:
-                own = own + self._mixed(layer, weights, own.expand_as(x))
             if self.hidden:
                 y = torch.relu(self._affine(f"up{layer}", self._normed(x)))
                 x = x + self._affine(f"down{layer}", y)
@@ -163,10 +150,6 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """The weights [members, texts, heads, n, n] of a layer."""
         bias, angles = positions.bias, positions.angles
-        if layer == 0 and intervention.codes_only:
-            x = own.expand_as(x)
-        if layer == 1 and intervention.without_codes:
-            x = x - own
         if layer == 0 and intervention.between_codes is not None:
             M = torch.from_numpy(intervention.between_codes - score_matrix(self))
             new = (own @ M.float() @ own.mT).unsqueeze(2)

@@ -47,34 +47,29 @@ class OneHead(nn.Module):
     generator : torch.Generator
         Draws the parameters E [16, 32], Wq and Wk [32, 32], U [16, 32].
     encoding : "added" or "rotary"
-    width : int
-        In the place of 32.
     """
 
-    def __init__(
-        self, generator: torch.Generator, encoding: str = "added", width: int = WIDTH
-    ) -> None:
+    def __init__(self, generator: torch.Generator, encoding: str = "added") -> None:
         super().__init__()
 
         def normal(rows: int, std: float) -> nn.Parameter:
-            return nn.Parameter(std * torch.randn(rows, width, generator=generator))
+            return nn.Parameter(std * torch.randn(rows, WIDTH, generator=generator))
 
         self.encoding = as_choice("encoding", encoding, ENCODINGS)
-        self.width = width
         self.E = normal(WORDS, TOKEN_STD)
-        self.Wq, self.Wk = normal(width, width**-0.5), normal(width, width**-0.5)
-        self.U = normal(WORDS, width**-0.5)
+        self.Wq, self.Wk = normal(WIDTH, WIDTH**-0.5), normal(WIDTH, WIDTH**-0.5)
+        self.U = normal(WORDS, WIDTH**-0.5)
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
         n = x.shape[-2]
         if self.encoding == "added":
-            x = x + codes(n, self.width)
+            x = x + codes(n)
         query, key = times(x, self.Wq), times(x, self.Wk)
         if self.encoding == "rotary":
-            angles = rotary_angles(n, self.width)
+            angles = rotary_angles(n, WIDTH)
             query, key = (rotate(y, *angles, "interleaved") for y in (query, key))
-        scores: Tensor = query @ key.mT / self.width**0.5
+        scores: Tensor = query @ key.mT / WIDTH**0.5
         return scores
 
     def forward(self, words: Tensor, scores: Tensor | None = None) -> Tensor:
@@ -93,27 +88,21 @@ def times(x: Tensor, W: Tensor) -> Tensor:
     return torch.bmm(x.flatten(1, 2), W).view(*x.shape[:3], W.shape[-1])
 
 
-def codes(n: int, width: int) -> Tensor:
-    """The sinusoid of the first n positions, [n, width], as float32."""
-    return torch.from_numpy(sinusoidal(np.arange(n), width, dtype=np.float32))
+def codes(n: int) -> Tensor:
+    """The sinusoid of the first n positions, [n, 32], as float32."""
+    return torch.from_numpy(sinusoidal(np.arange(n), WIDTH, dtype=np.float32))
 
 
 def trained(
-    encoding: str,
-    seed: int,
-    *,
-    steps: int = STEPS,
-    longest: int = 24,
-    rate: float = RATE,
-    width: int = WIDTH,
+    encoding: str, seed: int, *, steps: int = STEPS, longest: int = 24
 ) -> OneHead:
     """A model of one seed, trained on random texts of 5 to `longest` words.
 
-    Adam at a rate of at most `rate` (one cycle), 32 texts of one length a step.
+    Adam at a rate of at most 0.01 (one cycle), 32 texts of one length a step.
     Raises ValueError for an unknown encoding.
     """
     generator = torch.Generator().manual_seed(seed)
-    model = OneHead(generator, encoding, width)
+    model = OneHead(generator, encoding)
 
     def loss_at(_: int) -> Tensor:
         n = int(torch.randint(5, longest + 1, (), generator=generator))
@@ -121,19 +110,13 @@ def trained(
         guess = model(words)[:, 1:]  # word 0 has none before it
         return functional.cross_entropy(guess.mT, words[:, :-1])
 
-    cycle = partial(OneCycleLR, max_lr=rate, total_steps=steps)
-    fit(model.parameters(), loss_at, steps, rate, schedule=cycle)
+    cycle = partial(OneCycleLR, max_lr=RATE, total_steps=steps)
+    fit(model.parameters(), loss_at, steps, RATE, schedule=cycle)
     return model
 
 
 def side_by_side(
-    encoding: str,
-    seeds: Iterable[int],
-    *,
-    steps: int = STEPS,
-    longest: int = 24,
-    rate: float = RATE,
-    width: int = WIDTH,
+    encoding: str, seeds: Iterable[int], *, steps: int = STEPS, longest: int = 24
 ) -> list[OneHead]:
     """What :func:`trained` gives for each seed, but for rounding; two in half the time.
 
@@ -141,8 +124,8 @@ def side_by_side(
     attends to or is asked for.
     """
     random = [torch.Generator().manual_seed(seed) for seed in seeds]
-    models = [OneHead(generator, encoding, width) for generator in random]
-    whole = OneHead(torch.Generator(), encoding, width)
+    models = [OneHead(generator, encoding) for generator in random]
+    whole = OneHead(torch.Generator(), encoding)
     for name, weight in whole.named_parameters():
         weight.data = torch.stack([model.get_parameter(name).data for model in models])
 
@@ -163,8 +146,8 @@ def side_by_side(
         means = losses.view(len(random), BATCH, -1).mean(1) / (n - 1)
         return (means * there[:, 1:]).sum(1)
 
-    cycle = partial(OneCycleLR, max_lr=rate, total_steps=steps)
-    fit(whole.parameters(), loss_at, steps, rate, schedule=cycle)
+    cycle = partial(OneCycleLR, max_lr=RATE, total_steps=steps)
+    fit(whole.parameters(), loss_at, steps, RATE, schedule=cycle)
     for name, weight in whole.named_parameters():
         for model, own in zip(models, weight.data, strict=True):
             model.get_parameter(name).data = own.clone()
@@ -173,7 +156,7 @@ def side_by_side(
 
 def head_matrix(model: OneHead) -> NDArray[np.float64]:
     """W = Wq Wk^T / sqrt(32): between encodings the score is P_t . W P_s."""
-    product = (model.Wq @ model.Wk.T).detach() / model.width**0.5
+    product = (model.Wq @ model.Wk.T).detach() / WIDTH**0.5
     return np.asarray(product, dtype=np.float64)
 
 
@@ -191,7 +174,7 @@ def share_right(
     words = torch.randint(WORDS, (TEST_TEXTS, n), generator=generator)
     scores = None
     if W is not None:
-        P = codes(n, model.width)
+        P = codes(n)
         scores = P @ torch.from_numpy(W).float() @ P.T
     guess = model(words, scores)[:, 1:].argmax(-1)
     return float((guess == words[:, :-1]).double().mean())
@@ -202,25 +185,22 @@ def measure(
     *,
     seeds: int,
     test_lengths: Sequence[int],
-    first_seed: int = 0,
     steps: int = STEPS,
     longest: int = 24,
-    rate: float = RATE,
-    width: int = WIDTH,
 ) -> list[Score]:
     """Train models of each seed, and test heads of them at each length.
 
     "added" and "rotary" are the models as trained. "codes", "rotations", "residual" and
     "shift" are the added model with the scores of encodings alone, through its W, the
-    rotation part of W, the rest of W, and 10 T(1). "turns" is no head, but the share
-    of the squares of W in its rotation part. Other arguments are those of `trained`.
+    rotation part of W, the rest of W, and 10 T(1). Other arguments are those of
+    `trained`.
 
     Raises ValueError for an unknown name in `schemes`.
     """
     for scheme in schemes:
-        as_choice("schemes", scheme, (*HEADS, "turns"))
-    numbers = range(first_seed, first_seed + seeds)
-    train = partial(side_by_side, steps=steps, longest=longest, rate=rate, width=width)
+        as_choice("schemes", scheme, HEADS)
+    numbers = range(seeds)
+    train = partial(side_by_side, steps=steps, longest=longest)
     used = [name for name in ENCODINGS if name == "added" or name in schemes]
     every = zip(*(train(name, numbers) for name in used), strict=True)
     models = [dict(zip(used, of_seed, strict=True)) for of_seed in every]
@@ -234,11 +214,9 @@ def measure(
 
 
 def share_of(models: Mapping[str, OneHead], scheme: str, n: int) -> float:
-    """A number of :func:`measure` for trained models, "added" and "rotary"."""
+    """A share of :func:`measure` for trained models, "added" and "rotary"."""
     W = head_matrix(models["added"])
     rotations = rotation_part(W)
-    if scheme == "turns":
-        return float((rotations**2).sum() / (W**2).sum())
     heads = {
         "codes": W,
         "rotations": rotations,

@@ -27,15 +27,13 @@ Array = NDArray[np.float64]
 
 SYMBOLS, WIDTH, HEADS, HEAD_DIM = 16, 48, 2, 32
 SHORTEST, LONGEST, LAG = 16, 64, 3
-BATCH, STEPS = 16, 500
+BATCH, STEPS, RATE = 16, 500, 0.02
 ASKS_LAG, ASKS_NEEDLE, IS_NEEDLE = 0, 1, 2
 """Flags: what a word asks, or that it is the needle; tokens 16, 17 and 18."""
 NO_ANSWER = -1
 TASKS = ("lag", "needle")
 TEST_WORDS = 4_096
 """How many words a model is asked at each length and task, at least."""
-CHOOSING_FROM = 100
-"""The first seed of the models that choose a learning rate; none is reported."""
 RULES: dict[str, Callable[[Array, float], Array]] = {
     "none": lambda old, _: old,
     "interpolate": scaling.interpolate,
@@ -53,16 +51,16 @@ RULES: dict[str, Callable[[Array, float], Array]] = {
 """New frequencies from the old ones, for texts `factor` times as long."""
 
 
-def models(seeds: Sequence[int], width: int = WIDTH) -> Transformer:
-    """Models of some seeds, side by side and not trained; `width` is a word's."""
+def models(seeds: Sequence[int]) -> Transformer:
+    """Models of some seeds, side by side and not trained."""
     return Transformer(
         [torch.Generator().manual_seed(seed) for seed in seeds],
         tokens=SYMBOLS + 3,
         answers=SYMBOLS,
-        width=width,
+        width=WIDTH,
         heads=HEADS,
         head_dim=HEAD_DIM,
-        hidden=2 * width,
+        hidden=2 * WIDTH,
         norm="rms",
     )
 
@@ -111,7 +109,6 @@ def train(
     lengths: tuple[int, int] = (SHORTEST, LONGEST),
     texts_a_step: int = BATCH,
     steps: int,
-    rate: float,
 ) -> None:
     """Train models of these seeds as :func:`pe_lib.experiments.loop.fit` does.
 
@@ -129,22 +126,13 @@ def train(
         )
         return loss * len(seeds)  # each model's own: the mean is over all of them
 
-    fit(model.parameters(), loss_at, steps, rate)
+    fit(model.parameters(), loss_at, steps, RATE)
 
 
-def trained(
-    base: float,
-    seeds: Sequence[int],
-    rate: float,
-    *,
-    steps: int = STEPS,
-    width: int = WIDTH,
-) -> Transformer:
+def trained(base: float, seeds: Sequence[int], steps: int = STEPS) -> Transformer:
     """Models of these seeds, trained on texts of 16 to 64 words."""
-    model = models(seeds, width)
-    train(
-        model, seeds, angular_frequencies(HEAD_DIM, base=base), steps=steps, rate=rate
-    )
+    model = models(seeds)
+    train(model, seeds, angular_frequencies(HEAD_DIM, base=base), steps=steps)
     return model
 
 
@@ -188,50 +176,12 @@ def share_right(
     return (right.double() / asked).numpy()
 
 
-@torch.no_grad()
-def _sureness(
-    model: Transformer, seeds: Sequence[int], n: int, frequencies: ArrayLike
-) -> Array:
-    """The geometric mean of the probability of the right answer on fresh texts."""
-    generators = [torch.Generator().manual_seed(3_000_000 + seed) for seed in seeds]
-    tokens, answers = texts(n, 64, generators)
-    guess = model(tokens, rotary(frequencies, n)).permute(0, 3, 1, 2)
-    losses = functional.cross_entropy(
-        guess, answers, ignore_index=NO_ANSWER, reduction="none"
-    )
-    asked = (answers != NO_ANSWER).flatten(1).sum(1)
-    return (-losses.flatten(1).sum(1) / asked).exp().double().numpy()
-
-
-def choose(
-    schemes: Sequence[str], *, base: float, seeds: int, test_lengths: Sequence[int]
-) -> list[Score]:
-    """How sure models of other seeds are of the right answer, for learning rates.
-
-    `schemes` are rates, written as text; the seeds 100, 101, ... are not reported
-    anywhere. "accuracy" is the geometric mean of the probability of the right answer.
-    """
-    chosen = range(CHOOSING_FROM, CHOOSING_FROM + seeds)
-    of_rate = {scheme: trained(base, chosen, float(scheme)) for scheme in schemes}
-    frequencies = angular_frequencies(HEAD_DIM, base=base)
-    return score_rows(
-        "choice",
-        schemes,
-        range(seeds),
-        test_lengths,
-        lambda scheme, n: _sureness(of_rate[scheme], chosen, n, frequencies),
-    )
-
-
 def measure(
     schemes: Sequence[str],
     *,
     base: float,
-    rate: float,
     seeds: int,
     test_lengths: Sequence[int],
-    first_seed: int = 0,
-    width: int = WIDTH,
 ) -> list[Score]:
     """Train models of each seed on a base, and test them with rules.
 
@@ -242,8 +192,8 @@ def measure(
         task, _, rule = scheme.partition("/")
         as_choice("task", task, TASKS)
         as_choice("rule", rule, tuple(RULES))
-    each = range(first_seed, first_seed + seeds)
-    model = trained(base, each, rate, width=width)
+    each = range(seeds)
+    model = trained(base, each)
 
     def shares(scheme: str, n: int) -> Array:
         task, _, rule = scheme.partition("/")

@@ -14,7 +14,7 @@ from torch.nn import functional
 from pe_lib._arguments import as_choice, as_integer, as_positive
 from pe_lib.experiments.ensemble import Ensemble
 from pe_lib.experiments.loop import fit
-from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, WIDTH, Scheme
+from pe_lib.experiments.schemes import ENCODING_RMS, SCHEMES, Scheme
 from pe_lib.experiments.tasks import NO_ANSWER, TASKS, Task
 
 RATE = 0.01
@@ -85,8 +85,6 @@ def train(
     train_starts: int = 0,
     test_starts: Sequence[int] = (0,),
     by_query: bool = False,
-    width: int = WIDTH,
-    spread: int = 0,
 ) -> list[Score]:
     """Train every scheme with every seed on a task, and test them.
 
@@ -117,16 +115,10 @@ def train(
         Each step draws the position of its first token from 0 to this number.
     by_query : bool
         Also score queries inside and beyond apart, and in blocks of 8 positions.
-    width : int
-        Numbers a token, a multiple of 4.
-    spread : int
-        If not 0, the n tokens of a sequence get n different positions below it, drawn
-        anew for each batch and sorted, in training and in the tests (Ruoss and
-        others, 2023).
 
     Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
-    Raises TypeError or ValueError for an unknown task or scheme, layers, token_std,
-    test_starts or spread out of range, or arguments that do not go together.
+    Raises TypeError or ValueError for an unknown task or scheme, layers, token_std or
+    test_starts out of range, or arguments that do not go together.
 
     Examples
     --------
@@ -151,8 +143,6 @@ def train(
     if by_query and task.pooled:
         raise ValueError(f"by_query must be False for the task {task.name!r}")
     of_schemes = rate if isinstance(rate, Mapping) else dict.fromkeys(schemes, rate)
-    reach = max(train_starts + longest, max(test_starts) + max(test_lengths))
-    spread = as_integer("spread", spread, at_least=reach if spread else 0)
     model = Ensemble(
         task,
         schemes.values(),
@@ -160,9 +150,8 @@ def train(
         layers=layers,
         token_std=token_std,
         trained_length=longest,
-        longest=max(reach, spread),
+        longest=max(train_starts + longest, max(test_starts) + max(test_lengths)),
         first_seed=first_seed,
-        width=width,
     )
     fit_ensemble(
         model,
@@ -171,11 +160,10 @@ def train(
         examples=examples,
         rates=[of_schemes[name] for name in schemes],
         starts=train_starts,
-        spread=spread,
     )
     rows = []
     for n, start in product(test_lengths, test_starts):
-        right, asked = answers_at(model, n, start, spread)
+        right, asked = answers_at(model, n, start)
         groups = _groups(n, longest) if by_query else {"all": slice(None)}
         for queries, part in groups.items():
             if not asked[part].any():
@@ -211,7 +199,6 @@ def fit_ensemble(
     examples: int | None = None,
     rates: Sequence[float] = (RATE,),
     starts: int = 0,
-    spread: int = 0,
 ) -> NDArray[np.float64]:
     """Train an ensemble in place on its task, as :func:`train` says.
 
@@ -221,32 +208,24 @@ def fit_ensemble(
     shares = torch.tensor([rate / max(rates) for rate in rates]).float()
     shares = shares.repeat_interleave(model.members // len(rates))[:, None, None]
     random = [torch.Generator().manual_seed(1_000 + s) for s in model.numbers]
-    of_lengths, of_places = (torch.Generator().manual_seed(0) for _ in range(2))
+    of_lengths = torch.Generator().manual_seed(0)
     low, high = lengths
     kept = None if examples is None else _draw(model.task, high, examples, random)
 
     def loss_at(_: int) -> Tensor:
         length = int(torch.randint(low, high + 1, (), generator=of_lengths))
-        at = None
+        start = None
         if starts:
-            first = torch.randint(starts + 1, (), generator=of_lengths)
-            at = first + torch.arange(length)
-        elif spread:
-            at = random_positions(length, spread, of_places)
+            start = int(torch.randint(starts + 1, (), generator=of_lengths))
         if kept is None:
             tokens, answers = _draw(model.task, length, SEQUENCES, random)
         else:
             tokens, answers = _some_of(kept, random)
-        return _loss(model.logits(tokens, at), answers.flatten(1))
+        return _loss(model.logits(tokens, start), answers.flatten(1))
 
     different = shares if len(set(rates)) > 1 else None
     losses = fit(model.parameters(), loss_at, steps, max(rates), shares=different)
     return torch.stack(losses).double().numpy()
-
-
-def random_positions(length: int, spread: int, generator: torch.Generator) -> Tensor:
-    """So many different positions below `spread`, in order (Ruoss and others, 2023)."""
-    return torch.randperm(spread, generator=generator)[:length].sort().values
 
 
 def _draw(
@@ -281,28 +260,22 @@ def _loss(logits: Tensor, answers: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def answers_at(
-    model: Ensemble, length: int, start: int = 0, spread: int = 0
-) -> tuple[Tensor, Tensor]:
+def answers_at(model: Ensemble, length: int, start: int = 0) -> tuple[Tensor, Tensor]:
     """How many right answers [schemes, seeds, queries], of how many [queries].
 
-    A pooled task has one query. Positions begin at `start`, or are drawn anew for
-    each batch if there is a `spread`.
+    A pooled task has one query. Positions begin at `start`.
     """
     random = [torch.Generator().manual_seed(2_000 + s) for s in model.numbers]
-    of_places = torch.Generator().manual_seed(length)
     count = max(1, 512 // length)
     pooled = model.task.pooled
     total = TEST_SEQUENCES if pooled else max(1, TEST_TOKENS // length)
     queries = 1 if pooled else length
     right = torch.zeros(len(model.schemes), model.seeds, queries).double()
     asked = torch.zeros(queries).double()
-    at = start + torch.arange(length) if start else None
     for _ in range(math.ceil(total / count)):
         tokens, answers = _draw(model.task, length, count, random)
         answers = answers.flatten(1)
-        at = random_positions(length, spread, of_places) if spread else at
-        found = model.logits(tokens, at).argmax(-1).view(-1, *answers.shape)
+        found = model.logits(tokens, start or None).argmax(-1).view(-1, *answers.shape)
         hits = (found == answers) & (answers != NO_ANSWER)
         right += hits.view(*hits.shape[:2], -1, queries).sum(-2)
         asked += (answers[0] != NO_ANSWER).view(-1, queries).sum(0)

@@ -6,7 +6,7 @@ import torch
 
 from pe_lib.experiments import smollm
 from pe_lib.experiments.ensemble import Ensemble
-from pe_lib.experiments.schemes import SCHEMES, WIDTH
+from pe_lib.experiments.schemes import SCHEMES
 from pe_lib.experiments.tasks import TASKS
 
 DATA = Path(__file__).parents[2] / "book/experiments/data"
@@ -33,15 +33,8 @@ def tiny_smollm():
     )
 
 
-def ensemble(
-    *names,
-    task="copy",
-    seeds=2,
-    layers=1,
-    longest=LENGTH,
-    trained=LENGTH,
-    width=WIDTH,
-):
+def ensemble(*names, task="copy", seeds=2, layers=1, longest=LENGTH, trained=LENGTH):
+    """Untrained, of some schemes."""
     return Ensemble(
         TASKS[task],
         [SCHEMES[name] for name in names],
@@ -50,7 +43,6 @@ def ensemble(
         token_std=0.7,
         trained_length=trained,
         longest=longest,
-        width=width,
     )
 
 

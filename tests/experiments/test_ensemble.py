@@ -70,10 +70,10 @@ def by_hand(model, member, tokens):
     return x @ of(model.maps["answer"]) + of(model.biases["answer"])
 
 
-@pytest.mark.parametrize(("layers", "width"), [(1, 32), (2, 64)])
+@pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("task", ["copy", "previous", "order"])
-def test_every_member_is_the_transformer_that_its_scheme_says(task, layers, width):
-    model = ensemble(*SCHEMES, task=task, layers=layers, width=width)
+def test_every_member_is_the_transformer_that_its_scheme_says(task, layers):
+    model = ensemble(*SCHEMES, task=task, layers=layers)
     with torch.no_grad():
         for parameter in model.parameters():  # biases too, which start at 0
             noise = torch.Generator().manual_seed(3)
@@ -94,16 +94,6 @@ def test_members_of_one_seed_start_alike_and_of_two_seeds_do_not():
             seed_0, seed_1 = parameter[0::2], parameter[1::2]
             assert (seed_0 == seed_0[:1]).all() and (seed_1 == seed_1[:1]).all()
             assert not torch.equal(seed_0[0], seed_1[0])
-
-
-def test_the_loss_of_one_member_leaves_the_others_alone():
-    model = ensemble("none", "learned", "t5")
-    logits = model.logits(sequences())
-    logits[2].square().sum().backward()  # the first seed of "learned"
-    for name, parameter in model.named_parameters():
-        moved = parameter.grad.flatten(1).abs().amax(1) > 0
-        assert not moved[[0, 1, 3, 4, 5]].any(), name
-        assert moved[2] or name.startswith(("bucket", "biases.key")), name
 
 
 @pytest.mark.parametrize(
@@ -134,23 +124,7 @@ def test_tokens_are_where_they_are_said_to_be(task):
     """At 0, 1, 2 ... as usual; later, only what is added to tokens is different."""
     model, tokens = ensemble(*NAMES, task=task, longest=LENGTH + 5), sequences()
     with torch.no_grad():
-        usual, given, later = (
-            model.logits(tokens, at)
-            for at in (None, torch.arange(LENGTH), 5 + torch.arange(LENGTH))
-        )
+        usual, given, later = (model.logits(tokens, start) for start in (None, 0, 5))
     torch.testing.assert_close(given, usual)
     off = (later - usual).abs().amax((1, 2))[::2] > 0.01
     assert off.tolist() == [name in NAMES[1:4] for name in NAMES]
-
-
-def test_a_gap_between_two_tokens_is_one_of_offsets():
-    """Positions 0 to 3 and 10 to 14: the rotation and the bias are those of 9."""
-    model = ensemble("rotary", "t5", "alibi", "learned", longest=20)
-    at = torch.cat([torch.arange(4), 10 + torch.arange(5)])
-    found, every = model.positions(LENGTH, at), model.positions(20)
-    for t, s in itertools.product(range(LENGTH), repeat=2):
-        wanted = every.bias[..., at[t], at[s]]
-        assert torch.equal(found.bias[..., t, s], wanted)
-    for ours, all_of in zip(found.angles, every.angles, strict=True):
-        assert torch.equal(ours, all_of[..., at, :])
-    assert torch.equal(found.codes[6:], model.table[6:, None, at])

@@ -62,6 +62,10 @@ def test_a_row_changed_by_hand_is_noticed(tmp_path):
 
 def test_by_scheme_keeps_seeds_in_order_and_refuses_an_unknown_length():
     rows = [Score("copy", "a", seed, n, seed + n) for seed in (0, 1) for n in (8, 16)]
+    rows += [
+        Score("copy", "a", 0, 16, 0, start=5),
+        Score("copy", "a", 0, 16, 0, 0, "old"),
+    ]
     assert by_scheme(rows, 16)["a"].tolist() == [16, 17]
     with pytest.raises(ValueError, match=r"scores must have rows of length 9, .* none"):
         by_scheme(rows, 9)

@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention, silu
 
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments import minilm, smollm
+from pe_lib.experiments import smollm
 from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.model import NOWHERE, Positions, Transformer
 from pe_lib.experiments.weights import FOLDER, read_gguf
@@ -118,24 +118,25 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
 def test_what_a_model_cannot_do_is_refused() -> None:
     """Each kind of model names the kinds of change that it takes."""
     tokens = torch.arange(4)[None]
-    for name, value in (("between_codes", np.eye(2)), ("codes_only", True)):
+    for name, value in (("between_codes", np.eye(2)),):
         changed = Intervention(**{name: value})
         with pytest.raises(
             ValueError, match=f"must be of listen, .*shift.* got {name}"
         ):
             smollm.forward(tiny_smollm(), tokens, intervention=changed)
-        with pytest.raises(ValueError, match=f"be of listen, change for .* got {name}"):
-            minilm.encode(minilm.Encoder({}), tokens[0], intervention=changed)
-    codes, plain = Positions(codes=torch.zeros(4, 48)), {"tokens": 9, "answers": 9}
+    codes, plain = (
+        Positions(codes=torch.zeros(1, 1, 4, 48)),
+        {"tokens": 9, "answers": 9},
+    )
     plain |= {"width": 48, "heads": 1, "head_dim": 48}
     drawn = [torch.Generator().manual_seed(0)]
     changed = Intervention(shift={(0, 0): 1})
-    with pytest.raises(ValueError, match=r"must be of .*codes_only.* got shift"):
+    with pytest.raises(ValueError, match=r"must be of .*between_codes.* got shift"):
         Transformer(drawn, **plain)(tokens[None], codes, changed)
-    only = Intervention(codes_only=True)
+    only = Intervention(between_codes=np.eye(48))
     Transformer(drawn, **plain)(tokens[None], codes, only)
     for more, given in (({}, NOWHERE), ({"heads": 2}, codes), ({"norm": "rms"}, codes)):
-        with pytest.raises(ValueError, match=r"be of listen, change for .*codes_only"):
+        with pytest.raises(ValueError, match=r"be of listen, change for .*between"):
             Transformer(drawn, **plain | more)(tokens[None], given, only)
 
 

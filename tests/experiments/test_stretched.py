@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from torch.nn import functional
 
 from pe_lib import angular_frequencies
@@ -45,21 +44,6 @@ def test_the_second_half_asks_and_a_right_answer_counts(task):
         assert (shares == 1 - off).all()
 
 
-def test_a_reader_is_causal_and_keeps_its_weights():
-    weights, model = stretched.models([3]).matrices(), stretched.models([4])
-    assert not torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
-    model.load_matrices(weights)
-    assert torch.equal(model.matrices()["maps.query0"], weights["maps.query0"])
-    positions = stretched.rotary(angular_frequencies(32), 20)
-    tokens, _ = stretched.texts(20, 2, [generator(1)])
-    changed = tokens.clone()
-    changed[:, :, 12, 0] = (changed[:, :, 12, 0] + 1) % 16
-    with torch.no_grad():
-        first, other = model(tokens, positions), model(changed, positions)
-    assert torch.equal(first[:, :, :12], other[:, :, :12])
-    assert (first - other)[:, :, 13:].abs().max() > 1e-3
-
-
 def test_the_kept_reader_answers_and_a_fresh_one_guesses():
     """Within the lengths of training, and for either question."""
     frequencies = angular_frequencies(32)
@@ -71,10 +55,6 @@ def test_the_kept_reader_answers_and_a_fresh_one_guesses():
             for m in (kept_one, fresh)
         )
         assert bad < 0.2 < 0.99 < good
-    sure, unsure = (
-        stretched._sureness(m, [100], 32, frequencies)[0] for m in (kept_one, fresh)
-    )
-    assert unsure < 0.15 < 0.9 < sure <= 1
 
 
 @pytest.mark.parametrize("rule", stretched.RULES)

@@ -110,12 +110,3 @@ def best_by_counting(name, length):
 def test_the_best_without_order(name, length):
     # "copy" asks three tokens less; hits of 1,000 sequences scatter by 1.5 % or less.
     assert abs(best_without_order(name, length) - best_by_counting(name, length)) < 0.03
-
-
-def test_the_best_without_order_of_yes_and_no():
-    assert best_without_order("order", 9) == best_without_order("half", 9) == 0.5
-
-
-def test_which_tasks_are_masked_and_which_are_pooled():
-    assert [name for name in TASKS if TASKS[name].causal] == ["previous"]
-    assert [name for name in TASKS if TASKS[name].pooled] == ["place", "order", "half"]

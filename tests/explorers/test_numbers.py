@@ -431,7 +431,7 @@ def test_dial_is_the_trained_model():
     from pe_lib.experiments import induction, matrices
 
     weights = matrices.load(ROOT / "book/experiments/data/dial_weights.csv")
-    model = induction.products(induction.made_of(weights, induction.Settings()))
+    model = induction.products(induction.made_of(weights))
     names, scales = ("E", "U", "W0", "V0", "W1", "V1"), dial.model()["scales"]
     for name, kept, scale in zip(names, rounded(), scales, strict=True):
         assert np.abs(kept - model[name]).max() < scale / 2 + 1e-4  # as kept
