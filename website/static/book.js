@@ -1,22 +1,10 @@
-// The frame: light or dark, the search, the list of pages, what has been read; and what
+// The frame: the search, the list of pages, what has been read; and what
 // scrolls in its box can be reached with the Tab key. Without it a page can still be read,
 // and the list of pages opens.
 "use strict";
 
 const root = document.documentElement;
 const find = (what) => document.querySelector(what);
-
-find(".mode-button").addEventListener("click", () => {
-  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const mode = root.dataset.theme === "dark" ? "light" : "dark";
-  root.dataset.theme = mode;
-  try {
-    if (mode === system) localStorage.removeItem("mode");
-    else localStorage.setItem("mode", mode);
-  } catch {
-    // Then it holds for this page.
-  }
-});
 
 // Names that this browser alone keeps under a key.
 const kept = (key) => {
@@ -42,17 +30,11 @@ const fetched = (file) => new Promise((done) => {
   script.addEventListener("load", done);
   document.head.append(script);
 });
-const once = (files) => {
-  let loading;
-  return () => (loading ??= Promise.all(files.map(fetched)));
-};
-const finder = once(["minisearch/minisearch", "synonyms", "find"]);
-const sections = once(["sections", "search"]);
+let loading;
 const search = find("#search-dialog");
 const field = search.querySelector("input");
 const answer = async () => {
-  await finder();
-  await sections();
+  await (loading ??= Promise.all(["minisearch/minisearch", "synonyms", "find", "sections", "search"].map(fetched)));
   search.dispatchEvent(new CustomEvent("ask")); // search.js answers
 };
 const ask = (event) => {
