@@ -290,13 +290,8 @@ def axe() -> str:
     return carrier.read_text(encoding="utf-8")
 
 
-def accessibility(
-    seen: Visit, within: str = "html", *, every_letter: bool = False
-) -> list[str]:
-    """What axe-core finds, folded answers included, in light and in dark.
-
-    The colours of letters once for each way in which they are set, or of every letter.
-    """
+def accessibility(seen: Visit, within: str = "html") -> list[str]:
+    """What axe-core finds, folded answers included, in light and in dark."""
     page = seen.page
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
@@ -304,15 +299,9 @@ def accessibility(
     found = []
     for mode in ("light", "dark"):  # a mode changes colours alone
         page.emulate_media(color_scheme=mode)
-        asked = [within, mode == "dark", every_letter]
-        found += page.evaluate(script("run_axe"), asked)
+        found += page.evaluate(script("run_axe"), [within, mode == "dark"])
     page.emulate_media(color_scheme="light")
     return found
-
-
-def every_letter(seen: Visit) -> list[str]:
-    """The same, of every letter."""
-    return accessibility(seen, every_letter=True)
 
 
 def keyboard(seen: Visit) -> list[str]:

@@ -107,7 +107,7 @@ def test_page(at: Opener, name: str) -> None:
 def test_page_at_its_width(at: Opener, name: str, width: int) -> None:
     """Opened at its width; axe, too, finds nothing; and on paper there is the text."""
     seen = at(name, width=width)
-    some = (*AS_LOADED, *AT_EACH_WIDTH, checks.every_letter, checks.printing)
+    some = (*AS_LOADED, *AT_EACH_WIDTH, checks.accessibility, checks.printing)
     none(faults(seen, *some))
 
 
