@@ -6,6 +6,7 @@ browser opens a page once, and all checks of that page follow.
 
 import os
 import re
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -189,11 +190,7 @@ def test_a_late_font_moves_nothing(alone: Alone, name: str) -> None:
     """Of the text it is for the next page; a formula has its room before it."""
     first = checks.script("record_shifts")
     page = alone(name, first=first, viewport={"width": checks.NARROW, "height": 640})
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    slow = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
-    network.send("Network.emulateNetworkConditions", {**slow, "latency": 400})
+    page.route("**/*.woff2", lambda route: (time.sleep(0.3), route.continue_()))
     page.reload()
     page.evaluate(checks.script("settle"))
     none([what for value, what in page.evaluate("layoutShifts") if value > 0.002])
