@@ -12,7 +12,6 @@ EXTENSIONS = (
     "figures",
     "folds",
     "page_context",
-    "glossary",
     "katex_math",
     "live.extension",
     "search",

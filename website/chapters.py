@@ -78,7 +78,6 @@ def tell_the_page(
     context["where"] = where_am_i(pagename, context["pathto"])
     told, length = told_pages(), len(manuscript.read().path_pages)
     context["path_pages"] = told[:length]
-    context["words_a_minute"] = manuscript.WORDS_A_MINUTE
     names = [stop.name for stop in told]
     at = names.index(pagename) if pagename in names else len(told)
     context["path_index"] = at if at < length else None

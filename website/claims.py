@@ -4,7 +4,7 @@
 the anchor ``#claim-<id>`` and a line below it that names the claim. In
 ``reference/claims.md`` the line ``{{ claims }}`` becomes the ledger: by topic, the most
 repeated first, each sentence proofread: the missing condition is put in, what is false
-is struck out. ``claims.js`` filters it; without script all of it is there.
+is struck out.
 """
 
 import os
@@ -94,7 +94,7 @@ def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
 
 def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: each topic's sentences, proofread."""
-    lines = [summary(claims), filters(claims)]
+    lines = [summary(claims)]
     for question, group in topics(claims).items():
         lines += [f"## {question}\n", *map(_entry, group)]
     return "\n".join(lines)
@@ -111,30 +111,6 @@ def summary(claims: Mapping[str, Claim]) -> str:
     if count["open"]:
         counted += f". {count['open']} cannot be decided yet"
     return f"{counted}. Tap a sentence for more, and its check.\n"
-
-
-def filters(claims: Mapping[str, Claim]) -> str:
-    """What ``claims.js`` brings to life; a page without script does not show it."""
-    count = Counter(kind(claim.verdict) for claim in claims.values())
-    buttons = [
-        f'<button type="button" value="{badge.colour}" aria-pressed="false">'
-        f'<span class="badge {badge.colour}">{badge.drawing}</span>'
-        f"{badge.name} <b>{count[name]}</b></button>"
-        for name, badge in BADGES.items()
-        if count[name]
-    ]
-    lines = f"""\
-<form class="claim-filter" role="search" aria-label="Claims">
-<label>Search claims <input type="search" name="word" autocomplete="off"></label>
-<div role="group" aria-label="Verdict">
-<button type="button" value="" aria-pressed="true">All <b>{len(claims)}</b></button>
-@buttons
-</div>
-<p><output>{len(claims)} of {len(claims)} claims</output> \
-<button type="reset" hidden>Show all</button></p>
-</form>
-"""
-    return lines.replace("@buttons", "\n".join(buttons))
 
 
 def _entry(claim: Claim) -> str:

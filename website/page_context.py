@@ -17,8 +17,6 @@ from website.katex_math import COLOURS
 STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 LOADS = {  # a page that has the one loads the others
-    'class="claim-entry': ("filter.js", "claims.js"),
-    'class="word-filter': ("filter.js", "glossary.js"),
     'class="panel"': (
         "drawings.js",
         "ten_drawings.js",

@@ -41,20 +41,7 @@ CHROMIUM_OPTIONS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-
-# It talks to nobody but this machine either.
-FIREFOX_SETTINGS = {
-    "app.update.enabled": False,
-    "browser.safebrowsing.downloads.remote.enabled": False,
-    "browser.safebrowsing.malware.enabled": False,
-    "browser.safebrowsing.phishing.enabled": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "services.settings.server": "data:,",
-    "toolkit.telemetry.enabled": False,
-    "ui.prefersReducedMotion": 1,
-}
+FIREFOX_SETTINGS = {"ui.prefersReducedMotion": 1}
 
 
 def find_browser(which: str = "CHROMIUM") -> str | None:

@@ -34,8 +34,6 @@ LAYOUT_SHIFT = 0.02
 TARGET = 44  # px, for a finger
 WIDE, PHONE, NARROW = 1280, 390, 320
 HEIGHTS = {WIDE: 900, PHONE: 844, NARROW: 640}
-STAYS = "form => !form.dispatchEvent(new Event('submit', { cancelable: true }))"
-"""Whether Enter in a form leaves the page as it is."""
 
 
 def pages() -> list[str]:
@@ -252,23 +250,11 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """What moves at each of five loads of a page: a calm one is enough.
-
-    On a busy machine a first paint now and then precedes a style sheet's fonts, and a
-    line moves; a picture without a size moves the page at every load.
-    """
-    browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
-    shifts, loads = seen.shifts, 1
-    while _total(shifts) > LAYOUT_SHIFT:
-        if loads == 5:
-            return [f"{_total(shifts):.3f}, most of it: {max(shifts)[1][:100]}"]
-        with visit(browser, seen.site, seen.page.url, width) as again:
-            shifts, loads = again.shifts, loads + 1
-    return []
-
-
-def _total(shifts: list[tuple[float, str]]) -> float:
-    return sum(value for value, _ in shifts)
+    """What moves while a page loads, all together."""
+    total = sum(value for value, _ in seen.shifts)
+    if total <= LAYOUT_SHIFT:
+        return []
+    return [f"{total:.3f}, most of it: {max(seen.shifts)[1][:100]}"]
 
 
 def first_load(seen: Visit) -> list[str]:
@@ -304,36 +290,18 @@ def axe() -> str:
     return carrier.read_text(encoding="utf-8")
 
 
-def accessibility(
-    seen: Visit, within: str = "html", *, every_letter: bool = False
-) -> list[str]:
-    """What axe-core finds, folded answers included, in light and in dark.
-
-    The colours of letters once for each way in which they are set, or of every letter.
-    """
+def accessibility(seen: Visit, within: str = "html") -> list[str]:
+    """What axe-core finds, folded answers included, in light and in dark."""
     page = seen.page
     unfold(page)
     page.add_style_tag(content="* { transition: none !important; }")
     page.evaluate(axe())
-    was = page.evaluate("document.documentElement.dataset.theme")
     found = []
     for mode in ("light", "dark"):  # a mode changes colours alone
-        set_mode(page, mode)
-        asked = [within, mode == "dark", every_letter]
-        found += page.evaluate(script("run_axe"), asked)
-    set_mode(page, was)
+        page.emulate_media(color_scheme=mode)
+        found += page.evaluate(script("run_axe"), [within, mode == "dark"])
+    page.emulate_media(color_scheme="light")
     return found
-
-
-def set_mode(page: Any, mode: str) -> None:
-    """Light or dark, as the switch in the bar sets it."""
-    page.emulate_media(color_scheme=mode)
-    page.evaluate("mode => document.documentElement.dataset.theme = mode", mode)
-
-
-def every_letter(seen: Visit) -> list[str]:
-    """The same, of every letter."""
-    return accessibility(seen, every_letter=True)
 
 
 def keyboard(seen: Visit) -> list[str]:

@@ -74,19 +74,6 @@ def test_a_length_goes_along(at):
         assert words.get_attribute("aria-valuenow") == "5"
 
 
-def test_its_goal_lights_where_the_text_asks(at):
-    page = at("book/failures/binary").page
-    goal = page.locator(f"{BENCH}.asked > .goal")
-    page.wait_for_timeout(100)
-    assert goal.count() == 0
-    page.locator("main p > strong", has_text="Try it first").evaluate(
-        "(asks) => asks.scrollIntoView({ block: 'center' })"
-    )
-    goal.wait_for()
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    goal.wait_for(state="detached")
-
-
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
     bench = at(PATH[-1].name).page.locator(BENCH)

@@ -18,8 +18,6 @@ from tests.website.test_site import PAGES, none
 pytestmark = pytest.mark.weekly
 
 SHOWN = "e => e.querySelector('.picture').innerHTML"
-HALF = "all => all.filter((e) => e.children.length != 2).length"
-"""Formulas that lack a part."""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -32,7 +30,6 @@ def test_page(firefox: Any, site: Site, name: str) -> None:
             for explorer in seen.page.locator(".pe-explorer").all():
                 none(play(explorer))
             # It lays out what it has read, and may complain of half a formula.
-            assert seen.page.locator("msub, msup, mfrac").evaluate_all(HALF) == 0
             none([x for x in checks.console(seen) if "number of children" not in x])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from tests.website.site_checks import Alone, Opener, Site
+from tests.website.site_checks import Opener, Site
 
 BOOK = manuscript.read()
 PAGE = "book/sinusoidal/rotation"
@@ -48,15 +48,10 @@ def test_each_chapter_is_a_notebook(site: Site) -> None:
         assert json.loads(alone)["cells"] and b'"solution-' not in alone
 
 
-def is_open(page: Any, target: str) -> bool:
-    """Whether its fold is, and it is in sight."""
-    return page.evaluate(
-        """id => {
-        const at = document.getElementById(id), { top } = at.getBoundingClientRect();
-        return at.querySelector(":scope > details").open
-          && top > -1 && top < innerHeight; }""",
-        target,
-    )
+IS_OPEN = """(e) => {
+    const { top } = e.getBoundingClientRect();
+    return e.querySelector("details").open && top > -1 && top < innerHeight; }"""
+"""Whether a fold is, and it is in sight."""
 
 
 def opened(page: Any) -> int:
@@ -80,7 +75,7 @@ def test_an_address_opens_what_it_leads_to(
 ) -> None:
     """Also from a folder; and what is around it, a browser opens."""
     page = at(PAGE, query=f"#{target}", folder=folder).page
-    assert is_open(page, target)
+    assert page.locator(f"#{target}").evaluate(IS_OPEN)
     assert opened(page) == 1
     inside = page.locator("details.fold:not([open]) [id]").first.get_attribute("id")
     page.evaluate("id => location.hash = id", inside)
@@ -95,9 +90,9 @@ def test_a_link_opens_what_it_leads_to(at: Opener) -> None:
     for _ in range(2):
         first.locator("a").click()
         page.locator(f"#{CLAIM} > details[open]").wait_for()
-        assert is_open(page, CLAIM)
+        assert page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = 0)")
-        assert not is_open(page, CLAIM)
+        assert not page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
 
 
 def test_the_printer_gets_all_but_answers(at: Opener) -> None:
@@ -111,12 +106,3 @@ def test_the_printer_gets_all_but_answers(at: Opener) -> None:
     answers = ".fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
     assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
     assert page.locator(".solution").evaluate_all(shown) == 0
-
-
-def test_folds_need_no_script(alone: Alone) -> None:
-    """They open by a click."""
-    page = alone(PAGE, java_script_enabled=False)
-    check = page.locator(f"#{CLAIM} pre").first
-    assert not check.is_visible()
-    page.locator(f"#{CLAIM} > details > summary").click(position={"x": 5, "y": 5})
-    assert check.is_visible()

@@ -30,10 +30,6 @@
   if (Number.isInteger(words) && words > 1 && words < 65) root.dispatchEvent(new CustomEvent("begin", { detail: { words } }));
   root.addEventListener("put", ({ detail }) => keep("bench-words", [detail.words]));
 
-  // Its goal lights while the text that asks for it is read.
-  const asks = [...document.querySelectorAll("main p > strong")].find(({ textContent }) => textContent.startsWith("Try it"));
-  if (asks) new IntersectionObserver(([{ isIntersecting }]) => root.classList.toggle("asked", isIntersecting), { rootMargin: "-15% 0px -25%" }).observe(asks);
-
   const wide = matchMedia("(min-width: 80rem)");
   const open = () => (fold.open = wide.matches || !kept("bench-closed").size);
   wide.addEventListener("change", open);

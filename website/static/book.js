@@ -1,24 +1,11 @@
-// The frame: light or dark, the search, the list of pages, what has been read; and what
-// scrolls in its box can be reached with the Tab key. Without it a page can still be read,
-// and the list of pages opens.
+// The frame: the search, the list of pages; and what scrolls in its box can be reached with
+// the Tab key. Without it a page can still be read, and the list of pages opens.
 "use strict";
 
 const root = document.documentElement;
 const find = (what) => document.querySelector(what);
 
-find(".mode-button").addEventListener("click", () => {
-  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const mode = root.dataset.theme === "dark" ? "light" : "dark";
-  root.dataset.theme = mode;
-  try {
-    if (mode === system) localStorage.removeItem("mode");
-    else localStorage.setItem("mode", mode);
-  } catch {
-    // Then it holds for this page.
-  }
-});
-
-// Names that this browser alone keeps under a key.
+// Names that this browser alone keeps under a key, for the scripts that come after this.
 const kept = (key) => {
   try {
     return new Set(JSON.parse(localStorage.getItem(key)));
@@ -42,17 +29,11 @@ const fetched = (file) => new Promise((done) => {
   script.addEventListener("load", done);
   document.head.append(script);
 });
-const once = (files) => {
-  let loading;
-  return () => (loading ??= Promise.all(files.map(fetched)));
-};
-const finder = once(["minisearch/minisearch", "synonyms", "find"]);
-const sections = once(["sections", "search"]);
+let loading;
 const search = find("#search-dialog");
 const field = search.querySelector("input");
 const answer = async () => {
-  await finder();
-  await sections();
+  await (loading ??= Promise.all(["minisearch/minisearch", "synonyms", "find", "sections", "search"].map(fetched)));
   search.dispatchEvent(new CustomEvent("ask")); // search.js answers
 };
 const ask = (event) => {
@@ -90,10 +71,9 @@ addEventListener("keydown", (event) => {
   if (event.key === "k" && (event.ctrlKey || event.metaKey)) ask(event);
   if (event.key === "/" && !writes) ask(event);
   if (event.key !== "Escape") return;
-  for (const open of document.querySelectorAll(".menu[open], .path-progress > [open]")) {
-    open.open = false;
-    open.firstElementChild.focus();
-  }
+  if (!menu.open) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
 });
 addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
 menu.addEventListener("toggle", () => {
@@ -115,23 +95,6 @@ addEventListener("scroll", () => {
 
 // A page opens where its address leads; later it glides there.
 addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: true });
-
-// A page is done when its end was on the screen; this browser alone keeps that.
-const { name } = find("main").dataset;
-const ends = find(".onward");
-const showRead = () => {
-  const done = kept("read");
-  for (const place of document.querySelectorAll("[data-page]")) place.classList.toggle("done", done.has(place.dataset.page));
-};
-showRead();
-if (name && ends) {
-  new IntersectionObserver(([{ isIntersecting }], observer) => {
-    if (!isIntersecting) return;
-    observer.disconnect();
-    keep("read", kept("read").add(name));
-    showRead();
-  }).observe(ends);
-}
 
 // Looked at again when a box changes: a fold opens, the window turns.
 const boxes = new ResizeObserver((entries) => {

@@ -116,22 +116,6 @@ const Find = (() => {
       return { wanted: [...new Set(wanted)], meant: [...meant].map(([word, near]) => [asked.get(word), near && this.written(near)]) };
     }
 
-    // The sections that have all words of a question, by their ids.
-    having(question) {
-      const { meant, wanted } = this.read(question);
-      const found = wanted.length ? this.search(wanted, { combineWith: "AND" }) : this.sections;
-      return { meant, ids: new Set(found.map(({ id }) => id)) };
-    }
-    search(wanted, options) {
-      return this.index.search(wanted.join(" "), {
-        prefix: (word) => word.length > 2,
-        weights: { prefix: 0.25, fuzzy: 0 },
-        tokenize: (joined) => joined.split(" "),
-        processTerm: (word) => word, // once is enough
-        ...options,
-      });
-    }
-
     // Whoever has more of the question stands higher, and a rare word of it counts more; so
     // does a heading that has little else, or another way to ask for it, and a heading that
     // is the question is the first. Pages are in the order of their sections, the best of
@@ -158,7 +142,13 @@ const Find = (() => {
         if (literal(heading) === literally) score += path.startsWith(ANSWERS) ? 2 * FIRST : FIRST;
         return { section, share, score, terms: hit.terms };
       };
-      const hits = this.search(wanted, { boost: { heading: 4, page: 4, about: 3, asked: 3, code: 0.7 } }).map(scored);
+      const hits = this.index.search(wanted.join(" "), {
+        prefix: (word) => word.length > 2,
+        weights: { prefix: 0.25, fuzzy: 0 },
+        boost: { heading: 4, page: 4, about: 3, asked: 3, code: 0.7 },
+        tokenize: (joined) => joined.split(" "),
+        processTerm: (word) => word, // once is enough
+      }).map(scored);
       hits.sort((a, b) => b.score - a.score);
       const pages = Map.groupBy(hits, ({ section }) => section.path.replace(/#.*/, ""));
       const whole = (sections) => sum(sections.map(({ score }, i) => score * MORE ** i));

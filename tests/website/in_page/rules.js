@@ -16,8 +16,7 @@
 
     // Fonts that did not come, MathML without its parts, and TeX in the text: never drawn.
     mathematics() {
-      // A stand-in from the reader's own machine may be missing there.
-      const fonts = [...document.fonts].filter((font) => font.status === "error" && !/PE Times/.test(font.family));
+      const fonts = [...document.fonts].filter((font) => font.status === "error");
       const parts = { msub: 2, msup: 2, mfrac: 2, munder: 2, mover: 2, msubsup: 3, munderover: 3 };
       const halves = all(Object.keys(parts)).filter((e) => e.children.length !== parts[e.localName]);
       const tex = /\\\(|\\\[|\$\$|\\[a-zA-Z]{2,}|\$[^$\s][^$]*\$/;
@@ -28,19 +27,6 @@
         if (tex.test(data) && !parentElement.closest(".katex, pre, code, script, style, svg, math")) raw.push(data.trim());
       }
       return [...fonts.map((font) => font.family), ...halves.map(begins), ...raw];
-    },
-
-    // Pictures that say nothing, or too little, to somebody who cannot see them.
-    alt_texts() {
-      const apart = "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]";
-      const told = (e) => {
-        if (e.localName === "img") return e.alt.length > 40 && !/\.(svg|png)$/.test(e.alt);
-        const role = e.querySelector("[role=slider], [role=switch]") ? "group" : "img";
-        return e.getAttribute("role") === role && (e.getAttribute("aria-label") ?? "").length > 40;
-      };
-      return all("main svg, main img")
-        .filter((e) => !e.closest(apart) && !e.parentElement.closest("svg") && !told(e))
-        .map(begins);
     },
 
     // One first heading, and no level left out on the way down.
@@ -61,15 +47,6 @@
         .map((lower, i) => [Math.min(...levels[i]), Math.max(...lower)])
         .filter(([above, below]) => above <= below)
         .map(([above, below]) => `${above} px above ${below} px`);
-    },
-
-    // A title and a description, in words.
-    description() {
-      const texts = all("meta[name=description]").map((e) => e.content);
-      const faults = [document.title, ...texts].filter((text) => /[\\$]/.test(text));
-      if (!document.title.trim()) faults.push("no title");
-      if (texts.length !== 1 || texts[0].length < 20) faults.push(`description: ${texts}`);
-      return faults;
     },
 
     // What stands out on the right and is in no box that can be scrolled or that cuts it off,
@@ -111,11 +88,11 @@
         return cut || left < -2 || right > innerWidth + 2;
       }).map((e) => e.textContent),
 
-    // Controls of the bar and of the path that are missing, or that a finger misses.
+    // Controls of the bar that are missing, or that a finger misses.
     frame() {
-      const controls = all(".bar :is(a, button, summary), .path-progress summary").filter(shows);
+      const controls = all(".bar :is(a, button, summary)").filter(shows);
       const small = controls.filter((e) => Math.min(box(e).width, box(e).height) < 43.5);
-      const needed = [".brand", ".search-button", ".mode-button", ".menu > summary"];
+      const needed = [".brand", ".search-button", ".menu > summary"];
       return [...small.map(begins), ...needed.filter((one) => !controls.some((e) => e.matches(one)))];
     },
 
@@ -163,7 +140,7 @@
     // On paper: what it has no use for, and whether the title is there.
     printing() {
       const printed = (e) => shows(e) && box(e).height > 1 && box(e).bottom + scrollY > 0;
-      const unwanted = ".bar, .path-progress, .rail, .contents, .skip, .copybtn, .onward, .foot";
+      const unwanted = ".bar, .rail, .contents, .skip, .copybtn, .onward, .foot";
       return [...all(unwanted).filter(printed).map(begins), ...(all("h1").some(printed) ? [] : ["no title"])];
     },
 

@@ -7,11 +7,10 @@ export const frame = (text, scripts, title) => {
   const made = document.createElement("iframe");
   const style = getComputedStyle(document.body);
   const colours = COLOURS.map((name) => `--${name}: ${style.getPropertyValue(`--${name}`)}`).join("; ");
-  const scheme = document.documentElement.dataset.theme;
   const policy = `default-src 'none'; form-action 'none'; base-uri 'none'; script-src ${scripts.join(" ")}; style-src 'unsafe-inline'; img-src data:`;
   made.className = "live-frame";
   made.title = title;
   made.setAttribute("sandbox", "allow-scripts");
-  made.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="${policy}"><style>:root { color-scheme: ${scheme}; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${text}`;
+  made.srcdoc = `<meta http-equiv="x-dns-prefetch-control" content="off"><meta http-equiv="Content-Security-Policy" content="${policy}"><style>:root { color-scheme: light dark; ${colours} } body { margin: 0; font: 1rem/1.5 serif; color: var(--ink); background: var(--paper) }</style>${text}`;
   return made;
 };
