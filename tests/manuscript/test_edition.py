@@ -4,7 +4,6 @@ import ast
 import contextlib
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 import manuscript
 from manuscript import edition, stubs, wrong_answers
@@ -108,40 +110,33 @@ def sources(notebook):
 TITLED = "#@title The check of your answer\n"
 
 
-SHELL = """
-import json, sys
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
+@pytest.fixture()
+def shell():
+    """Where IPython says what a cell prints, errors too."""
+    quiet = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell.instance(config=quiet, colors="nocolor")
 
-shell = InteractiveShell.instance(colors="nocolor")
-said = []
-for cell in json.load(sys.stdin):
-    with capture_output() as output:
-        shell.run_cell(cell)
-    said.append(output.stdout)
-print(json.dumps(said))
-"""
+    def seen(*cells):
+        shell.reset()
+        shell.set_custom_exc((), None)
+        said = []
+        for cell in cells:
+            with capture_output() as output:
+                shell.run_cell(cell)
+            said.append(output.stdout)
+        return said
+
+    yield seen
+    InteractiveShell.clear_instance()
 
 
-def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page, tmp_path):
+def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page, shell):
     """Nothing else is red, and once it has run, errors are Python's own."""
     cells = edition.make(page)["cells"]
     code = [edition.source(cell) for cell in cells if cell["cell_type"] == "code"]
-
-    def seen(*cells):
-        done = subprocess.run(
-            [sys.executable, "-c", SHELL],
-            input=json.dumps(cells),
-            capture_output=True,
-            env=os.environ | {"IPYTHONDIR": str(tmp_path)},
-            text=True,
-            check=True,
-        )
-        return json.loads(done.stdout.splitlines()[-1])
-
-    *_, last = seen(*code, "misspelt")
+    *_, last = shell(*code, "misspelt")
     assert "NameError: name 'misspelt' is not defined" in last
-    first, *others = seen(code[0].replace("pe_lib", "gone"), *code[1:], "misspelt")
+    first, *others = shell(code[0].replace("pe_lib", "gone"), *code[1:], "misspelt")
     assert "ModuleNotFoundError: gone is missing" in first
     assert [text for text in others if text] == 5 * [f"{edition.BEFORE}\n"]
 
