@@ -21,7 +21,7 @@ from traitlets.config import Config
 import manuscript
 from manuscript import Cell, Page
 from manuscript.values import MARK
-from tests.book.test_students import at_home
+from tests.book.test_exercises import at_home
 from tests.made_page import made_page
 
 OFFERING = [page for page in manuscript.read().notebooks if page.values]
