@@ -94,11 +94,7 @@ def site(built: Build) -> Iterator[Site]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what the gate of numbers is worth, and what was not there to test with."""
-    for report in terminalreporter.stats.get("passed", []):
-        for name, text in report.user_properties:
-            if name == "numbers":
-                terminalreporter.write_line(text)
+    """Say what was not there to test with."""
     skipped = {str(r.longrepr) for r in terminalreporter.stats.get("skipped", [])}
     for reason, said in (
         (NO_BROWSER, "Browser tests did not run: no Chromium found."),

@@ -141,8 +141,11 @@ def serve() -> None:
     del sys.path[0]  # where this file is; a kernel puts its own folder there
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # half of a kernel's start
     import matplotlib.pyplot  # noqa: F401
     import numpy as np
+    import numpy.random
+    import psutil  # noqa: F401  # a kernel asks for it
     from ipykernel.kernelapp import IPKernelApp
 
     with suppress(ModuleNotFoundError):

@@ -211,6 +211,7 @@ const begin = (root) => {
     element.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       event.preventDefault();
+      element.blur();  // the keyboard's ring goes
       element.focus({ preventScroll: true, focusVisible: false });
       element.setPointerCapture(event.pointerId);
       from = { point: (last = point(event)), handle: drawing.handles(state)[i], state };
@@ -254,7 +255,7 @@ const begin = (root) => {
       const press = () => go({ ...state, ...drawing.handles(state)[i].press() });
       element.addEventListener("click", press);
       if (!below) {
-        element.addEventListener("pointerdown", (event) => event.preventDefault());  // no ring round it
+        element.addEventListener("pointerdown", (event) => (event.preventDefault(), element.blur()));  // no ring round it
         element.addEventListener("keydown", (event) => [" ", "Enter"].includes(event.key) && (event.preventDefault(), press()));
       }
     } else {

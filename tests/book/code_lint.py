@@ -8,6 +8,8 @@ cannot fail.
 import ast
 from collections.abc import Iterator
 
+from manuscript.dependencies import compiled, gives, reads
+
 
 def slips(source: str) -> list[str]:
     """What is wrong with a cell, one line each."""
@@ -24,61 +26,35 @@ def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
 
 
 def _after_the_loop(body: list[ast.stmt]) -> Iterator[str]:
-    """A variable of a loop at the top level of the cell, read further down."""
-    looped: dict[str, int] = {}
-    rewritten: dict[str, int] = {}  # by every pass of a loop, and not known before it
+    """What each pass of a loop at the top level of the cell sets, read further down.
+
+    Its own variable anywhere, other names that it brings in assertions.
+    """
+    last: dict[str, tuple[int, bool]] = {}  # the line of the loop; its own?
     known: set[str] = set()
     for statement in body:
-        if isinstance(statement, ast.Assert):
-            for name in sorted(_free(statement) & set(rewritten)):
+        asserts = isinstance(statement, ast.Assert)
+        inside = isinstance(statement, (ast.FunctionDef, ast.ClassDef))
+        read = set() if inside else reads(compiled([statement]))
+        for name in sorted(read & last.keys()):
+            line, own = last[name]
+            if own or asserts:
                 yield (
-                    f"line {statement.lineno}: asserts {name!r} of the last pass "
-                    f"of the loop in line {rewritten[name]}"
+                    f"line {statement.lineno}: {name!r} is of the last pass "
+                    f"of the loop in line {line}"
                 )
+        stored = {*gives([statement])}
+        last = {name: last[name] for name in last.keys() - stored}
         if isinstance(statement, ast.For):
-            inside = _names(statement.iter, ast.Load)
-        elif isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            inside = set()  # its names are its own
-        else:
-            inside = _free(statement)
-        for name in sorted(inside & set(looped)):
-            yield (
-                f"line {statement.lineno}: {name!r} is the last value "
-                f"of the loop in line {looped[name]}"
-            )
-        stored = _names(statement, ast.Store)
-        for name in stored:
-            looped.pop(name, None)
-            rewritten.pop(name, None)
-        if isinstance(statement, ast.For):
-            targets = _names(statement.target, ast.Store)
-            looped |= dict.fromkeys(targets, statement.lineno)
-            fresh = stored - targets - known
-            rewritten |= dict.fromkeys(fresh, statement.lineno)
+            own = _names(statement.target, ast.Store)
+            for name in own | (stored - known):
+                last[name] = statement.lineno, name in own
         known |= stored
 
 
-def _free(statement: ast.stmt) -> set[str]:
-    """The names that a statement reads from outside of it."""
-    bound: set[str] = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.comprehension):
-            bound |= _names(node.target, ast.Store)
-        elif isinstance(node, ast.Lambda):
-            bound |= {argument.arg for argument in node.args.args}
-        elif isinstance(node, ast.For):
-            bound |= _names(node.target, ast.Store)
-    return _names(statement, ast.Load) - bound
-
-
 def _empty_asserts(tree: ast.Module) -> Iterator[str]:
-    given = {
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign) and _constant(node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    given = {name for node in assigned for name in gives([node])}
     for node in ast.walk(tree):  # a name that is computed somewhere is not given
         if isinstance(node, ast.Assign) and not _constant(node.value):
             given -= set().union(*(_names(t, ast.Store) for t in node.targets))
@@ -96,12 +72,11 @@ def _empty_asserts(tree: ast.Module) -> Iterator[str]:
         if len({ast.dump(side) for side in sides}) < len(sides):
             yield where + "two sides are the same expression"
         names = {side.id for side in sides if isinstance(side, ast.Name)}
-        if all(
-            _constant(side) or (isinstance(side, ast.Name) and side.id in given)
-            for side in sides
-        ):
-            for name in sorted(names):
-                yield where + f"{name!r} is what this cell says it is"
+        if all(_constant(side) for side in sides if not isinstance(side, ast.Name)):
+            yield from (
+                where + f"{name!r} is what this cell says it is"
+                for name in sorted(names if names <= given else ())
+            )
 
 
 def _constant(node: ast.expr) -> bool:

@@ -37,7 +37,7 @@ CELL_LINES = 15
 LEVELS = ["predict", "modify", "build", "prove"]
 REASON = 'assert len(str(because).split()) > 2, "because: your reason, in words"'
 # The page whose subject is its code: a whole model in view.
-WHOLE, WHOLE_CELLS, WHOLE_LINES = "book/beyond/transformer", 25, 150
+WHOLE, WHOLE_LINES = "book/beyond/transformer", 150
 TERM = re.compile(r"\bpositional encoding|\brotary\b|\bRoPE\b", re.IGNORECASE)
 AND_NOW, IN_ONE_LINE = "**And now?**", "*In one line:*"
 SENTENCE_END = re.compile(r"[.!?][\"”’)*]*\s+(?=[^\sa-z])")
@@ -291,8 +291,6 @@ def furniture(page: Page, told: bool) -> Iterator[str]:
             yield f"{sign} {found} times"
         if found and sign not in place:
             yield f"{sign} is not at its place"
-    for old in re.findall(r"^#+ Summary|\bNext:", "\n".join(texts), re.MULTILINE):
-        yield f"{old!r}: say {IN_ONE_LINE} and {AND_NOW} alone"
 
 
 def norms(page: Page) -> Iterator[str]:
@@ -319,15 +317,6 @@ def lengths(page: Page) -> Iterator[str]:
     ):
         if found > most:
             yield f"{found:.4g} {what}, at most {most}: the rest goes to its companion"
-
-
-def whole(page: Page) -> Iterator[str]:
-    """Whether the whole model is few cells and lines, exercises and all."""
-    if page.name == WHOLE:
-        lines = sum(code_lines(cell) for cell in page.code_cells)
-        if len(page.cells) > WHOLE_CELLS or lines > WHOLE_LINES:
-            most = f"at most {WHOLE_CELLS} and {WHOLE_LINES}"
-            yield f"{len(page.cells)} cells, {lines} lines of code, {most}"
 
 
 def code_lines(cell: Cell) -> int:
@@ -398,9 +387,7 @@ OF_A_CHAPTER: tuple[Rule, ...] = (
     *(opening, executed, code, values, outputs, figures, checked, exercises, levels),
     norms,
 )
-OF_THE_PATH: tuple[Rule, ...] = (
-    *(lengths, whole, cells, beginning, order, listed, reserved),
-)
+OF_THE_PATH: tuple[Rule, ...] = (*(lengths, cells, beginning, order, listed, reserved),)
 
 
 # Beside another page

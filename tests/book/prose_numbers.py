@@ -23,8 +23,6 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from functools import cache
 from itertools import chain, dropwhile, pairwise, takewhile
-from random import Random
-from statistics import mean
 from typing import NamedTuple
 
 from manuscript import DEEPER, Cell, Manuscript, Page, Section
@@ -328,25 +326,3 @@ def proves(use: Use, near: list, far: list, drawn: bool, strict: bool) -> bool:
         and (drawn or not found or line.words & words)
         for line in chain.from_iterable(map(code_lines, cells))
     )
-
-
-def worth(book: Manuscript, texts: list[Passage], bound: bool) -> tuple[float, float]:
-    """How often another number passes: one at random, one of the same outputs."""
-    random, passed = Random(0), ([], [])
-    uses = [(text, use) for text in texts for use in text.uses]
-    for text, use in [(text, use) for text, use in uses if bool(use.mark) == bound]:
-        near, far = evidence(book, text, use)
-        if not proves(use, near, far, text.drawn, text.strict):
-            continue
-        outputs = [line for _, cell in near + far for line in output_lines(cell)]
-        others = set().union(*(line.says(use) for line in outputs)) - {use.value}
-        seen = bound or use.percent or use.decimals > 0
-        others = sorted(v for v in others if seen or v > 9)
-        digits = re.sub(r"\d", lambda _: str(random.randrange(10)), use.text)
-        slip = f"{random.choice(others):f}" if others else use.text
-        for found, instead in zip(passed, (digits, slip), strict=True):
-            sentence = use.sentence.replace(use.text, instead, 1)
-            other = use._replace(text=instead, sentence=sentence)
-            if other.value != use.value:
-                found.append(proves(other, near, far, text.drawn, text.strict))
-    return mean(passed[0]), mean(passed[1])

@@ -4,8 +4,9 @@ import pytest
 import yaml
 
 import manuscript
-from manuscript import ROOT, Cell, Page
+from manuscript import ROOT
 from tests.book import prose_numbers as numbers
+from tests.made_page import made_page
 
 BOOK = manuscript.read(remarks=True)
 README = manuscript.read_page("README", ROOT / "README.md", remarks=True)
@@ -43,18 +44,6 @@ def test_numbers_are_proved(page):
         pytest.fail("\n".join([page.name, *lines]) + REMEDY, pytrace=False)
 
 
-def test_what_the_gate_is_worth(record_property):
-    """Pytest's last lines say it."""
-    texts = [text for page in PAGES for text in numbers.passages(BOOK, page)]
-    bound = numbers.worth(BOOK, texts, bound=True)
-    random, slip = numbers.worth(BOOK, texts, bound=False)
-    says = f"{random:.0%} of random numbers pass, {slip:.0%} of others of the outputs"
-    bound_says = f"{bound[0]:.0%} and {bound[1]:.0%} where they are bound"
-    record_property("numbers", f"In sentences {says}; {bound_says}.")
-    assert random < 0.06 and slip < 0.75, "the gate has become weaker: see `worth`"
-    assert max(bound) < 0.05, "what is bound is not: see `stated`"
-
-
 @pytest.mark.parametrize(
     ("number", "printed", "right"),
     [
@@ -78,9 +67,7 @@ def test_what_the_gate_is_worth(record_property):
 )
 def test_what_proves_a_number(number, printed, right):
     """The same number, equally rounded, in the same unit, in a line that is meant."""
-    text = Cell("a", "markdown", f"# A\n\nIt has {number} here.", {})
-    cell = Cell("b", "code", "pass", {}, ({"text": printed},))
-    page = Page("page", ROOT / "page.ipynb", (text, cell))
+    page = made_page(f"# A\n\nIt has {number} here.", ("pass", {"text": printed}))
     assert (not list(unproved(page))) == right
 
 

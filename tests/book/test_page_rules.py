@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 import manuscript
-from manuscript import Cell, Page, pages
+from manuscript import Page, pages
 from manuscript.values import MARK
 from tests.book import page_rules as rules
+from tests.book.code_lint import slips
+from tests.made_page import made_page
 
 BOOK = manuscript.read()
 SHORT = [*BOOK.path_pages, *BOOK.model_pages]
@@ -109,11 +110,7 @@ LESS = [
     )
 ]
 BROKEN = [
-    "# "
-    + "long " * 13
-    + "\n\n**Bold.** "
-    + 2 * "*In one line:* no. "
-    + "**Next:** more.",
+    "# " + "long " * 13 + "\n\n**Bold.** " + 2 * "*In one line:* no. ",
     ("import a\n" * 12 + MARK + '\nA = chosen(9, "5 to 4")  # width', "parameters"),
     "The length of a code, $\\omega_k$, " + "word " * 2000,
     *4 * ["b"],
@@ -144,29 +141,10 @@ SEEN = {
     **{"in_the_fields_words": 3, "opening": 2, "executed": 2, "code": 8, "values": 3},
     **{"outputs": 4, "figures": 8, "checked": 6, "exercises": 2, "levels": 2},
     **{"lengths": 3, "cells": 4, "beginning": 3, "order": 1, "reserved": 1},
-    **{"norms": 1, "furniture": 3, "ending": 1, "deeper": 10},
+    **{"norms": 1, "furniture": 2, "ending": 1, "deeper": 10},
     "listed": 2,
 }
 """How often each rule is broken on it."""
-
-
-def made(parts: list, name: str = "book/part/a") -> Page:
-    """A notebook of these parts: text, or code with tags, metadata and outputs."""
-    cells: list[Cell] = []
-    for part in parts:
-        number = f"c{len(cells)}"
-        if isinstance(part, str):
-            cells.append(Cell(number, "markdown", part, {}))
-            continue
-        source, *more = part
-        tags = [tag for x in more if isinstance(x, str) for tag in x.split()]
-        told = [x for x in more if isinstance(x, dict)]
-        outputs = tuple(x for x in told if {"data", "text"} & {*x})
-        about = {key: x[key] for x in told if x not in outputs for key in x}
-        count = sum(cell.kind == "code" for cell in cells) + 1
-        metadata = about | ({"tags": tags} if tags else {})
-        cells.append(Cell(number, "code", source, metadata, outputs, count))
-    return Page(name, Path("a.ipynb"), tuple(cells))
 
 
 def every(page: Page, following: Page, companion: Page) -> list[str]:
@@ -180,45 +158,28 @@ def every(page: Page, following: Page, companion: Page) -> list[str]:
 @pytest.fixture
 def good() -> Page:
     """A page that breaks no rule."""
-    return replace(made(GOOD), description="What one finds.")
+    return replace(made_page(*GOOD), description="What one finds.")
 
 
 def test_each_rule_sees_its_faults(good: Page) -> None:
     """Each as often as it is broken; and none where there is none."""
-    following = made([], "book/part/b")
-    companion, less = (made(x, "book/part/a_deeper") for x in (COMPANION, LESS))
+    following = made_page(name="book/part/b")
+    companion, less = (
+        made_page(*x, name=f"{good.name}_deeper") for x in (COMPANION, LESS)
+    )
     assert every(good, following, companion) == []
-    found = every(made(BROKEN), following, less)
+    found = every(made_page(*BROKEN), following, less)
     assert Counter(fault.partition(":")[0] for fault in found) == SEEN, found
 
 
 def test_rules_that_no_page_breaks_beside_the_others(good: Page) -> None:
-    """Another order of cells, a model that is long, no exercise, another next page."""
+    """Another order of cells, no exercise, another next page."""
     turned = replace(good, cells=good.cells[::-1])
     assert "run it" in next(rules.executed(turned))
-    model = replace(good, name=rules.WHOLE)
-    hidden = Cell("hidden", "code", "x = 1\n" * 150, {"tags": ["setup"]})
-    assert not list(rules.whole(model))
-    assert list(rules.whole(replace(model, cells=(*good.cells, hidden))))
-    assert list(rules.whole(replace(model, cells=2 * good.cells)))
     (fault,) = rules.exercises(replace(good, cells=()))
     assert fault == "one to four exercises, not 0"
-    (fault,) = rules.ending(good, made([], "book/part/c"))
+    (fault,) = rules.ending(good, made_page(name="book/part/c"))
     assert "does not link" in fault
-
-
-def test_no_page_reads_longer_than_its_minutes(good: Page) -> None:
-    """A word more is one too many, on the page of the whole model too."""
-    spare = 60 * rules.MINUTES - good.seconds - pages.SECONDS_A_PICTURE
-    most = int(spare * pages.WORDS_A_MINUTE / 60)
-    for name in good.name, rules.WHOLE:
-        for words, faults_seen in (most, 0), (most + 1, 1):
-            figure = described("fig-b", "", "word " * words)
-            (cell,) = made([("draw()", figure)]).cells
-            cells = (*good.cells[:3], cell, *good.cells[3:])
-            found = list(rules.lengths(replace(good, name=name, cells=cells)))
-            assert len(found) == faults_seen
-            assert all("minutes" in fault for fault in found)
 
 
 # Names and minutes
@@ -257,18 +218,33 @@ def test_teach_states_the_rule() -> None:
         assert rule in text, f"Teach does not say {rule!r}"
 
 
-def test_what_counts_as_reading() -> None:
-    """Recall and folds do not; captions, lines of checks, formulas take time."""
-    page, word = made(GOOD), 60 / pages.WORDS_A_MINUTE
-    line, picture = pages.SECONDS_A_LINE, pages.SECONDS_A_PICTURE
-    assert page.length == (17, 2)
-    for number, part, seconds in (
-        (2, ("draw()", described("fig-a", "", "word " * 121)), 120 * word),
-        (5, ("assert x", {"checked": "word " * 120}), 118 * word),
-        (4, "$$\na\n$$", word + picture - 2 * line),
+def test_what_counts_as_reading(good: Page) -> None:
+    """Recall, folds and exercises do not; one word more is one too many."""
+    word, line = 60 / pages.WORDS_A_MINUTE, pages.SECONDS_A_LINE
+    picture, drawing = pages.SECONDS_A_PICTURE, pages.SECONDS_AN_EXPLORER
+    html = {"data": {"text/html": '<div class="pe-explorer"></div>'}}
+    spare = int((60 * rules.MINUTES - good.seconds - picture) / word)
+    assert good.length == (17, 2)
+    for part, seconds in (
+        (("assert x", {"checked": "word " * 9}), 9 * word),
+        (("Dial()", html), drawing),
+        (("x = 1\n\nx",), 2 * line),
+        ("$$\na\n$$", picture + word),
+        *(
+            (("draw()", described("fig-b", "", "word " * n)), picture + n * word)
+            for n in (9, spare, spare + 1)
+        ),
     ):
-        other = made([*GOOD[:number], part, *GOOD[number + 1 :]])
-        assert other.seconds == pytest.approx(page.seconds + seconds)
+        (cell,) = made_page(part).cells
+        longer, exercised = (
+            replace(good, cells=(*good.cells[:at], cell, *good.cells[at:]))
+            for at in (3, -1)
+        )
+        assert longer.seconds == pytest.approx(good.seconds + seconds)
+        assert exercised.seconds == good.seconds
+        for page in longer, replace(longer, name=rules.WHOLE):
+            too_long = [x for x in rules.lengths(page) if "minutes" in x]
+            assert len(too_long) == (seconds > picture + spare * word)
 
 
 @pytest.mark.parametrize("page", BOOK.path_pages, ids=lambda page: page.name)
@@ -280,3 +256,22 @@ def test_code_in_view_runs_after_the_set_up(page: Page) -> None:
             break
         if cell.role in ("setup", "idea"):
             exec(cell.source, names)
+
+
+@pytest.mark.parametrize(
+    ("source", "slip"),
+    [
+        ("for x in a:\n    y = x\nassert x == 1", "'x' is of the last pass"),
+        ("for x in a:\n    y = f(x)\nassert y == 1", "'y' is of the last pass"),
+        ("assert 1 + 1 == 2", "constants only"),
+        ("assert f(x) == f(x)", "the same expression"),
+        ("x = 3\nassert x == 3", "'x' is what this cell says"),
+        ("for x in a:\n    assert x == 1", ""),
+        ("x = 3\nassert f(2) == x", ""),
+    ],
+)
+def test_slips_are_seen(source: str, slip: str) -> None:
+    """Each of them, and nothing that is right."""
+    found = slips(source)
+    assert bool(found) == bool(slip)
+    assert all(slip in each for each in found)

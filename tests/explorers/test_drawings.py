@@ -127,7 +127,8 @@ def test_by_mouse(drawn):
         for step in (-60, 60) if element.get_attribute("role") == "slider" else ():
             drawn.mouse.move(x + step, y + step)
         drawn.mouse.up()
-        assert element.evaluate("one => one.let_go()"), element.inner_text()
+        said = element.get_attribute("aria-label") or element.text_content()
+        assert element.evaluate("one => one.let_go()"), said
 
 
 def test_start_again_has_its_room(drawn):

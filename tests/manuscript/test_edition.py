@@ -4,7 +4,6 @@ import ast
 import contextlib
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 import manuscript
 from manuscript import edition, stubs, wrong_answers
@@ -108,40 +110,33 @@ def sources(notebook):
 TITLED = "#@title The check of your answer\n"
 
 
-SHELL = """
-import json, sys
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
+@pytest.fixture()
+def shell():
+    """Where IPython says what a cell prints, errors too."""
+    quiet = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell.instance(config=quiet, colors="nocolor")
 
-shell = InteractiveShell.instance(colors="nocolor")
-said = []
-for cell in json.load(sys.stdin):
-    with capture_output() as output:
-        shell.run_cell(cell)
-    said.append(output.stdout)
-print(json.dumps(said))
-"""
+    def seen(*cells):
+        shell.reset()
+        shell.set_custom_exc((), None)
+        said = []
+        for cell in cells:
+            with capture_output() as output:
+                shell.run_cell(cell)
+            said.append(output.stdout)
+        return said
+
+    yield seen
+    InteractiveShell.clear_instance()
 
 
-def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page, tmp_path):
+def test_where_the_set_up_fails_the_others_say_so_in_one_sentence(page, shell):
     """Nothing else is red, and once it has run, errors are Python's own."""
     cells = edition.make(page)["cells"]
     code = [edition.source(cell) for cell in cells if cell["cell_type"] == "code"]
-
-    def seen(*cells):
-        done = subprocess.run(
-            [sys.executable, "-c", SHELL],
-            input=json.dumps(cells),
-            capture_output=True,
-            env=os.environ | {"IPYTHONDIR": str(tmp_path)},
-            text=True,
-            check=True,
-        )
-        return json.loads(done.stdout.splitlines()[-1])
-
-    *_, last = seen(*code, "misspelt")
+    *_, last = shell(*code, "misspelt")
     assert "NameError: name 'misspelt' is not defined" in last
-    first, *others = seen(code[0].replace("pe_lib", "gone"), *code[1:], "misspelt")
+    first, *others = shell(code[0].replace("pe_lib", "gone"), *code[1:], "misspelt")
     assert "ModuleNotFoundError: gone is missing" in first
     assert [text for text in others if text] == 5 * [f"{edition.BEFORE}\n"]
 
@@ -201,47 +196,6 @@ def test_the_exercises_alone_have_what_they_rest_on(page):
     assert alone[-1].startswith("print(sum(exercise.scores")
 
 
-def test_no_caption_and_no_source_is_lost():
-    """Counted: each figure has its caption, each key its authors and year."""
-    captions = named = 0
-    for page in BOOK.notebooks:
-        figures = [c.figure for c in page.code_cells if c.role == "figure"]
-        kept = "\n".join(sources(made(page.name)))
-        texts = ANSWER.sub("", page.text) + "".join(f.caption for f in figures)
-        for number, figure in enumerate(figures, 1):
-            bold = edition.undirected(links.linked(links.cited(figure.caption), page))
-            assert f"**Figure {number}.** {bold}" in kept, figure.name
-        captions += len(figures)
-        keys = [k.strip() for _, ks in links.CITE.findall(texts) for k in ks.split(",")]
-        for who, year, _ in map(links.authors, keys):
-            assert f"{who} ({year})" in kept or f"{who}, {year}" in kept, who
-        named += len(keys)
-    assert captions == len(BOOK.figures) and named > 250
-
-
-def test_values_that_one_may_change_are_in_view():
-    """In a cell of their own, which is not hidden."""
-    seen = 0
-    for page in BOOK.notebooks:
-        if page.values:
-            cells = {cell["id"]: cell for cell in made(page.name)["cells"]}
-            assert " = chosen(" not in edition.source(cells["set-up"])
-            assert " = chosen(" in edition.source(cells["values"])
-            assert "jupyter" not in cells["values"]["metadata"]
-            seen += 1
-    assert seen > 20
-
-
-def test_recall_answers_fold():
-    """A question is the summary; all folds are whole."""
-    for page in BOOK.notebooks:
-        kept = "\n".join(sources(made(page.name)))
-        folds = kept.count("<details><summary>")
-        assert folds == kept.count("</details>")
-        assert folds == page.text.count("{dropdown}") + len(page.exercises)
-        assert not re.search(r"^\(.*\)=$", kept, re.MULTILINE), "a label is left"
-
-
 def test_your_copies_stay(tmp_path, monkeypatch):
     """What `make lab` writes is written once."""
     counting = BOOK.pages["book/failures/counting"]
@@ -273,44 +227,47 @@ def test_points_are_minutes():
         stubs.points("Try. Build")
 
 
-def run(*cells):
-    """What a check says in a student's notebook, and the points."""
-    names, out = {}, io.StringIO()
+PRINTS = "def f(x):\n    print(x)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "names", "check", "said"),
+    [
+        ("f = 3", "f", 'assert f == 3, f"not {f}"', "right"),
+        ("f = 4", "f", 'assert f == 3, f"not {f}"', "not 4"),
+        ("", "f", "assert f == 3", "not answered yet: f"),
+        ("f = ...", "f", "assert f == 3", "not answered yet: f"),
+        (
+            stubs.stub("a", "def f(x): pass", "f"),
+            "f",
+            "assert f(0)",
+            "not answered yet: f: your code here",
+        ),
+        ("f = lambda x: 1 / x", "f", "assert f(0)", "Error: division by zero"),
+        (PRINTS, "f", "assert f(0) > 1", "'int'; a function without return gives None"),
+        (
+            f"{PRINTS}\ng = f",
+            "f g",
+            "assert f(0) > 1 < g(0)",
+            "'int'; a function without return gives None",
+        ),
+        ("f = '7'", "f", "assert -f < 0", "type for unary -: 'str'; f is '7'"),
+    ],
+)
+def test_a_check_reports_and_goes_on(answer, names, check, said):
+    """Which exercise, the points, and what helps."""
+    seen, out = {}, io.StringIO()
     with contextlib.redirect_stdout(out):
-        for cell in (stubs.REPORTER, *cells):
-            exec(cell, names)
-    return out.getvalue().strip(), names["exercise"].scores
-
-
-def test_a_check_reports_and_goes_on():
-    check = stubs.reported("a", 5, ["f"], 'assert f == 3, f"not {f}"')
-    assert run("f = 3", check) == ("✓ a, 5 of 5 points: right", {"a": 5})
-    assert run("f = 4", check) == ("✗ a, 0 of 5 points: not 4", {"a": 0})
-    for cell in ("", "f = ..."):
-        text, _ = run(cell, check)
-        assert text == "✗ a, 0 of 5 points: not answered yet: f"
-    check = stubs.reported("a", 5, ["f"], "assert f(0)")
-    stub = stubs.stub("a", "def f(x): pass", "f")
-    assert run(stub, check)[0].endswith("not answered yet: f: your code here")
-    assert run("f = lambda x: 1 / x", check)[0].endswith(
-        "ZeroDivisionError: division by zero"
-    )
-    printed = "def f(x):\n    print(x)"
-    problem = run(printed, stubs.reported("a", 5, ["f"], "assert f(0) > 1"))[0]
-    assert problem.endswith("; a function without return gives None")
-    both = stubs.reported("a", 5, ["f", "g"], "assert f(0) > 1 < g(0)")
-    assert run(f"{printed}\ng = f", both)[0].count("without return") == 1
-    quoted = run("f = '7'", stubs.reported("a", 5, ["f"], "assert -f < 0"))[0]
-    assert quoted.endswith("bad operand type for unary -: 'str'; f is '7'")
-
-
-def test_a_check_stays_as_it_is_inside_of_its_report():
-    for page in BOOK.notebooks:
-        for cell in page.code_cells:
-            if cell.tagged("check-"):
-                text = stubs.reported("a", 1, [], cell.source)
-                (block,) = ast.parse(text).body
-                assert ast.unparse(block.body) == ast.unparse(ast.parse(cell.source))
+        for cell in (
+            stubs.REPORTER,
+            answer,
+            stubs.reported("a", 5, names.split(), check),
+        ):
+            exec(cell, seen)
+    points = 5 * (said == "right")
+    assert seen["exercise"].scores == {"a": points}
+    start, _, hint = out.getvalue().splitlines()[-1].partition(" points: ")
+    assert start == f"{'✗✓'[points > 0]} a, {points} of 5" and hint.endswith(said)
 
 
 def test_plain_markdown_has_no_marks_of_myst():
@@ -318,10 +275,37 @@ def test_plain_markdown_has_no_marks_of_myst():
     assert edition.undirected(text) == "# T\n\n**Theorem**\n\n\nBy v."
     fold = ":::{dropdown} Why?\nSo.\n:::\n\nMore."
     assert edition.undirected(fold) == f"{edition.folded('Why?', 'So.')}\n\n\nMore."
-    for page in BOOK.notebooks:
-        for source in sources(made(page.name)):
-            assert ":::" not in source and "{cite" not in source
-            assert not KEYS & set(re.findall(r"\[([\w-]+)\]", source))
+
+
+@PAGES
+def test_nothing_of_a_page_is_lost(page):
+    """Captions and sources, folds, values in view, checks; no mark of MyST is left."""
+    texts = sources(made(page.name))
+    kept = "\n".join(texts)
+    figures = [c.figure for c in page.code_cells if c.role == "figure"]
+    for number, figure in enumerate(figures, 1):
+        bold = edition.undirected(links.linked(links.cited(figure.caption), page))
+        assert f"**Figure {number}.** {bold}" in kept, figure.name
+    told = ANSWER.sub("", page.text) + "".join(f.caption for f in figures)
+    keys = [k.strip() for _, ks in links.CITE.findall(told) for k in ks.split(",")]
+    for who, year, _ in map(links.authors, keys):
+        assert f"{who} ({year})" in kept or f"{who}, {year}" in kept, who
+    folds = kept.count("<details><summary>")
+    assert folds == kept.count("</details>")
+    assert folds == page.text.count("{dropdown}") + len(page.exercises)
+    assert not re.search(r"^\(.*\)=$|:::|\{cite", kept, re.MULTILINE)
+    assert not KEYS & set(re.findall(r"\[([\w-]+)\]", kept))
+    cells = {cell["id"]: cell for cell in made(page.name)["cells"]}
+    set_up = edition.source(cells["set-up"])
+    assert ("os.chdir(" in set_up) == bool(page.reads)
+    assert ("torch.set_num_threads(1)" in set_up) == page.needs_torch
+    assert " = chosen(" not in set_up
+    if page.values:
+        assert " = chosen(" in edition.source(cells["values"])
+        assert "jupyter" not in cells["values"]["metadata"]
+    for check in page.checks.values():
+        (block,) = ast.parse(stubs.reported("a", 1, [], check)).body
+        assert ast.unparse(block.body) == ast.unparse(ast.parse(check))
 
 
 def secrets(page):
@@ -441,13 +425,3 @@ def test_on_colab_the_first_cell_fetches_the_library(tmp_path: Path):
         assert done.stdout.strip() == str(tmp_path / "machine/book/part"), done.stderr
     page = BOOK.pages["book/failures/counting"]
     assert "colab" not in edition.find(page, "HOW", moves=False)
-
-
-def test_a_set_up_has_what_its_page_needs():
-    """It goes to the files that the page reads; PyTorch takes one thread."""
-    for page in BOOK.notebooks:
-        cells = {cell["id"]: cell for cell in made(page.name)["cells"]}
-        set_up = edition.source(cells["set-up"])
-        assert ("os.chdir(" in set_up) == bool(page.reads)
-        assert ("torch.set_num_threads(1)" in set_up) == page.needs_torch
-    assert sum(bool(page.reads) for page in BOOK.notebooks) > 10

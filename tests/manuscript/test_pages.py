@@ -1,14 +1,14 @@
 """The reader of the book's files; what it reads of the book the other tests rely on."""
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import manuscript
-from manuscript import Cell, Page, markdown, pages
+from manuscript import markdown
 from manuscript.values import MARK, Value
+from tests.made_page import made_page
 
 CHAPTER = """\
 # A title
@@ -35,9 +35,7 @@ def test_formulas_are_words_and_options_are_none() -> None:
 
 def test_a_page_is_cut_at_its_headings() -> None:
     """A comment in code is no heading; a cell belongs where it stands."""
-    code = Cell("code", "code", "print(1)", {})
-    rest = Cell("rest", "markdown", "Text of the third level.\n\n## The end\n", {})
-    page = Page("a", Path("a.ipynb"), (Cell("0", "markdown", CHAPTER, {}), code, rest))
+    page = made_page(CHAPTER, ("print(1)",), "Of the third level.\n\n## The end\n")
     assert page.title == "A title"
     assert [(s.title, s.level) for s in page.sections] == [
         ("A title", 1),
@@ -48,33 +46,8 @@ def test_a_page_is_cut_at_its_headings() -> None:
     _, second, third, last = page.sections
     assert second.labels == ("one", "two") and second.anchor == "what-x-is-and-y"
     assert "# not a heading" in second.texts[0].source and not second.cells
-    assert [part.id for part in third.parts] == ["code", "rest"]
+    assert [part.id for part in third.parts] == ["c1", "c2"]
     assert not last.parts
-
-
-def test_a_drawing_a_picture_and_a_line_have_their_seconds() -> None:
-    """Each as often as it is there; no exercise counts."""
-
-    def seconds(*cells: Cell) -> float:
-        return Page(
-            "a", Path("a.ipynb"), (Cell("0", "markdown", "# A", {}), *cells)
-        ).seconds
-
-    line = Cell("line", "code", "x = 1", {})
-    picture = Cell(
-        "picture", "code", "draw()", {"mystnb": {"figure": {"name": "fig-a"}}}
-    )
-    html = {"data": {"text/html": '<div class="pe-explorer"></div>'}}
-    drawing = Cell("drawing", "code", "Dial()", {}, (html,))
-    exercises = Cell("exercises", "markdown", f"## {manuscript.EXERCISES}", {})
-    none = seconds()
-    for cell, each in (
-        (line, pages.SECONDS_A_LINE),
-        (picture, pages.SECONDS_A_PICTURE),
-        (drawing, pages.SECONDS_AN_EXPLORER),
-    ):
-        assert seconds(cell, cell) == none + 2 * each
-        assert seconds(exercises, cell) == none
 
 
 def test_claims_are_read_or_refused(tmp_path: Path) -> None:
@@ -119,8 +92,7 @@ IMPORTS = {
 @pytest.mark.parametrize(("source", "needs"), IMPORTS.items())
 def test_pytorch_is_seen_in_every_form_of_import(source: str, needs: bool) -> None:
     """Whatever is bound, and on however many lines."""
-    page = Page("a", Path("a.ipynb"), (Cell("0", "code", source, {}),))
-    assert page.needs_torch == needs
+    assert made_page((source,)).needs_torch == needs
 
 
 def test_what_a_page_reads_is_there_without_copies_of_jupyter(tmp_path: Path) -> None:
@@ -129,28 +101,24 @@ def test_what_a_page_reads_is_there_without_copies_of_jupyter(tmp_path: Path) ->
         path = tmp_path / "data" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    code = Cell("0", "code", 'all_of = Path("data/")', {})
-    read = Page("a", tmp_path / "a.ipynb", (code,)).reads
+    read = made_page(('all_of = Path("data/")',), folder=str(tmp_path)).reads
     assert [path.name for path in read] == ["LICENSE.txt", "a.csv"]
 
 
 def test_exercises_by_their_labels_and_values_by_their_names() -> None:
     """As tags and the set-up cell have them; a value without its words is refused."""
-    tags = ({"tags": ["solution-a"]}, {"tags": ["check-a", "x"]}, {})
-    cells = (Cell(str(i), "code", f"x = {i}", tag) for i, tag in enumerate(tags))
-    page = Page("a", Path("a.ipynb"), tuple(cells))
+    page = made_page(("x = 0", "solution-a"), ("x = 1", "check-a x"), ("x = 2",))
     assert page.solutions == {"a": "x = 0"} and page.checks == {"a": "x = 1"}
     assert page.values == []
     line = 'D = chosen(32, "4 to 1_000, even")  # width'
     source = f"import numpy\n{MARK}\n{line}"
-    setup = Cell("0", "code", source, {"tags": ["setup", "parameters"]})
-    page = Page("a", Path("a.ipynb"), (setup,))
+    page = made_page((source, "setup parameters"))
     assert page.values == [Value("D", "32", "4", "1_000", True)]
     drawn = {page.values[0].drawn(Random(seed)) for seed in range(99)}
     assert all(int(one) % 2 == 0 and 4 <= int(one) <= 1000 for one in drawn)
-    bare = replace(setup, source=source.removesuffix("  # width"))
+    bare = made_page((source.removesuffix("  # width"), "parameters"))
     with pytest.raises(ValueError, match="NAME = chosen"):
-        replace(page, cells=(bare,)).values  # noqa: B018 (it is read)
+        bare.values  # noqa: B018 (it is read)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("book/sinusoidal/rotation.ipynb", "tests/book/test_students.py"),
+        ("book/sinusoidal/rotation.ipynb", "tests/book/test_exercises.py"),
         ("book/claims.yml", "tests/book/test_book.py"),
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
         ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
@@ -138,7 +138,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         ("book/problem/adding.ipynb", "tests/house/test_arrows.py"),
         ("pe_lib/explorers/__init__.py", "book/beyond/images.ipynb"),
         ("pe_lib/explorers/dial.py", "tests/explorers/test_drawings.py"),
-        ("pe_lib/explorers/dial.js", "tests/explorers/test_numbers.py"),
+        ("pe_lib/explorers/dial.js", "tests/explorers/test_drawn_numbers.py"),
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
         ("website/live/scripts/page.js", "tests/live/test_live.py"),

@@ -1,4 +1,5 @@
-// Where a finger takes an element that is not too small. `let_go` says whether its picture
+// Where a finger takes an element that is not too small, and that has the keyboard's ring
+// before, if it is a part of the picture. `let_go` says whether its picture
 // changed on a move, or with what is heard when it was pressed; whether it came no farther
 // from the finger than it was, and shows no ring; whether others of its kind stayed, the page
 // left the finger to it, and it is as it was, as soon as it is started again.
@@ -31,5 +32,9 @@
   element.scrollIntoViewIfNeeded();
   const hit = (element.querySelector(".hit") ?? element).getBoundingClientRect();
   if (Math.min(hit.width, hit.height) < least) throw new Error(`${hit.width} by ${hit.height} px`);
+  if (element.matches(".take")) {
+    element.focus({ preventScroll: true, focusVisible: true });
+    if (getComputedStyle(element).outlineStyle !== "solid") throw new Error("no ring");
+  }
   return (start = middle());
 };
