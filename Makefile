@@ -73,7 +73,7 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 	test -e .venv/peers/.ready || { $(BIN)/python -m pip install --quiet --no-deps \
 		--target .venv/peers --requirement benchmarks/requirements.txt && \
 		touch .venv/peers/.ready; } || echo "Not all peers could be installed."
-	for table in tables rotary angles; do \
+	for table in rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
 
 release: $(READY)  ## addresses, wheel, site, notebooks: OWNER=ada NAME=book URL=https://a.org/

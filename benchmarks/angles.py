@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from mpmath import mp, mpf
 from numpy.typing import NDArray
-from tables import keep, peer
+from peers import keep, peer
 
 from pe_lib import angular_frequencies
 from pe_lib.beyond import scaling
@@ -27,34 +27,7 @@ from pe_lib.nn import RotaryEmbedding
 WIDTH = 128
 COLUMNS = {"4096": 4096, "10^6": 10**6, "2^31": 2**31}
 
-Turns = Callable[[torch.Tensor], NDArray[np.float64]]
-"""From positions [n] to cosines and sines, [2, n, 64]."""
-
-
-def both(cos: torch.Tensor, sin: torch.Tensor) -> NDArray[np.float64]:
-    """As one array of float64."""
-    return np.stack([part.detach().double().numpy() for part in (cos, sin)])
-
-
-def pe_lib(dtype: torch.dtype) -> Turns:
-    """This book's module."""
-    module = RotaryEmbedding(WIDTH, max_length=0).to(dtype)
-
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        return both(*module.cos_sin(positions))
-
-    return turns
-
-
-def float64(_: torch.dtype) -> Turns:
-    """All in float64."""
-    speeds = 10_000.0 ** (-torch.arange(0, WIDTH, 2).double() / WIDTH)
-
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        angles = torch.outer(positions.double(), speeds)
-        return both(angles.cos(), angles.sin())
-
-    return turns
+Parts = tuple[torch.Tensor, torch.Tensor]
 
 
 def llama_config(**parameters: Any) -> Any:
@@ -74,59 +47,39 @@ def llama_rotary(**parameters: Any) -> Any:
     return module(llama_config(**parameters))
 
 
-def transformers_llama(dtype: torch.dtype) -> Turns:
-    """transformers, the common form."""
-    module = llama_rotary(rope_type="default").to(dtype)
+def programs(dtype: torch.dtype) -> dict[str, Callable[[torch.Tensor], Parts]]:
+    """Each after .to(dtype): from positions [n] to cosines and sines [n, 64]."""
+    modules = {
+        "ours": RotaryEmbedding(WIDTH, max_length=0),
+        "llama": llama_rotary(rope_type="default"),
+        "llama4": peer(
+            "transformers.models.llama4.modeling_llama4.Llama4TextRotaryEmbedding"
+        )(llama_config(rope_type="default")),
+        "x": peer("x_transformers.x_transformers.RotaryEmbedding")(WIDTH),
+        "rotary": peer("rotary_embedding_torch.RotaryEmbedding")(WIDTH),
+    }
+    ours, llama, llama4, x, rotary = (it.to(dtype) for it in modules.values())
+    speeds = 10_000.0 ** (-torch.arange(0, WIDTH, 2).double() / WIDTH)
 
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        cos, sin = module(torch.zeros(1), positions[None])
-        return both(cos[0, :, : WIDTH // 2], sin[0, :, : WIDTH // 2])
+    def of_angles(angles: torch.Tensor) -> Parts:
+        return angles.cos(), angles.sin()
 
-    return turns
+    def of_llama(positions: torch.Tensor) -> Parts:
+        cos, sin = llama(torch.zeros(1), positions[None])
+        return cos[0, :, : WIDTH // 2], sin[0, :, : WIDTH // 2]
 
+    def of_llama4(positions: torch.Tensor) -> Parts:
+        hands = llama4(torch.zeros(1), positions[None])[0]
+        return hands.real, hands.imag
 
-def transformers_llama4(dtype: torch.dtype) -> Turns:
-    """transformers, complex numbers."""
-    build = peer("transformers.models.llama4.modeling_llama4.Llama4TextRotaryEmbedding")
-    module = build(llama_config(rope_type="default")).to(dtype)
-
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        hands = module(torch.zeros(1), positions[None])[0]
-        return both(hands.real, hands.imag)
-
-    return turns
-
-
-def x_transformers(dtype: torch.dtype) -> Turns:
-    """x-transformers."""
-    module = peer("x_transformers.x_transformers.RotaryEmbedding")(WIDTH).to(dtype)
-
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        angles = module(positions)[0][0, :, 0::2]
-        return both(angles.cos(), angles.sin())
-
-    return turns
-
-
-def rotary_embedding_torch(dtype: torch.dtype) -> Turns:
-    """rotary-embedding-torch."""
-    rotary = peer("rotary_embedding_torch.RotaryEmbedding")(WIDTH).to(dtype)
-
-    def turns(positions: torch.Tensor) -> NDArray[np.float64]:
-        angles = rotary(positions)[:, 0::2]
-        return both(angles.cos(), angles.sin())
-
-    return turns
-
-
-PROGRAMS: dict[str, Callable[[torch.dtype], Turns]] = {
-    "pe_lib": pe_lib,
-    "float64 throughout": float64,
-    "transformers Llama": transformers_llama,
-    "transformers Llama4": transformers_llama4,
-    "x-transformers": x_transformers,
-    "rotary-emb.-torch": rotary_embedding_torch,
-}
+    return {
+        "pe_lib": ours.cos_sin,
+        "float64 throughout": lambda at: of_angles(torch.outer(at.double(), speeds)),
+        "transformers Llama": of_llama,
+        "transformers Llama4": of_llama4,
+        "x-transformers": lambda at: of_angles(x(at)[0][0, :, 0::2]),
+        "rotary-emb.-torch": lambda at: of_angles(rotary(at)[:, 0::2]),
+    }
 
 
 def exact(position: int) -> NDArray[np.float64]:
@@ -143,16 +96,12 @@ def exact(position: int) -> NDArray[np.float64]:
 def errors(truth: dict[str, NDArray[np.float64]], dtype: torch.dtype) -> list[str]:
     """A line for each program: its largest error in each column."""
     lines = []
-    for name, build in PROGRAMS.items():
+    for name, turns in programs(dtype).items():
         line = f"{name:19}"
-        try:
-            turns = build(dtype)
-            for last in COLUMNS:
-                positions = torch.arange(COLUMNS[last] - 99, COLUMNS[last] + 1)
-                error = np.abs(turns(positions) - truth[last]).max()
-                line += f"{error:7.0e}"
-        except ImportError:
-            line += "  left out"
+        for last in COLUMNS:
+            positions = torch.arange(COLUMNS[last] - 99, COLUMNS[last] + 1)
+            found = np.stack([it.detach().double().numpy() for it in turns(positions)])
+            line += f"{np.abs(found - truth[last]).max():7.0e}"
         lines.append(line)
     return lines
 

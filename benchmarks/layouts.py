@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tables import peer
+from peers import peer
 from torch import Tensor
 
 from pe_lib.layouts import LAYOUTS

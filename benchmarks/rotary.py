@@ -18,9 +18,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import torch
-from tables import keep, peer, processor
+from peers import keep, peer
 from torch import Tensor
 
 from pe_lib.layouts import LAYOUTS
@@ -122,6 +123,14 @@ def compared(
         low, middle, high = statistics.quantiles(ratios, n=4)
         ms = 1e3 * statistics.median(mine)
         yield f"{name:30}{ms:10.3f}{middle:8.2f} ({low:.2f} to {high:.2f})"
+
+
+def processor() -> str:
+    """Its name, where Linux tells it."""
+    about = Path("/proc/cpuinfo")
+    told = about.read_text(encoding="utf-8") if about.is_file() else ""
+    _, found, rest = told.partition("model name\t: ")
+    return rest.partition("\n")[0] if found else platform.machine()
 
 
 def report() -> list[str]:
