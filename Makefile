@@ -76,8 +76,8 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 	for table in rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
 
-release: $(READY)  ## addresses, wheel, site, notebooks: OWNER=ada NAME=book URL=https://a.org/
-	$(BIN)/python -m tools.release "$(OWNER)" "$(NAME)" "$(URL)"
+release: $(READY)  ## wheel, site and notebooks, and what is then left to do by hand
+	$(BIN)/python -m tools.release
 
 lint: $(READY)  ## style and annotations
 	$(BIN)/ruff check .

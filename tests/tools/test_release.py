@@ -1,112 +1,63 @@
-"""A release with invented addresses: all are filled in, in a copy of the files."""
+"""A release with invented addresses: a branch of notebooks, and links to it."""
 
 import re
-import shutil
 import subprocess
-import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 from jinja2 import DictLoader, Environment
 
 from tools import release
 
 ROOT = Path(__file__).parents[2]
-FILES = {file for file, _, _ in release.PLACES}
-ADDRESSES = release.checked("ada-l", "po.si_tions", "https://ada.example.org/book")
-OTHERS = release.checked("bob", "two", "https://bob.github.io/two/")
-SITE, REPOSITORY = (
-    "https://ada.example.org/book/",
-    "https://github.com/ada-l/po.si_tions",
-)
+SITE = "https://ada.example.org/book/"
+REPOSITORY = "https://github.com/ada-l/po.si_tions"
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """The files that have addresses."""
-    for name in FILES:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, path)
+    """The files that name the site, and its address filled in."""
+    (tmp_path / "pe_lib").mkdir()
+    for name in release.ADDRESSED:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(f"{text}{SITE}", encoding="utf-8")
+    told = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    told = told.replace('  url: ""', f'  url: "{REPOSITORY}"')
+    told = told.replace('  baseurl: ""', f'  baseurl: "{SITE}"')
+    (tmp_path / "_config.yml").write_text(told, encoding="utf-8")
     return tmp_path
 
 
-def test_every_address_is_filled_in(copy):
-    release.fill(copy, ADDRESSES)
-    config = yaml.safe_load((copy / "_config.yml").read_text())
-    assert config["repository"]["url"] == REPOSITORY
-    assert config["html"]["baseurl"] == SITE
-    citation = yaml.safe_load((copy / "CITATION.cff").read_text())
-    assert (citation["repository-code"], citation["url"]) == (REPOSITORY, SITE)
-    project = tomllib.loads((copy / "pyproject.toml").read_text())["project"]
-    urls = project["urls"]
-    assert (urls["Book"], urls["Repository"]) == (SITE, REPOSITORY)
-    assert urls["Documentation"] == f"{SITE}book/reference/api.html"
-    assert (ROOT / "book/reference/api.md").exists() and "Paper" in urls
-    for name in ("README.md", "pe_lib/README.md"):
-        assert f"]({SITE})" in (copy / name).read_text()
-
-
-def test_no_address_is_left_out(copy):
-    """What is empty or an example in a place for addresses, anywhere in them."""
-    release.fill(copy, ADDRESSES)
-    for name in FILES:
-        for line in (copy / name).read_text().splitlines():
-            assert not re.search(r'url: *("")? *(#|$)', line), f"{name}: {line}"
-
-
-def test_other_addresses_take_the_place_of_the_first(copy):
-    release.fill(copy, OTHERS)
-    once = {name: (copy / name).read_text() for name in FILES}
-    assert all("bob" in text for text in once.values())
-    release.fill(copy, ADDRESSES)
-    release.fill(copy, OTHERS)
-    assert {name: (copy / name).read_text() for name in FILES} == once
-
-
-def test_a_file_that_lost_its_place_is_named(copy):
-    path = copy / "_config.yml"
-    path.write_text(path.read_text().replace("baseurl", "address"))
-    with pytest.raises(
-        ValueError, match=r"_config.yml must have one place for .*, has 0"
-    ):
-        release.fill(copy, ADDRESSES)
-
-
-GOOD = {"owner": "ada", "name": "book", "url": "https://a.org"}
+ABOUT = {"url": SITE, "repository": REPOSITORY}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("file", "old", "new", "message"),
     [
-        ({"owner": ""}, "OWNER must be an account on GitHub, as in ada, got ''"),
-        ({"owner": "ada/book"}, "OWNER must be"),
-        ({"owner": "-ada"}, "OWNER must be"),
-        ({"name": ""}, "NAME must be a repository's name, as in positions, got ''"),
-        ({"name": "a b"}, "NAME must be"),
-        ({"name": ".."}, "NAME must be"),
-        ({"url": ""}, "URL must be the site's address, as in https://.*, got ''"),
-        ({"url": "http://a.org/"}, "URL must be"),
-        ({"url": "https://a.org/?b"}, "URL must be"),
-        ({"url": "https://a.org/index.html#b"}, "URL must be"),
-        ({"url": "https://localhost/"}, "URL must be"),
+        ("_config.yml", REPOSITORY, "", r"repository: url must be .*, got ''"),
+        ("_config.yml", REPOSITORY, f"{REPOSITORY}/tree/main", "repository: url must"),
+        ("_config.yml", SITE, "", r"html: baseurl must be .*, got ''"),
+        ("_config.yml", SITE, SITE[:-1], "with a / at its end"),
+        ("_config.yml", SITE, SITE.replace("s:", ":"), "baseurl must be"),
+        ("_config.yml", SITE, f"{SITE}?b/", "baseurl must be"),
+        *((file, SITE, "", f"{file} must name the site") for file in release.ADDRESSED),
     ],
 )
-def test_a_wrong_address_says_what_it_must_be(wrong, message):
-    assert release.checked(**GOOD) == ("https://a.org/", "https://github.com/ada/book")
+def test_an_address_that_is_missing_is_named(copy, file, old, new, message):
+    """Before anything is made."""
+    assert release.addresses(copy) == ABOUT
+    text = (copy / file).read_text(encoding="utf-8")
+    (copy / file).write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(ValueError, match=message):
-        release.checked(**GOOD | wrong)
+        release.addresses(copy)
 
 
-def test_the_command_stops_before_it_writes():
-    command = [sys.executable, "-m", "tools.release", "ada", "book", "a.org"]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2 and done.stdout.startswith("URL must be"), done.stderr
+def test_the_command_stops_before_it_writes(copy, capsys, monkeypatch):
+    (copy / "README.md").write_text("")
+    monkeypatch.setattr(release, "ROOT", copy)
+    assert release.main() == 2 and not (copy / "_build").exists()
+    assert capsys.readouterr().out == f"README.md must name the site, {SITE}\n"
 
 
 def test_the_notebooks_get_a_branch_and_nothing_else_moves(copy, monkeypatch):
@@ -127,8 +78,8 @@ def test_the_notebooks_get_a_branch_and_nothing_else_moves(copy, monkeypatch):
     git("add", ".")
     git("commit", "-qm", "all")
     before = git("status", "--porcelain=2", "--branch")
-    for addresses in (OTHERS, ADDRESSES):
-        release.write_branch(copy, editions, addresses)
+    for about in (ABOUT | {"url": ""}, ABOUT):
+        release.write_branch(copy, editions, about)
     assert git("ls-tree", "-r", "--name-only", release.BRANCH).split() == [
         "LICENSE",
         "README.md",
