@@ -76,7 +76,7 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 	for table in rotary angles; do \
 		OMP_NUM_THREADS=1 PYTHONPATH=.venv/peers $(BIN)/python benchmarks/$$table.py || exit 1; done
 
-release: $(READY)  ## wheel, site and notebooks, and what is then left to do by hand
+release: $(READY)  ## the site and the branch of notebooks, as they are published
 	$(BIN)/python -m tools.release
 
 lint: $(READY)  ## style and annotations

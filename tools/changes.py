@@ -93,30 +93,12 @@ def uses(path: Path) -> set[Path]:
 def imports(path: Path) -> set[Path]:
     """The files to which its import statements lead."""
     found: set[Path | None] = set()
-    nodes = parsed(path)
-    for node in nodes:
+    for node in parsed(path):
         if isinstance(node, ast.Import):
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                used = alias.asname or alias.name
-                taken = taken_from(used, nodes) if module(whole) else ()
-                found |= {origin(whole, name) for name in taken} or {
-                    origin(node.module or "", alias.name)
-                }
+            found |= {origin(node.module or "", alias.name) for alias in node.names}
     return {file for file in found if file is not None}
-
-
-def taken_from(name: str, nodes: list[ast.AST]) -> set[str]:
-    """Of a module the names that are taken from it, if nothing else is done with it."""
-    bound = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    taken = [
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute) and node.value in bound
-    ]
-    return {*taken} if len(taken) == len(bound) else set()
 
 
 @cache

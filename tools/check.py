@@ -77,12 +77,11 @@ def touched() -> list[list[str]]:
 
 
 def written(differ: set[Path]) -> list[Path]:
-    """The pages of text, and the chapters whose exercises differ."""
+    """The pages of text, and the chapters of parts whose exercises differ."""
     parts = [path.stem for path in differ if path.parent.name == "exercises"]
     chapters = [p for part in parts for p in ROOT.glob(f"book/{part}/[a-z]*.ipynb")]
-    exercising = [p for p in chapters if "{exercise}" in p.read_text(encoding="utf-8")]
     texts = [path for path in differ if path.suffix == ".md" and path.exists()]
-    return sorted(exercising) + sorted(texts)
+    return sorted(chapters) + sorted(texts)
 
 
 def page_name(path: Path) -> str:

@@ -6,7 +6,7 @@
 A file is written only if it changes. It prints which stored outputs changed; where the
 notebook's own source did not, they stay as they were unless the variable ACCEPT is 1.
 A notebook that fails, or that prints a warning, stays as it was; beside it lies
-``<name>.failed.ipynb`` with what its failed assertion compared.
+``<name>.failed.ipynb``, as far as it came.
 
 The figure of the cell tagged ``cover`` is also stored as website/static/cover.svg, for
 the README and the index.
@@ -31,23 +31,6 @@ CELL_METADATA = {"tags", "mystnb", "checked"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 PAGE_METADATA = {"description"}  # one sentence: what one finds on the page
 NOTEBOOK_METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-COMPARED = """\
-import ast, linecache, sys
-step, found = sys.last_value.__traceback__, ()
-while step:
-    frame, line, step = step.tb_frame, step.tb_lineno, step.tb_next
-    text = "".join(linecache.getlines(frame.f_code.co_filename))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Assert) and node.lineno <= line <= node.end_lineno:
-            found = frame, node.test
-if found:
-    frame, test = found
-    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-    for side in sides:
-        if not isinstance(side, ast.Constant):
-            code = compile(ast.Expression(side), "assertion", "eval")
-            print(ast.unparse(side), "is", eval(code, frame.f_globals, frame.f_locals))
-"""
 
 
 def execute(path: Path) -> str:
@@ -69,7 +52,7 @@ def execute(path: Path) -> str:
             try:
                 client.execute_cell(cell, index)
             except CellExecutionError as error:
-                failure = f"{error.ename}: {error.evalue}\n{compared(client, cell)}"
+                failure = f"{error.ename}: {error.evalue}"
             except (CellTimeoutError, DeadKernelError) as error:
                 failure = str(error)
             if failure:
@@ -119,17 +102,6 @@ def is_edited(path: Path, notebook: NotebookNode) -> bool:
         return True
     committed = nbformat.reads(git("show", f"HEAD:{name}"), as_version=4)
     return [c.source for c in committed.cells] != [c.source for c in notebook.cells]
-
-
-def compared(client: NotebookClient, cell: NotebookNode) -> str:
-    """The sides of a failed assertion, evaluated once more; the cell keeps them."""
-    values = nbformat.v4.new_code_cell(COMPARED)
-    try:
-        client.execute_cell(values, 0)
-    except CellExecutionError:
-        return ""  # what failed is no assertion of a cell
-    cell.outputs += values.outputs
-    return "".join(output.text for output in values.outputs)
 
 
 def normalise(notebook: NotebookNode) -> None:

@@ -1,7 +1,7 @@
-"""Make what is published, and say what a person then does: ``make release``.
+"""Make what is published: ``make release``.
 
 The repository on GitHub and the site have the addresses of ``_config.yml``. Nothing is
-sent anywhere.
+sent anywhere; ``docs/development.md`` has the steps that a person then takes.
 """
 
 import os
@@ -10,13 +10,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "_build/release"
 EDITIONS = ROOT / "_build/html/notebooks"
 BRANCH = "notebooks"
 ADDRESSED = ("CITATION.cff", "README.md", "pe_lib/README.md", "pyproject.toml")
@@ -31,24 +29,6 @@ report, no solutions. On Colab the first cell fetches the library from
 Elsewhere clone that, too, and in it `pip install ".[book]"`.
 This branch is made by `make release`; text and figures are CC BY 4.0, code is MIT.
 """
-
-BY_HAND = """
-Made: {wheel}, the site in _build/html, the branch {branch}.
-Six things are left to you:
-
-1. If https://pypi.org/project/{project} is somebody's, choose another `name` in
-   pyproject.toml and run this again. Run `make test`, and git tag v{version}
-2. Make an empty public repository {repository}, with Settings, Pages, Source
-   "GitHub Actions", and the domain of the site if it is your own.
-3. git push {repository}.git main +{branch} v{version}
-   When `check` is green there, `publish` puts the site at {url}
-4. Open a chapter there and try its links to Binder, Colab, its source and the form for
-   mistakes. Binder's first start takes minutes; after it readers wait less.
-5. .venv/bin/python -m pip install twine && .venv/bin/twine upload {wheel}
-   with your account on PyPI.
-6. Make a release of v{version} on GitHub with the entry of CHANGELOG.md, the wheel, and
-   .venv/live as a zip: a site can be built from it when its packages are gone. With the
-   repository known to Zenodo it gets a DOI, for CITATION.cff as `doi: ...`."""
 
 
 def addresses(root: Path) -> dict[str, str]:
@@ -69,16 +49,6 @@ def addresses(root: Path) -> dict[str, str]:
         if url not in (root / file).read_text(encoding="utf-8"):
             raise ValueError(f"{file} must name the site, {url}")
     return {"url": url, "repository": repository}
-
-
-def build_wheel(root: Path, to: Path) -> None:
-    """Build it from a copy: setuptools would leave files in the project."""
-    with tempfile.TemporaryDirectory() as name:
-        shutil.copytree(root / "pe_lib", Path(name, "pe_lib"))
-        for file in ("pyproject.toml", "LICENSE"):
-            shutil.copy(root / file, name)
-        pip = f"{sys.executable} -m pip wheel --quiet --no-deps --no-build-isolation"
-        subprocess.run([*pip.split(), "--wheel-dir", str(to), name], check=True)
 
 
 def write_branch(root: Path, editions: Path, about: dict[str, str]) -> None:
@@ -113,14 +83,9 @@ def main() -> int:
         print(error)
         return 2
     subprocess.run(["make", "book"], cwd=ROOT, check=True)
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    build_wheel(ROOT, FOLDER)
     write_branch(ROOT, EDITIONS, about)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    (wheel,) = FOLDER.glob(f"*-{project['version']}-*.whl")
-    about |= {"wheel": str(wheel.relative_to(ROOT)), "branch": BRANCH}
-    about |= {"project": project["name"], "version": project["version"]}
-    print(BY_HAND.format(**about))
+    print(f"Made: the site in _build/html, and the branch {BRANCH}.")
+    print("What is left to you is in docs/development.md, under Publish.")
     return 0
 
 
