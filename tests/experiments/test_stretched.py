@@ -63,3 +63,4 @@ def test_rules_change_nothing_within_the_training(rule):
     np.testing.assert_array_equal(stretched.stretched(rule, 1e4, 64), old)
     longer = stretched.stretched(rule, 1e4, 512)
     assert (rule == "none") == np.array_equal(longer, old)
+    assert (rule == "interpolate") == np.allclose(longer, old / 8)
