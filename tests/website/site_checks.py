@@ -250,11 +250,23 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """What moves while a page loads, all together."""
-    total = sum(value for value, _ in seen.shifts)
-    if total <= LAYOUT_SHIFT:
-        return []
-    return [f"{total:.3f}, most of it: {max(seen.shifts)[1][:100]}"]
+    """What moves at each of five loads of a page: a calm one is enough.
+
+    On a busy machine a face now and then comes within a tenth of a second of the first
+    paint, and is taken; a picture without a size moves the page at every load.
+    """
+    browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
+    shifts, loads = seen.shifts, 1
+    while _total(shifts) > LAYOUT_SHIFT:
+        if loads == 5:
+            return [f"{_total(shifts):.3f}, most of it: {max(shifts)[1][:100]}"]
+        with visit(browser, seen.site, seen.page.url, width) as again:
+            shifts, loads = again.shifts, loads + 1
+    return []
+
+
+def _total(shifts: list[tuple[float, str]]) -> float:
+    return sum(value for value, _ in shifts)
 
 
 def first_load(seen: Visit) -> list[str]:
