@@ -76,8 +76,8 @@ def assert_compiled_is_the_same(backend, calls, dtype=torch.float32, dynamic=Non
         x, q = torch.zeros(2, length, 7), torch.randn(2, 4, length, 8)
         call = x.to(dtype), q.to(dtype), torch.randn(2, 2, length, 8).bfloat16()
         (added, turned), right = compiled(*call, **given), model(*call, **given)
-        assert torch.equal(added, right[0])
-        near(turned, right[1])
+        assert dtype == torch.float64 or torch.equal(added, right[0])
+        near([added, *turned], [right[0], *right[1]])
 
 
 def test_compiled_in_one_graph():
