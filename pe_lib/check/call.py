@@ -24,13 +24,9 @@ ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
     "x": {"batch", "heads", "dtype", "content", "strides"},
     "qkv": {"batch", "heads", "dtype", "content", "strides"},
-    "scores": {"batch", "keys", "dtype", "content", "strides"},
     "k": {"keys"},
-    "k_len": {"keys"},
-    "k_positions": {"keys"},
     "mask": {"batch"},
     "batch": {"batch"},
-    "ids": {"batch"},
     "positions": {"positions", "offset"},
     "offset": {"offset"},
 }
@@ -41,7 +37,7 @@ FEW = 11  # positions of the usual call: unlike any batch, and odd
 class Call:
     """One way to ask a module; equal calls have one answer."""
 
-    length: int = FEW  # positions; of a bias, queries
+    length: int = FEW  # positions
     batch: int = 3
     heads: int = 2
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from pe_lib.check.biases import of_heads, told_bias
 from pe_lib.check.call import (
-    Array,
     ForeignError,
     MisreadError,
     RefusedError,
@@ -22,8 +19,8 @@ from pe_lib.check.call import (
     noise,
     some,
 )
-from pe_lib.check.kinds import Bias, Rotary
-from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
+from pe_lib.check.kinds import Rotary
+from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
 from pe_lib.check.rows import repeated, same_rows
@@ -57,21 +54,16 @@ def axes(r: Reader) -> Found:
 
 def x(r: Reader) -> Found:
     """What becomes of what it is given?"""
-    content, fix = "content" in r.honours, f"Return {r.thing} + {r.more}."
+    fix = "Return x + encoding."
     if r.nature == "nothing":
-        what = f"The {r.more} alone comes back, without {r.thing}."
-        named = "scores" in r.signature.required.values()
-        yield (WARNING if named else NOTE) if isinstance(r, Bias) else ERROR, what, fix
+        yield ERROR, "The encoding alone comes back, without x.", fix
     elif r.nature == "product":
-        yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
+        yield ERROR, "x is multiplied by the encoding.", fix
     elif r.nature == "norm":
-        yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
+        yield NOTE, "The sum of x and the encoding comes back normalised.", ""
     elif all(abs(r.gain - v) > NEAR for v in (1, r.width**0.5, *r.maker.numbers)):
-        what = f"It adds to {r.gain:.3g} times {r.thing}, not to {r.thing}."
+        what = f"It adds to {r.gain:.3g} times x, not to x."
         yield WARNING, what, "Scale once, by sqrt(d_model)."
-    given = content and r.kind == "table"
-    if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
-        yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
     if "k" in r.way.given:
         call = r.call(content=3, keys=r.way.length)
         one, two = r.answer(call), r.rows(r.module(call), call, 0 * r.x(call))
@@ -82,14 +74,9 @@ def x(r: Reader) -> Found:
         yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
-def lost(r: Reader, rows: Array) -> Array:
-    """Which are no numbers; in a bias -inf is one, which hides a key."""
-    return ~(rows < np.inf) if isinstance(r, Bias) else ~np.isfinite(rows)
-
-
 def finite(r: Reader) -> Found:
     """Are there NaN or infinite numbers?"""
-    bad = lost(r, r.answer(r.alone(r.limit)))
+    bad = ~np.isfinite(r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
         what = f"NaN or infinity, first at position {first:,}."
@@ -98,7 +85,7 @@ def finite(r: Reader) -> Found:
 
 def distinct(r: Reader) -> Found:
     """Do two positions get one row?"""
-    if isinstance(r, Bias) or not r.tells(r.answer(r.call())):
+    if not r.tells(r.answer(r.call())):
         return
     if isinstance(r, Rotary) and grid_of(r):
         return
@@ -126,7 +113,7 @@ def limit(r: Reader) -> Found:
         place = place if said else "where nothing that it holds ends"
         what = f"It ends after {end:,}, {place}: {why}."
         yield WARNING, what, "Clamp what is looked up; as many rows as are read."
-    if "offset" not in r.honours or isinstance(r, Bias):
+    if "offset" not in r.honours:
         return
     beyond = r.call(1, offset=end)
     if not r.refusal(beyond):
@@ -209,7 +196,7 @@ def device(r: Reader) -> Found:
 
 def gradient(r: Reader) -> Found:
     """Does the gradient reach x, and all that is trained?"""
-    rows = r.kind == "table" or (isinstance(r, Rotary) and r.lie)
+    rows = isinstance(r, Rotary) and r.lie
     if "content" in r.honours and not rows and r.nature != "nothing":
         yield from _of_x(r)
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
@@ -223,11 +210,6 @@ def gradient(r: Reader) -> Found:
     compiled = isinstance(r.first, torch.jit.ScriptModule)
     if own and r.trained and not r.is_big and not compiled:
         yield from _of_trained(r)
-
-
-def _shown(y: Tensor) -> Tensor:
-    """Without what a mask hides."""
-    return y.where(y > HIDDEN, torch.zeros(()))
 
 
 def _backward(y: Tensor) -> None:
@@ -255,8 +237,8 @@ def _of_x(r: Reader) -> Found:
         what = f"After a call in inference mode training raises {error}."
         yield NOTE, what, "Keep no tensor that is made in forward."
     with torch.no_grad():
-        there = _shown(r.tensor(r.module(call), call, x + step))
-    here = _shown(r.tensor(r.module(call), call, x))
+        there = r.tensor(r.module(call), call, x + step)
+    here = r.tensor(r.module(call), call, x)
     parts = here.chunk(len(r.parts), -1), there.chunk(len(r.parts), -1)
     for name, one, two in zip(r.parts, *parts, strict=True):
         weights, got = noise(*one.shape), torch.zeros(())
@@ -279,7 +261,7 @@ def _of_trained(r: Reader) -> Found:
         module = r.copy(begun)
         own = {n: p for n, p in module.named_parameters() if p.requires_grad}
         for _ in range(2):
-            out = _shown(r.tensor(module, call))
+            out = r.tensor(module, call)
             try:
                 _backward(out)
             except ForeignError as error:
@@ -313,10 +295,7 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
         return (yield WARNING, f"{told} are read, and never trained.", "padding_idx?")
-    ends = min(r.limit, max((len(p), *r.maker.numbers))) < r.longest
-    if len(idle) > max(1, 0.1 * len(p)) and (
-        r.way.fixed or (isinstance(r, Bias) and ends)
-    ):
+    if len(idle) > max(1, 0.1 * len(p)) and r.way.fixed:
         yield WARNING, f"{told} are never read.", "An index that skips rows?"
 
 
@@ -324,7 +303,7 @@ def widths(r: Reader) -> Found:
     """At other widths: right, or an error that says so?"""
     if r.failed:
         return (yield UNCHECKED, "what is wrong at this width comes first.", "")
-    for width in {"bias": (1, 6), "rotary": (2,)}.get(r.kind, (2, 3)):
+    for width in (2,) if isinstance(r, Rotary) else (2, 3):
         try:
             other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
             rows = other.answer(other.call())
@@ -336,14 +315,6 @@ def widths(r: Reader) -> Found:
             if not refusal.meant:
                 yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
             continue
-        heads = rows.shape[1]
-        if isinstance(other, Bias):
-            yield from (of_heads(width, heads),) * (heads not in (1, width))
-            deque(told_bias(other), maxlen=0)
-            there, here = other.recognised, r.recognised
-            lines = there and there.words.startswith("straight")
-            if here and there and lines and not here.words.startswith("straight"):
-                yield WARNING, f"At {width} heads: {there.words}, not {here.words}.", ""
-        if lost(r, rows).any():
+        if not np.isfinite(rows).all():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -35,23 +36,25 @@ from pe_lib.check.signature import Maker, Signature, Way, axes_of
 
 CLOSE = 1e-4  # of the largest number: float32 rounds less
 NEAR = 1e-3  # the same, of sums and scores
-HIDDEN = -1e4  # of a score, and below: a mask
 BIG = 2**22  # numbers in a tensor that is shared by all copies
+SCORES = r"score|logit|weight|attn|attention|mask"  # arguments of biases
 READ = 1024  # positions that are compared with formulas
 PLAIN = 256  # positions: where these end plain use ends
+ELSE = (
+    "Of a table check a module that returns x + table(...); a bias is not checked by "
+    "this command."
+)
 Cut = Callable[[Array], Array]
 
 
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
-    Of a bias it is [batch, heads, query, key]. A call with a field that no argument of
-    forward can say raises UnaskedError.
+    A call with a field that no argument of forward can say raises UnaskedError.
     """
 
     kind: ClassVar[str]
     orders: tuple[str, ...]  # of axes, that are usual
-    thing, more = "x", "encoding"
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
     longest = 4096  # input that is tried
     settled = False
@@ -74,10 +77,12 @@ class Reader:
         self.recognised: Recognised | None = None
         self.begun = self.build()
         self.first = self.filled(self.begun)
-        self.signature = Signature.of(self.first, self.kind, named)
+        self.signature = Signature.of(self.first, named)
         if named and named not in self.signature.all:
             there = ", ".join(self.signature.all) or "nothing"
             raise RefusedError(f"forward takes {there}: no argument is {named!r}.")
+        if re.search(SCORES, " ".join([*self.signature.required][:1])):
+            raise RefusedError(f"forward takes scores. {ELSE}")
         self.find()
         self.place()
 
@@ -176,7 +181,7 @@ class Reader:
         optional = self.signature.optional.values()
         roles = [*self.way.given, *optional]
         able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        able |= {"said"} if "length" in optional or "k_len" in optional else set()
+        able |= {"said"} if "length" in optional else set()
         absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
         return able - absent
 
@@ -213,10 +218,8 @@ class Reader:
         has_offset = "offset" in self.signature.optional.values()
         by_position = bool(call.offset) and not has_offset
         return {
-            "offset": call.offset or (self.kind == "bias" and call.keys),
+            "offset": call.offset,
             "positions": call.positions is not None or by_position,
-            "k_positions": call.positions is not None,
-            "k_len": call.keys is not None or call.said,
             "length": call.said,
             "device": call.device != "cpu",
         }
@@ -260,11 +263,10 @@ class Reader:
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
         n, device, keys = call.length, call.device, call.keys or call.length
-        first = keys - n if self.kind == "bias" and call.keys else call.offset
+        first = call.offset
         where = torch.tensor(call.positions or range(first, first + n), device=device)
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
-        of_keys = where if keys == n else torch.arange(keys, device=device)
         k = x if call.keys is None else self.x(call.but(length=keys, keys=None))
         v = k if keys == n else x
         roles = self.way.given
@@ -275,19 +277,14 @@ class Reader:
         if "qkv" in roles:
             packed = [x.transpose(1, 2) * 2**i for i in range(3)]
             given["qkv"] = torch.stack(packed, 2)
-        given |= {"positions": where, "k_positions": of_keys, "offset": first}
-        given["batch"] = call.batch
-        given |= {"length": n, "k_len": keys, "scores": x, "dtype": call.dtype}
+        given |= {"positions": where, "offset": first, "batch": call.batch}
+        given |= {"length": n, "dtype": call.dtype}
         given["mask"] = torch.ones(call.batch, keys, device=device)
-        given["ids"] = torch.full((call.batch, n), 5, device=device)
         return given | {"device": torch.device(device)}
 
     def x(self, call: Call) -> Tensor:
         """The content, [batch, heads, length, dim]."""
-        return self.drawn_of(call, call.heads, call.length, self.width)
-
-    def drawn_of(self, call: Call, *shape: int) -> Tensor:
-        """Content of each sequence, whatever those beside it are."""
+        shape = call.heads, call.length, self.width
         first, seeds = 9 * call.content, range(1, call.batch + 1)
         x = self.plain((call.batch, *shape))
         if call.content:
@@ -380,7 +377,7 @@ class Reader:
         hint = "" if self.axes else "Say axes or kind, or "
         return RefusedError(
             f"No usual way to call forward({given}) fits width {self.width}{raised}. "
-            f"{hint}check an adapter: def forward(self, x): ..."
+            f"{hint}check an adapter: def forward(self, x): ... {ELSE}"
         )
 
     def swapped(self, way: Way, tried: bool) -> bool:
@@ -446,10 +443,6 @@ class Reader:
         """The call for so many positions, or for as many as it takes."""
         return self.alone(self.way.length if self.way.fixed else min(self.limit, most))
 
-    def seen(self, answer: Array) -> Array:
-        """What of an answer matters."""
-        return answer
-
     def tells(self, answer: Array) -> bool:
         """Whether two positions differ."""
         rows = answer[0, 0]
@@ -459,24 +452,15 @@ class Reader:
         """What picks the answer for these positions, an index."""
         return lambda answer: answer[:, :, at]
 
-    def size(self, want: Array, _loose: float) -> Any:
-        """Of what differences are a share."""
-        return max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
-
     def differ(self, got: Array, want: Array, loose: float = CLOSE) -> bool:
         """By more than float32 rounds."""
         if got.shape[2:] != want.shape[2:]:
             return True
-        size = self.size(want, loose)
-        got, want = np.broadcast_arrays(self.seen(got), self.seen(want))
+        size = max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
+        got, want = np.broadcast_arrays(got, want)
         apart = np.abs(np.nan_to_num(got, nan=0.0) - np.nan_to_num(want, nan=0.0))
         lost = bool((np.isnan(got) != np.isnan(want)).any())
         return lost or bool((apart / size).max(initial=0) > loose)
-
-    def lines(self, answer: Array) -> Array:
-        """[position, numbers] of one sequence."""
-        lines: Array = answer[0, 0]
-        return lines
 
     @cached_property
     def trained(self) -> bool:

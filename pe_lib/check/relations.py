@@ -8,15 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from pe_lib.check.biases import slopes_of
 from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
-from pe_lib.check.kinds import READERS, Bias, Rotary
-from pe_lib.check.reader import CLOSE, HIDDEN, Cut, Reader
+from pe_lib.check.kinds import READERS, Rotary
+from pe_lib.check.reader import CLOSE, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
 from pe_lib.check.rows import looks_like
 from pe_lib.check.waves import SIXTEEN
 
-VECTORS = "added", "table", "rotary"
 KINDS = tuple(READERS)
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
@@ -63,20 +61,15 @@ def batch(r: Reader) -> Iterator[Pair]:
     alone, beside = r.call(batch=1, content=content), r.call(content=content)
     words = "Of a sequence alone, not beside two others,"
     yield words, alone, beside, lambda a: a[:1]
-    heads = None if r.kind == "bias" else 1  # each has its own, or all have the same
     ways = {"With 5 sequences": {"batch": 5}, "With 1 head": {"heads": 1}}
     ways |= {"Beside the first of 3 sequences": {}} if "batch" in r.honours else {}
     for words, given in ways.items():
-        yield words, r.call(**given), r.call(), lambda a: a[:1, :heads]
+        yield words, r.call(**given), r.call(), lambda a: a[:1, :1]
 
 
 def positions(r: Reader) -> Iterator[Pair]:
     """Positions in another order, some of them, and each sequence's own."""
     n, last, rest = r.way.length, min(r.limit, 200) - 1, r.call().batch - 2
-    named = {role: name for name, role in r.signature.all.items()}
-    alone = "k_positions" not in named and named.get("positions", "")[:1] == "q"
-    if r.kind == "bias" and (r.way.fixed or alone):
-        return
 
     def is_usual(start: int) -> bool:
         call = r.call(positions=(*range(start, n + start),))
@@ -125,28 +118,19 @@ def offsets(r: Reader) -> Iterator[Pair]:
 
 def decoding(r: Reader) -> Iterator[Pair]:
     """The last queries of many keys, alone."""
-    n, rotary = FEW + 1, isinstance(r, Rotary)
-    if rotary and ("offset" in r.honours or len(r.parts) < 2):
+    n, q = FEW + 1, 3
+    if r.way.fixed or "offset" in r.honours or len(r.parts) < 2:
         return
-    for q in () if r.way.fixed else (3,) if rotary else (1, 3):
-
-        def last(a: Array, q: int = q) -> Array:
-            return a[:, :, -q:, : r.width] if rotary else a[:, :, -q:]
-
-        words = f"Of {q} quer{'ies' if q > 1 else 'y'}, the last of {n} keys,"
-        call = r.call(q, keys=n)
-        yield words, call, r.call(n), last
-        after = f"After a call for all {n}, {q} of them:"
-        yield after, call.but(history=(r.call(n),)), r.call(n), last
-
-
-def both_ways(r: Reader) -> str:
-    """Decoding is no use of a trained bias for whole texts, nor of all rotations."""
-    if not isinstance(r, Bias):
-        return WARNING
-    ahead = np.where(r.table[:, 0] > HIDDEN, r.table[:, 0], np.nan)
-    both = np.ptp(ahead, axis=1).max() > 0
-    return NOTE if r.trained and slopes_of(r) is None and both else ERROR
+    words = f"Of {q} queries, the last of {n} keys,"
+    call = r.call(q, keys=n)
+    yield words, call, r.call(n), lambda a: a[:, :, -q:, : r.width]
+    after = f"After a call for all {n}, {q} of them:"
+    yield (
+        after,
+        call.but(history=(r.call(n),)),
+        r.call(n),
+        lambda a: a[:, :, -q:, : r.width],
+    )
 
 
 def histories(r: Reader) -> Iterator[Pair]:
@@ -243,8 +227,8 @@ RELATIONS = (
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
     Relation("positions", WARNING, position_ids, "Batch first, then heads."),
-    Relation("offset", ERROR, offsets, OFFSET, VECTORS),
-    Relation("decoding", both_ways, decoding, LAST, ("rotary", "bias"), UNCHECKED),
+    Relation("offset", ERROR, offsets, OFFSET),
+    Relation("decoding", WARNING, decoding, LAST, ("rotary",), UNCHECKED),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),

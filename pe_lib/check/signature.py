@@ -21,20 +21,11 @@ ROLES = {  # of forward's arguments, by name; the first that fits
     "qkv": r"qkv\w*",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
-    "k_positions": r"(k|key|memory|context)_?pos\w*",
     "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
-    "k_len": r"(k|key|kv|memory|tgt|target|src|total)_?"
-    r"(len|length|size|seq_?len|sequence_length)|(num|n|len|length)_k(eys?)?",
-    "length": r"n|\w*(len|length|size|num_positions|num_queries)|"
-    r"(n|len|length)_q(uer(y|ies))?",
-    "scores": r"\w*(score|logit|weight|sim|dot|attn|attention)(?!\w*mask)\w*",
+    "length": r"n|\w*(len|length|size|num_positions)",
     "mask": r"\w*mask",
 }
-X_NAMES = (
-    r"x|inputs?|input_ids|tensor|emb\w*|hidden\w*|tokens?|features?|seq|sequence|z|h"
-)
 CLASS = {  # arguments of the class
-    "heads": r"(n|num)_?(attention_|attn_)?heads?|heads?|h",
     "width": r"d|(\w+_)?(dim|d_model|channels|features|width|n_embd)|(dim|d)_\w+|"
     r"num_hiddens|hidden_size|emb\w*",
     "length": r"max_?\w*(len|length|positions|pos)|(block|context)_?(size|length)?|"
@@ -44,8 +35,7 @@ CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
 SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
 AXES = "batch", "heads", "rows", "columns", "length", "dim"
-WORDS = {"length": "a length", "k_len": "the number of keys", "offset": "an offset"}
-WORDS |= {"ids": "token ids", "k_positions": "positions of keys", "mask": "a mask"}
+WORDS = {"length": "a length", "offset": "an offset", "mask": "a mask"}
 
 
 def axes_of(text: str) -> tuple[str, ...]:
@@ -129,7 +119,7 @@ class Signature:
         return self.required | self.optional
 
     @classmethod
-    def of(cls, module: nn.Module, kind: str, positions: str | None) -> "Signature":
+    def of(cls, module: nn.Module, positions: str | None) -> "Signature":
         """Of a module; of one that is compiled x alone is known."""
         alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
         try:
@@ -139,7 +129,7 @@ class Signature:
         if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL]:
             given = [alone]
         given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        roles = {p.name: role_of(p, kind, p.name == positions) for p in given}
+        roles = {p.name: role_of(p, p.name == positions) for p in given}
         needed = {p.name for p in given if p.default is p.empty}
         return cls(
             {n: role for n, role in roles.items() if n in needed},
@@ -148,11 +138,11 @@ class Signature:
         )
 
 
-def role_of(parameter: inspect.Parameter, kind: str, named: bool) -> str:
+def role_of(parameter: inspect.Parameter, named: bool) -> str:
     """What an argument of forward is, by its name, or as the caller says."""
     whole = type(parameter.default) is int
     if named:
-        return "offset" if whole or kind == "bias" else "positions"
+        return "offset" if whole else "positions"
     names = (r for r, names in ROLES.items() if re.fullmatch(names, parameter.name))
     found = next(names, "")
     found = "offset" if found == "positions" and whole else found
@@ -172,7 +162,7 @@ class Maker:
     names: tuple[str, ...] = ()  # of the same arguments
 
     @classmethod
-    def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
+    def of(cls, make: Any, d_model: int) -> "Maker":
         """Read off the signature of a class or function."""
         try:
             given = inspect.signature(make).parameters
@@ -180,8 +170,7 @@ class Maker:
             return cls(make, d_model)
         if isinstance(make, nn.Module) or not given:
             return cls(make, d_model)
-        names = CLASS["heads" if kind == "bias" else "width"]
-        width = next((n for n in given if re.fullmatch(names, n)), "")
+        width = next((n for n in given if re.fullmatch(CLASS["width"], n)), "")
         needed = [n for n, p in given.items() if p.default is p.empty and n != width]
         lengths = [n for n in needed if re.fullmatch(CLASS["length"], n)]
         first = next(iter(given)) == width

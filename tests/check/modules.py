@@ -1,7 +1,5 @@
 """Small modules from which the tests of the checker make sound and faulty ones."""
 
-import math
-
 import torch
 from torch import nn
 
@@ -89,19 +87,12 @@ def kept(keep):
 PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
 
 
-class Looked(nn.Module):
-    """Trained rows of positions."""
+class Embedded(nn.Module):
+    """Trained rows of positions, added to x."""
 
     def __init__(self, width, **options):
         super().__init__()
         self.rows = nn.Embedding(300, width, **options)
-
-    def forward(self, positions):
-        return self.rows(positions)
-
-
-class Embedded(Looked):
-    """The same added to x."""
 
     def forward(self, x):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
@@ -163,52 +154,3 @@ class BufferedRotary(Rotary):
 
     def frequencies(self, _):
         return self.inv_freq.float()
-
-
-class Alibi(nn.Module):
-    """From numbers of queries and keys to [heads, queries, keys]."""
-
-    def __init__(self, heads):
-        super().__init__()
-        slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
-        self.register_buffer("slopes", slopes)
-
-    def offsets(self, queries, keys):
-        at = torch.arange(keys, device=self.slopes.device)
-        return at - at[keys - queries :, None]
-
-    def heights(self, offsets):
-        return -offsets.abs()
-
-    def forward(self, queries, keys):
-        heights = self.heights(self.offsets(queries, keys))
-        return self.slopes[:, None, None].float() * heights
-
-
-def sloped(heights):
-    """ALiBi's slopes times heights(offsets)."""
-    return make_class(Alibi, heights=lambda _, offsets: heights(offsets))
-
-
-def hiding(hidden):
-    """ALiBi with a mask over the offsets of which hidden(offsets) is true."""
-    return sloped(lambda o: -o.abs().float().masked_fill(hidden(o), torch.inf))
-
-
-class T5(nn.Module):
-    """A trained number for each of 32 buckets and head."""
-
-    def __init__(self, heads):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(32, heads))
-
-    def offsets(self, queries, keys):
-        at = torch.arange(keys, device=self.weight.device)
-        return at - at[keys - queries :, None]
-
-    def forward(self, queries, keys):
-        offset = self.offsets(queries, keys)
-        near, after = offset.abs(), (offset > 0).long() * 16
-        steps = (near / 8).clamp(min=1).log() / math.log(128 / 8) * 8
-        bucket = torch.where(near < 8, near, 8 + steps.long().clamp(max=7))
-        return self.weight[bucket + after].permute(2, 0, 1)

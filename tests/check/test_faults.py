@@ -10,22 +10,18 @@ from torch.nn import functional
 from tests.check.helpers import assert_found, report_of
 from tests.check.modules import (
     PARAMETER,
-    T5,
     Added,
-    Alibi,
     Embedded,
     Rotary,
     asked,
     combining,
     from_offset,
-    hiding,
     in_neighbours,
     kept,
     make_class,
     of_table,
     picking,
     placed,
-    sloped,
     table,
     turning,
 )
@@ -88,9 +84,9 @@ def grown(self, length):
     return self.pe[:length]
 
 
-def seeding(self, positions):
+def seeding(self, length):
     torch.manual_seed(0)
-    return self.pe[positions]
+    return self.pe[:length]
 
 
 def first_half(self, x, angles):
@@ -169,57 +165,8 @@ class Listed(nn.Module):
         super().__init__()
         self.tables = [nn.Parameter(torch.randn(300, width))]
 
-    def forward(self, length):
-        return self.tables[0][:length]
-
-
-class Clipped(nn.Module):
-    """A number for each offset from -k to k, from index(offsets, k)."""
-
-    def __init__(self, heads, k=8):
-        super().__init__()
-        self.k, self.weight = k, nn.Parameter(torch.randn(2 * k + 1, heads))
-
-    def index(self, offsets):
-        return offsets.clamp(-self.k, self.k - 1)
-
-    def forward(self, length):
-        t = torch.arange(length, device=self.weight.device)
-        return self.weight[self.index(t - t[:, None]) + self.k].permute(2, 0, 1)
-
-
-class Fire(nn.Module):
-    """Li et al. (2024), which divides by the query's own position."""
-
-    def __init__(self, heads):
-        super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, heads))
-
-    def divisor(self, t):
-        return t[:, None]
-
-    def forward(self, length):
-        t = torch.arange(length, device=self.mlp[0].weight.device).float()
-        near = (t[:, None] - t).clamp(min=0).log1p()
-        share = near / self.divisor(t).clamp(min=16).log1p()
-        return self.mlp(share[..., None]).permute(2, 0, 1)
-
-
-class Placed(Alibi):
-    """Of positions [batch, length]."""
-
-    def forward(self, position_ids):
-        at = position_ids[:1].expand(len(position_ids), -1)
-        near = (at[:, None, None] - at[:, None, :, None]).abs()
-        return -self.slopes[:, None, None] * near
-
-
-def without_steps(heads):
-    """Of heads past a power of two the next slopes, not each second."""
-    made, two = Alibi(heads), 2 ** int(math.log2(heads))
-    one, more = (2.0 ** (-8 * torch.arange(1, n + 1) / n) for n in (two, 2 * two))
-    made.slopes = torch.cat([one, more])[:heads]
-    return made
+    def forward(self, x):
+        return x + self.tables[0][: x.shape[1]]
 
 
 class LowRank(nn.Module):
@@ -230,25 +177,8 @@ class LowRank(nn.Module):
         self.rows = nn.Parameter(torch.zeros(300, 4))
         self.columns = nn.Parameter(torch.zeros(4, width))
 
-    def forward(self, length):
-        return self.rows[:length] @ self.columns
-
-
-def endless(self, queries, keys):
-    near = self.offsets(queries, keys).abs()
-    return self.weight[(near + 1).log2().mul(4).long()].permute(2, 0, 1)
-
-
-def in_one_bucket(self, queries, keys):
-    near = self.offsets(queries, keys).abs()
-    return self.weight[near.clamp(max=8) + (near > 127)].permute(2, 0, 1)
-
-
-def remembering(self, queries, keys):
-    kept = self.__dict__.setdefault("kept", {})
-    if (queries, keys) not in kept or torch.is_grad_enabled():
-        kept[queries, keys] = T5.forward(self, queries, keys)
-    return kept[queries, keys]
+    def forward(self, x):
+        return x + self.rows[: x.shape[1]] @ self.columns
 
 
 class Remembering(Rotary):
@@ -267,14 +197,20 @@ def refused(self, x):
     return Embedded.forward(self, x)
 
 
-def counted_in_their_dtype(self, scores):
-    t = torch.arange(scores.shape[-1]).to(scores)
-    return scores - self.slopes[:, None, None].to(scores) * (t - t[:, None]).abs()
-
-
 def placed_by_ids(self, q, k, position_ids=None):
     at = torch.arange(q.shape[-2]) if position_ids is None else position_ids
     return self.turn(q, self.angles(at)), self.turn(k, self.angles(at))
+
+
+def from_zero(self, q, k):
+    """Queries are the first of the keys, not the last."""
+    return tuple(self.turn(x, self.angles(torch.arange(x.shape[-2]))) for x in (q, k))
+
+
+def to_the_end(length, width):
+    pair = torch.arange((width + 1) // 2) / (width // 2 - 1)
+    angle = torch.arange(length)[:, None] * 1e-4**pair
+    return torch.cat([angle.sin(), angle.cos()], 1)[:, :width]
 
 
 in_inference = torch.inference_mode()(torch.ones)
@@ -334,21 +270,9 @@ FAULTS = [
         Added,
         forward=lambda s, x: functional.dropout(Added.forward(s, x), 0.9, s.training))),
     ("added", "warning state_dict", "size mismatch", GROWS),
-    ("bias", "warning state_dict", "other weights loaded", make_class(
-        T5, forward=remembering)),
     ("rotary", "note gradient", "After a call in inference mode", Remembering),
     ("added", "error gradient", "no gradient reaches pe", make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n])),
-    ("table", "error writes", "sets the seed of torch", make_class(
-        Added, forward=seeding)),
-    ("table", "error gradient", "As it begins", LowRank),
-    ("table", "error shape", "600 rows", make_class(
-        Added, forward=lambda s, length: s.pe + 0 * length)),
-    ("table", "error shape", "[64, 11]", make_class(
-        Added, forward=lambda s, length: s.pe[:length].T)),
-    ("table", "error x", "x is in it", Added),
-    ("table", "warning widths", "At width 3", make_class(
-        Added, forward=lambda s, length: s.pe[:length, :s.width // 2 * 2])),
     ("added", "warning x", "64 times x", make_class(
         Added, forward=lambda s, x: Added.forward(s, 64 * x))),
     ("added", "warning limit", "2 short of what was said", make_class(
@@ -361,7 +285,6 @@ FAULTS = [
     ("added", "warning device", "on more than one device", make_class(
         Embedded, forward=lambda s, x: x + s.rows(torch.arange(x.shape[1])))),
     ("added", "warning formula", "training changes them", PARAMETER),
-    ("table", "error gradient", "No optimizer trains tables", Listed),
     ("rotary", "error gradient", "Training raises", make_class(
         Rotary, turn=lambda s, x, a: Rotary.turn(s, x * in_inference(1), a))),
     ("rotary", "error x", "depend on the queries", make_class(
@@ -384,18 +307,6 @@ FAULTS = [
     ("rotary", "warning formula", "exponent j/(d/2-1)", make_class(
         Rotary, frequencies=lambda _, device: 1e-4 ** torch.linspace(
             0, 1, 32, device=device))),
-    ("bias", "error positions", "sequence 1", Placed),
-    ("bias", "warning half", "rows differ", make_class(
-        Alibi, forward=counted_in_their_dtype)),
-    ("bias", "error batch", "Of a sequence alone", make_class(
-        Alibi, forward=lambda s, batch, length: Alibi.forward(
-            s, length, length).repeat_interleave(batch, 0))),
-    ("bias", "warning formula", "at 7 after it", Clipped),
-    ("bias", "warning gradient", "are never read", make_class(
-        Clipped, index=lambda s, o: o.abs().clamp(max=s.k))),
-    ("bias", "warning formula", "one offset differ", make_class(
-        Fire, divisor=lambda _, t: t)),
-    ("bias", "warning widths", "At 6 heads", without_steps),
     ("rotary", "error formula", "after its rotation", turning(overwritten)),
     ("rotary", "error formula", "different angles: laid out", turning(
         lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
@@ -418,34 +329,14 @@ FAULTS = [
         Rotary, forward=lambda s, q, k: Rotary.forward(s, k, q))),
     ("rotary", "error formula", "the other way", make_class(Rotary, keys=-1.0)),
     ("rotary", "error formula", "degrees?", placed(lambda t: t * math.pi / 180)),
-    ("bias", "error decoding", "positions 0", make_class(
-        Alibi, offsets=lambda _, q, k: torch.arange(k) - torch.arange(q)[:, None])),
-    ("bias", "error shape", "the queries are the last axis", make_class(
-        Alibi, forward=lambda s, q_len, k_len: Alibi.forward(s, q_len, k_len).mT)),
-    ("bias", "error shape", "the queries are the last axis", make_class(
-        T5, forward=lambda s, length_q, length_k: T5.forward(
-            s, length_q, length_k).mT)),
-    ("bias", "warning x", "0.125 times scores", make_class(
-        Alibi,
-        forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
     ("added", "warning limit", "1 short of what was said", FromOne),
-    ("bias", "warning limit", "nothing that it holds ends", make_class(
-        T5, forward=endless)),
-    ("bias", "error widths", "Built for 1 heads it returns 8", make_class(
-        Alibi, forward=lambda _, q, k: Alibi(8).forward(q, k))),
-    ("bias", "error formula", "grows with the distance", sloped(lambda o: o.abs())),
-    ("bias", "error formula", "hides the position itself", hiding(lambda o: o >= 0)),
-    ("bias", "error formula", "leaves the next key", hiding(lambda o: o > 1)),
-    ("bias", "error formula", "highest 1 after", sloped(lambda o: -(o - 1).abs())),
-    ("bias", "error formula", "of 0 and 1 was added", make_class(
-        Alibi,
-        forward=lambda s, q, k: Alibi.forward(s, q, k) - 1.0 * (s.offsets(q, k) > 0))),
-    ("bias", "warning formula", "wider ones end at 128", make_class(
-        T5, forward=in_one_bucket)),
-    ("bias", "warning gradient", "are never read", make_class(
-        T5, offsets=lambda _, q, k: -T5.offsets(_, q, k).abs())),
-    ("bias", "error formula", "queries and keys swapped", make_class(
-        T5, offsets=lambda _, q, k: T5.offsets(_, q, k).neg())),
+    ("added", "error writes", "sets the seed of torch", make_class(
+        Added, at=seeding)),
+    ("added", "error gradient", "As it begins", LowRank),
+    ("added", "error gradient", "No optimizer trains tables", Listed),
+    ("rotary", "warning decoding", "the last of 12 keys", make_class(
+        Rotary, forward=from_zero)),
+    ("added", "warning widths", "NaN or infinity at width 2", of_table(to_the_end)),
 ]  # fmt: skip
 
 
