@@ -23,9 +23,8 @@ OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __
 ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
     "x": {"batch", "heads", "dtype", "content", "strides"},
-    "qkv": {"batch", "heads", "dtype", "content", "strides"},
-    "k": {"keys"},
-    "mask": {"batch"},
+    "k": {"keys", "fewer"},
+    "mask": {"batch", "mask"},
     "batch": {"batch"},
     "positions": {"positions", "offset"},
     "offset": {"offset"},
@@ -43,6 +42,8 @@ class Call:
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each
     offset: int = 0  # the position of the first
     keys: int | None = None  # the queries are then the last of so many
+    fewer: bool = False  # keys have one head, as where queries are grouped
+    mask: tuple[bool, ...] | None = None  # of the tokens of each sequence
     said: bool = False  # an optional length is given
     content: int = 0  # the seed of x; 0: the same at every position
     strides: bool = False  # in memory the first axis and the last but one are swapped

@@ -24,8 +24,6 @@ class Added(Reader):
         "length batch dim",
         "batch dim length",
         "length dim",
-        "batch rows columns dim",
-        "batch dim rows columns",
     )
 
     def read(self, output: list[Tensor], call: Call, _x: Tensor) -> Tensor:
@@ -91,8 +89,6 @@ class Rotary(Reader):
         "heads length dim",
         "length heads dim",
         "length dim",
-        "batch heads rows columns dim",
-        "batch rows columns heads dim",
     )
 
     def alternatives(self, roles: list[str]) -> Iterable[Any]:
@@ -109,11 +105,6 @@ class Rotary(Reader):
 
     def read(self, output: list[Tensor], call: Call, x: Tensor) -> Tensor:
         roles = self.way.given
-        if roles == ("qkv",):
-            packed = output[0] if len(output) == 1 else torch.stack(output[:3], 2)
-            self.parts = NAMES
-            each = [packed[:, :, i].transpose(1, 2) / 2**i for i in range(3)]
-            return torch.cat(each, -1)
         given = [role for role in roles if role in "xkv"]
         turned = output[: len(given)]
         tables = not given or len(output) == 2 > len(given) or turned[0].is_complex()
@@ -123,7 +114,7 @@ class Rotary(Reader):
         """What comes back of queries, keys and values, one beside the other."""
         count = sum(role in "xkv" for role in self.way.given)
         shape = self.way.lay(x).shape
-        alone = call.keys not in (None, call.length)  # of fewer queries than keys
+        alone = call.fewer or call.keys not in (None, call.length)
         if alone and turned[0].shape == shape:
             return self.way.back(turned[0])
         if {y.shape for y in turned} == {shape} and len(turned) == count:
@@ -144,6 +135,7 @@ class Rotary(Reader):
             output = [whole.real, whole.imag] if whole.is_complex() else [*whole]
         rows = [y.reshape(-1, y.shape[-1] if y.ndim else 1) for y in output]
         fits = len(rows) == 2 and rows[0].shape == rows[1].shape
+        fits &= bool(self.lie) or not self.settled  # vectors came before
         if not fits or len(rows[0]) % n or not 1 <= rows[0].shape[1] <= d:
             what = f"{[*whole.shape]}: neither vectors nor cosines and sines"
             raise ValueError(f"for {n} positions of width {d} it returned {what}")

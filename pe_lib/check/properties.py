@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from pe_lib.check.call import (
     ForeignError,
@@ -24,8 +24,6 @@ from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
 from pe_lib.check.rows import repeated, same_rows
-
-MOVES = {f"aten.{name}" for name in ("index", "index_put", "index_put_", "copy_")}
 
 
 def axes(r: Reader) -> Found:
@@ -93,8 +91,12 @@ def distinct(r: Reader) -> Found:
     if again := repeated(rows):
         later, earlier = again
         what = f"Position {later:,} gets the row of position {earlier:,}."
-        level = ERROR if later < PLAIN else WARNING
-        yield level, what, "Where a table ends, raise an error."
+        fix = "Where a table ends, raise an error."
+        if later == earlier + 1:
+            same = np.abs(rows - rows[later]).max(axis=1) < 1e-5
+            what = f"Positions {earlier:,} to {earlier + same.sum() - 1:,} get one row."
+            fix = "Count in float32 or integers; /, not //."
+        yield ERROR if later < PLAIN else WARNING, what, fix
 
 
 def limit(r: Reader) -> Found:
@@ -150,12 +152,19 @@ def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     if "dtype" not in r.honours or (isinstance(r, Rotary) and r.lie):
         return
-    for kind in (torch.float32, torch.float64, torch.bfloat16):
-        cast = kind if kind != torch.float32 else None
+    plain, wide, low = torch.float32, torch.float64, torch.bfloat16
+    for kind, cast in (
+        (plain, None),
+        (wide, wide),
+        (low, low),
+        (wide, None),
+        (low, None),
+    ):
         call = r.call(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype
-            if found != kind:
+            wider = found == plain and kind == low and not cast and r.kind == "added"
+            if found != kind and not wider:  # that loses nothing, and is usual
                 name, other = (f"{k}".removeprefix("torch.") for k in (kind, found))
                 after = f"After .to({name}) x" if cast else "x"
                 what = f"{after} of {name} comes back as {other}."
@@ -163,31 +172,34 @@ def dtype(r: Reader) -> Found:
                 return
 
 
-class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """All but MOVES need tensors of one device; without memory some do not ask."""
+class OneDevice(TorchFunctionMode):
+    """Without memory an embedding does not ask where its indices are."""
 
-    def __torch_dispatch__(
-        self, op: Any, types: Any, args: Any = (), kwargs: Any = None
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
-        apart = len({t.device for t in tensors if t.ndim}) > 1
-        if apart and not (f"{op.overloadpacket}" in MOVES and tensors[0].is_meta):
-            raise RuntimeError(f"{op} of tensors on more than one device")
-        return op(*args, **(kwargs or {}))
+        if func is functional.embedding and args[0].device != args[1].device:
+            raise RuntimeError("embedding of tensors on more than one device")
+        return func(*args, **(kwargs or {}))
 
 
 def device(r: Reader) -> Found:
     """Does all of it move with .to(device)? One without memory stands for any."""
-    call = r.call(device="meta")
-    try:
-        with torch.no_grad(), OneDevice():  # type: ignore[no-untyped-call]
-            found = r.tensor(r.module(call), call)
-        left = found.device.type == "cpu" and r.held()
-        why = "what comes back is on another device" if left else ""
-    except ForeignError as error:
-        why = f"{error}"
-        if "device" not in why.replace("device type", ""):  # of what meta cannot do
-            return (yield UNCHECKED, f"on a device without memory {why}.", "")
+    why = ""
+    for history in ((), (r.call(),)):
+        call = r.call(device="meta", history=history)
+        try:
+            module = r.module(call)
+            with torch.no_grad(), OneDevice():
+                found = r.tensor(module, call)
+            if found.device.type == "cpu" and r.held():
+                why = "what comes back is on another device"
+        except ForeignError as error:
+            why = f"{error}"
+            if "device" not in why.replace("device type", ""):  # of what meta cannot do
+                return (yield UNCHECKED, f"on a device without memory {why}.", "")
+        if why:
+            break
     if why:
         names = f" ({some(r.loose())})" if r.loose() else ""
         what = f"After .to(device) something stays behind{names}: {why}."
@@ -207,9 +219,12 @@ def gradient(r: Reader) -> Found:
         what = f"No optimizer steps: numbers of {some(shared)} share memory."
         yield ERROR, what, ".expand(...).clone()."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    compiled = isinstance(r.first, torch.jit.ScriptModule)
-    if own and r.trained and not r.is_big and not compiled:
-        yield from _of_trained(r)
+    if own and not r.is_big:
+        if r.trained:
+            yield from _of_trained(r)
+        else:
+            what = f"Nothing depends on what is trained: {some(own)}."
+            yield WARNING, what, "Compute from it in forward, not once in __init__."
 
 
 def _backward(y: Tensor) -> None:
@@ -278,7 +293,7 @@ def _of_trained(r: Reader) -> Found:
         if p.grad is None or not p.grad.any():
             if not r.own:  # of a token that it puts first nothing is read
                 yield WARNING, f"No gradient reaches {name}.", "Is it used?"
-        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
+        elif p.ndim == 2 and len(p) > 2 and name not in linear:
             yield from _of_rows(r, name, p)
 
 

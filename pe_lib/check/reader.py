@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -15,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.call import (
     ALWAYS,
@@ -45,6 +43,15 @@ ELSE = (
     "this command."
 )
 Cut = Callable[[Array], Array]
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Those in lists, tuples and dictionaries of any depth."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(part)
 
 
 class Reader:
@@ -118,8 +125,9 @@ class Reader:
 
         Relations read it; formulas read what it begins as.
         """
-        own = [p for p in begun.parameters() if p.requires_grad and p.numel() > 1]
-        if not any(bool((p == p.flatten()[0]).all()) for p in own):
+        own = [p for p in begun.parameters() if p.requires_grad]
+        own = [p for p in own if p.numel() > 1 or not p.any()]
+        if not any(bool((p == p.flatten()[:1]).all()) for p in own):
             return begun
         module = self.copy(begun)
         with torch.no_grad():
@@ -169,8 +177,8 @@ class Reader:
         return {
             f"{prefix}.{name}".lstrip("."): leaf
             for prefix, name, value in every
-            for leaf in tree_leaves(value)
-            if isinstance(leaf, Tensor) and id(leaf) not in own
+            for leaf in tensors_in(value)
+            if id(leaf) not in own
         }
 
     # Asked
@@ -201,8 +209,7 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        leaves = tree_leaves((args, named))
-        tensors = [t for t in leaves if isinstance(t, Tensor) and not t.is_inference()]
+        tensors = [t for t in tensors_in([args, named]) if not t.is_inference()]
         before = [t._version for t in tensors]
         output = self.run(module, call, args, named)
         self.wrote |= before != [t._version for t in tensors]
@@ -221,6 +228,7 @@ class Reader:
             "offset": call.offset,
             "positions": call.positions is not None or by_position,
             "length": call.said,
+            "mask": call.mask is not None,
             "device": call.device != "cpu",
         }
 
@@ -267,19 +275,18 @@ class Reader:
         where = torch.tensor(call.positions or range(first, first + n), device=device)
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
-        k = x if call.keys is None else self.x(call.but(length=keys, keys=None))
+        own = call.but(length=keys, keys=None, heads=1 if call.fewer else call.heads)
+        k = self.x(own) if call.fewer or call.keys is not None else x
         v = k if keys == n else x
         roles = self.way.given
         laid = {"x": x, "k": 2 * k, "v": 4 * v}
         given: dict[str, Any] = {
             role: self.way.lay(y) for role, y in laid.items() if role in roles
         }
-        if "qkv" in roles:
-            packed = [x.transpose(1, 2) * 2**i for i in range(3)]
-            given["qkv"] = torch.stack(packed, 2)
         given |= {"positions": where, "offset": first, "batch": call.batch}
         given |= {"length": n, "dtype": call.dtype}
-        given["mask"] = torch.ones(call.batch, keys, device=device)
+        real = call.mask or (not self.signature.pads,) * n
+        given["mask"] = torch.tensor(real, device=device).expand(call.batch, n)
         return given | {"device": torch.device(device)}
 
     def x(self, call: Call) -> Tensor:
@@ -316,10 +323,6 @@ class Reader:
             for axes in [self.axes] if self.axes else orders:
                 way = Way((*zip(required, roles, strict=False),), axes, length)
                 way = replace(way, fixed=length != lengths[0])
-                if "rows" in axes:
-                    few = length if length < 65 else math.isqrt(length)
-                    side, rows = (few, few) if way.fixed else (5, 7)
-                    way = replace(way, columns=side, length=side * rows, fixed=True)
                 if "" not in roles:
                     yield way
                     yield from [replace(way, batched=True)] * ("positions" in roles)
@@ -327,6 +330,8 @@ class Reader:
     def lengths(self) -> list[int]:
         """Lengths that its tensors suggest, where it takes one length alone."""
         sizes = {s - less for t in self.held() for s in t.shape for less in (0, 1)}
+        whole = {n for n in self.maker.numbers if type(n) is int}
+        sizes |= {a * b for a in whole for b in whole}  # of a grid
         fitting = [n for n in sizes if 1 < n <= 4096]
         return sorted(fitting, key=lambda n: (n == self.width, n))[:12]
 
@@ -337,8 +342,7 @@ class Reader:
         wrong: list[tuple[MisreadError, Way]] = []
         for way in self.ways():
             misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            late = way.fixed and ((tried and not way.columns) or misread)
-            if late or self.swapped(way, bool(tried)):
+            if way.fixed and (tried or misread):
                 continue
             self.way = way
             self.forget()
@@ -379,16 +383,6 @@ class Reader:
             f"No usual way to call forward({given}) fits width {self.width}{raised}. "
             f"{hint}check an adapter: def forward(self, x): ... {ELSE}"
         )
-
-    def swapped(self, way: Way, tried: bool) -> bool:
-        """Whether the axis taken for the width may be of any size: then it is none."""
-        doubt = way.fixed and way.axes and way.axes[-1] != "dim" and not self.axes
-        if doubt and (tried or not way.columns):
-            with torch.no_grad(), contextlib.suppress(Exception):
-                x = torch.zeros(3, 2, way.length, self.width - 1)
-                self.copy(self.first)(way.lay(x))
-                return True
-        return False
 
     def place(self) -> None:
         """Whether an argument for positions that may be left out is [batch, length]."""

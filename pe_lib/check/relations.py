@@ -49,18 +49,18 @@ def prefix(r: Reader) -> Iterator[Pair]:
         return
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
         words = f"In an input of length {k}, beside one of {n},"
-        yield words, r.call(k), r.call(n), r.pick(slice(k))
+        yield words, r.alone(k), r.alone(n), r.pick(slice(k))
     if r.limit > n:
         more = f"In an input of length {n}, beside one of {r.limit:,},"
-        yield more, r.call(n), r.alone(r.limit), r.pick(slice(n))
+        yield more, r.alone(n), r.alone(r.limit), r.pick(slice(n))
 
 
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
-    content = 3 * ("content" in r.honours)
-    alone, beside = r.call(batch=1, content=content), r.call(content=content)
-    words = "Of a sequence alone, not beside two others,"
-    yield words, alone, beside, lambda a: a[:1]
+    for content in (0, 3) if "content" in r.honours else (0,):
+        beside = r.call(content=content)
+        words = "Of a sequence beside two others, not alone,"
+        yield words, beside, r.call(batch=1, content=content), whole
     ways = {"With 5 sequences": {"batch": 5}, "With 1 head": {"heads": 1}}
     ways |= {"Beside the first of 3 sequences": {}} if "batch" in r.honours else {}
     for words, given in ways.items():
@@ -131,6 +131,33 @@ def decoding(r: Reader) -> Iterator[Pair]:
         r.call(n),
         lambda a: a[:, :, -q:, : r.width],
     )
+
+
+def masks(r: Reader) -> Iterator[Pair]:
+    """Of tokens that a mask leaves the same; true at padding if its name says so."""
+    n, names = (
+        r.way.length,
+        [m for m, role in r.signature.all.items() if role == "mask"],
+    )
+    for real in (n, n - 3) if names else ():
+        seen = tuple(t < real for t in range(n))
+        ways = [seen, tuple(not s for s in seen)]
+        ways = ways[1:] if r.signature.pads else ways[:1] if "att" in names[0] else ways
+        cut, calls = r.pick(slice(real)), [r.call(mask=way) for way in ways]
+        usual = cut(r.answer(r.call()))
+        right = (
+            call
+            for call in calls
+            if not r.refusal(call) and not r.differ(cut(r.answer(call)), usual)
+        )
+        words = f"With {n - real} tokens of padding in {names[0]}"
+        yield words, next(right, calls[0]), r.call(), cut
+
+
+def grouped(r: Reader) -> Iterator[Pair]:
+    """Queries beside keys of one head."""
+    words = "Beside keys of fewer heads, as where queries are grouped,"
+    yield words, r.call(fewer=True), r.call(), lambda a: a[..., : r.width]
 
 
 def histories(r: Reader) -> Iterator[Pair]:
@@ -212,7 +239,8 @@ OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
 META = "Compute it again after to_empty, or in forward."
 SAVED = "Keep nothing that a checkpoint changes; save what is drawn, not what grows."
-LENGTH = "Take the length from the axis of the length."
+LENGTH = "Count along the length alone; no reshape or repeat of another axis."
+MASK = "The first token that is not padding is at position 0, as without a mask."
 LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
@@ -229,6 +257,8 @@ RELATIONS = (
     Relation("positions", WARNING, position_ids, "Batch first, then heads."),
     Relation("offset", ERROR, offsets, OFFSET),
     Relation("decoding", WARNING, decoding, LAST, ("rotary",), UNCHECKED),
+    Relation("mask", ERROR, masks, MASK, raises=UNCHECKED),
+    Relation("grouped", WARNING, grouped, "Rotate keys by themselves.", ("rotary",)),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
@@ -257,9 +287,12 @@ def hold(relation: Relation, r: Reader) -> Finding:
                     return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue
             asked += 1
-            got = got if name == "batch" else got[: len(want), : want.shape[1]]
+            got = got if name == "batch" and not call.content else got[: len(want)]
+            got = got[:, : want.shape[1], : want.shape[2]]
             if r.differ(got, want, relation.loose):
                 what = f"{case.rstrip(',:')}: {looks_like(r, got, want)}."
+                if call.cast and any(t.is_complex() for t in r.held()):
+                    what += " A complex buffer loses its imaginary part."
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"

@@ -10,7 +10,7 @@ from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.tables import told_formula
+from pe_lib.check.tables import OTHER, is_scrambled, told_formula
 from pe_lib.check.waves import identify
 
 PUBLISHED = 1e4, 5e5, 1e6  # bases that published models have
@@ -37,13 +37,14 @@ def hands_of(m: Array, pairs: Array) -> Array:
 def grid_of(r: Rotary) -> int:
     """The columns of a grid: steps down are even, steps right are not; 0 if none."""
     pairs = pairs_of(r.matrices[0])
-    if r.way.columns or pairs is None:
-        return r.way.columns
+    if pairs is None:
+        return 0
     hands = hands_of(r.matrices[0], pairs)
     for before, width in product((0, 1, 4, 5), range(1, min(len(hands) // 2, 64))):
         h = hands[before:]  # without the tokens that are put first
         down = h[width:] * h[:-width].conj()
         even = len(down) > width and np.abs(down - down[0]).max() < NEAR
+        even &= np.abs(np.diff(h[:width], axis=0)).max(1).min(initial=1) > NEAR
         if even and (width == 1 or np.abs(down[0] - 1).max() > NEAR):
             return width if width > 1 else 0
     return 0
@@ -96,8 +97,8 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
 def told_turns(r: Rotary) -> Found:
     """Pairs of columns, each rotated by one angle; then its cosines and sines."""
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
-    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
-        return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
+    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any() or "x" in r.failed:
+        return (yield UNCHECKED, "what comes back are no rotations, or infinite.", "")
     if not r.failed and is_mixed(r):
         what = "A vector is mixed with those of other positions or heads."
         return (yield ERROR, what, "transpose, not reshape.")
@@ -182,6 +183,13 @@ def told_scaled(r: Rotary, hands: Array, more: str) -> Found:
             r.recognised = Recognised(words + more, base)
 
 
+def stretched_by(r: Rotary) -> tuple[float, ...]:
+    """NTK-aware bases that factors among the class's arguments give."""
+    said = [v for v in r.maker.numbers if v >= 1]
+    power = r.width / (r.width - 2) if r.width > 2 else 1
+    return tuple(base * v**power for base in (1e4, *said) for v in said if v < 1e3)
+
+
 def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     """Even steps of whole rotations, with named frequencies."""
     turned = 2 * hands.shape[1]
@@ -210,7 +218,18 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     g = identify(np.concatenate([hands.imag, hands.real], 1))
     grows = np.ptp(sizes, axis=0).max() > 2e-4
     uneven = np.abs(step - step[0]).max(axis=1)
-    if grows or uneven.max() > 0.02:
+    first = np.abs(hands.real[0]).mean()
+    if (
+        grows
+        and abs(first - 1) > NEAR
+        and (np.abs(np.hypot(hands.real / first, hands.imag) - 1).max() < NEAR)
+    ):
+        what = f"Cosines are multiplied by {first:.4g}, and sines are not."
+        yield ERROR, what, "Multiply both, or the scores."
+    elif uneven.max() > 0.02 and is_scrambled(np.c_[hands.real, hands.imag]):
+        what = "The angles of Su et al. in other places: rows mix positions."
+        yield ERROR, what, "transpose, not reshape."
+    elif grows or uneven.max() > 0.02:
         what = "The norm of a vector changes" if grows else "The angle grows unevenly"
         changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
         like = g.looks_like() if g and g.is_plain else ""
@@ -224,4 +243,11 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         words = ", ".join(["rotary", *g.odd({g.start, g.scale, g.series.base})])
         words = words.replace("rotary", f"rotary, base {g.series.base:.6g}") + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        yield from told_formula(r, g, PUBLISHED)
+        if (
+            turned < r.width
+            and abs(g.series.base / 1e4 ** (turned / r.width) - 1) < NEAR
+        ):
+            what = f"The exponent counts {r.width} columns, and {turned} are rotated."
+            yield WARNING, f"{what[:-1]}: {OTHER}.", "2j over the rotated columns."
+        else:
+            yield from told_formula(r, g, PUBLISHED + stretched_by(r))

@@ -18,7 +18,6 @@ ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
     "batch": r"bsz?|(n_?)?batch(_size)?",
     "dtype": "dtype",
-    "qkv": r"qkv\w*",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
     "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
@@ -33,20 +32,18 @@ CLASS = {  # arguments of the class
 }
 CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
-SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
-AXES = "batch", "heads", "rows", "columns", "length", "dim"
+SAME |= {"sequence": "length"}
+AXES = "batch", "heads", "length", "dim"
 WORDS = {"length": "a length", "offset": "an offset", "mask": "a mask"}
 
 
 def axes_of(text: str) -> tuple[str, ...]:
     """The axes that a text such as "batch length dim" or "[batch, ...]" names."""
     words = tuple(SAME.get(word, word) for word in re.findall(r"\w+", text))
-    along = {*words} - {"batch", "heads", "dim"}
-    once = len({*words}) == len(words)
-    if not once or along not in ({"length"}, {"rows", "columns"}):
+    if len({*words}) < len(words) or not {"length", "dim"} <= {*words} <= {*AXES}:
         raise ValueError(
-            f"axes must be names from {', '.join(AXES)}, each once, with length or "
-            f"rows and columns, got {text!r}"
+            f"axes must be names from {', '.join(AXES)}, each once, with length and "
+            f"dim, got {text!r}"
         )
     return words
 
@@ -60,25 +57,16 @@ class Way:
     length: int = FEW
     fixed: bool = False  # it takes this length alone
     batched: bool = False  # positions are [batch, length]
-    columns: int = 0  # of a grid
 
     @property
     def given(self) -> tuple[str, ...]:
         """The roles of what is given."""
         return tuple(role for _, role in self.roles)
 
-    @property
-    def names(self) -> list[str]:
-        """The axes of x before they are laid."""
-        grid = ["rows", "columns"] if "rows" in self.axes else ["length"]
-        return ["batch", "heads", *grid, "dim"]
-
     def lay(self, x: Tensor) -> Tensor:
         """[batch, heads, length, dim] in the order that the module takes."""
-        names = self.names
-        if "rows" in names:
-            x = x.reshape(*x.shape[:2], -1, self.columns, x.shape[3])
-        for name in [n for n in names if n not in self.axes]:
+        names = [*AXES]
+        for name in [n for n in AXES if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
         x = x.permute([names.index(n) for n in self.axes])
@@ -86,10 +74,10 @@ class Way:
 
     def back(self, y: Tensor) -> Tensor:
         """The other way round."""
-        y = y.permute([self.axes.index(n) for n in self.names if n in self.axes])
-        for i, name in enumerate(self.names):
+        y = y.permute([self.axes.index(n) for n in AXES if n in self.axes])
+        for i, name in enumerate(AXES):
             y = y if name in self.axes else y.unsqueeze(i)
-        return y.flatten(2, 3) if "rows" in self.axes else y
+        return y
 
     def text(self, guessed: bool) -> str:
         """In words."""
@@ -118,14 +106,16 @@ class Signature:
         """Whether required or not."""
         return self.required | self.optional
 
+    @property
+    def pads(self) -> bool:
+        """Whether its mask, by its name, is true at padding, not at tokens."""
+        return any("pad" in n for n, role in self.all.items() if role == "mask")
+
     @classmethod
     def of(cls, module: nn.Module, positions: str | None) -> "Signature":
-        """Of a module; of one that is compiled x alone is known."""
+        """Of a module; of one that takes whatever comes x alone is known."""
         alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
-        try:
-            given = [*inspect.signature(module.forward).parameters.values()]
-        except (ValueError, TypeError):  # TorchScript
-            given = [alone]
+        given = [*inspect.signature(module.forward).parameters.values()]
         if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL]:
             given = [alone]
         given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
