@@ -25,7 +25,6 @@ HONOURS = {  # the fields that an argument of forward can say, by its role
     "x": {"batch", "heads", "dtype", "content", "strides"},
     "k": {"keys", "fewer"},
     "mask": {"batch", "mask"},
-    "batch": {"batch"},
     "positions": {"positions", "offset"},
     "offset": {"offset"},
 }
@@ -44,7 +43,6 @@ class Call:
     keys: int | None = None  # the queries are then the last of so many
     fewer: bool = False  # keys have one head, as where queries are grouped
     mask: tuple[bool, ...] | None = None  # of the tokens of each sequence
-    said: bool = False  # an optional length is given
     content: int = 0  # the seed of x; 0: the same at every position
     strides: bool = False  # in memory the first axis and the last but one are swapped
     dtype: torch.dtype = torch.float32
@@ -84,6 +82,7 @@ class ForeignError(Exception):
         if file.is_file():  # that of a notebook's cell is gone, and its name a number
             place = f" ({file.name}:{line})"
         stated = re.search(r"\b(raise|assert)\b", linecache.getline(name, line))
+        self.theirs = bool(theirs)
         self.meant = frames[-1:] == [(name, line)] and bool(stated)
         super().__init__(f"{type(error).__name__}: {text}{place}")
 

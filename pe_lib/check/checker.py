@@ -21,6 +21,7 @@ from pe_lib.check.relations import RELATIONS, Relation, hold
 from pe_lib.check.report import (
     ERROR,
     FAILED,
+    OURS,
     PASSED,
     UNCHECKED,
     WARNING,
@@ -60,7 +61,6 @@ ROWS = (
     properties.dtype,
     properties.device,
     properties.writes,
-    properties.dropout,
     properties.widths,
 )
 
@@ -190,14 +190,17 @@ def held(row: Any, r: Reader) -> list[Finding]:
     """What a check comes to, whatever the module does in it."""
     name, found = name_of(row), []
     try:
-        with foreign():
-            if isinstance(row, Relation):
-                return [hold(row, r)]
-            for level, *words in row(r):
-                told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
-                found.append(Finding(name, *told, *words))
+        if isinstance(row, Relation):
+            return [hold(row, r)]
+        for level, *words in row(r):
+            told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
+            found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
+    except Exception as error:  # of the module's own methods, or of the checker
+        raised = ForeignError(error)
+        what = f"it raises {raised}." if raised.theirs else f"{OURS} {raised}."
+        found.append(Finding(name, UNCHECKED, "", what))
     return found or [Finding(name, PASSED)]
 
 

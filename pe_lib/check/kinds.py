@@ -122,7 +122,8 @@ class Rotary(Reader):
             each = [self.way.back(y) / 2**i for i, y in enumerate(turned)]
             return torch.cat(each, -1)
         few = turned[0].shape[-1:] < shape[-1:]
-        if few and turned[0].shape[:-1] == shape[:-1] and len(turned) + len(shape) > 4:
+        vectors = count > 1 or len(turned) + len(shape) > 4
+        if few and vectors and turned[0].shape[:-1] == shape[:-1]:
             back = f"{turned[0].shape[-1]} come back"
             flaw = f"Of {shape[-1]} columns {back}: the others are lost."
             raise MisreadError(flaw, "torch.cat what is rotated and what is not.")

@@ -80,7 +80,6 @@ class Reader:
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
         self.failed: set[str] = set()  # checks that found an error
-        self.rates: set[float] = set()  # of dropout
         self.recognised: Recognised | None = None
         self.begun = self.build()
         self.first = self.filled(self.begun)
@@ -189,7 +188,6 @@ class Reader:
         optional = self.signature.optional.values()
         roles = [*self.way.given, *optional]
         able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        able |= {"said"} if "length" in optional else set()
         absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
         return able - absent
 
@@ -227,20 +225,18 @@ class Reader:
         return {
             "offset": call.offset,
             "positions": call.positions is not None or by_position,
-            "length": call.said,
             "mask": call.mask is not None,
             "device": call.device != "cpu",
         }
 
     def run(self, module: nn.Module, call: Call, args: Any, named: Any) -> Any:
-        """Forward's answer; dropout in training lets all through, its rate is kept."""
+        """Forward's answer; dropout in training lets all through."""
         seed_all(call.seed)
         drop = functional.dropout
 
         def through(
             x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
         ) -> Tensor:
-            self.rates |= {p} if training else set()
             evaluated = training and call.mode == "eval"
             return drop(x, p, training, inplace) if evaluated else x
 
@@ -283,8 +279,7 @@ class Reader:
         given: dict[str, Any] = {
             role: self.way.lay(y) for role, y in laid.items() if role in roles
         }
-        given |= {"positions": where, "offset": first, "batch": call.batch}
-        given |= {"length": n, "dtype": call.dtype}
+        given |= {"positions": where, "offset": first, "length": n}
         real = call.mask or (not self.signature.pads,) * n
         given["mask"] = torch.tensor(real, device=device).expand(call.batch, n)
         return given | {"device": torch.device(device)}

@@ -121,16 +121,13 @@ def decoding(r: Reader) -> Iterator[Pair]:
     n, q = FEW + 1, 3
     if r.way.fixed or "offset" in r.honours or len(r.parts) < 2:
         return
-    words = f"Of {q} queries, the last of {n} keys,"
-    call = r.call(q, keys=n)
-    yield words, call, r.call(n), lambda a: a[:, :, -q:, : r.width]
-    after = f"After a call for all {n}, {q} of them:"
-    yield (
-        after,
-        call.but(history=(r.call(n),)),
-        r.call(n),
-        lambda a: a[:, :, -q:, : r.width],
-    )
+    call, after = r.call(q, keys=n), f"After a call for all {n}, {q} of them:"
+
+    def last(answer: Array) -> Array:
+        return answer[:, :, -q:, : r.width]
+
+    yield f"Of {q} queries, the last of {n} keys,", call, r.call(n), last
+    yield after, call.but(history=(r.call(n),)), r.call(n), last
 
 
 def masks(r: Reader) -> Iterator[Pair]:
@@ -244,13 +241,11 @@ MASK = "The first token that is not padding is at position 0, as without a mask.
 LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
-LENGTH_SAID = usually("With its optional length given", said=True)
 TRANSPOSED = usually("Of what was transposed", strides=True)
 ON_META = usually("Built on meta, then filled from a checkpoint,", via="meta")
 RELATIONS = (
     Relation("random", ERROR, usually("With other random numbers,", seed=7), RANDOM),
     Relation("prefix", at_all_lengths, prefix, PREFIX),
-    Relation("prefix", ERROR, LENGTH_SAID, LENGTH, raises=UNCHECKED),
     Relation("batch", ERROR, batch, LENGTH),
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),

@@ -16,8 +16,6 @@ from pe_lib.check.call import FEW
 REQUIRED = 512  # what a length among the class's arguments gets, without a default
 ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
-    "batch": r"bsz?|(n_?)?batch(_size)?",
-    "dtype": "dtype",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
     "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
@@ -136,8 +134,7 @@ def role_of(parameter: inspect.Parameter, named: bool) -> str:
     names = (r for r, names in ROLES.items() if re.fullmatch(names, parameter.name))
     found = next(names, "")
     found = "offset" if found == "positions" and whole else found
-    unsaid = found == "batch" and parameter.default is not parameter.empty
-    return "" if unsaid or (parameter.default == 1 and whole) else found  # a stride
+    return "" if parameter.default == 1 and whole else found  # a stride
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,16 @@ def in_neighbours(x):
     return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
 
 
+def in_halves(x):
+    one, two = x.chunk(2, -1)
+    return torch.cat([-two, one], -1)
+
+
+def neighbours(_, x, angles):
+    angles = angles.repeat_interleave(2, -1)
+    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
+
+
 class Rotary(nn.Module):
     """Queries and keys [batch, heads, length, dim], half-split."""
 
@@ -120,9 +130,8 @@ class Rotary(nn.Module):
         return positions[..., None].float() * self.frequencies(positions.device)
 
     def turn(self, x, angles):
-        (one, two), angles = x.chunk(2, -1), torch.cat([angles, angles], -1)
-        beside = torch.cat([-two, one], -1)
-        return (x * angles.cos() + beside * angles.sin()).to(x.dtype)
+        angles = torch.cat([angles, angles], -1)
+        return (x * angles.cos() + in_halves(x) * angles.sin()).to(x.dtype)
 
     def forward(self, q, k):
         angles = self.angles(torch.arange(q.shape[-2], device=q.device))
@@ -142,6 +151,16 @@ def turning(turn):
 def placed(place):
     """The class that rotates positions t as place(t) should be."""
     return make_class(Rotary, angles=lambda s, t: Rotary.angles(s, place(t)))
+
+
+class Stretched(Rotary):
+    """NTK-aware: the slowest pair turns `factor` times slower."""
+
+    gap = 2
+
+    def __init__(self, width, factor=8.0):
+        super().__init__(width)
+        self.base = self.base * factor ** (width / (width - self.gap))
 
 
 class BufferedRotary(Rotary):

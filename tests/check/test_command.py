@@ -211,6 +211,12 @@ def test_what_raises_in_one_check_is_not_checked_there_alone():
     assert report.ok and "half: it raises ZeroDivision" in report.as_text(verbose=True)
 
 
+def test_what_fails_in_the_checker_itself_is_said(monkeypatch):
+    monkeypatch.setattr("pe_lib.check.properties.repeated", lambda _: 1 / 0)
+    told = check(Added, d_model=16).as_text()
+    assert "distinct: the checker itself failed" in told and "ZeroDivision" in told
+
+
 def test_a_module_that_is_there_is_checked_at_its_width():
     there = Added(16)
     assert check(there, d_model=16).ok

@@ -5,20 +5,23 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
 from tests.check.helpers import assert_found, report_of
 from tests.check.modules import (
     PARAMETER,
     Added,
+    BufferedRotary,
     Embedded,
     Rotary,
+    Stretched,
     asked,
     combining,
     from_offset,
+    in_halves,
     in_neighbours,
     kept,
     make_class,
+    neighbours,
     of_table,
     picking,
     placed,
@@ -81,11 +84,6 @@ def in_its_dtype(self, length):
 def grown(self, length):
     if length > len(self.pe):
         self.pe = table(length, self.width).to(self.pe)
-    return self.pe[:length]
-
-
-def seeding(self, length):
-    torch.manual_seed(0)
     return self.pe[:length]
 
 
@@ -181,14 +179,60 @@ class LowRank(nn.Module):
         return x + self.rows[: x.shape[1]] @ self.columns
 
 
-class Remembering(Rotary):
-    """Its cosines and sines are those of the first call of a length."""
+class Unread(Added):
+    """What it trains is read once, when it is built."""
 
-    def turn(self, x, angles):
-        kept = self.__dict__.setdefault("kept", {})
-        both = kept.setdefault(angles.shape, (angles.cos(), angles.sin()))
-        (one, two), (cos, sin) = x.chunk(2, -1), both
-        return torch.cat([one * cos - two * sin, one * sin + two * cos], -1).to(x)
+    def __init__(self, width):
+        super().__init__(width)
+        self.scale = nn.Parameter(torch.ones(1))
+
+
+class Patches(Added):
+    """A grid whose indices are split by its height."""
+
+    def __init__(self, dim, height=4, width=6):
+        super().__init__(dim)
+        at, half = torch.arange(height * width), self.pe[:, : dim // 2]
+        self.pe = torch.cat([half[at // height], half[at % height]], 1)
+
+    def forward(self, x):
+        return x + self.pe.to(x.dtype)
+
+
+class Complex(Rotary):
+    """Its hands are a complex buffer, of which a cast keeps the real part."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        angles = super().angles(torch.arange(2000))
+        self.register_buffer("hands", torch.polar(torch.ones_like(angles), angles))
+
+    def turn(self, x, _):
+        (one, two), hands = x.chunk(2, -1), self.hands[: x.shape[-2]]
+        cos, sin = hands.real.to(x.dtype), (hands * -1j).real.to(x.dtype)
+        return torch.cat([one * cos - two * sin, one * sin + two * cos], -1)
+
+
+def masked(seen, first=1):
+    """The class that counts what seen(mask) says; the first is at 1 - first."""
+
+    def forward(self, x, attention_mask=None):
+        if attention_mask is None:
+            return Added.forward(self, x)
+        at = (seen(attention_mask).cumsum(1) - first).clamp(min=0)
+        return x + self.pe[at].to(x.dtype)
+
+    return make_class(Added, forward=forward)
+
+
+def first_device(self, length):
+    """Rows that were kept in the first call, on its device."""
+    kept = self.__dict__.setdefault("kept", table(600, self.width).to(self.pe))
+    return kept[:length].to(self.pe.dtype)
+
+
+def low(x):
+    return x.bfloat16().float()
 
 
 def refused(self, x):
@@ -230,11 +274,14 @@ FAULTS = [
      combining(lambda x, rows: rows + 0 * x)),
     ("added", "error shape", "side by side", combining(
         lambda x, rows: torch.cat([x, rows.expand_as(x)], -1))),
-    ("added", "error batch", "Of a sequence alone", MIXES),
+    ("added", "error batch", "beside two others", MIXES),
     ("rotary", "warning strides", "view", make_class(Rotary, forward=side_by_side)),
     ("added", "error prefix", "rows are those of positions",
      picking(lambda t: len(t) - t)),
-    ("added", "error distinct", "gets the row of", picking(lambda t: t.clamp(max=99))),
+    ("added", "error distinct", "Positions 99 to 4,095", picking(
+        lambda t: t.clamp(max=99))),
+    ("added", "error distinct", "Positions 0 to 3 get", picking(lambda t: t // 4)),
+    ("added", "error distinct", "Position 90 gets the row", picking(lambda t: t % 90)),
     ("added", "error positions", "1, 0", asked(lambda ids: ids.sort(-1).values)),
     ("added", "error offset", "rows are those of positions 4",
      from_offset(lambda offset: min(offset, 4))),
@@ -266,11 +313,7 @@ FAULTS = [
     ("added", "note training", "by up to", make_class(
         Added,
         forward=lambda s, x: Added.forward(s, x * torch.rand(x.shape) ** s.training))),
-    ("added", "warning dropout", "90%", make_class(
-        Added,
-        forward=lambda s, x: functional.dropout(Added.forward(s, x), 0.9, s.training))),
     ("added", "warning state_dict", "size mismatch", GROWS),
-    ("rotary", "note gradient", "After a call in inference mode", Remembering),
     ("added", "error gradient", "no gradient reaches pe", make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n])),
     ("added", "warning x", "64 times x", make_class(
@@ -330,8 +373,37 @@ FAULTS = [
     ("rotary", "error formula", "the other way", make_class(Rotary, keys=-1.0)),
     ("rotary", "error formula", "degrees?", placed(lambda t: t * math.pi / 180)),
     ("added", "warning limit", "1 short of what was said", FromOne),
-    ("added", "error writes", "sets the seed of torch", make_class(
-        Added, at=seeding)),
+    ("added", "error mask", "that of position 0", masked(lambda m: ~m)),
+    ("added", "error mask", "positions 1, 2, 3", masked(lambda m: m, 0)),
+    ("added", "warning dtype", "x of float64 comes back as float32", combining(
+        lambda x, rows: (x + rows).float())),
+    ("added", "warning gradient", "Nothing depends on", Unread),
+    ("added", "error formula", "4 columns, where width is 6", Patches),
+    ("added", "warning device", "stays behind", make_class(Added, at=first_device)),
+    ("rotary", "warning dtype", "comes back as float32", make_class(
+        BufferedRotary,
+        turn=lambda s, x, a: Rotary.turn(s, x.to(s.inv_freq.dtype), a))),
+    ("rotary", "warning half", "loses its imaginary part", Complex),
+    ("rotary", "warning grouped", "it raises", make_class(
+        Rotary, forward=lambda s, q, k: Rotary.forward(s, *torch.stack([q, k])))),
+    ("rotary", "error formula", "Pairs of queries are half-split", make_class(
+        Rotary, forward=lambda s, q, k: (
+            Rotary.forward(s, q, k)[0],
+            neighbours(s, k, s.angles(torch.arange(k.shape[-2])))))),
+    ("rotary", "error formula", "a minus is missing in the exponent", make_class(
+        Rotary, frequencies=lambda s, device: 1 / Rotary.frequencies(s, device))),
+    ("rotary", "error formula", "multiplied by 1.5, and sines are not", turning(
+        lambda x, cos, sin: 1.5 * x * cos + in_halves(x) * sin)),
+    ("rotary", "error formula", "sines are rounded to bfloat16", turning(
+        lambda x, cos, sin: x * low(cos) + in_halves(x) * low(sin))),
+    ("rotary", "error formula", "rows mix positions", make_class(
+        Rotary, angles=lambda s, t: Rotary.angles(s, t).T.reshape(len(t), -1))),
+    ("rotary", "warning formula", "counts 64 columns, and 32", make_class(
+        Rotary, turn=first_half)),
+    ("rotary", "error distinct", "Positions 0 to 3 get", placed(lambda t: t // 4)),
+    ("rotary", "warning formula", "10000 * 8**1.0159", make_class(Stretched, gap=1)),
+    ("rotary", "error shape", "the others are lost", make_class(
+        Rotary, turn=lambda s, x, a: Rotary.turn(s, x[..., :32], a[..., :16]))),
     ("added", "error gradient", "As it begins", LowRank),
     ("added", "error gradient", "No optimizer trains tables", Listed),
     ("rotary", "warning decoding", "the last of 12 keys", make_class(

@@ -24,10 +24,11 @@ from tests.check.modules import (
     BufferedRotary,
     Embedded,
     Rotary,
+    Stretched,
     asked,
     from_offset,
-    in_neighbours,
     make_class,
+    neighbours,
     placed,
     table,
 )
@@ -45,13 +46,27 @@ class Normed(Embedded):
         return functional.layer_norm(super().forward(x), x.shape[-1:])
 
 
-class Grid(Added):
-    """x [batch, rows, columns, dim]."""
+class Gated(Embedded):
+    """Its rows are times a trained number that begins at zero."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.gate = nn.Parameter(torch.zeros(1))
 
     def forward(self, x):
-        half, (rows, columns) = self.pe[:, ::2].to(x.dtype), x.shape[1:3]
-        down = half[:rows, None].expand(-1, columns, -1)
-        return x + torch.cat([down, half[None, :columns].expand_as(down)], -1)
+        return x + self.gate * (super().forward(x) - x)
+
+
+class Rows(nn.Module):
+    """Trained rows and columns of patches, row by row."""
+
+    def __init__(self, dim, height=3, width=5):
+        super().__init__()
+        self.down = nn.Parameter(torch.randn(height, 1, dim))
+        self.across = nn.Parameter(torch.randn(1, width, dim))
+
+    def forward(self, x):
+        return x + (self.down + self.across).flatten(0, 1)
 
 
 class Tables(Rotary):
@@ -69,24 +84,12 @@ class PartialTables(Tables):
         super().__init__(int(width * partial_rotary_factor))
 
 
-class Packed(Rotary):
-    def forward(self, qkv):
-        q, k, v = (x.transpose(1, 2) for x in qkv.unbind(2))
-        turned = (*super().forward(q, k), v)
-        return torch.stack([x.transpose(1, 2) for x in turned], 2)
-
-
 class Rotating(Rotary):
     """With a base that may be said."""
 
     def __init__(self, width, base=77.0):
         super().__init__(width)
         self.base = base
-
-
-def neighbours(_, x, angles):
-    angles = angles.repeat_interleave(2, -1)
-    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
 
 
 class Partial(Rotary):
@@ -144,13 +147,14 @@ SOUND = [
     ("rotary", BufferedRotary),
     ("rotary", Tables),
     ("rotary", PartialTables),
-    ("rotary", Packed),
     ("rotary", Partial),
     ("rotary", functools.partial(Partial, sections=[16, 24])),
     ("rotary", make_class(Rotary, turn=neighbours)),
     ("rotary", make_class(Rotary, base=500_000.0)),
     ("rotary", placed(lambda t: t / 8)),
     ("rotary", Based),
+    ("added", Gated),
+    ("added", Rows),
 ]
 OURS = [
     ("added", SinusoidalPositionalEncoding),
@@ -160,6 +164,7 @@ OURS = [
 ]
 QUIET = [
     *OURS,
+    ("rotary", Stretched),
     ("rotary", lambda width: Partial(width, share=0.5)),
     ("rotary", make_class(Rotary, forward=without_heads)),
     ("added", make_class(Added, at=no_further)),
@@ -178,12 +183,6 @@ def test_these_have_no_warning_either(kind, make):
     report = report_of(make, kind)
     assert_sound(report)
     assert not report.warnings and report.recognised, str(report)
-
-
-def test_a_grid_is_told_by_its_axes():
-    report = report_of(Grid, axes="batch rows columns dim")
-    assert_sound(report)
-    assert "by rows and columns, 5 columns" in report.recognised.words
 
 
 def test_what_is_said_is_meant():

@@ -104,7 +104,7 @@ LONGER = {
 }
 ALONE = {
     "x": "x grows with what is added to it",
-    "prefix": "the longest input has one sequence, the usual one three",
+    "formula": "all of it is times more than 1",
 }
 DRAWN = {
     "x": "drawn once, it scales x",
