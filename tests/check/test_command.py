@@ -187,7 +187,7 @@ def test_what_cannot_be_called_says_what_would_help(make, words):
         ({"d_model": 2.0}, TypeError, "d_model must be an integer"),
         ({"kind": "learned"}, ValueError, "kind must be"),
         ({"axes": "batch rows dim"}, ValueError, "axes must be"),
-        ({"axes": "batch length"}, ValueError, "name dim"),
+        ({"axes": "batch length"}, ValueError, "length and dim"),
         ({"ignore": "meta"}, TypeError, "ignore must be"),
     ],
 )
@@ -212,9 +212,9 @@ def test_what_raises_in_one_check_is_not_checked_there_alone():
 
 
 def test_what_fails_in_the_checker_itself_is_said(monkeypatch):
-    monkeypatch.setattr("pe_lib.check.properties.repeated", lambda _: 1 / 0)
+    monkeypatch.setattr("pe_lib.check.properties.repeated", int)
     told = check(Added, d_model=16).as_text()
-    assert "distinct: the checker itself failed" in told and "ZeroDivision" in told
+    assert "distinct: the checker itself failed" in told and "TypeError" in told
 
 
 def test_a_module_that_is_there_is_checked_at_its_width():

@@ -112,7 +112,6 @@ DRAWN = {
 }
 HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
-    "formula": "it cannot be read",
 }
 FAULTS = {
     "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),
