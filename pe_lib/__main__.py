@@ -109,10 +109,8 @@ def parser(*, as_json: bool) -> argparse.ArgumentParser:
         "check", help="run a module through the checks"
     ).add_argument
     add("target", metavar="MODULE_OR_FILE:CLASS", help="what makes it from its width")
-    add(
-        "--d-model", type=int, default=64, metavar="D", help="width, or heads of a bias"
-    )
-    kinds = "added", "table", "rotary", "bias"
+    add("--d-model", type=int, default=64, metavar="D", help="width")
+    kinds = "added", "rotary"
     add("--kind", choices=kinds, default="added", help="what forward does")
     add("--axes", help='the axes of x, "batch length dim" for instance')
     add("--positions", metavar="NAME", help="forward's argument for positions")

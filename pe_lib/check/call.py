@@ -23,14 +23,8 @@ OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __
 ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
 HONOURS = {  # the fields that an argument of forward can say, by its role
     "x": {"batch", "heads", "dtype", "content", "strides"},
-    "qkv": {"batch", "heads", "dtype", "content", "strides"},
-    "scores": {"batch", "keys", "dtype", "content", "strides"},
-    "k": {"keys"},
-    "k_len": {"keys"},
-    "k_positions": {"keys"},
-    "mask": {"batch"},
-    "batch": {"batch"},
-    "ids": {"batch"},
+    "k": {"keys", "fewer"},
+    "mask": {"batch", "mask"},
     "positions": {"positions", "offset"},
     "offset": {"offset"},
 }
@@ -41,13 +35,14 @@ FEW = 11  # positions of the usual call: unlike any batch, and odd
 class Call:
     """One way to ask a module; equal calls have one answer."""
 
-    length: int = FEW  # positions; of a bias, queries
+    length: int = FEW  # positions
     batch: int = 3
     heads: int = 2
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each
     offset: int = 0  # the position of the first
     keys: int | None = None  # the queries are then the last of so many
-    said: bool = False  # an optional length is given
+    fewer: bool = False  # keys have one head, as where queries are grouped
+    mask: tuple[bool, ...] | None = None  # of the tokens of each sequence
     content: int = 0  # the seed of x; 0: the same at every position
     strides: bool = False  # in memory the first axis and the last but one are swapped
     dtype: torch.dtype = torch.float32
@@ -87,6 +82,7 @@ class ForeignError(Exception):
         if file.is_file():  # that of a notebook's cell is gone, and its name a number
             place = f" ({file.name}:{line})"
         stated = re.search(r"\b(raise|assert)\b", linecache.getline(name, line))
+        self.theirs = bool(theirs)
         self.meant = frames[-1:] == [(name, line)] and bool(stated)
         super().__init__(f"{type(error).__name__}: {text}{place}")
 

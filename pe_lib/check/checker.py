@@ -7,7 +7,6 @@ from torch import nn
 
 from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import properties
-from pe_lib.check.biases import told_bias
 from pe_lib.check.call import (
     ForeignError,
     MisreadError,
@@ -16,12 +15,13 @@ from pe_lib.check.call import (
     foreign,
     isolated,
 )
-from pe_lib.check.kinds import READERS, Added, Bias, Rotary
-from pe_lib.check.reader import Reader
+from pe_lib.check.kinds import READERS, Added, Rotary
+from pe_lib.check.reader import ELSE, Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
 from pe_lib.check.report import (
     ERROR,
     FAILED,
+    OURS,
     PASSED,
     UNCHECKED,
     WARNING,
@@ -38,9 +38,7 @@ Make = Callable[[int], nn.Module]
 
 def formula(r: Reader) -> Found:
     """Which formula is it, and is every number accounted for?"""
-    if isinstance(r, Bias):
-        yield from told_bias(r)
-    elif isinstance(r, Added) and "prefix" in r.failed:
+    if isinstance(r, Added) and "prefix" in r.failed:
         yield UNCHECKED, "its rows depend on the length of the input.", ""
     else:
         yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
@@ -63,7 +61,6 @@ ROWS = (
     properties.dtype,
     properties.device,
     properties.writes,
-    properties.dropout,
     properties.widths,
 )
 
@@ -89,16 +86,15 @@ def check(
         functools.partial(Class, base=1000), is meant, and no warning. A module that is
         there already is copied, and checked at its one width.
     d_model : int
-        The width; of one head for "rotary", the number of heads for "bias".
-    kind : "added", "table", "rotary" or "bias"
-        What forward does: it takes x and returns x plus an encoding; it returns the
-        encodings, for positions, a length or x; it rotates queries and keys, or
-        returns cosines and sines; it returns a number for each head, query and key.
+        The width; of one head for "rotary".
+    kind : "added" or "rotary"
+        What forward does: it takes x and returns x plus an encoding; it rotates queries
+        and keys, or returns cosines and sines. Of a module that returns a table check
+        one that returns x + table(...); biases are not checked.
     axes : str, optional
         The axes of x, "batch length dim" for instance; "batch heads length dim" for
-        rotary; "rows columns" instead of length on a grid; "batch length" if a table
-        is asked for by token ids. Without it the usual orders are tried, and the report
-        says which was taken.
+        rotary. Without it the usual orders are tried, and the report says which was
+        taken.
     positions : str, optional
         The name of forward's argument for positions, or for the first one.
     ignore : collection of str
@@ -131,14 +127,14 @@ def check(
     as_callable("make", make)
     d_model = as_integer("d_model", d_model, at_least=1)
     as_choice("kind", kind, tuple(READERS))
-    if axes is not None and "dim" not in axes_of(axes) and kind != "table":
-        raise ValueError(f"axes must name dim for kind {kind!r}, got {axes!r}")
+    if axes is not None:
+        axes_of(axes)
     chosen = names_of_checks(kind, ignore)
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
             with foreign():
-                maker = Maker.of(make, kind, d_model)
+                maker = Maker.of(make, d_model)
                 r = READERS[kind](maker, d_model, axes, positions)
                 nature, called = r.nature, r.called
             if nature == "other":
@@ -146,9 +142,8 @@ def check(
                 if "batch" in chosen and mixed.state == FAILED:
                     return Report(name, kind, d_model, called, None, (mixed,))
                 raise RefusedError(
-                    f"What comes back is no sum of {r.thing} and its {r.more}. Check "
-                    f"the {r.more} without what follows it, or give another kind "
-                    f"({', '.join(k for k in READERS if k != kind)})."
+                    "What comes back is no sum of x and its encoding. Check the "
+                    f"encoding without what follows it, or another kind. {ELSE}"
                 )
             found = run_all(chosen, r)
             name = type(r.first).__name__
@@ -195,14 +190,17 @@ def held(row: Any, r: Reader) -> list[Finding]:
     """What a check comes to, whatever the module does in it."""
     name, found = name_of(row), []
     try:
-        with foreign():
-            if isinstance(row, Relation):
-                return [hold(row, r)]
-            for level, *words in row(r):
-                told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
-                found.append(Finding(name, *told, *words))
+        if isinstance(row, Relation):
+            return [hold(row, r)]
+        for level, *words in row(r):
+            told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
+            found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
+    except Exception as error:  # of the module's own methods, or of the checker
+        raised = ForeignError(error)
+        what = f"it raises {raised}." if raised.theirs else f"{OURS} {raised}."
+        found.append(Finding(name, UNCHECKED, "", what))
     return found or [Finding(name, PASSED)]
 
 

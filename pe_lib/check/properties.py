@@ -2,18 +2,15 @@
 
 import contextlib
 import re
-from collections import deque
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-from pe_lib.check.biases import of_heads, told_bias
 from pe_lib.check.call import (
-    Array,
     ForeignError,
     MisreadError,
     RefusedError,
@@ -22,13 +19,11 @@ from pe_lib.check.call import (
     noise,
     some,
 )
-from pe_lib.check.kinds import Bias, Rotary
-from pe_lib.check.reader import HIDDEN, NEAR, PLAIN, Reader
+from pe_lib.check.kinds import Rotary
+from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rotations import grid_of
 from pe_lib.check.rows import repeated, same_rows
-
-MOVES = {f"aten.{name}" for name in ("index", "index_put", "index_put_", "copy_")}
 
 
 def axes(r: Reader) -> Found:
@@ -57,21 +52,16 @@ def axes(r: Reader) -> Found:
 
 def x(r: Reader) -> Found:
     """What becomes of what it is given?"""
-    content, fix = "content" in r.honours, f"Return {r.thing} + {r.more}."
+    fix = "Return x + encoding."
     if r.nature == "nothing":
-        what = f"The {r.more} alone comes back, without {r.thing}."
-        named = "scores" in r.signature.required.values()
-        yield (WARNING if named else NOTE) if isinstance(r, Bias) else ERROR, what, fix
+        yield ERROR, "The encoding alone comes back, without x.", fix
     elif r.nature == "product":
-        yield ERROR, f"{r.thing} is multiplied by the {r.more}.", fix
+        yield ERROR, "x is multiplied by the encoding.", fix
     elif r.nature == "norm":
-        yield NOTE, f"The sum of {r.thing} and the {r.more} comes back normalised.", ""
+        yield NOTE, "The sum of x and the encoding comes back normalised.", ""
     elif all(abs(r.gain - v) > NEAR for v in (1, r.width**0.5, *r.maker.numbers)):
-        what = f"It adds to {r.gain:.3g} times {r.thing}, not to {r.thing}."
+        what = f"It adds to {r.gain:.3g} times x, not to x."
         yield WARNING, what, "Scale once, by sqrt(d_model)."
-    given = content and r.kind == "table"
-    if given and r.differ(r.answer(r.call(content=3)), r.answer(r.call())):
-        yield ERROR, "It returns more than encodings: x is in it.", 'kind="added".'
     if "k" in r.way.given:
         call = r.call(content=3, keys=r.way.length)
         one, two = r.answer(call), r.rows(r.module(call), call, 0 * r.x(call))
@@ -82,14 +72,9 @@ def x(r: Reader) -> Found:
         yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
-def lost(r: Reader, rows: Array) -> Array:
-    """Which are no numbers; in a bias -inf is one, which hides a key."""
-    return ~(rows < np.inf) if isinstance(r, Bias) else ~np.isfinite(rows)
-
-
 def finite(r: Reader) -> Found:
     """Are there NaN or infinite numbers?"""
-    bad = lost(r, r.answer(r.alone(r.limit)))
+    bad = ~np.isfinite(r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
         what = f"NaN or infinity, first at position {first:,}."
@@ -98,7 +83,7 @@ def finite(r: Reader) -> Found:
 
 def distinct(r: Reader) -> Found:
     """Do two positions get one row?"""
-    if isinstance(r, Bias) or not r.tells(r.answer(r.call())):
+    if not r.tells(r.answer(r.call())):
         return
     if isinstance(r, Rotary) and grid_of(r):
         return
@@ -106,8 +91,12 @@ def distinct(r: Reader) -> Found:
     if again := repeated(rows):
         later, earlier = again
         what = f"Position {later:,} gets the row of position {earlier:,}."
-        level = ERROR if later < PLAIN else WARNING
-        yield level, what, "Where a table ends, raise an error."
+        fix = "Where a table ends, raise an error."
+        if later == earlier + 1:
+            last = earlier + int((np.abs(rows - rows[later]).max(1) < 1e-5).sum()) - 1
+            what = f"Positions {earlier:,} to {last:,} get one row."
+            fix = "Count in float32; /, not //." if last < len(rows) - 1 else fix
+        yield ERROR if later < PLAIN else WARNING, what, fix
 
 
 def limit(r: Reader) -> Found:
@@ -126,7 +115,7 @@ def limit(r: Reader) -> Found:
         place = place if said else "where nothing that it holds ends"
         what = f"It ends after {end:,}, {place}: {why}."
         yield WARNING, what, "Clamp what is looked up; as many rows as are read."
-    if "offset" not in r.honours or isinstance(r, Bias):
+    if "offset" not in r.honours:
         return
     beyond = r.call(1, offset=end)
     if not r.refusal(beyond):
@@ -137,38 +126,29 @@ def limit(r: Reader) -> Found:
 
 
 def writes(r: Reader) -> Found:
-    """Does it change what is not its own: what it is given, or a random state?"""
+    """Does it change what it is given?"""
     if r.wrote:
         what = "It writes into the tensor that it is given."
         yield ERROR, what, "x = x + ..., no +=."
-    states = []
-    for seed in (1, 2):
-        with torch.no_grad():
-            r.tensor(r.module(r.call()), r.call(seed=seed))
-        states.append(torch.get_rng_state())
-    if torch.equal(*states):
-        what = "It sets the seed of torch: all that is drawn later is the same."
-        yield ERROR, what, "Draw from a torch.Generator of its own."
-
-
-def dropout(r: Reader) -> Found:
-    """Does dropout keep most of the sum?"""
-    r.answer(r.call(mode="train"))
-    if rates := [p for p in r.rates if p > 0.5]:
-        what = f"Dropout sets {max(rates):.0%} of the sum to 0."
-        yield WARNING, what, "nn.Dropout(p) takes the share to drop."
 
 
 def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     if "dtype" not in r.honours or (isinstance(r, Rotary) and r.lie):
         return
-    for kind in (torch.float32, torch.float64, torch.bfloat16):
-        cast = kind if kind != torch.float32 else None
+    plain, wide, low = torch.float32, torch.float64, torch.bfloat16
+    for kind, cast in (
+        (plain, None),
+        (wide, wide),
+        (low, low),
+        (wide, None),
+        (low, None),
+    ):
         call = r.call(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype
-            if found != kind:
+            wider = found == plain and kind == low and not cast and r.kind == "added"
+            if found != kind and not wider:  # that loses nothing, and is usual
                 name, other = (f"{k}".removeprefix("torch.") for k in (kind, found))
                 after = f"After .to({name}) x" if cast else "x"
                 what = f"{after} of {name} comes back as {other}."
@@ -176,31 +156,34 @@ def dtype(r: Reader) -> Found:
                 return
 
 
-class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """All but MOVES need tensors of one device; without memory some do not ask."""
+class OneDevice(TorchFunctionMode):
+    """Without memory an embedding does not ask where its indices are."""
 
-    def __torch_dispatch__(
-        self, op: Any, types: Any, args: Any = (), kwargs: Any = None
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
-        apart = len({t.device for t in tensors if t.ndim}) > 1
-        if apart and not (f"{op.overloadpacket}" in MOVES and tensors[0].is_meta):
-            raise RuntimeError(f"{op} of tensors on more than one device")
-        return op(*args, **(kwargs or {}))
+        if func is functional.embedding and args[0].device != args[1].device:
+            raise RuntimeError("embedding of tensors on more than one device")
+        return func(*args, **(kwargs or {}))
 
 
 def device(r: Reader) -> Found:
     """Does all of it move with .to(device)? One without memory stands for any."""
-    call = r.call(device="meta")
-    try:
-        with torch.no_grad(), OneDevice():  # type: ignore[no-untyped-call]
-            found = r.tensor(r.module(call), call)
-        left = found.device.type == "cpu" and r.held()
-        why = "what comes back is on another device" if left else ""
-    except ForeignError as error:
-        why = f"{error}"
-        if "device" not in why.replace("device type", ""):  # of what meta cannot do
-            return (yield UNCHECKED, f"on a device without memory {why}.", "")
+    why = ""
+    for history in ((), (r.call(),)):
+        call = r.call(device="meta", history=history)
+        try:
+            module = r.module(call)
+            with torch.no_grad(), OneDevice():
+                found = r.tensor(module, call)
+            if found.device.type == "cpu" and r.held():
+                why = "what comes back is on another device"
+        except ForeignError as error:
+            why = f"{error}"
+            if "device" not in why.replace("device type", ""):  # of what meta cannot do
+                return (yield UNCHECKED, f"on a device without memory {why}.", "")
+        if why:
+            break
     if why:
         names = f" ({some(r.loose())})" if r.loose() else ""
         what = f"After .to(device) something stays behind{names}: {why}."
@@ -209,7 +192,7 @@ def device(r: Reader) -> Found:
 
 def gradient(r: Reader) -> Found:
     """Does the gradient reach x, and all that is trained?"""
-    rows = r.kind == "table" or (isinstance(r, Rotary) and r.lie)
+    rows = isinstance(r, Rotary) and r.lie
     if "content" in r.honours and not rows and r.nature != "nothing":
         yield from _of_x(r)
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
@@ -220,14 +203,12 @@ def gradient(r: Reader) -> Found:
         what = f"No optimizer steps: numbers of {some(shared)} share memory."
         yield ERROR, what, ".expand(...).clone()."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    compiled = isinstance(r.first, torch.jit.ScriptModule)
-    if own and r.trained and not r.is_big and not compiled:
-        yield from _of_trained(r)
-
-
-def _shown(y: Tensor) -> Tensor:
-    """Without what a mask hides."""
-    return y.where(y > HIDDEN, torch.zeros(()))
+    if own and not r.is_big:
+        if r.trained:
+            yield from _of_trained(r)
+        else:
+            what = f"Nothing depends on what is trained: {some(own)}."
+            yield WARNING, what, "Compute from it in forward, not once in __init__."
 
 
 def _backward(y: Tensor) -> None:
@@ -241,22 +222,15 @@ def _of_x(r: Reader) -> Found:
     """Along a small step of x the output changes as its gradient says."""
     call = r.call(content=3)
     x = r.x(call).requires_grad_()
-    step, used = 1e-2 * noise(*x.shape, seed=9), r.module(call)
+    step = 1e-2 * noise(*x.shape, seed=9)
     try:
         _backward(r.tensor(r.module(call), call, x))
     except ForeignError as error:
         what = f"Training raises {error}."
         return (yield ERROR, what, "Make no tensor in inference mode, or in place.")
-    with torch.inference_mode():
-        r.tensor(used, call)
-    try:
-        r.tensor(used, call, x)
-    except ForeignError as error:
-        what = f"After a call in inference mode training raises {error}."
-        yield NOTE, what, "Keep no tensor that is made in forward."
     with torch.no_grad():
-        there = _shown(r.tensor(r.module(call), call, x + step))
-    here = _shown(r.tensor(r.module(call), call, x))
+        there = r.tensor(r.module(call), call, x + step)
+    here = r.tensor(r.module(call), call, x)
     parts = here.chunk(len(r.parts), -1), there.chunk(len(r.parts), -1)
     for name, one, two in zip(r.parts, *parts, strict=True):
         weights, got = noise(*one.shape), torch.zeros(())
@@ -267,7 +241,7 @@ def _of_x(r: Reader) -> Found:
             got = (slope * step).sum()
         want = (weights * (two - one)).sum().detach()
         if abs(got - want) > 0.02 * (abs(want) + 0.01):
-            what = f"The gradient of the {name} does not reach what it is given."
+            what = f"No gradient of the {name} reaches what it is given."
             yield ERROR, what, "Keep detach and no_grad away."
             return
 
@@ -279,7 +253,7 @@ def _of_trained(r: Reader) -> Found:
         module = r.copy(begun)
         own = {n: p for n, p in module.named_parameters() if p.requires_grad}
         for _ in range(2):
-            out = _shown(r.tensor(module, call))
+            out = r.tensor(module, call)
             try:
                 _backward(out)
             except ForeignError as error:
@@ -296,7 +270,7 @@ def _of_trained(r: Reader) -> Found:
         if p.grad is None or not p.grad.any():
             if not r.own:  # of a token that it puts first nothing is read
                 yield WARNING, f"No gradient reaches {name}.", "Is it used?"
-        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
+        elif p.ndim == 2 and len(p) > 2 and name not in linear:
             yield from _of_rows(r, name, p)
 
 
@@ -312,19 +286,14 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     other = r.rows(module, r.upto(r.longest))
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
-        return (yield WARNING, f"{told} are read, and never trained.", "padding_idx?")
-    ends = min(r.limit, max((len(p), *r.maker.numbers))) < r.longest
-    if len(idle) > max(1, 0.1 * len(p)) and (
-        r.way.fixed or (isinstance(r, Bias) and ends)
-    ):
-        yield WARNING, f"{told} are never read.", "An index that skips rows?"
+        yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
 
 
 def widths(r: Reader) -> Found:
     """At other widths: right, or an error that says so?"""
     if r.failed:
         return (yield UNCHECKED, "what is wrong at this width comes first.", "")
-    for width in {"bias": (1, 6), "rotary": (2,)}.get(r.kind, (2, 3)):
+    for width in (2,) if isinstance(r, Rotary) else (2, 3):
         try:
             other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
             rows = other.answer(other.call())
@@ -336,14 +305,6 @@ def widths(r: Reader) -> Found:
             if not refusal.meant:
                 yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
             continue
-        heads = rows.shape[1]
-        if isinstance(other, Bias):
-            yield from (of_heads(width, heads),) * (heads not in (1, width))
-            deque(told_bias(other), maxlen=0)
-            there, here = other.recognised, r.recognised
-            lines = there and there.words.startswith("straight")
-            if here and there and lines and not here.words.startswith("straight"):
-                yield WARNING, f"At {width} heads: {there.words}, not {here.words}.", ""
-        if lost(r, rows).any():
+        if not np.isfinite(rows).all():
             what = f"NaN or infinity at width {width}."
             yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils._pytree import tree_leaves
 
 from pe_lib.check.call import (
     ALWAYS,
@@ -35,23 +34,34 @@ from pe_lib.check.signature import Maker, Signature, Way, axes_of
 
 CLOSE = 1e-4  # of the largest number: float32 rounds less
 NEAR = 1e-3  # the same, of sums and scores
-HIDDEN = -1e4  # of a score, and below: a mask
 BIG = 2**22  # numbers in a tensor that is shared by all copies
+SCORES = r"score|logit|weight|attn|attention|mask"  # arguments of biases
 READ = 1024  # positions that are compared with formulas
 PLAIN = 256  # positions: where these end plain use ends
+ELSE = (
+    "Of a table check a module that returns x + table(...); a bias is not checked by "
+    "this command."
+)
 Cut = Callable[[Array], Array]
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Those in lists, tuples and dictionaries of any depth."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(part)
 
 
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
-    Of a bias it is [batch, heads, query, key]. A call with a field that no argument of
-    forward can say raises UnaskedError.
+    A call with a field that no argument of forward can say raises UnaskedError.
     """
 
     kind: ClassVar[str]
     orders: tuple[str, ...]  # of axes, that are usual
-    thing, more = "x", "encoding"
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
     longest = 4096  # input that is tried
     settled = False
@@ -70,14 +80,15 @@ class Reader:
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
         self.failed: set[str] = set()  # checks that found an error
-        self.rates: set[float] = set()  # of dropout
         self.recognised: Recognised | None = None
         self.begun = self.build()
         self.first = self.filled(self.begun)
-        self.signature = Signature.of(self.first, self.kind, named)
+        self.signature = Signature.of(self.first, named)
         if named and named not in self.signature.all:
             there = ", ".join(self.signature.all) or "nothing"
             raise RefusedError(f"forward takes {there}: no argument is {named!r}.")
+        if re.search(SCORES, " ".join([*self.signature.required][:1])):
+            raise RefusedError(f"forward takes scores. {ELSE}")
         self.find()
         self.place()
 
@@ -113,8 +124,9 @@ class Reader:
 
         Relations read it; formulas read what it begins as.
         """
-        own = [p for p in begun.parameters() if p.requires_grad and p.numel() > 1]
-        if not any(bool((p == p.flatten()[0]).all()) for p in own):
+        own = [p for p in begun.parameters() if p.requires_grad]
+        own = [p for p in own if p.numel() > 1 or not p.any()]
+        if not any(bool((p == p.flatten()[:1]).all()) for p in own):
             return begun
         module = self.copy(begun)
         with torch.no_grad():
@@ -164,8 +176,8 @@ class Reader:
         return {
             f"{prefix}.{name}".lstrip("."): leaf
             for prefix, name, value in every
-            for leaf in tree_leaves(value)
-            if isinstance(leaf, Tensor) and id(leaf) not in own
+            for leaf in tensors_in(value)
+            if id(leaf) not in own
         }
 
     # Asked
@@ -176,7 +188,6 @@ class Reader:
         optional = self.signature.optional.values()
         roles = [*self.way.given, *optional]
         able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        able |= {"said"} if "length" in optional or "k_len" in optional else set()
         absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
         return able - absent
 
@@ -196,8 +207,7 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        leaves = tree_leaves((args, named))
-        tensors = [t for t in leaves if isinstance(t, Tensor) and not t.is_inference()]
+        tensors = [t for t in tensors_in([args, named]) if not t.is_inference()]
         before = [t._version for t in tensors]
         output = self.run(module, call, args, named)
         self.wrote |= before != [t._version for t in tensors]
@@ -213,23 +223,20 @@ class Reader:
         has_offset = "offset" in self.signature.optional.values()
         by_position = bool(call.offset) and not has_offset
         return {
-            "offset": call.offset or (self.kind == "bias" and call.keys),
+            "offset": call.offset,
             "positions": call.positions is not None or by_position,
-            "k_positions": call.positions is not None,
-            "k_len": call.keys is not None or call.said,
-            "length": call.said,
+            "mask": call.mask is not None,
             "device": call.device != "cpu",
         }
 
     def run(self, module: nn.Module, call: Call, args: Any, named: Any) -> Any:
-        """Forward's answer; dropout in training lets all through, its rate is kept."""
+        """Forward's answer; dropout in training lets all through."""
         seed_all(call.seed)
         drop = functional.dropout
 
         def through(
             x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
         ) -> Tensor:
-            self.rates |= {p} if training else set()
             evaluated = training and call.mode == "eval"
             return drop(x, p, training, inplace) if evaluated else x
 
@@ -260,34 +267,26 @@ class Reader:
     def values(self, call: Call, x: Tensor) -> dict[str, Any]:
         """What each role is given."""
         n, device, keys = call.length, call.device, call.keys or call.length
-        first = keys - n if self.kind == "bias" and call.keys else call.offset
+        first = call.offset
         where = torch.tensor(call.positions or range(first, first + n), device=device)
         if self.way.batched or where.ndim > 1:
             where = where.expand(call.batch, -1)
-        of_keys = where if keys == n else torch.arange(keys, device=device)
-        k = x if call.keys is None else self.x(call.but(length=keys, keys=None))
+        own = call.but(length=keys, keys=None, heads=1 if call.fewer else call.heads)
+        k = self.x(own) if call.fewer or call.keys is not None else x
         v = k if keys == n else x
         roles = self.way.given
         laid = {"x": x, "k": 2 * k, "v": 4 * v}
         given: dict[str, Any] = {
             role: self.way.lay(y) for role, y in laid.items() if role in roles
         }
-        if "qkv" in roles:
-            packed = [x.transpose(1, 2) * 2**i for i in range(3)]
-            given["qkv"] = torch.stack(packed, 2)
-        given |= {"positions": where, "k_positions": of_keys, "offset": first}
-        given["batch"] = call.batch
-        given |= {"length": n, "k_len": keys, "scores": x, "dtype": call.dtype}
-        given["mask"] = torch.ones(call.batch, keys, device=device)
-        given["ids"] = torch.full((call.batch, n), 5, device=device)
+        given |= {"positions": where, "offset": first, "length": n}
+        real = call.mask or (not self.signature.pads,) * n
+        given["mask"] = torch.tensor(real, device=device).expand(call.batch, n)
         return given | {"device": torch.device(device)}
 
     def x(self, call: Call) -> Tensor:
         """The content, [batch, heads, length, dim]."""
-        return self.drawn_of(call, call.heads, call.length, self.width)
-
-    def drawn_of(self, call: Call, *shape: int) -> Tensor:
-        """Content of each sequence, whatever those beside it are."""
+        shape = call.heads, call.length, self.width
         first, seeds = 9 * call.content, range(1, call.batch + 1)
         x = self.plain((call.batch, *shape))
         if call.content:
@@ -319,10 +318,6 @@ class Reader:
             for axes in [self.axes] if self.axes else orders:
                 way = Way((*zip(required, roles, strict=False),), axes, length)
                 way = replace(way, fixed=length != lengths[0])
-                if "rows" in axes:
-                    few = length if length < 65 else math.isqrt(length)
-                    side, rows = (few, few) if way.fixed else (5, 7)
-                    way = replace(way, columns=side, length=side * rows, fixed=True)
                 if "" not in roles:
                     yield way
                     yield from [replace(way, batched=True)] * ("positions" in roles)
@@ -330,6 +325,8 @@ class Reader:
     def lengths(self) -> list[int]:
         """Lengths that its tensors suggest, where it takes one length alone."""
         sizes = {s - less for t in self.held() for s in t.shape for less in (0, 1)}
+        whole = {n for n in self.maker.numbers if type(n) is int}
+        sizes |= {a * b for a in whole for b in whole}  # of a grid
         fitting = [n for n in sizes if 1 < n <= 4096]
         return sorted(fitting, key=lambda n: (n == self.width, n))[:12]
 
@@ -340,8 +337,7 @@ class Reader:
         wrong: list[tuple[MisreadError, Way]] = []
         for way in self.ways():
             misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            late = way.fixed and ((tried and not way.columns) or misread)
-            if late or self.swapped(way, bool(tried)):
+            if way.fixed and (tried or misread):
                 continue
             self.way = way
             self.forget()
@@ -380,18 +376,8 @@ class Reader:
         hint = "" if self.axes else "Say axes or kind, or "
         return RefusedError(
             f"No usual way to call forward({given}) fits width {self.width}{raised}. "
-            f"{hint}check an adapter: def forward(self, x): ..."
+            f"{hint}check an adapter: def forward(self, x): ... {ELSE}"
         )
-
-    def swapped(self, way: Way, tried: bool) -> bool:
-        """Whether the axis taken for the width may be of any size: then it is none."""
-        doubt = way.fixed and way.axes and way.axes[-1] != "dim" and not self.axes
-        if doubt and (tried or not way.columns):
-            with torch.no_grad(), contextlib.suppress(Exception):
-                x = torch.zeros(3, 2, way.length, self.width - 1)
-                self.copy(self.first)(way.lay(x))
-                return True
-        return False
 
     def place(self) -> None:
         """Whether an argument for positions that may be left out is [batch, length]."""
@@ -446,10 +432,6 @@ class Reader:
         """The call for so many positions, or for as many as it takes."""
         return self.alone(self.way.length if self.way.fixed else min(self.limit, most))
 
-    def seen(self, answer: Array) -> Array:
-        """What of an answer matters."""
-        return answer
-
     def tells(self, answer: Array) -> bool:
         """Whether two positions differ."""
         rows = answer[0, 0]
@@ -459,24 +441,15 @@ class Reader:
         """What picks the answer for these positions, an index."""
         return lambda answer: answer[:, :, at]
 
-    def size(self, want: Array, _loose: float) -> Any:
-        """Of what differences are a share."""
-        return max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
-
     def differ(self, got: Array, want: Array, loose: float = CLOSE) -> bool:
         """By more than float32 rounds."""
         if got.shape[2:] != want.shape[2:]:
             return True
-        size = self.size(want, loose)
-        got, want = np.broadcast_arrays(self.seen(got), self.seen(want))
+        size = max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
+        got, want = np.broadcast_arrays(got, want)
         apart = np.abs(np.nan_to_num(got, nan=0.0) - np.nan_to_num(want, nan=0.0))
         lost = bool((np.isnan(got) != np.isnan(want)).any())
         return lost or bool((apart / size).max(initial=0) > loose)
-
-    def lines(self, answer: Array) -> Array:
-        """[position, numbers] of one sequence."""
-        lines: Array = answer[0, 0]
-        return lines
 
     @cached_property
     def trained(self) -> bool:

@@ -8,15 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from pe_lib.check.biases import slopes_of
 from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
-from pe_lib.check.kinds import READERS, Bias, Rotary
-from pe_lib.check.reader import CLOSE, HIDDEN, Cut, Reader
+from pe_lib.check.kinds import READERS, Rotary
+from pe_lib.check.reader import CLOSE, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
 from pe_lib.check.rows import looks_like
 from pe_lib.check.waves import SIXTEEN
 
-VECTORS = "added", "table", "rotary"
 KINDS = tuple(READERS)
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
@@ -51,32 +49,27 @@ def prefix(r: Reader) -> Iterator[Pair]:
         return
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
         words = f"In an input of length {k}, beside one of {n},"
-        yield words, r.call(k), r.call(n), r.pick(slice(k))
+        yield words, r.alone(k), r.alone(n), r.pick(slice(k))
     if r.limit > n:
         more = f"In an input of length {n}, beside one of {r.limit:,},"
-        yield more, r.call(n), r.alone(r.limit), r.pick(slice(n))
+        yield more, r.alone(n), r.alone(r.limit), r.pick(slice(n))
 
 
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
-    content = 3 * ("content" in r.honours)
-    alone, beside = r.call(batch=1, content=content), r.call(content=content)
-    words = "Of a sequence alone, not beside two others,"
-    yield words, alone, beside, lambda a: a[:1]
-    heads = None if r.kind == "bias" else 1  # each has its own, or all have the same
+    for content in (0, 3) if "content" in r.honours else (0,):
+        beside = r.call(content=content)
+        words = "Of a sequence beside two others, not alone,"
+        yield words, beside, r.call(batch=1, content=content), whole
     ways = {"With 5 sequences": {"batch": 5}, "With 1 head": {"heads": 1}}
     ways |= {"Beside the first of 3 sequences": {}} if "batch" in r.honours else {}
     for words, given in ways.items():
-        yield words, r.call(**given), r.call(), lambda a: a[:1, :heads]
+        yield words, r.call(**given), r.call(), lambda a: a[:1, :1]
 
 
 def positions(r: Reader) -> Iterator[Pair]:
     """Positions in another order, some of them, and each sequence's own."""
     n, last, rest = r.way.length, min(r.limit, 200) - 1, r.call().batch - 2
-    named = {role: name for name, role in r.signature.all.items()}
-    alone = "k_positions" not in named and named.get("positions", "")[:1] == "q"
-    if r.kind == "bias" and (r.way.fixed or alone):
-        return
 
     def is_usual(start: int) -> bool:
         call = r.call(positions=(*range(start, n + start),))
@@ -125,28 +118,43 @@ def offsets(r: Reader) -> Iterator[Pair]:
 
 def decoding(r: Reader) -> Iterator[Pair]:
     """The last queries of many keys, alone."""
-    n, rotary = FEW + 1, isinstance(r, Rotary)
-    if rotary and ("offset" in r.honours or len(r.parts) < 2):
+    n, q = FEW + 1, 3
+    if r.way.fixed or "offset" in r.honours or len(r.parts) < 2:
         return
-    for q in () if r.way.fixed else (3,) if rotary else (1, 3):
+    call, after = r.call(q, keys=n), f"After a call for all {n}, {q} of them:"
 
-        def last(a: Array, q: int = q) -> Array:
-            return a[:, :, -q:, : r.width] if rotary else a[:, :, -q:]
+    def last(answer: Array) -> Array:
+        return answer[:, :, -q:, : r.width]
 
-        words = f"Of {q} quer{'ies' if q > 1 else 'y'}, the last of {n} keys,"
-        call = r.call(q, keys=n)
-        yield words, call, r.call(n), last
-        after = f"After a call for all {n}, {q} of them:"
-        yield after, call.but(history=(r.call(n),)), r.call(n), last
+    yield f"Of {q} queries, the last of {n} keys,", call, r.call(n), last
+    yield after, call.but(history=(r.call(n),)), r.call(n), last
 
 
-def both_ways(r: Reader) -> str:
-    """Decoding is no use of a trained bias for whole texts, nor of all rotations."""
-    if not isinstance(r, Bias):
-        return WARNING
-    ahead = np.where(r.table[:, 0] > HIDDEN, r.table[:, 0], np.nan)
-    both = np.ptp(ahead, axis=1).max() > 0
-    return NOTE if r.trained and slopes_of(r) is None and both else ERROR
+def masks(r: Reader) -> Iterator[Pair]:
+    """Of tokens that a mask leaves the same; true at padding if its name says so."""
+    n, names = (
+        r.way.length,
+        [m for m, role in r.signature.all.items() if role == "mask"],
+    )
+    for real in (n, n - 3) if names else ():
+        seen = tuple(t < real for t in range(n))
+        ways = [seen, tuple(not s for s in seen)]
+        ways = ways[1:] if r.signature.pads else ways[:1] if "att" in names[0] else ways
+        cut, calls = r.pick(slice(real)), [r.call(mask=way) for way in ways]
+        usual = cut(r.answer(r.call()))
+        right = (
+            call
+            for call in calls
+            if not r.refusal(call) and not r.differ(cut(r.answer(call)), usual)
+        )
+        words = f"With {n - real} tokens of padding in {names[0]}"
+        yield words, next(right, calls[0]), r.call(), cut
+
+
+def grouped(r: Reader) -> Iterator[Pair]:
+    """Queries beside keys of one head."""
+    words = "Beside keys of fewer heads, as where queries are grouped,"
+    yield words, r.call(fewer=True), r.call(), lambda a: a[..., : r.width]
 
 
 def histories(r: Reader) -> Iterator[Pair]:
@@ -228,23 +236,24 @@ OFFSET = "Add the offset to the positions, and to the key of any cache."
 HALF = "Angles in float32, from numbers that no cast rounds; convert last."
 META = "Compute it again after to_empty, or in forward."
 SAVED = "Keep nothing that a checkpoint changes; save what is drawn, not what grows."
-LENGTH = "Take the length from the axis of the length."
+LENGTH = "Count along the length alone; no reshape or repeat of another axis."
+MASK = "The first token that is not padding is at position 0, as without a mask."
 LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
-LENGTH_SAID = usually("With its optional length given", said=True)
 TRANSPOSED = usually("Of what was transposed", strides=True)
 ON_META = usually("Built on meta, then filled from a checkpoint,", via="meta")
 RELATIONS = (
     Relation("random", ERROR, usually("With other random numbers,", seed=7), RANDOM),
     Relation("prefix", at_all_lengths, prefix, PREFIX),
-    Relation("prefix", ERROR, LENGTH_SAID, LENGTH, raises=UNCHECKED),
     Relation("batch", ERROR, batch, LENGTH),
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
     Relation("positions", WARNING, position_ids, "Batch first, then heads."),
-    Relation("offset", ERROR, offsets, OFFSET, VECTORS),
-    Relation("decoding", both_ways, decoding, LAST, ("rotary", "bias"), UNCHECKED),
+    Relation("offset", ERROR, offsets, OFFSET),
+    Relation("decoding", WARNING, decoding, LAST, ("rotary",), UNCHECKED),
+    Relation("mask", ERROR, masks, MASK, raises=UNCHECKED),
+    Relation("grouped", WARNING, grouped, "Rotate keys by themselves.", ("rotary",)),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
@@ -273,9 +282,12 @@ def hold(relation: Relation, r: Reader) -> Finding:
                     return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue
             asked += 1
-            got = got if name == "batch" else got[: len(want), : want.shape[1]]
+            got = got if name == "batch" and not call.content else got[: len(want)]
+            got = got[:, : want.shape[1], : want.shape[2]]
             if r.differ(got, want, relation.loose):
                 what = f"{case.rstrip(',:')}: {looks_like(r, got, want)}."
+                if call.cast and any(t.is_complex() for t in r.held()):
+                    what += " A complex buffer loses its imaginary part."
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"

@@ -9,6 +9,7 @@ SCHEMA = 1  # of as_dict; another number where a key changes its meaning
 ERROR, WARNING, NOTE = "error", "warning", "note"
 PASSED, FAILED, UNCHECKED = "passed", "failed", "not checked"
 DECISIVE = "axes", "prefix", "formula"  # without these there is no verdict
+OURS = "the checker itself failed, which is to be reported:"
 Found = Iterator[tuple[str, str, str]]  # level (or UNCHECKED), what, fix
 
 
@@ -161,7 +162,10 @@ class Report:
 
     def as_text(self, width: int = 88, *, verbose: bool = False) -> str:
         """The verdict and what is wrong; if `verbose`, notes and what was not asked."""
-        undecided = [f for f in self.unchecked if f.check in (*DECISIVE, "call")]
+        named = *DECISIVE, "call"
+        undecided = [
+            f for f in self.unchecked if f.check in named or f.what.startswith(OURS)
+        ]
         more = (*self.notes, *self.unchecked) if verbose else undecided
         heads = [self.verdict, f"  {self.called}"] if self.ran else [self.verdict]
         lines = [textwrap.fill(h, width, subsequent_indent="  ") for h in heads]

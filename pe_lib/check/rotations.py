@@ -10,8 +10,8 @@ from pe_lib.check.call import Array
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.tables import told_formula
-from pe_lib.check.waves import identify
+from pe_lib.check.tables import OTHER, is_scrambled, told_formula
+from pe_lib.check.waves import SIXTEEN, identify, rounded
 
 PUBLISHED = 1e4, 5e5, 1e6  # bases that published models have
 
@@ -37,13 +37,14 @@ def hands_of(m: Array, pairs: Array) -> Array:
 def grid_of(r: Rotary) -> int:
     """The columns of a grid: steps down are even, steps right are not; 0 if none."""
     pairs = pairs_of(r.matrices[0])
-    if r.way.columns or pairs is None:
-        return r.way.columns
+    if pairs is None:
+        return 0
     hands = hands_of(r.matrices[0], pairs)
     for before, width in product((0, 1, 4, 5), range(1, min(len(hands) // 2, 64))):
         h = hands[before:]  # without the tokens that are put first
         down = h[width:] * h[:-width].conj()
         even = len(down) > width and np.abs(down - down[0]).max() < NEAR
+        even &= np.abs(np.diff(h[:width], axis=0)).max(1).min(initial=1) > NEAR
         if even and (width == 1 or np.abs(down[0] - 1).max() > NEAR):
             return width if width > 1 else 0
     return 0
@@ -70,6 +71,11 @@ def no_rotation(m: Array, pairs: Array) -> str:
 
 def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
     """How the keys are rotated otherwise than the queries."""
+    other = pairs_of(r.matrices[1])
+    if other is not None and not np.array_equal(other, pairs):
+        layout = layout_of(r, pairs) or "of their own"
+        what = f"Pairs of queries are {layout}, and those of keys are not."
+        return (yield ERROR, what, "Pair the same columns in both.")
     keys = hands_of(r.matrices[1], pairs)
     rest = np.setdiff1d(np.arange(r.width), pairs)
     tails = [np.diagonal(part, 0, 1, 2)[:, rest] for part in r.matrices[:2]]
@@ -83,7 +89,7 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
     ):
         what = "Queries and keys come back swapped, or as one and the same."
         yield ERROR, what, "Return queries, then keys."
-    elif off.max() > NEAR:
+    elif off.max() > NEAR and "x" not in r.failed:
         t = off.argmax()
         turn = np.abs(np.angle(one[t] / two[t])).max()
         how = f"at position {t} by {turn:.2g} radians"
@@ -93,11 +99,23 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
         yield ERROR, what, "Rotate both by position times frequency."
 
 
+def spoilt(hands: Array) -> str:
+    """What was done to cosines and sines, in words; empty if nothing known."""
+    both, first = np.c_[hands.real, hands.imag], np.abs(hands.real[0]).mean()
+    for kind, name in SIXTEEN.items():
+        if np.abs(rounded(kind, both) - both).max() < 1e-7:
+            return f"Cosines and sines are rounded to {name}."
+    alone = np.abs(np.hypot(hands.real / max(first, 1e-9), hands.imag) - 1).max()
+    if abs(first - 1) > NEAR > alone:
+        return f"Cosines are multiplied by {first:.4g}, and sines are not."
+    return ""
+
+
 def told_turns(r: Rotary) -> Found:
     """Pairs of columns, each rotated by one angle; then its cosines and sines."""
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
-    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
-        return (yield UNCHECKED, "nothing is rotated, or not by finite numbers.", "")
+    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any() or "axes" in r.failed:
+        return (yield UNCHECKED, "what comes back are no rotations, or infinite.", "")
     if not r.failed and is_mixed(r):
         what = "A vector is mixed with those of other positions or heads."
         return (yield ERROR, what, "transpose, not reshape.")
@@ -113,6 +131,8 @@ def told_turns(r: Rotary) -> Found:
         what = f"{zeros} of {rest.size} unrotated columns come back as zeros."
         return (yield ERROR, what, "Return them as they are given.")
     hands = hands_of(m, pairs)
+    if flaw := spoilt(hands):
+        return (yield ERROR, flaw, "Scale both alike; convert what was rotated, last.")
     if len(r.parts) > 1:
         apart = [*told_keys(r, pairs, hands)]
         yield from apart
@@ -182,6 +202,23 @@ def told_scaled(r: Rotary, hands: Array, more: str) -> Found:
             r.recognised = Recognised(words + more, base)
 
 
+def stretched_by(r: Rotary) -> tuple[float, ...]:
+    """NTK-aware bases that factors among the class's arguments give."""
+    said = [v for v in r.maker.numbers if v >= 1]
+    power = r.width / (r.width - 2) if r.width > 2 else 1
+    return tuple(base * v**power for base in (1e4, *said) for v in said if v < 1e3)
+
+
+def told_stretched(r: Rotary, base: float) -> Found:
+    """A base stretched by a factor of the class, by another power than NTK's."""
+    for v in r.maker.numbers:
+        power = math.log(base / 1e4) / math.log(v) if 1 < v < 1e3 else 0
+        if 0.9 < power < 1.2:
+            right = r.width / (r.width - 2)
+            what = f"The base is 10000 * {v:g}**{power:.5g}, for {right:.5g} in NTK's."
+            yield WARNING, what, "base * factor**(d / (d - 2))."
+
+
 def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     """Even steps of whole rotations, with named frequencies."""
     turned = 2 * hands.shape[1]
@@ -210,7 +247,15 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     g = identify(np.concatenate([hands.imag, hands.real], 1))
     grows = np.ptp(sizes, axis=0).max() > 2e-4
     uneven = np.abs(step - step[0]).max(axis=1)
-    if grows or uneven.max() > 0.02:
+    count, said = hands.shape[1], {1e4, *(v for v in r.maker.numbers if v > 1)}
+    rising = (np.exp(1j * base ** (np.arange(count) / count)) for base in said)
+    if count > 1 and any(np.abs(step[0] - h).max() < 0.01 for h in rising):
+        what = "Frequencies rise from pair to pair: a minus is missing in the exponent."
+        return (yield ERROR, what, "base**(-2j/d) is the frequency of pair j.")
+    if uneven.max() > 0.02 and is_scrambled(np.c_[hands.real, hands.imag]):
+        what = "The angles of Su et al. in other places: rows mix positions."
+        yield ERROR, what, "transpose, not reshape."
+    elif grows or uneven.max() > 0.02:
         what = "The norm of a vector changes" if grows else "The angle grows unevenly"
         changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
         like = g.looks_like() if g and g.is_plain else ""
@@ -224,4 +269,13 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         words = ", ".join(["rotary", *g.odd({g.start, g.scale, g.series.base})])
         words = words.replace("rotary", f"rotary, base {g.series.base:.6g}") + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        yield from told_formula(r, g, PUBLISHED)
+        if (
+            turned < r.width
+            and abs(g.series.base / 1e4 ** (turned / r.width) - 1) < NEAR
+        ):
+            what = f"The exponent counts {r.width} columns, and {turned} are rotated."
+            yield WARNING, f"{what[:-1]}: {OTHER}.", "2j over the rotated columns."
+        else:
+            found = [*told_formula(r, g, PUBLISHED + stretched_by(r))]
+            yield from found
+            yield from told_stretched(r, g.series.base) if found else ()

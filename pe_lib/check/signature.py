@@ -16,25 +16,13 @@ from pe_lib.check.call import FEW
 REQUIRED = 512  # what a length among the class's arguments gets, without a default
 ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
-    "batch": r"bsz?|(n_?)?batch(_size)?",
-    "dtype": "dtype",
-    "qkv": r"qkv\w*",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
-    "k_positions": r"(k|key|memory|context)_?pos\w*",
     "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
-    "k_len": r"(k|key|kv|memory|tgt|target|src|total)_?"
-    r"(len|length|size|seq_?len|sequence_length)|(num|n|len|length)_k(eys?)?",
-    "length": r"n|\w*(len|length|size|num_positions|num_queries)|"
-    r"(n|len|length)_q(uer(y|ies))?",
-    "scores": r"\w*(score|logit|weight|sim|dot|attn|attention)(?!\w*mask)\w*",
+    "length": r"n|\w*(len|length|size|num_positions)",
     "mask": r"\w*mask",
 }
-X_NAMES = (
-    r"x|inputs?|input_ids|tensor|emb\w*|hidden\w*|tokens?|features?|seq|sequence|z|h"
-)
 CLASS = {  # arguments of the class
-    "heads": r"(n|num)_?(attention_|attn_)?heads?|heads?|h",
     "width": r"d|(\w+_)?(dim|d_model|channels|features|width|n_embd)|(dim|d)_\w+|"
     r"num_hiddens|hidden_size|emb\w*",
     "length": r"max_?\w*(len|length|positions|pos)|(block|context)_?(size|length)?|"
@@ -42,21 +30,18 @@ CLASS = {  # arguments of the class
 }
 CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
-SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
-AXES = "batch", "heads", "rows", "columns", "length", "dim"
-WORDS = {"length": "a length", "k_len": "the number of keys", "offset": "an offset"}
-WORDS |= {"ids": "token ids", "k_positions": "positions of keys", "mask": "a mask"}
+SAME |= {"sequence": "length"}
+AXES = "batch", "heads", "length", "dim"
+WORDS = {"length": "a length", "offset": "an offset", "mask": "a mask"}
 
 
 def axes_of(text: str) -> tuple[str, ...]:
     """The axes that a text such as "batch length dim" or "[batch, ...]" names."""
     words = tuple(SAME.get(word, word) for word in re.findall(r"\w+", text))
-    along = {*words} - {"batch", "heads", "dim"}
-    once = len({*words}) == len(words)
-    if not once or along not in ({"length"}, {"rows", "columns"}):
+    if len({*words}) < len(words) or not {"length", "dim"} <= {*words} <= {*AXES}:
         raise ValueError(
-            f"axes must be names from {', '.join(AXES)}, each once, with length or "
-            f"rows and columns, got {text!r}"
+            f"axes must be names from {', '.join(AXES)}, each once, with length and "
+            f"dim, got {text!r}"
         )
     return words
 
@@ -70,25 +55,16 @@ class Way:
     length: int = FEW
     fixed: bool = False  # it takes this length alone
     batched: bool = False  # positions are [batch, length]
-    columns: int = 0  # of a grid
 
     @property
     def given(self) -> tuple[str, ...]:
         """The roles of what is given."""
         return tuple(role for _, role in self.roles)
 
-    @property
-    def names(self) -> list[str]:
-        """The axes of x before they are laid."""
-        grid = ["rows", "columns"] if "rows" in self.axes else ["length"]
-        return ["batch", "heads", *grid, "dim"]
-
     def lay(self, x: Tensor) -> Tensor:
         """[batch, heads, length, dim] in the order that the module takes."""
-        names = self.names
-        if "rows" in names:
-            x = x.reshape(*x.shape[:2], -1, self.columns, x.shape[3])
-        for name in [n for n in names if n not in self.axes]:
+        names = [*AXES]
+        for name in [n for n in AXES if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
         x = x.permute([names.index(n) for n in self.axes])
@@ -96,10 +72,10 @@ class Way:
 
     def back(self, y: Tensor) -> Tensor:
         """The other way round."""
-        y = y.permute([self.axes.index(n) for n in self.names if n in self.axes])
-        for i, name in enumerate(self.names):
+        y = y.permute([self.axes.index(n) for n in AXES if n in self.axes])
+        for i, name in enumerate(AXES):
             y = y if name in self.axes else y.unsqueeze(i)
-        return y.flatten(2, 3) if "rows" in self.axes else y
+        return y
 
     def text(self, guessed: bool) -> str:
         """In words."""
@@ -128,18 +104,20 @@ class Signature:
         """Whether required or not."""
         return self.required | self.optional
 
+    @property
+    def pads(self) -> bool:
+        """Whether its mask, by its name, is true at padding, not at tokens."""
+        return any("pad" in n for n, role in self.all.items() if role == "mask")
+
     @classmethod
-    def of(cls, module: nn.Module, kind: str, positions: str | None) -> "Signature":
-        """Of a module; of one that is compiled x alone is known."""
+    def of(cls, module: nn.Module, positions: str | None) -> "Signature":
+        """Of a module; of one that takes whatever comes x alone is known."""
         alone = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
-        try:
-            given = [*inspect.signature(module.forward).parameters.values()]
-        except (ValueError, TypeError):  # TorchScript
-            given = [alone]
+        given = [*inspect.signature(module.forward).parameters.values()]
         if [p.kind for p in given[:1]] == [alone.VAR_POSITIONAL]:
             given = [alone]
         given = [p for p in given if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-        roles = {p.name: role_of(p, kind, p.name == positions) for p in given}
+        roles = {p.name: role_of(p, p.name == positions) for p in given}
         needed = {p.name for p in given if p.default is p.empty}
         return cls(
             {n: role for n, role in roles.items() if n in needed},
@@ -148,16 +126,15 @@ class Signature:
         )
 
 
-def role_of(parameter: inspect.Parameter, kind: str, named: bool) -> str:
+def role_of(parameter: inspect.Parameter, named: bool) -> str:
     """What an argument of forward is, by its name, or as the caller says."""
     whole = type(parameter.default) is int
     if named:
-        return "offset" if whole or kind == "bias" else "positions"
+        return "offset" if whole else "positions"
     names = (r for r, names in ROLES.items() if re.fullmatch(names, parameter.name))
     found = next(names, "")
     found = "offset" if found == "positions" and whole else found
-    unsaid = found == "batch" and parameter.default is not parameter.empty
-    return "" if unsaid or (parameter.default == 1 and whole) else found  # a stride
+    return "" if parameter.default == 1 and whole else found  # a stride
 
 
 @dataclass(frozen=True)
@@ -172,7 +149,7 @@ class Maker:
     names: tuple[str, ...] = ()  # of the same arguments
 
     @classmethod
-    def of(cls, make: Any, kind: str, d_model: int) -> "Maker":
+    def of(cls, make: Any, d_model: int) -> "Maker":
         """Read off the signature of a class or function."""
         try:
             given = inspect.signature(make).parameters
@@ -180,8 +157,7 @@ class Maker:
             return cls(make, d_model)
         if isinstance(make, nn.Module) or not given:
             return cls(make, d_model)
-        names = CLASS["heads" if kind == "bias" else "width"]
-        width = next((n for n in given if re.fullmatch(names, n)), "")
+        width = next((n for n in given if re.fullmatch(CLASS["width"], n)), "")
         needed = [n for n, p in given.items() if p.default is p.empty and n != width]
         lengths = [n for n in needed if re.fullmatch(CLASS["length"], n)]
         first = next(iter(given)) == width

@@ -13,6 +13,7 @@ from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognis
 from pe_lib.check.rows import repeated
 from pe_lib.check.waves import UNITS, Sinusoid, identify, slip
 
+SIDES = ("height", "width"), ("rows", "columns"), ("rows", "cols"), ("h", "w")
 OTHER = "checkpoints trained with one do not fit the other"
 
 
@@ -21,6 +22,10 @@ def told_rows(r: Reader) -> Found:
     codes = r.table
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
     g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
+    again = None if g or not tells else repeated(codes)
+    if again and again[0] > 5:  # from there on "distinct" tells
+        codes = codes[: again[0]]
+        g = identify(codes)
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
@@ -32,6 +37,11 @@ def told_rows(r: Reader) -> Found:
     elif r.nature == "norm":
         r.recognised = Recognised("a table, normalised with what it is added to")
     elif grid := grid_of_rows(r, codes):
+        said = dict(zip(r.maker.names, r.maker.said, strict=True))
+        for down, across in SIDES:
+            if down in said and said.get(across, grid) != grid:
+                what = f"It counts {grid} columns, where {across} is {said[across]}."
+                yield ERROR, what, f"index // {across}, index % {across}."
         r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
     elif len(codes) < 6:
         yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
@@ -47,7 +57,7 @@ def grid_of_rows(r: Reader, codes: Array) -> int:
     n = len(codes)
     sides = (w for w in range(2, n // 2 + 1) if n % w == 0)
     ends = r.way.fixed or r.limit == n
-    for w in [r.way.columns] if r.way.columns else sides if ends else ():
+    for w in sides if ends else ():
         grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
         by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
         by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
@@ -56,14 +66,17 @@ def grid_of_rows(r: Reader, codes: Array) -> int:
     return 0
 
 
+def is_scrambled(codes: Array) -> bool:
+    """Whether these are the usual numbers, all of them in other places."""
+    ideal = Sinusoid(codes)
+    both = np.sort(codes.ravel()), np.sort(ideal.waves(ideal.angles).ravel())
+    return codes.shape[1] % 2 == 0 and np.allclose(*both, atol=NEAR)
+
+
 def told_unknown(r: Reader, codes: Array) -> Found:
     """No formula fits half of the numbers."""
-    ideal = Sinusoid(codes)
-    everywhere = np.sort(ideal.waves(ideal.angles).ravel())
     constant = np.flatnonzero(np.ptp(codes, axis=0) < 1e-6 * np.abs(codes).max())
-    if codes.shape[1] % 2 == 0 and np.allclose(
-        np.sort(codes.ravel()), everywhere, atol=NEAR
-    ):
+    if is_scrambled(codes):
         what = "The numbers of Vaswani et al. in other places: rows mix positions."
         yield ERROR, what, "transpose, not view."
     elif len(constant):
@@ -108,8 +121,8 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
         level = WARNING if rotary or " and " in names else ERROR
         yield level, f"The {names} have the wrong sign: {OTHER}.", ""
     elif other and (rotary or not g.name):
-        stretched = (g.series.unit < 1 or g.series.base > 1e4) and "?" not in told
-        level = NOTE if rotary and len(other) == 1 and stretched else WARNING
+        ends = r.answer(r.alone(2)), r.answer(r.alone(r.limit))[:, :, :2]
+        level = NOTE if rotary and r.differ(*ends) else WARNING  # it stretches itself
         level = ERROR if slip(g.series.unit, UNITS) else level
         paper = "Su et al. (2021)" if rotary else "Vaswani et al. (2017)"
         yield level, f"Not the formula of {paper}: {told}; {OTHER}.", ""

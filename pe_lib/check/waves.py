@@ -20,7 +20,7 @@ BASES = {  # where the frequencies of pairs run from 1 to 1 / base
     1e2: "the exponent j/d where 2j/d is meant?",
     math.exp(4): "a logarithm to base 10?",
     math.exp(math.log2(1e4)): "a logarithm to base 2?",
-    1e-4: "positions divided where they should be multiplied?",
+    1e-4: "a minus missing in the exponent, or positions divided?",
 }
 UNITS = {
     math.pi / 180: "degrees?",

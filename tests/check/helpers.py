@@ -6,13 +6,10 @@ import torch
 
 from pe_lib.check import check
 
-WIDTHS = {"bias": 8}
-
 
 @functools.cache
-def report_of(make, kind="added", width=None, **options):
+def report_of(make, kind="added", width=64, **options):
     torch.set_num_threads(1)
-    width = width or WIDTHS.get(kind, 64)
     return check(make, d_model=width, kind=kind, **options)
 
 

@@ -1,7 +1,5 @@
 """Small modules from which the tests of the checker make sound and faulty ones."""
 
-import math
-
 import torch
 from torch import nn
 
@@ -89,19 +87,12 @@ def kept(keep):
 PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
 
 
-class Looked(nn.Module):
-    """Trained rows of positions."""
+class Embedded(nn.Module):
+    """Trained rows of positions, added to x."""
 
     def __init__(self, width, **options):
         super().__init__()
         self.rows = nn.Embedding(300, width, **options)
-
-    def forward(self, positions):
-        return self.rows(positions)
-
-
-class Embedded(Looked):
-    """The same added to x."""
 
     def forward(self, x):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
@@ -109,6 +100,16 @@ class Embedded(Looked):
 
 def in_neighbours(x):
     return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+
+
+def in_halves(x):
+    one, two = x.chunk(2, -1)
+    return torch.cat([-two, one], -1)
+
+
+def neighbours(_, x, angles):
+    angles = angles.repeat_interleave(2, -1)
+    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
 
 
 class Rotary(nn.Module):
@@ -129,9 +130,8 @@ class Rotary(nn.Module):
         return positions[..., None].float() * self.frequencies(positions.device)
 
     def turn(self, x, angles):
-        (one, two), angles = x.chunk(2, -1), torch.cat([angles, angles], -1)
-        beside = torch.cat([-two, one], -1)
-        return (x * angles.cos() + beside * angles.sin()).to(x.dtype)
+        angles = torch.cat([angles, angles], -1)
+        return (x * angles.cos() + in_halves(x) * angles.sin()).to(x.dtype)
 
     def forward(self, q, k):
         angles = self.angles(torch.arange(q.shape[-2], device=q.device))
@@ -153,6 +153,16 @@ def placed(place):
     return make_class(Rotary, angles=lambda s, t: Rotary.angles(s, place(t)))
 
 
+class Stretched(Rotary):
+    """NTK-aware: the slowest pair turns `factor` times slower."""
+
+    gap = 2
+
+    def __init__(self, width, factor=8.0):
+        super().__init__(width)
+        self.base = self.base * factor ** (width / (width - self.gap))
+
+
 class BufferedRotary(Rotary):
     """As transformers keeps its frequencies."""
 
@@ -163,52 +173,3 @@ class BufferedRotary(Rotary):
 
     def frequencies(self, _):
         return self.inv_freq.float()
-
-
-class Alibi(nn.Module):
-    """From numbers of queries and keys to [heads, queries, keys]."""
-
-    def __init__(self, heads):
-        super().__init__()
-        slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
-        self.register_buffer("slopes", slopes)
-
-    def offsets(self, queries, keys):
-        at = torch.arange(keys, device=self.slopes.device)
-        return at - at[keys - queries :, None]
-
-    def heights(self, offsets):
-        return -offsets.abs()
-
-    def forward(self, queries, keys):
-        heights = self.heights(self.offsets(queries, keys))
-        return self.slopes[:, None, None].float() * heights
-
-
-def sloped(heights):
-    """ALiBi's slopes times heights(offsets)."""
-    return make_class(Alibi, heights=lambda _, offsets: heights(offsets))
-
-
-def hiding(hidden):
-    """ALiBi with a mask over the offsets of which hidden(offsets) is true."""
-    return sloped(lambda o: -o.abs().float().masked_fill(hidden(o), torch.inf))
-
-
-class T5(nn.Module):
-    """A trained number for each of 32 buckets and head."""
-
-    def __init__(self, heads):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(32, heads))
-
-    def offsets(self, queries, keys):
-        at = torch.arange(keys, device=self.weight.device)
-        return at - at[keys - queries :, None]
-
-    def forward(self, queries, keys):
-        offset = self.offsets(queries, keys)
-        near, after = offset.abs(), (offset > 0).long() * 16
-        steps = (near / 8).clamp(min=1).log() / math.log(128 / 8) * 8
-        bucket = torch.where(near < 8, near, 8 + steps.long().clamp(max=7))
-        return self.weight[bucket + after].permute(2, 0, 1)

@@ -13,7 +13,7 @@ from pe_lib.check import check
 from pe_lib.check.child import answer
 from pe_lib.check.kinds import READERS
 from pe_lib.check.signature import Maker
-from tests.check.modules import Added, make_class
+from tests.check.modules import Added, make_class, table
 
 FILE = """
     import os
@@ -151,6 +151,11 @@ class NeedsRows(Added):
         self.many = rows
 
 
+def gives(forward):
+    """The class whose forward is this function of itself and one argument."""
+    return make_class(Added, forward=forward)
+
+
 def broken(self, x):  # noqa: ARG001
     raise KeyError(f"no {x.ndim}")
 
@@ -163,6 +168,10 @@ def broken(self, x):  # noqa: ARG001
         (make_class(Added, forward=lambda *_: None), "returned no tensor"),
         (make_class(Added, forward=lambda *_: torch.zeros(2)), "it returned [2]"),
         (make_class(Added, parameters=lambda _: 1 / 0), "ZeroDivisionError"),
+        (gives(lambda _, x: table(x.shape[1])), "x + table(...)"),
+        (gives(lambda _, length: table(length)), "x + table(...)"),
+        (gives(lambda _, length: torch.zeros(8, length, length)), "a bias is not"),
+        (gives(lambda _, scores: scores + scores.diagonal()), "takes scores"),
         (lambda _: 3, "must return a torch.nn.Module, got int"),
     ],
 )
@@ -178,7 +187,7 @@ def test_what_cannot_be_called_says_what_would_help(make, words):
         ({"d_model": 2.0}, TypeError, "d_model must be an integer"),
         ({"kind": "learned"}, ValueError, "kind must be"),
         ({"axes": "batch rows dim"}, ValueError, "axes must be"),
-        ({"axes": "batch length"}, ValueError, "name dim for kind 'added'"),
+        ({"axes": "batch length"}, ValueError, "length and dim"),
         ({"ignore": "meta"}, TypeError, "ignore must be"),
     ],
 )
@@ -202,6 +211,12 @@ def test_what_raises_in_one_check_is_not_checked_there_alone():
     assert report.ok and "half: it raises ZeroDivision" in report.as_text(verbose=True)
 
 
+def test_what_fails_in_the_checker_itself_is_said(monkeypatch):
+    monkeypatch.setattr("pe_lib.check.properties.repeated", int)
+    told = check(Added, d_model=16).as_text()
+    assert "distinct: the checker itself failed" in told and "TypeError" in told
+
+
 def test_a_module_that_is_there_is_checked_at_its_width():
     there = Added(16)
     assert check(there, d_model=16).ok
@@ -210,5 +225,5 @@ def test_a_module_that_is_there_is_checked_at_its_width():
 
 def test_a_big_table_is_shared_by_all_copies():
     big = make_class(Added, rows=lambda _, width: torch.zeros(2**18, width))
-    r = READERS["added"](Maker.of(big, "added", 32), 32, None, None)
+    r = READERS["added"](Maker.of(big, 32), 32, None, None)
     assert r.is_big and r.copy(r.begun).pe is r.begun.pe

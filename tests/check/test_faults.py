@@ -5,27 +5,26 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
 from tests.check.helpers import assert_found, report_of
 from tests.check.modules import (
     PARAMETER,
-    T5,
     Added,
-    Alibi,
+    BufferedRotary,
     Embedded,
     Rotary,
+    Stretched,
     asked,
     combining,
     from_offset,
-    hiding,
+    in_halves,
     in_neighbours,
     kept,
     make_class,
+    neighbours,
     of_table,
     picking,
     placed,
-    sloped,
     table,
     turning,
 )
@@ -86,11 +85,6 @@ def grown(self, length):
     if length > len(self.pe):
         self.pe = table(length, self.width).to(self.pe)
     return self.pe[:length]
-
-
-def seeding(self, positions):
-    torch.manual_seed(0)
-    return self.pe[positions]
 
 
 def first_half(self, x, angles):
@@ -169,57 +163,8 @@ class Listed(nn.Module):
         super().__init__()
         self.tables = [nn.Parameter(torch.randn(300, width))]
 
-    def forward(self, length):
-        return self.tables[0][:length]
-
-
-class Clipped(nn.Module):
-    """A number for each offset from -k to k, from index(offsets, k)."""
-
-    def __init__(self, heads, k=8):
-        super().__init__()
-        self.k, self.weight = k, nn.Parameter(torch.randn(2 * k + 1, heads))
-
-    def index(self, offsets):
-        return offsets.clamp(-self.k, self.k - 1)
-
-    def forward(self, length):
-        t = torch.arange(length, device=self.weight.device)
-        return self.weight[self.index(t - t[:, None]) + self.k].permute(2, 0, 1)
-
-
-class Fire(nn.Module):
-    """Li et al. (2024), which divides by the query's own position."""
-
-    def __init__(self, heads):
-        super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, heads))
-
-    def divisor(self, t):
-        return t[:, None]
-
-    def forward(self, length):
-        t = torch.arange(length, device=self.mlp[0].weight.device).float()
-        near = (t[:, None] - t).clamp(min=0).log1p()
-        share = near / self.divisor(t).clamp(min=16).log1p()
-        return self.mlp(share[..., None]).permute(2, 0, 1)
-
-
-class Placed(Alibi):
-    """Of positions [batch, length]."""
-
-    def forward(self, position_ids):
-        at = position_ids[:1].expand(len(position_ids), -1)
-        near = (at[:, None, None] - at[:, None, :, None]).abs()
-        return -self.slopes[:, None, None] * near
-
-
-def without_steps(heads):
-    """Of heads past a power of two the next slopes, not each second."""
-    made, two = Alibi(heads), 2 ** int(math.log2(heads))
-    one, more = (2.0 ** (-8 * torch.arange(1, n + 1) / n) for n in (two, 2 * two))
-    made.slopes = torch.cat([one, more])[:heads]
-    return made
+    def forward(self, x):
+        return x + self.tables[0][: x.shape[1]]
 
 
 class LowRank(nn.Module):
@@ -230,35 +175,64 @@ class LowRank(nn.Module):
         self.rows = nn.Parameter(torch.zeros(300, 4))
         self.columns = nn.Parameter(torch.zeros(4, width))
 
-    def forward(self, length):
-        return self.rows[:length] @ self.columns
+    def forward(self, x):
+        return x + self.rows[: x.shape[1]] @ self.columns
 
 
-def endless(self, queries, keys):
-    near = self.offsets(queries, keys).abs()
-    return self.weight[(near + 1).log2().mul(4).long()].permute(2, 0, 1)
+class Unread(Added):
+    """What it trains is read once, when it is built."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.scale = nn.Parameter(torch.ones(1))
 
 
-def in_one_bucket(self, queries, keys):
-    near = self.offsets(queries, keys).abs()
-    return self.weight[near.clamp(max=8) + (near > 127)].permute(2, 0, 1)
+class Patches(Added):
+    """A grid whose indices are split by its height."""
+
+    def __init__(self, dim, height=4, width=6):
+        super().__init__(dim)
+        at, half = torch.arange(height * width), self.pe[:, : dim // 2]
+        self.pe = torch.cat([half[at // height], half[at % height]], 1)
+
+    def forward(self, x):
+        return x + self.pe.to(x.dtype)
 
 
-def remembering(self, queries, keys):
-    kept = self.__dict__.setdefault("kept", {})
-    if (queries, keys) not in kept or torch.is_grad_enabled():
-        kept[queries, keys] = T5.forward(self, queries, keys)
-    return kept[queries, keys]
+class Complex(Rotary):
+    """Its hands are a complex buffer, of which a cast keeps the real part."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        angles = super().angles(torch.arange(2000))
+        self.register_buffer("hands", torch.polar(torch.ones_like(angles), angles))
+
+    def turn(self, x, _):
+        (one, two), hands = x.chunk(2, -1), self.hands[: x.shape[-2]]
+        cos, sin = hands.real.to(x.dtype), (hands * -1j).real.to(x.dtype)
+        return torch.cat([one * cos - two * sin, one * sin + two * cos], -1)
 
 
-class Remembering(Rotary):
-    """Its cosines and sines are those of the first call of a length."""
+def masked(seen, first=1):
+    """The class that counts what seen(mask) says; the first is at 1 - first."""
 
-    def turn(self, x, angles):
-        kept = self.__dict__.setdefault("kept", {})
-        both = kept.setdefault(angles.shape, (angles.cos(), angles.sin()))
-        (one, two), (cos, sin) = x.chunk(2, -1), both
-        return torch.cat([one * cos - two * sin, one * sin + two * cos], -1).to(x)
+    def forward(self, x, attention_mask=None):
+        if attention_mask is None:
+            return Added.forward(self, x)
+        at = (seen(attention_mask).cumsum(1) - first).clamp(min=0)
+        return x + self.pe[at].to(x.dtype)
+
+    return make_class(Added, forward=forward)
+
+
+def first_device(self, length):
+    """Rows that were kept in the first call, on its device."""
+    kept = self.__dict__.setdefault("kept", table(600, self.width).to(self.pe))
+    return kept[:length].to(self.pe.dtype)
+
+
+def low(x):
+    return x.bfloat16().float()
 
 
 def refused(self, x):
@@ -267,14 +241,20 @@ def refused(self, x):
     return Embedded.forward(self, x)
 
 
-def counted_in_their_dtype(self, scores):
-    t = torch.arange(scores.shape[-1]).to(scores)
-    return scores - self.slopes[:, None, None].to(scores) * (t - t[:, None]).abs()
-
-
 def placed_by_ids(self, q, k, position_ids=None):
     at = torch.arange(q.shape[-2]) if position_ids is None else position_ids
     return self.turn(q, self.angles(at)), self.turn(k, self.angles(at))
+
+
+def from_zero(self, q, k):
+    """Queries are the first of the keys, not the last."""
+    return tuple(self.turn(x, self.angles(torch.arange(x.shape[-2]))) for x in (q, k))
+
+
+def to_the_end(length, width):
+    pair = torch.arange((width + 1) // 2) / (width // 2 - 1)
+    angle = torch.arange(length)[:, None] * 1e-4**pair
+    return torch.cat([angle.sin(), angle.cos()], 1)[:, :width]
 
 
 in_inference = torch.inference_mode()(torch.ones)
@@ -294,11 +274,14 @@ FAULTS = [
      combining(lambda x, rows: rows + 0 * x)),
     ("added", "error shape", "side by side", combining(
         lambda x, rows: torch.cat([x, rows.expand_as(x)], -1))),
-    ("added", "error batch", "Of a sequence alone", MIXES),
+    ("added", "error batch", "beside two others", MIXES),
     ("rotary", "warning strides", "view", make_class(Rotary, forward=side_by_side)),
     ("added", "error prefix", "rows are those of positions",
      picking(lambda t: len(t) - t)),
-    ("added", "error distinct", "gets the row of", picking(lambda t: t.clamp(max=99))),
+    ("added", "error distinct", "Positions 99 to 4,095", picking(
+        lambda t: t.clamp(max=99))),
+    ("added", "error distinct", "Positions 0 to 3 get", picking(lambda t: t // 4)),
+    ("added", "error distinct", "Position 90 gets the row", picking(lambda t: t % 90)),
     ("added", "error positions", "1, 0", asked(lambda ids: ids.sort(-1).values)),
     ("added", "error offset", "rows are those of positions 4",
      from_offset(lambda offset: min(offset, 4))),
@@ -330,25 +313,9 @@ FAULTS = [
     ("added", "note training", "by up to", make_class(
         Added,
         forward=lambda s, x: Added.forward(s, x * torch.rand(x.shape) ** s.training))),
-    ("added", "warning dropout", "90%", make_class(
-        Added,
-        forward=lambda s, x: functional.dropout(Added.forward(s, x), 0.9, s.training))),
     ("added", "warning state_dict", "size mismatch", GROWS),
-    ("bias", "warning state_dict", "other weights loaded", make_class(
-        T5, forward=remembering)),
-    ("rotary", "note gradient", "After a call in inference mode", Remembering),
     ("added", "error gradient", "no gradient reaches pe", make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n])),
-    ("table", "error writes", "sets the seed of torch", make_class(
-        Added, forward=seeding)),
-    ("table", "error gradient", "As it begins", LowRank),
-    ("table", "error shape", "600 rows", make_class(
-        Added, forward=lambda s, length: s.pe + 0 * length)),
-    ("table", "error shape", "[64, 11]", make_class(
-        Added, forward=lambda s, length: s.pe[:length].T)),
-    ("table", "error x", "x is in it", Added),
-    ("table", "warning widths", "At width 3", make_class(
-        Added, forward=lambda s, length: s.pe[:length, :s.width // 2 * 2])),
     ("added", "warning x", "64 times x", make_class(
         Added, forward=lambda s, x: Added.forward(s, 64 * x))),
     ("added", "warning limit", "2 short of what was said", make_class(
@@ -361,7 +328,6 @@ FAULTS = [
     ("added", "warning device", "on more than one device", make_class(
         Embedded, forward=lambda s, x: x + s.rows(torch.arange(x.shape[1])))),
     ("added", "warning formula", "training changes them", PARAMETER),
-    ("table", "error gradient", "No optimizer trains tables", Listed),
     ("rotary", "error gradient", "Training raises", make_class(
         Rotary, turn=lambda s, x, a: Rotary.turn(s, x * in_inference(1), a))),
     ("rotary", "error x", "depend on the queries", make_class(
@@ -384,18 +350,6 @@ FAULTS = [
     ("rotary", "warning formula", "exponent j/(d/2-1)", make_class(
         Rotary, frequencies=lambda _, device: 1e-4 ** torch.linspace(
             0, 1, 32, device=device))),
-    ("bias", "error positions", "sequence 1", Placed),
-    ("bias", "warning half", "rows differ", make_class(
-        Alibi, forward=counted_in_their_dtype)),
-    ("bias", "error batch", "Of a sequence alone", make_class(
-        Alibi, forward=lambda s, batch, length: Alibi.forward(
-            s, length, length).repeat_interleave(batch, 0))),
-    ("bias", "warning formula", "at 7 after it", Clipped),
-    ("bias", "warning gradient", "are never read", make_class(
-        Clipped, index=lambda s, o: o.abs().clamp(max=s.k))),
-    ("bias", "warning formula", "one offset differ", make_class(
-        Fire, divisor=lambda _, t: t)),
-    ("bias", "warning widths", "At 6 heads", without_steps),
     ("rotary", "error formula", "after its rotation", turning(overwritten)),
     ("rotary", "error formula", "different angles: laid out", turning(
         lambda x, cos, sin: x * cos + in_neighbours(x) * sin)),
@@ -418,34 +372,43 @@ FAULTS = [
         Rotary, forward=lambda s, q, k: Rotary.forward(s, k, q))),
     ("rotary", "error formula", "the other way", make_class(Rotary, keys=-1.0)),
     ("rotary", "error formula", "degrees?", placed(lambda t: t * math.pi / 180)),
-    ("bias", "error decoding", "positions 0", make_class(
-        Alibi, offsets=lambda _, q, k: torch.arange(k) - torch.arange(q)[:, None])),
-    ("bias", "error shape", "the queries are the last axis", make_class(
-        Alibi, forward=lambda s, q_len, k_len: Alibi.forward(s, q_len, k_len).mT)),
-    ("bias", "error shape", "the queries are the last axis", make_class(
-        T5, forward=lambda s, length_q, length_k: T5.forward(
-            s, length_q, length_k).mT)),
-    ("bias", "warning x", "0.125 times scores", make_class(
-        Alibi,
-        forward=lambda s, scores: scores / 8 + Alibi.forward(s, *scores.shape[-2:]))),
     ("added", "warning limit", "1 short of what was said", FromOne),
-    ("bias", "warning limit", "nothing that it holds ends", make_class(
-        T5, forward=endless)),
-    ("bias", "error widths", "Built for 1 heads it returns 8", make_class(
-        Alibi, forward=lambda _, q, k: Alibi(8).forward(q, k))),
-    ("bias", "error formula", "grows with the distance", sloped(lambda o: o.abs())),
-    ("bias", "error formula", "hides the position itself", hiding(lambda o: o >= 0)),
-    ("bias", "error formula", "leaves the next key", hiding(lambda o: o > 1)),
-    ("bias", "error formula", "highest 1 after", sloped(lambda o: -(o - 1).abs())),
-    ("bias", "error formula", "of 0 and 1 was added", make_class(
-        Alibi,
-        forward=lambda s, q, k: Alibi.forward(s, q, k) - 1.0 * (s.offsets(q, k) > 0))),
-    ("bias", "warning formula", "wider ones end at 128", make_class(
-        T5, forward=in_one_bucket)),
-    ("bias", "warning gradient", "are never read", make_class(
-        T5, offsets=lambda _, q, k: -T5.offsets(_, q, k).abs())),
-    ("bias", "error formula", "queries and keys swapped", make_class(
-        T5, offsets=lambda _, q, k: T5.offsets(_, q, k).neg())),
+    ("added", "error mask", "that of position 0", masked(lambda m: ~m)),
+    ("added", "error mask", "positions 1, 2, 3", masked(lambda m: m, 0)),
+    ("added", "warning dtype", "x of float64 comes back as float32", combining(
+        lambda x, rows: (x + rows).float())),
+    ("added", "warning gradient", "Nothing depends on", Unread),
+    ("added", "error formula", "4 columns, where width is 6", Patches),
+    ("added", "warning device", "stays behind", make_class(Added, at=first_device)),
+    ("rotary", "warning dtype", "comes back as float32", make_class(
+        BufferedRotary,
+        turn=lambda s, x, a: Rotary.turn(s, x.to(s.inv_freq.dtype), a))),
+    ("rotary", "warning half", "loses its imaginary part", Complex),
+    ("rotary", "warning grouped", "it raises", make_class(
+        Rotary, forward=lambda s, q, k: Rotary.forward(s, *torch.stack([q, k])))),
+    ("rotary", "error formula", "Pairs of queries are half-split", make_class(
+        Rotary, forward=lambda s, q, k: (
+            Rotary.forward(s, q, k)[0],
+            neighbours(s, k, s.angles(torch.arange(k.shape[-2])))))),
+    ("rotary", "error formula", "a minus is missing in the exponent", make_class(
+        Rotary, frequencies=lambda s, device: 1 / Rotary.frequencies(s, device))),
+    ("rotary", "error formula", "multiplied by 1.5, and sines are not", turning(
+        lambda x, cos, sin: 1.5 * x * cos + in_halves(x) * sin)),
+    ("rotary", "error formula", "sines are rounded to bfloat16", turning(
+        lambda x, cos, sin: x * low(cos) + in_halves(x) * low(sin))),
+    ("rotary", "error formula", "rows mix positions", make_class(
+        Rotary, angles=lambda s, t: Rotary.angles(s, t).T.reshape(len(t), -1))),
+    ("rotary", "warning formula", "counts 64 columns, and 32", make_class(
+        Rotary, turn=first_half)),
+    ("rotary", "error distinct", "Positions 0 to 3 get", placed(lambda t: t // 4)),
+    ("rotary", "warning formula", "10000 * 8**1.0159", make_class(Stretched, gap=1)),
+    ("rotary", "error shape", "the others are lost", make_class(
+        Rotary, turn=lambda s, x, a: Rotary.turn(s, x[..., :32], a[..., :16]))),
+    ("added", "error gradient", "As it begins", LowRank),
+    ("added", "error gradient", "No optimizer trains tables", Listed),
+    ("rotary", "warning decoding", "the last of 12 keys", make_class(
+        Rotary, forward=from_zero)),
+    ("added", "warning widths", "NaN or infinity at width 2", of_table(to_the_end)),
 ]  # fmt: skip
 
 

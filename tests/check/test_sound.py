@@ -13,7 +13,6 @@ from pe_lib.check.relations import RELATIONS, hold
 from pe_lib.check.report import FAILED, PASSED
 from pe_lib.check.signature import Maker
 from pe_lib.nn import (
-    AlibiBias,
     LearnedPositionalEmbedding,
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
@@ -21,22 +20,19 @@ from pe_lib.nn import (
 from tests.check.helpers import assert_sound, fired, report_of
 from tests.check.modules import (
     PARAMETER,
-    T5,
     Added,
-    Alibi,
     BufferedRotary,
     Embedded,
-    Looked,
     Rotary,
+    Stretched,
     asked,
     from_offset,
-    hiding,
-    in_neighbours,
     make_class,
+    neighbours,
     placed,
     table,
 )
-from tests.check.test_faults import Based, Clipped, Fire
+from tests.check.test_faults import Based
 
 
 class LengthFirst(Added):
@@ -50,13 +46,27 @@ class Normed(Embedded):
         return functional.layer_norm(super().forward(x), x.shape[-1:])
 
 
-class Grid(Added):
-    """x [batch, rows, columns, dim]."""
+class Gated(Embedded):
+    """Its rows are times a trained number that begins at zero."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.gate = nn.Parameter(torch.zeros(1))
 
     def forward(self, x):
-        half, (rows, columns) = self.pe[:, ::2].to(x.dtype), x.shape[1:3]
-        down = half[:rows, None].expand(-1, columns, -1)
-        return x + torch.cat([down, half[None, :columns].expand_as(down)], -1)
+        return x + self.gate * (super().forward(x) - x)
+
+
+class Rows(nn.Module):
+    """Trained rows and columns of patches, row by row."""
+
+    def __init__(self, dim, height=3, width=5):
+        super().__init__()
+        self.down = nn.Parameter(torch.randn(height, 1, dim))
+        self.across = nn.Parameter(torch.randn(1, width, dim))
+
+    def forward(self, x):
+        return x + (self.down + self.across).flatten(0, 1)
 
 
 class Tables(Rotary):
@@ -74,24 +84,12 @@ class PartialTables(Tables):
         super().__init__(int(width * partial_rotary_factor))
 
 
-class Packed(Rotary):
-    def forward(self, qkv):
-        q, k, v = (x.transpose(1, 2) for x in qkv.unbind(2))
-        turned = (*super().forward(q, k), v)
-        return torch.stack([x.transpose(1, 2) for x in turned], 2)
-
-
 class Rotating(Rotary):
     """With a base that may be said."""
 
     def __init__(self, width, base=77.0):
         super().__init__(width)
         self.base = base
-
-
-def neighbours(_, x, angles):
-    angles = angles.repeat_interleave(2, -1)
-    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
 
 
 class Partial(Rotary):
@@ -123,31 +121,6 @@ def on_the_processor(self, x):
 cached = functools.cache(table)
 
 
-def of_scores(self, scores):
-    return scores + Alibi.forward(self, *scores.shape[-2:]).to(scores)
-
-
-def of_both(self, query_positions, key_positions):
-    offsets = key_positions - query_positions[:, None]
-    return self.slopes[:, None, None].float() * self.heights(offsets)
-
-
-def placed_scores(self, scores, query_positions=None, key_positions=None):
-    q, k = scores.shape[-2:]
-    at = torch.arange(k) if key_positions is None else key_positions
-    last = at[..., k - q :] if query_positions is None else query_positions
-    offsets = at[..., None, None, :] - last[..., None, :, None]
-    return scores + (self.slopes[:, None, None] * self.heights(offsets)).to(scores)
-
-
-def placed_queries(self, scores, query_positions=None):
-    return placed_scores(self, scores, query_positions)
-
-
-def heads_last(self, batch, length):
-    return Alibi.forward(self, length, length).repeat(batch, 1, 1)
-
-
 class Tokened(Embedded):
     """A token of its own comes first."""
 
@@ -157,23 +130,6 @@ class Tokened(Embedded):
 
     def forward(self, x):
         return super().forward(torch.cat([self.token.expand(len(x), -1, -1), x], 1))
-
-
-def keys_first(self, k_len, q_len):
-    return Alibi.forward(self, q_len, k_len)
-
-
-class Kerple(nn.Module):
-    """A logarithm of the distance, with two trained numbers for each head."""
-
-    def __init__(self, heads):
-        super().__init__()
-        self.r = nn.Parameter(torch.rand(2, heads, 1, 1) + 0.1)
-
-    def forward(self, q_len, k_len=None):
-        k = torch.arange(k_len or q_len)
-        distance = (k[-q_len:, None] - k).abs()
-        return -self.r[0] * torch.log1p(self.r[1] * distance)
 
 
 SOUND = [
@@ -187,43 +143,28 @@ SOUND = [
     ("added", PARAMETER),
     ("added", make_class(Added, forward=lambda s, x: x + s.pe[: len(x), None].to(x))),
     ("added", make_class(Added, forward=lambda s, x: x + s.pe[: x.shape[2]].T.to(x))),
-    ("table", make_class(Added, forward=lambda s, positions: s.pe[positions])),
-    ("table", make_class(Added, forward=lambda s, x: s.pe[None, : x.shape[1]])),
-    ("table", make_class(Added, forward=lambda s, x: s.pe)),  # noqa: ARG005
-    ("table", Looked),
-    ("table", make_class(PARAMETER, forward=lambda s, length: s.pe[:length])),
     ("rotary", Rotary),
     ("rotary", BufferedRotary),
     ("rotary", Tables),
     ("rotary", PartialTables),
-    ("rotary", Packed),
     ("rotary", Partial),
     ("rotary", functools.partial(Partial, sections=[16, 24])),
     ("rotary", make_class(Rotary, turn=neighbours)),
     ("rotary", make_class(Rotary, base=500_000.0)),
     ("rotary", placed(lambda t: t / 8)),
-    ("bias", Alibi),
-    ("bias", hiding(lambda offset: offset > 0)),
-    ("bias", make_class(Alibi, forward=of_scores)),
-    ("bias", make_class(Alibi, forward=of_both)),
-    ("bias", make_class(Alibi, forward=placed_scores)),
-    ("bias", make_class(Alibi, forward=placed_queries)),
-    ("bias", make_class(Alibi, forward=heads_last)),
-    ("bias", T5),
-    ("bias", Kerple),
-    ("bias", Fire),
-    ("bias", make_class(Clipped, index=lambda s, o: o.clamp(-s.k, s.k))),
     ("rotary", Based),
+    ("added", Gated),
+    ("added", Rows),
 ]
 OURS = [
     ("added", SinusoidalPositionalEncoding),
     ("added", functools.partial(LearnedPositionalEmbedding, max_length=300)),
     ("rotary", RotaryEmbedding),
     ("rotary", functools.partial(RotaryEmbedding, layout="half_split")),
-    ("bias", AlibiBias),
 ]
 QUIET = [
     *OURS,
+    ("rotary", Stretched),
     ("rotary", lambda width: Partial(width, share=0.5)),
     ("rotary", make_class(Rotary, forward=without_heads)),
     ("added", make_class(Added, at=no_further)),
@@ -244,17 +185,9 @@ def test_these_have_no_warning_either(kind, make):
     assert not report.warnings and report.recognised, str(report)
 
 
-def test_a_grid_is_told_by_its_axes():
-    report = report_of(Grid, axes="batch rows columns dim")
-    assert_sound(report)
-    assert "by rows and columns, 5 columns" in report.recognised.words
-
-
 def test_what_is_said_is_meant():
     assert fired(report_of(functools.partial(Rotating, base=77.0), "rotary")) == set()
     assert fired(report_of(Rotating, "rotary")) == set()  # its own default is, too
-    named = report_of(make_class(Alibi, forward=keys_first), "bias")
-    assert named.ok and "decoding" not in {f.check for f in named.unchecked}
     assert "guessed" in report_of(Added).called
     assert "Vaswani et al. (2017)" in report_of(Added).recognised.words
     assert "guessed" not in report_of(Added, axes="batch length dim").called
@@ -273,12 +206,11 @@ SIZES = {  # one axis at a time, of models that people train
 @pytest.mark.parametrize(("kind", "make"), OURS)
 def test_ours_hold_the_same_relations_at_real_sizes(kind, make, size):
     given, width, asked = SIZES[size]
-    if size == "length" and (kind == "bias" or "Learned" in str(make)):
-        given = {"longest": 1024}  # a square of scores, and as many rows as are trained
-    width = {"bias": 128 if size in ("width", "heads") else 8}.get(kind, width)
+    if size == "length" and "Learned" in str(make):
+        given = {"longest": 1024}  # as many rows as are trained
     reader = type("Real", (READERS[kind],), given)
     with isolated():
-        r = reader(Maker.of(make, kind, width), width, None, None)
+        r = reader(Maker.of(make, width), width, None, None)
         usual = r.call
         r.call = lambda length=None, **more: usual(
             length,

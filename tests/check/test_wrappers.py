@@ -13,7 +13,7 @@ import torch
 from pe_lib.check import names_of_checks
 from pe_lib.check.relations import KINDS
 from tests.check.helpers import fired, report_of
-from tests.check.modules import Added, Alibi, BufferedRotary, make_class
+from tests.check.modules import Added, BufferedRotary, make_class
 from tests.check.test_faults import FAULTS as NAMED
 
 
@@ -87,9 +87,6 @@ def hollow(_, y):
     return y
 
 
-TAKES = "added", "rotary"
-
-
 @dataclass(frozen=True)
 class Fault:
     """A way to spoil, and what must be said of it."""
@@ -101,15 +98,13 @@ class Fault:
     beside: dict = field(default_factory=dict)  # check: why it fires as well
 
 
-SECOND = {"state": "after any call, one in bfloat16 too", "decoding": "a second call"}
+SECOND = {"state": "after any call, one in bfloat16 too"}
 LONGER = {
     "x": "x grows with what is added to it",
-    "formula": "numbers grow with the length of what is read",
-    "decoding": "a call for the last queries is shorter",
 }
 ALONE = {
     "x": "x grows with what is added to it",
-    "prefix": "the longest input has one sequence, the usual one three",
+    "formula": "all of it is times more than 1",
 }
 DRAWN = {
     "x": "drawn once, it scales x",
@@ -117,13 +112,12 @@ DRAWN = {
 }
 HOLE = {
     "distinct": "one row is lost as well: NaN equals NaN",
-    "formula": "it cannot be read",
 }
 FAULTS = {
     "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),
     "counter": Fault("error", "state", each(counted), KINDS, SECOND),
-    "in place": Fault("error", "writes", over(written), TAKES),
-    "detached": Fault("error", "gradient", each(lambda _, y: y.detach()), TAKES),
+    "in place": Fault("error", "writes", over(written)),
+    "detached": Fault("error", "gradient", each(lambda _, y: y.detach())),
     "in training": Fault(
         "error", "training", each(lambda self, y: y * (1 + 0.1 * self.training))
     ),
@@ -131,7 +125,7 @@ FAULTS = {
         "error", "prefix", each(lambda _, y: y * (1 + y.shape[-2] / 99)), KINDS, LONGER
     ),
     "by the batch": Fault(
-        "error", "batch", each(lambda _, y: y * (1 + len(y) / 9)), TAKES, ALONE
+        "error", "batch", each(lambda _, y: y * (1 + len(y) / 9)), KINDS, ALONE
     ),
     "no buffer": Fault("warning", "device", kept_aside(setattr)),
     "not saved": Fault("note", "meta", kept_aside(not_saved)),
@@ -141,14 +135,12 @@ FAULTS = {
         "error",
         "axes",
         each(lambda _, y: y[..., :1, :].expand_as(y).clone()),
-        ("table", "rotary"),  # of added ones x is made alike as well
+        ("rotary",),  # of added ones x is made alike as well
     ),
 }
 SOUND = {
     "added": Added,
-    "table": make_class(Added, forward=lambda s, seq_len: s.pe[:seq_len]),
     "rotary": BufferedRotary,
-    "bias": Alibi,
 }
 PAIRS = [(name, kind) for name, fault in FAULTS.items() for kind in fault.kinds]
 
