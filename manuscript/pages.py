@@ -375,10 +375,6 @@ class Manuscript:
         """The second part that has chapters, in order: real models."""
         return self._part(1)
 
-    def companion(self, page: Page) -> Page | None:
-        """The chapter that goes deeper into it, if there is one."""
-        return self.pages.get(f"{page.name}_deeper")
-
     def _part(self, number: int) -> list[Page]:
         listed = [page for page in self.notebooks if page.name in self.contents]
         parts = list(dict.fromkeys(self.contents[page.name] for page in listed))
@@ -409,17 +405,11 @@ class Manuscript:
 def read(root: Path = ROOT, *, remarks: bool = False) -> Manuscript:
     """Read the book in the folder `root`, with its remarks to authors if asked."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    contents = {toc["root"]: ""} | {
-        chapter["file"]: part["caption"]
-        for part in toc["parts"]
-        for chapter in part["chapters"]
-    }
-    short = {
-        chapter["file"]: chapter["title"]
-        for part in toc["parts"]
-        for chapter in part["chapters"]
-        if "title" in chapter
-    }
+    listed = [
+        (one, part["caption"]) for part in toc["parts"] for one in part["chapters"]
+    ]
+    contents = {toc["root"]: ""} | {one["file"]: part for one, part in listed}
+    short = {one["file"]: one["title"] for one, _ in listed if "title" in one}
     files = {
         path.relative_to(root).with_suffix("").as_posix(): path
         for pattern in ("**/*.ipynb", "**/*.md")

@@ -43,7 +43,7 @@ def test_page(name: str) -> None:
         found += rules.furniture(page, page in SHORT)
     if page in SHORT:
         found += faults(page, *rules.OF_THE_PATH)
-        found += beside(page, FOLLOWING.get(page), BOOK.companion(page))
+        found += beside(page, FOLLOWING.get(page), BOOK.pages.get(f"{name}_deeper"))
     if found:
         pytest.fail("\n".join([name, *found]), pytrace=False)
 
