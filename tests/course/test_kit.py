@@ -181,8 +181,10 @@ def test_graders_get_all_points() -> None:
             worth = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
             answers = {n["grade_id"] for n in notes if n.get("solution")} - {*worth}
             assert answers == {f"answer-{label}" for label in asked}
+            named = {n["grade_id"]: c for c, n in zip(made, notes, strict=True) if n}
             for label, (check, proof) in asked.items():
                 assert worth.pop(f"check-{label}") == check
+                assert edition.labels(named[f"check-{label}"], "raises-")  # and goes on
                 assert worth.pop(f"proof-{label}", 0) == proof
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
                 assert not proof or edition.PROOF.format(points=proof) in text

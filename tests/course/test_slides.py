@@ -145,6 +145,7 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
         assert part in deck, part
     for change, named in (
         ({"minutes": 4}, ": the slides take 5 minutes"),
+        ({"minutes": "4"}, ", minutes must be a number; got 4"),
         ({"slides": [SLIDE, None]}, ", slide 2, minutes must be a number; got nothing"),
         ({"slides": ["a"]}, ", slide 1 must be lines of the form word: ...; got a"),
         ({"slides": [SLIDE | {"note": ""}]}, ", slide 1, note must be text; got not"),
