@@ -32,9 +32,8 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         told = sum(slide.minutes for slide in (*shown, last))
         assert page.minutes - 1 < told <= page.minutes + 2
         steps = [section.title for section in page.main if section.level == 2]
-        assert last.markdown.count("\n1. ") == len(steps) - 1 > 0
         answer = page.answer[0].upper() + page.answer[1:]
-        assert all(part in last.markdown for part in (*steps, answer))
+        assert steps and all(part in last.markdown for part in (*steps, answer))
         kinds |= {kind for slide in shown for kind, _ in slide.places}
     assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
