@@ -238,7 +238,9 @@ def hidden_lines(page: Page) -> list[str]:
 
 def leaked(page: Page, notebook: dict[str, Any]) -> list[str]:
     """What a notebook has of its hidden tests, solutions, and points for proofs."""
-    text = "\n".join(map(edition.source, notebook["cells"]))
+    tests = notebook["metadata"].get("otter", {}).get("tests", {}).values()
+    cases = [case["code"] for test in tests for case in test["suites"][0]["cases"]]
+    text = "\n".join([*map(edition.source, notebook["cells"]), *cases])
     rubrics = [wrong_answers.collected()[label].rubric for label in page.solutions]
     answers = *page.solutions.values(), *(what for of in rubrics for what in of)
     return [one for one in (*hidden_lines(page), *answers) if one in text]
