@@ -42,7 +42,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         graders.assignments(pages, mine.read())
     if "slides" in parts:
         slides.plans(manuscript.read(), [])
-    if yours := not_ours(out, parts):
+    if yours := [f"{part}/{it}" for part in parts for it in not_ours(out / part)]:
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"
             f"{' ...' * (len(yours) > 5)}. Move it away first: nothing was changed."
@@ -53,36 +53,29 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(parents=True)
         PARTS[part](pages, making)
+        text = json.dumps(digests(making), indent=0)
+        (making / WRITTEN).write_text(text, encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         making.rename(folder)
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
         print(f"  {folder}: {size / 1e6:.0f} MB", flush=True)
-        others = {n: it for n, it in written(out).items() if Path(n).parts[0] != part}
-        text = json.dumps(others | digests(out, part), indent=0)
-        (out / WRITTEN).write_text(text, encoding="utf-8")
     print("What to do with each is said in book/teach.md, under The course kit.")
 
 
-def digests(out: Path, part: str) -> dict[str, str]:
+def digests(folder: Path) -> dict[str, str]:
     """The files of a part, each with the digest of what is in it."""
     return {
-        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted((out / part).rglob("*"))
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
         if path.is_file() and not {*path.parts} & MADE_BY_JUPYTER
     }
 
 
-def written(out: Path) -> dict[str, str]:
-    """What was written into it, as it was then."""
-    kept = out / WRITTEN
-    text = kept.read_text(encoding="utf-8") if kept.exists() else "{}"
-    return dict(json.loads(text))
-
-
-def not_ours(out: Path, parts: list[str]) -> list[str]:
-    """What these parts would lose: students' work, marks, files somebody changed."""
-    found = {name: what for part in parts for name, what in digests(out, part).items()}
-    return sorted(dict(found.items() - written(out).items()))
+def not_ours(folder: Path) -> list[str]:
+    """What a part would lose: students' work, marks, files somebody changed."""
+    kept = folder / WRITTEN
+    ours = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    return sorted(dict(digests(folder).items() - ours.items()).keys() - {WRITTEN})
 
 
 if __name__ == "__main__":

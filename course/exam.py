@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from course import mine
+from course.mine import names
 from manuscript import Page
 
 PAPER = """\
@@ -29,17 +30,16 @@ also where the result is wrong.</p>
 """
 
 
-def on(page: Page) -> list[dict[str, Any]]:
-    """Those on a chapter."""
-    return [
-        one for one in mine.loaded("exam.yml") if one["chapter"] in mine.names(page)
-    ]
+def on(*pages: Page) -> list[dict[str, Any]]:
+    """Those on some chapters."""
+    known = mine.loaded("exam.yml")
+    return [one for page in pages for one in known if one["chapter"] in names(page)]
 
 
 def answers(pages: list[Page]) -> str:
     """The questions with their answers, and what of these earns which points."""
     text = ["# Questions for an exam, with answers. Not for students."]
-    for one in (question for page in pages for question in on(page)):
+    for one in on(*pages):
         marks = [f"- {points}: {what}" for what, points in one["marks"].items()]
         text += [
             f"## {one['chapter']}, {one['points']} points",
@@ -53,8 +53,7 @@ def answers(pages: list[Page]) -> str:
 def paper(pages: list[Page]) -> str:
     """What students get: the chapters of ``mine.yml``, two minutes for each point."""
     yours = mine.read()
-    chosen = [page for page in pages if mine.names(page) & {*yours.exam}]
-    found = [one for page in chosen for one in on(page)]
+    found = on(*(page for page in pages if names(page) & {*yours.exam}))
     points = sum(one["points"] for one in found)
     sections = "\n".join(
         f"<section><h2>{number}. ({one['points']} points)</h2>"

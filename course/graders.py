@@ -19,14 +19,12 @@ from textwrap import indent
 from typing import Any
 
 from course import kit, mine
-from course.mine import Mine, Points, refuse_unknown
+from course.mine import HERE, Mine, Points, refuse_unknown
 from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
 
 Cell = dict[str, Any]
 Worth = Mapping[str, tuple[int, int]]  # of an exercise: its check, its proof
-
-HERE = Path(__file__).parent
 
 NBGRADER_ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 NBGRADER_CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
@@ -44,6 +42,7 @@ files:
 generate:
   pdf: true
 """
+OTTER_NOTHING = "pass  # what is asked is hidden"
 OTTER_HIDDEN = """\
 # HIDDEN
 import contextlib, io
@@ -110,32 +109,28 @@ def for_nbgrader(page: Page, worth: Worth) -> Notebook:
     for cell, kind, label in _asked(page, worth):
         checked, proved = worth.get(label, (0, 0))
         if kind == "answer":
-            stub, solution = edition.source(cell), page.solutions[label]
-            text = NBGRADER_ANSWER.format(stub=stub, solution=solution)
-            cell = _nbgrader(cell, text, f"answer-{label}", solution=True)
+            cell = _nbgrader_answer(cell, edition.source(cell), page.solutions[label])
+        elif kind == "proof":
+            stub = edition.PROOF.format(points=proved)
+            cell = _nbgrader_answer(cell, stub, kit.rubric(label), points=proved)
         elif kind == "check":
             view = stubs.in_view(page.checks[label])
             about = "" if view else ", for what only the grader asks"
             head = f"# {label}, {checked} point{'s' * (checked != 1)}{about}\n"
             text = NBGRADER_CHECK.format(check=view, hidden=hidden(page, label))
-            cell = _nbgrader(cell, head + text, f"check-{label}", points=checked)
-            cell["metadata"]["tags"] = ["raises-exception"]
-        elif kind == "proof":
-            stub, solution = edition.PROOF.format(points=proved), kit.rubric(label)
-            text = NBGRADER_ANSWER.format(stub=stub, solution=solution)
-            name = f"proof-{label}"
-            cell = _nbgrader(cell, text, name, solution=True, points=proved)
+            tags = {"tags": ["raises-exception"]}
+            cell |= {"metadata": tags, "source": edition.lines(head + text)}
+            cell = edition.noted(cell, f"check-{label}", points=checked)
         elif cell["cell_type"] == "code":
             cell = edition.noted(cell, f"cell-{cell['id']}")
         cells.append(cell)
     return _exercises(page) | {"cells": cells}
 
 
-def _nbgrader(
-    cell: Cell, text: str, name: str, *, solution: bool = False, points: int = 0
-) -> Cell:
+def _nbgrader_answer(cell: Cell, stub: str, solution: str, points: int = 0) -> Cell:
+    text = NBGRADER_ANSWER.format(stub=stub, solution=solution)
     bare = cell | {"metadata": {}, "source": edition.lines(text)}
-    return edition.noted(bare, name, solution=solution, points=points)
+    return edition.noted(bare, edition.name(cell), solution=True, points=points)
 
 
 def for_otter(page: Page, worth: Worth) -> Notebook:
@@ -152,23 +147,17 @@ def for_otter(page: Page, worth: Worth) -> Notebook:
             cells.append(_question(label, checked, "all_or_nothing: true"))
             cells += _block("SOLUTION", label, answer)
         elif kind == "check":
-            view = (
-                stubs.in_view(page.checks[label]) or "pass  # what is asked is hidden"
-            )
+            view = stubs.in_view(page.checks[label]) or OTTER_NOTHING
             text = OTTER_HIDDEN.format(hidden=indent(hidden(page, label), "    "))
-            tests = (
-                edition.code(cell["id"], view),
-                edition.code(f"hidden-{label}", text),
-            )
-            cells += _block("TESTS", label, *tests)
+            asked = edition.code(f"hidden-{label}", text)
+            cells += _block("TESTS", label, edition.code(cell["id"], view), asked)
             cells.append(_raw(label, "END QUESTION"))
         elif kind == "proof":
             name, lines = f"{label}-proof", f"**Points.**\n\n{kit.rubric(label)}"
-            asked = edition.lines(edition.PROOF.format(points=proved))
-            cells += [_question(name, proved, "manual: true"), cell | {"source": asked}]
-            cells += _block(
-                "SOLUTION", name, edition.markdown(f"rubric-{label}", lines)
-            )
+            cell["source"] = edition.lines(edition.PROOF.format(points=proved))
+            cells += [_question(name, proved, "manual: true"), cell]
+            rubric = edition.markdown(f"rubric-{label}", lines)
+            cells += _block("SOLUTION", name, rubric)
             cells.append(_raw(name, "END QUESTION"))
         else:
             if "setup" in edition.labels(cell, ""):
@@ -179,8 +168,7 @@ def for_otter(page: Page, worth: Worth) -> Notebook:
 
 def _question(label: str, points: int, how: str) -> Cell:
     name = label.replace("-", "_")  # becomes the name of a file
-    about = f"name: {name}\npoints: {points}\n{how}"
-    return _raw(label, f"BEGIN QUESTION\n{about}")
+    return _raw(label, f"BEGIN QUESTION\nname: {name}\npoints: {points}\n{how}")
 
 
 def _block(kind: str, label: str, *cells: Cell) -> list[Cell]:

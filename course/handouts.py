@@ -37,7 +37,6 @@ SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 SHEET = """\
 <!doctype html>
 <html lang="{language}">
-<head>
 <meta charset="utf-8">
 <title>{title}</title>
 <style>
@@ -58,11 +57,8 @@ math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
 code {{ font: 0.9em "Source Code Pro", monospace; }}
 footer {{ font-size: 0.75em; color: #5d5a54; }}
 </style>
-</head>
-<body>
 <h1>{title}</h1>
 {body}
-</body>
 </html>
 """
 CHAPTER = """\
@@ -88,13 +84,11 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     named = [os.environ.get("CHROMIUM"), *map(shutil.which, BROWSERS)]
-    if not any(named):
+    if (path := next(filter(None, named), None)) is None:
         raise SystemExit("Handouts and slides as PDF need Chromium (CHROMIUM=...).")
     options = "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=next(filter(None, named)), args=options
-        )
+        chromium = playwright.chromium.launch(executable_path=path, args=options)
         yield chromium.new_page(device_scale_factor=2)
         chromium.close()
 

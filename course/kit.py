@@ -82,9 +82,8 @@ def instructor(page: Page, pages: Collection[Page] = ()) -> Notebook:
 def remarks(label: str, check: str) -> str:
     """What an instructor wants to know of an exercise."""
     found = wrong_answers.collected()[label]
-    lines = [
-        f"**Likely wrong answers to {label}** (the figure that helps: {found.cure})"
-    ]
+    helps = f"(the figure that helps: {found.cure})"
+    lines = [f"**Likely wrong answers to {label}** {helps}"]
     for wrong in found.wrong:
         lines += [
             f"*{wrong.thinks}* The check says: “{wrong.hint}”",
@@ -120,9 +119,8 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
                 made["_solutions"] = student(page, pages, solutions=True)
         for end, notebook in made.items():
             write(notebook, folder / f"{short(page)}{end}.ipynb")
-    copy_library(folder)
-    for page in pages:
         copy_data(page, folder / short(page).rpartition("/")[0])
+    copy_library(folder)
     rows = [
         f"| [{short(page)}]({short(page)}.ipynb){'*' * page.needs_torch} | "
         f"{page.minutes} | {len(page.exercises)} | {points} |"
@@ -158,11 +156,9 @@ def requirements(*, torch: bool) -> list[str]:
 
 def copy_library(folder: Path) -> None:
     """The library, as it is, with its licence."""
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(
-        ROOT / "pe_lib", folder / "pe_lib", ignore=ignored, dirs_exist_ok=True
-    )
-    shutil.copy(ROOT / "LICENSE", folder / "pe_lib")
+    library, ignored = folder / "pe_lib", shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(ROOT / "pe_lib", library, ignore=ignored, dirs_exist_ok=True)
+    shutil.copy(ROOT / "LICENSE", library)
 
 
 def copy_data(page: Page, folder: Path) -> None:

@@ -23,7 +23,6 @@ Points = int | tuple[int, int] | None
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and its name
     str: (str | datetime.date, "text"),
-    int: (int | float, "a number"),
     float: (int | float, "a number"),
     tuple: (list, "a list"),
     Mapping: (dict, "names, each with what belongs to it"),

@@ -31,11 +31,11 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from course import kit, mine
+from course.mine import HERE
 from manuscript import ROOT, Cell, Manuscript, Page, Section, sources, stubs
 from manuscript.markdown import REMARK, as_html, words
 from website import katex_math
 
-HERE = Path(__file__).parent
 CREDIT = "“Positional Encodings, Checked”, CC BY 4.0"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LINK = re.compile(r"</?a\b[^>]*>")
@@ -75,20 +75,16 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal math[display="block"] { margin: 0.4em 0; }
 .reveal footer { font-size: 0.5em; margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
-.reveal aside.notes { display: none; }
 .reveal .slide-number { right: auto; left: 8px; color: var(--muted); background: none; }
 """
 DECK = """\
 <!doctype html>
 <html lang="{language}">
-<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>{reveal_css}</style>
 <style>{style}</style>
-</head>
-<body>
 <div class="reveal"><div class="slides">
 {sections}
 </div></div>
@@ -109,7 +105,6 @@ Reveal.on("pdf-ready", () => {{
   document.documentElement.dataset.fitted = "";
 }});
 </script>
-</body>
 </html>
 """
 
@@ -147,7 +142,7 @@ class Plan:
 
     name: str
     title: str
-    minutes: int
+    minutes: float
     slides: tuple[Slide, ...]
 
 
@@ -224,8 +219,7 @@ def quoted(kind: str, place: str, book: Manuscript) -> tuple[str, str, str] | No
     found: list[tuple[Page, str, str]] = []
     if kind == "exercise":
         asked = [(page, one) for page in book.notebooks for one in page.exercises]
-        asked = [(page, one) for page, one in asked if one.label == place]
-        found = [(page, one.title, blocks(one.text)) for page, one in asked]
+        found = [(p, e.title, blocks(e.text)) for p, e in asked if e.label == place]
     elif kind == "code" and page:
         cells = [html.escape(cell.source) for cell in _cells(place, book)]
         found = [(page, page.title, f"<pre>{text}</pre>") for text in cells]
@@ -381,10 +375,9 @@ def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
 
 def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
     """The lectures' decks, yours, and those of some chapters; with the licence."""
-    done = []
-    for plan in plans(book, with_decks(pages, book)):
-        path = folder / f"{plan.name}.html"
+    listed = plans(book, with_decks(pages, book))
+    made = {folder / f"{plan.name}.html": plan for plan in listed}
+    for path, plan in made.items():
         path.write_text(deck(plan, book), encoding="utf-8")
-        done.append(path)
     shutil.copy(ROOT / "LICENSE-TEXT", folder)
-    return done
+    return [*made]

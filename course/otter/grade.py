@@ -4,10 +4,7 @@
 
 A student is a notebook, or a folder with one. It writes ``marks.csv``, a row a student,
 and into ``feedback`` what a student is told: the points, and of what failed the hint.
-
-otter runs answers, tests and marking in one place, so that a submission can read the
-hidden tests and write marks and hints of its own, up to all points. With bubblewrap it
-cannot touch the marks of others.
+What a submission can still do is in README.md.
 """
 
 import ast

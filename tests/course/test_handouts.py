@@ -39,10 +39,8 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
     for chapter, text in texts.items():
         shown = slides.of_chapter(chapter, BOOK).slides
         assert text.count("<figcaption>") == sum(bool(one.figure) for one in shown) > 0
-        places = [
-            at for slide in shown for at in slide.places if at[0] in slides.QUOTED
-        ]
-        quoted = [slides.quoted(kind, place, BOOK) for kind, place in places]
+        places = [place for one in shown for place in one.places]
+        quoted = [slides.quoted(*at, BOOK) for at in places if at[0] in slides.QUOTED]
         assert all(found and found[2] in text for found in quoted)
         assert f"<b>{slides.inline(chapter.question)}</b>" in text
         before, titles = text.partition("Exercises</h2>")[::2]
@@ -85,9 +83,8 @@ def test_figures_are_pictures_and_pages_of_their_size(
         assert 9 < float(box[1]) - 0.75 * height < 13
     with (tmp_path / "index.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["figure"]: row for row in csv.DictReader(file)}
-    assert {name: row["chapter"] for name, row in rows.items()} == {
-        name: its.title for name, its in chosen.items()
-    }
+    titles = {name: its.title for name, its in chosen.items()}
+    assert {name: row["chapter"] for name, row in rows.items()} == titles
     assert all(row["credit"] == slides.CREDIT for row in rows.values())
     last = rows[[*rows][-1]]["alternative text"]
     assert page.locator("div").get_attribute("aria-label") == last != ""

@@ -38,7 +38,6 @@ def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
     assert mine.read(str(path)) == mine.read() == mine.Mine()
 
 
-DAY = "must be a day, such as 2027-03-01; got "
 EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
 
 
@@ -48,15 +47,13 @@ EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got 
         ("[a]", "slip.yml must be lines of the form word: ...; got ['a']"),
         ("lecture: Ada", "slip.yml: there is no word lecture"),
         ("language: no", "slip.yml, language must be text; got False"),
-        ("solutions: {a: soon}", f"slip.yml, solutions, a {DAY}soon"),
-        ("solutions: {a: }", f"slip.yml, solutions, a {DAY}nothing"),
+        ("solutions: {a: soon}", "solutions, a must be a day, such as 2027-03-01; got"),
         ("solutions: {binry: 2027-03-01}", "solutions: there is no chapter binry"),
         ("leave_out: [binry]", "mine.yml, leave_out: there is no chapter binry"),
         ("leave_out: binry", "slip.yml, leave_out must be a list; got binry"),
         ("exam: [counting, dials_deeper]", "there is no question on dials_deeper"),
         ("assignments: [w]", "assignments must be names, each with what belongs"),
         ("assignments: {w: }", f"slip.yml, assignments, w {EXERCISES}nothing"),
-        ("assignments: {w: {}}", f"slip.yml, assignments, w {EXERCISES}nothing"),
         ("assignments: {w: [ex-a]}", f"slip.yml, assignments, w {EXERCISES}['ex-a']"),
         ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
         ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),

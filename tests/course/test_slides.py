@@ -32,9 +32,8 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
         told = sum(slide.minutes for slide in (*shown, last))
         assert page.minutes - 1 < told <= page.minutes + 2
         steps = [section.title for section in page.main if section.level == 2]
-        assert last.markdown.count("\n1. ") == len(steps) - 1 > 0
         answer = page.answer[0].upper() + page.answer[1:]
-        assert all(part in last.markdown for part in (*steps, answer))
+        assert steps and all(part in last.markdown for part in (*steps, answer))
         kinds |= {kind for slide in shown for kind, _ in slide.places}
     assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
@@ -92,9 +91,9 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     """A number that no cell prints, and whatever is quoted and gone."""
     (slide,) = [slide for slide in PLANS[1].slides if slide.source]
 
-    def red(book: manuscript.Manuscript = BOOK, **changes: Any) -> str:
+    def red(**changes: Any) -> str:
         plan = replace(PLANS[1], slides=(replace(slide, **changes),))
-        return "\n".join(slides.errors(plan, book))
+        return "\n".join(slides.errors(plan, BOOK))
 
     assert red() == ""
     assert "159.156 is not printed" in red(title=slide.title.replace(".155", ".156"))
@@ -106,19 +105,8 @@ def test_a_changed_book_turns_a_deck_red() -> None:
     assert "no claim 'gone'" in red(claims=("even-width", "gone"))
     assert "no theorem" in red(theorem="sinusoidal/formula#the-formula")
     bare = replace(PLANS[1], slides=(slides.Slide(1, "note"),))
-    with pytest.raises(
-        SystemExit, match="what the book says:\n90, slide 1: it shows no"
-    ):
+    with pytest.raises(SystemExit, match="book says:\n90, slide 1: it shows no"):
         slides.deck(bare, BOOK)
-    name, _, tag = slide.source.partition("#")
-    page = BOOK.pages[f"book/{name}"]
-    (cell,) = [c for c in page.code_cells if tag in (c.id, *c.tagged(""))]
-    (output,) = cell.outputs
-    told = "".join(output["text"]).replace("159.155", "159.2")
-    changed = replace(cell, outputs=({**output, "text": told},))
-    cells = tuple(changed if c is cell else c for c in page.cells)
-    pages = {**BOOK.pages, page.name: replace(page, cells=cells)}
-    assert red(replace(BOOK, pages=pages))
 
 
 OWN = """\
@@ -157,22 +145,15 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
     for change, named in (
         ({"minutes": 4}, ": the slides take 5 minutes"),
         ({"minutes": "4"}, ", minutes must be a number; got 4"),
-        ({"title": None}, ", title must be text; got nothing"),
-        ({"slides": []}, ", slides must be a list; got nothing"),
-        ({"slides": SLIDE}, ", slides must be a list; got {'title'"),
         ({"slides": [SLIDE, None]}, ", slide 2, minutes must be a number; got nothing"),
         ({"slides": ["a"]}, ", slide 1 must be lines of the form word: ...; got a"),
         ({"slides": [SLIDE | {"note": ""}]}, ", slide 1, note must be text; got not"),
-        ({"slides": [SLIDE | {"figure": 1}]}, ", slide 1, figure must be text; got 1"),
         ({"slides": [SLIDE | {"say": "c"}]}, ", slide 1: there is no word say"),
         ({"slides": [SLIDE | {"folder": "c"}]}, ", slide 1: there is no word folder"),
     ):
         path.write_text(json.dumps(plan | change), encoding="utf-8")
         with pytest.raises(SystemExit, match=re.escape(f"mine.yml{named}")):
             slides.read(path)
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"mine\.yml, title must be text; got nothing"):
-        slides.read(path)
 
 
 def test_a_deck_of_each_chapter_that_is_chosen() -> None:
@@ -180,9 +161,8 @@ def test_a_deck_of_each_chapter_that_is_chosen() -> None:
     pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
     assert slides.with_decks(pages, BOOK) == pages
     assert slides.with_decks(BOOK.notebooks, BOOK) == PAGES
-    assert [plan.name for plan in slides.plans(BOOK, pages)[4:]] == [
-        *("sinusoidal-geometry", "failures-dials")
-    ]
+    names = [plan.name for plan in slides.plans(BOOK, pages)]
+    assert names[4:] == ["sinusoidal-geometry", "failures-dials"]
     for page in BOOK.notebooks:
         assert slides.errors(slides.of_chapter(page, BOOK), BOOK) == []
 
