@@ -24,6 +24,8 @@ class Added(Reader):
         "length batch dim",
         "batch dim length",
         "length dim",
+        "batch rows columns dim",
+        "batch dim rows columns",
     )
 
     def read(self, output: list[Tensor], call: Call, _x: Tensor) -> Tensor:

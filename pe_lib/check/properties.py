@@ -270,7 +270,7 @@ def _of_trained(r: Reader) -> Found:
         if p.grad is None or not p.grad.any():
             if not r.own:  # of a token that it puts first nothing is read
                 yield WARNING, f"No gradient reaches {name}.", "Is it used?"
-        elif p.ndim == 2 and len(p) > 2 and name not in linear:
+        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
             yield from _of_rows(r, name, p)
 
 

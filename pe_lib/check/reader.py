@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -318,6 +319,10 @@ class Reader:
             for axes in [self.axes] if self.axes else orders:
                 way = Way((*zip(required, roles, strict=False),), axes, length)
                 way = replace(way, fixed=length != lengths[0])
+                if "rows" in axes:
+                    few = length if length < 65 else math.isqrt(length)
+                    side, rows = (few, few) if way.fixed else (5, 7)
+                    way = replace(way, columns=side, length=side * rows, fixed=True)
                 if "" not in roles:
                     yield way
                     yield from [replace(way, batched=True)] * ("positions" in roles)
@@ -337,7 +342,7 @@ class Reader:
         wrong: list[tuple[MisreadError, Way]] = []
         for way in self.ways():
             misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            if way.fixed and (tried or misread):
+            if way.fixed and ((tried and not way.columns) or misread):
                 continue
             self.way = way
             self.forget()

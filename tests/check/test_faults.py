@@ -12,6 +12,8 @@ from tests.check.modules import (
     Added,
     BufferedRotary,
     Embedded,
+    Image,
+    Map,
     Rotary,
     Stretched,
     asked,
@@ -409,6 +411,12 @@ FAULTS = [
     ("rotary", "warning decoding", "the last of 12 keys", make_class(
         Rotary, forward=from_zero)),
     ("added", "warning widths", "NaN or infinity at width 2", of_table(to_the_end)),
+    ("added", "error formula", "Numbers 0, 1, 2, 3 and 28 more of each", make_class(
+        Image, row_of=lambda _, *size: torch.arange(math.prod(size)).view(size) % 7)),
+    ("added", "error formula", "one side of map comes out in pieces", make_class(
+        Map, size=lambda _, rows, columns: (columns, rows))),
+    ("added", "error writes", "into the tensor that it is given", make_class(
+        Map, forward=lambda s, x: x.copy_(Map.forward(s, x)))),
 ]  # fmt: skip
 
 

@@ -23,6 +23,8 @@ from tests.check.modules import (
     Added,
     BufferedRotary,
     Embedded,
+    Image,
+    Map,
     Rotary,
     Stretched,
     asked,
@@ -183,6 +185,17 @@ def test_these_have_no_warning_either(kind, make):
     report = report_of(make, kind)
     assert_sound(report)
     assert not report.warnings and report.recognised, str(report)
+
+
+def test_images_are_told_by_their_axes_or_guessed():
+    last, first = "batch rows columns dim", "batch dim rows columns"
+    assert_sound(report := report_of(Image, axes=last))
+    assert report.recognised.words == "a table by rows and columns, 5 columns"
+    assert "only 35 positions" in report.called
+    for make, axes in ((Map, first), (Image, None), (Map, None)):
+        report = report_of(make, axes=axes)
+        assert fired(report) == set() and report.ok, str(report)
+    assert f"x is [{first.replace(' ', ', ')}], guessed" in report.called
 
 
 def test_what_is_said_is_meant():
