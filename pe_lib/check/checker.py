@@ -53,6 +53,7 @@ ROWS = (
     properties.x,
     properties.axes,
     *RELATIONS[1:],
+    properties.positions,
     properties.finite,
     formula,
     properties.distinct,

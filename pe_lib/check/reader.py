@@ -55,6 +55,11 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
             yield from tensors_in(part)
 
 
+def versions_of(value: Any) -> list[int]:
+    """How often each of its tensors was written into."""
+    return [t._version for t in tensors_in(value) if not t.is_inference()]
+
+
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
@@ -80,6 +85,8 @@ class Reader:
         self.kept: dict[Call, Array] = {}
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
+        self.rewrote = False  # into what it had returned
+        self.returned: Any = ()
         self.failed: set[str] = set()  # checks that found an error
         self.recognised: Recognised | None = None
         self.begun = self.build()
@@ -208,10 +215,11 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        tensors = [t for t in tensors_in([args, named]) if not t.is_inference()]
-        before = [t._version for t in tensors]
+        before, earlier = versions_of([args, named]), versions_of(self.returned)
         output = self.run(module, call, args, named)
-        self.wrote |= before != [t._version for t in tensors]
+        self.wrote |= before != versions_of([args, named])
+        self.rewrote |= earlier != versions_of(self.returned)
+        self.returned = output
         output = [*output.values()] if isinstance(output, dict) else output
         output = [*output] if isinstance(output, tuple | list) else [output]
         if not output or not isinstance(output[0], Tensor) or output[0].is_nested:

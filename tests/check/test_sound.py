@@ -71,6 +71,13 @@ class Rows(nn.Module):
         return x + (self.down + self.across).flatten(0, 1)
 
 
+def at_times(self, x, times=None):
+    times = torch.arange(x.shape[1], device=x.device) if times is None else times
+    j = torch.arange(self.width, device=x.device)
+    angles = times[..., None] * 1e-4 ** (j // 2 * 2 / self.width)
+    return x + (angles + j % 2 * torch.pi / 2).sin().to(x.dtype)
+
+
 class Tables(Rotary):
     """Cosines and sines of ids, as Llama in transformers."""
 
@@ -171,6 +178,7 @@ QUIET = [
     ("rotary", make_class(Rotary, forward=without_heads)),
     ("added", make_class(Added, at=no_further)),
     ("added", Tokened),
+    ("added", make_class(Added, forward=at_times)),
     ("added", make_class(Added, forward=on_the_processor)),
 ]
 
