@@ -53,6 +53,7 @@ ROWS = (
     properties.x,
     properties.axes,
     *RELATIONS[1:],
+    properties.positions,
     properties.finite,
     formula,
     properties.distinct,
@@ -93,8 +94,8 @@ def check(
         one that returns x + table(...); biases are not checked.
     axes : str, optional
         The axes of x, "batch length dim" for instance; "batch heads length dim" for
-        rotary. Without it the usual orders are tried, and the report says which was
-        taken.
+        rotary; "rows columns" instead of length for images. Without it the usual orders
+        are tried, and the report says which was taken.
     positions : str, optional
         The name of forward's argument for positions, or for the first one.
     ignore : collection of str

@@ -24,6 +24,8 @@ class Added(Reader):
         "length batch dim",
         "batch dim length",
         "length dim",
+        "batch rows columns dim",
+        "batch dim rows columns",
     )
 
     def read(self, output: list[Tensor], call: Call, _x: Tensor) -> Tensor:
@@ -114,7 +116,14 @@ class Rotary(Reader):
         """What comes back of queries, keys and values, one beside the other."""
         count = sum(role in "xkv" for role in self.way.given)
         shape = self.way.lay(x).shape
-        alone = call.fewer or call.keys not in (None, call.length)
+        if call.fewer:
+            each = [self.way.back(y) / 2**i for i, y in enumerate(turned)]
+            heads = [y.shape[1] for y in each[:2]]
+            if heads != [call.heads, 1]:
+                asked = f"queries of {call.heads} heads and keys of 1 come back with"
+                raise ValueError(f"{asked} {' and '.join(map(str, heads))}")
+            return torch.cat([y.expand(-1, call.heads, -1, -1) for y in each], -1)
+        alone = call.keys not in (None, call.length)
         if alone and turned[0].shape == shape:
             return self.way.back(turned[0])
         if {y.shape for y in turned} == {shape} and len(turned) == count:

@@ -72,6 +72,22 @@ def x(r: Reader) -> Found:
         yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
+def positions(r: Reader) -> Found:
+    """Where positions may be real, has one between whole ones a row of its own?"""
+    n = r.way.length
+    call = r.call(positions=tuple(t + 0.5 for t in range(n)))
+    whole = r.answer(r.upto(n + 1))[0, 0]
+    try:
+        again = same_rows(r.answer(call)[0, 0], whole)
+    except (ForeignError, UnaskedError) as refusal:
+        return (yield UNCHECKED, f"{refusal}.", "")
+    if again:
+        name = next(n for n, v in r.signature.all.items() if v == "positions")
+        what = f"Where {name} are 0.5, 1.5, ..., the rows are those of whole ones."
+        level = ERROR if "time" in name else NOTE
+        yield level, what, "No long(): angles of real numbers."
+
+
 def finite(r: Reader) -> Found:
     """Are there NaN or infinite numbers?"""
     bad = ~np.isfinite(r.answer(r.alone(r.limit)))
@@ -130,6 +146,10 @@ def writes(r: Reader) -> Found:
     if r.wrote:
         what = "It writes into the tensor that it is given."
         yield ERROR, what, "x = x + ..., no +=."
+
+    elif r.rewrote:
+        what = "It writes into what it returned before: that answer changes."
+        yield ERROR, what, "Return a new tensor each time."
 
 
 def dtype(r: Reader) -> Found:
@@ -270,7 +290,7 @@ def _of_trained(r: Reader) -> Found:
         if p.grad is None or not p.grad.any():
             if not r.own:  # of a token that it puts first nothing is read
                 yield WARNING, f"No gradient reaches {name}.", "Is it used?"
-        elif p.ndim == 2 and len(p) > 2 and name not in linear:
+        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
             yield from _of_rows(r, name, p)
 
 

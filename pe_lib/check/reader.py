@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -54,6 +55,11 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
             yield from tensors_in(part)
 
 
+def versions_of(value: Any) -> list[int]:
+    """How often each of its tensors was written into."""
+    return [t._version for t in tensors_in(value) if not t.is_inference()]
+
+
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
@@ -79,6 +85,8 @@ class Reader:
         self.kept: dict[Call, Array] = {}
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
+        self.rewrote = False  # into what it had returned
+        self.returned: Any = ()
         self.failed: set[str] = set()  # checks that found an error
         self.recognised: Recognised | None = None
         self.begun = self.build()
@@ -207,10 +215,11 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        tensors = [t for t in tensors_in([args, named]) if not t.is_inference()]
-        before = [t._version for t in tensors]
+        before, earlier = versions_of([args, named]), versions_of(self.returned)
         output = self.run(module, call, args, named)
-        self.wrote |= before != [t._version for t in tensors]
+        self.wrote |= before != versions_of([args, named])
+        self.rewrote |= earlier != versions_of(self.returned)
+        self.returned = output
         output = [*output.values()] if isinstance(output, dict) else output
         output = [*output] if isinstance(output, tuple | list) else [output]
         if not output or not isinstance(output[0], Tensor) or output[0].is_nested:
@@ -318,6 +327,10 @@ class Reader:
             for axes in [self.axes] if self.axes else orders:
                 way = Way((*zip(required, roles, strict=False),), axes, length)
                 way = replace(way, fixed=length != lengths[0])
+                if "rows" in axes:
+                    few = length if length < 65 else math.isqrt(length)
+                    side, rows = (few, few) if way.fixed else (5, 7)
+                    way = replace(way, columns=side, length=side * rows, fixed=True)
                 if "" not in roles:
                     yield way
                     yield from [replace(way, batched=True)] * ("positions" in roles)
@@ -337,7 +350,7 @@ class Reader:
         wrong: list[tuple[MisreadError, Way]] = []
         for way in self.ways():
             misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            if way.fixed and (tried or misread):
+            if way.fixed and ((tried and not way.columns) or misread):
                 continue
             self.way = way
             self.forget()

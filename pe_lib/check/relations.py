@@ -152,9 +152,9 @@ def masks(r: Reader) -> Iterator[Pair]:
 
 
 def grouped(r: Reader) -> Iterator[Pair]:
-    """Queries beside keys of one head."""
+    """Queries and keys, where keys have one head."""
     words = "Beside keys of fewer heads, as where queries are grouped,"
-    yield words, r.call(fewer=True), r.call(), lambda a: a[..., : r.width]
+    yield words, r.call(heads=4, fewer=True), r.call(heads=4), whole
 
 
 def histories(r: Reader) -> Iterator[Pair]:

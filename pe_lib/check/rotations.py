@@ -213,7 +213,7 @@ def told_stretched(r: Rotary, base: float) -> Found:
     """A base stretched by a factor of the class, by another power than NTK's."""
     for v in r.maker.numbers:
         power = math.log(base / 1e4) / math.log(v) if 1 < v < 1e3 else 0
-        if 0.9 < power < 1.2:
+        if 0.9 < abs(power) < 1.2:
             right = r.width / (r.width - 2)
             what = f"The base is 10000 * {v:g}**{power:.5g}, for {right:.5g} in NTK's."
             yield WARNING, what, "base * factor**(d / (d - 2))."

@@ -18,7 +18,8 @@ ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
-    "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|timesteps?|indices|coords?",
+    "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|time(s|steps?)|"
+    r"indices|coords?",
     "length": r"n|\w*(len|length|size|num_positions)",
     "mask": r"\w*mask",
 }
@@ -30,18 +31,20 @@ CLASS = {  # arguments of the class
 }
 CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 SAME = {"d_model": "dim", "channels": "dim", "head_dim": "dim", "seq": "length"}
-SAME |= {"sequence": "length"}
-AXES = "batch", "heads", "length", "dim"
+SAME |= {"sequence": "length", "height": "rows", "width": "columns"}
+AXES = "batch", "heads", "rows", "columns", "length", "dim"
 WORDS = {"length": "a length", "offset": "an offset", "mask": "a mask"}
 
 
 def axes_of(text: str) -> tuple[str, ...]:
     """The axes that a text such as "batch length dim" or "[batch, ...]" names."""
     words = tuple(SAME.get(word, word) for word in re.findall(r"\w+", text))
-    if len({*words}) < len(words) or not {"length", "dim"} <= {*words} <= {*AXES}:
+    along = {*words} - {"batch", "heads"}
+    once = len({*words}) == len(words)
+    if not once or along not in ({"length", "dim"}, {"rows", "columns", "dim"}):
         raise ValueError(
-            f"axes must be names from {', '.join(AXES)}, each once, with length and "
-            f"dim, got {text!r}"
+            f"axes must be names from {', '.join(AXES)}, each once, with dim, and "
+            f"length or rows and columns, got {text!r}"
         )
     return words
 
@@ -55,16 +58,25 @@ class Way:
     length: int = FEW
     fixed: bool = False  # it takes this length alone
     batched: bool = False  # positions are [batch, length]
+    columns: int = 0  # of an image
 
     @property
     def given(self) -> tuple[str, ...]:
         """The roles of what is given."""
         return tuple(role for _, role in self.roles)
 
+    @property
+    def names(self) -> list[str]:
+        """The axes of x before they are laid."""
+        along = ["rows", "columns"] if "rows" in self.axes else ["length"]
+        return ["batch", "heads", *along, "dim"]
+
     def lay(self, x: Tensor) -> Tensor:
         """[batch, heads, length, dim] in the order that the module takes."""
-        names = [*AXES]
-        for name in [n for n in AXES if n not in self.axes]:
+        names = self.names
+        if "rows" in names:
+            x = x.reshape(*x.shape[:2], -1, self.columns, x.shape[3])
+        for name in [n for n in names if n not in self.axes]:
             x = x.select(names.index(name), 0)
             names.remove(name)
         x = x.permute([names.index(n) for n in self.axes])
@@ -72,10 +84,10 @@ class Way:
 
     def back(self, y: Tensor) -> Tensor:
         """The other way round."""
-        y = y.permute([self.axes.index(n) for n in AXES if n in self.axes])
-        for i, name in enumerate(AXES):
+        y = y.permute([self.axes.index(n) for n in self.names if n in self.axes])
+        for i, name in enumerate(self.names):
             y = y if name in self.axes else y.unsqueeze(i)
-        return y
+        return y.flatten(2, 3) if "rows" in self.axes else y
 
     def text(self, guessed: bool) -> str:
         """In words."""

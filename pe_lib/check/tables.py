@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Iterator
 
 import numpy as np
+import torch
 
 from pe_lib.check.call import Array, ForeignError, some
 from pe_lib.check.kinds import Rotary
@@ -32,6 +33,7 @@ def told_rows(r: Reader) -> Found:
         if begins and any(p.numel() >= codes.size for p in r.first.parameters()):
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
+        yield from told_slopes(r) if r.way.columns else ()
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif r.nature == "norm":
@@ -57,13 +59,35 @@ def grid_of_rows(r: Reader, codes: Array) -> int:
     n = len(codes)
     sides = (w for w in range(2, n // 2 + 1) if n % w == 0)
     ends = r.way.fixed or r.limit == n
-    for w in sides if ends else ():
-        grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
-        by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
-        by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
+    for w in [r.way.columns] if r.way.columns else sides if ends else ():
+        by_row, by_column = by_sides(codes, w)
         if (by_row | by_column).all() and min(by_row.sum(), by_column.sum()) > 1:
             return w
     return 0
+
+
+def by_sides(codes: Array, columns: int) -> tuple[Array, Array]:
+    """Which numbers depend on the row of a grid alone, and which on the column."""
+    grid = codes.reshape(-1, columns, codes.shape[1])
+    by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
+    return by_row, np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
+
+
+def told_slopes(r: Reader) -> Found:
+    """A slope along a side of a trained map stays one along rows, or along columns."""
+    for name, p in r.first.named_parameters():
+        for side in np.flatnonzero(np.array(p.shape) > 1) if p.ndim > 2 else ():
+            module = r.copy(r.first)
+            slope = torch.arange(p.shape[side]).reshape(-1, *[1] * (p.ndim - side - 1))
+            with torch.no_grad():
+                dict(module.named_parameters())[name].add_(slope)
+            codes = (r.rows(module, r.call()) - r.answer(r.call()))[0, 0]
+            grid = codes.reshape(-1, r.way.columns, r.width)
+            bent = np.abs(grid - grid[:, :1] - grid[:1] + grid[0, 0]).max()
+            if bent > NEAR * np.abs(codes).max():
+                what = f"A slope along one side of {name} comes out in pieces: its rows"
+                what += " and columns are mixed up where it gets the size of x."
+                return (yield ERROR, what, "F.interpolate(pos, size=(rows, columns)).")
 
 
 def is_scrambled(codes: Array) -> bool:
@@ -85,6 +109,12 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         yield ERROR, what, "Fill all of them."
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
+    elif (
+        r.way.columns and (one_side := np.any(by_sides(codes, r.way.columns), 0)).any()
+    ):
+        mixed = some(np.flatnonzero(~one_side).tolist())
+        what = f"Numbers {mixed} of each position mix its row and its column."
+        yield ERROR, what, "rows.repeat_interleave(columns), columns.repeat(rows)."
     elif drawn(r):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:

@@ -123,14 +123,19 @@ class Sinusoid:
     def odd(self, said: Collection[float] = ()) -> list[str]:
         """In what it is not the printed formula, but for numbers that were said."""
 
-        def meant(found: float, usual: float) -> bool:
-            return any(math.isclose(found, v, rel_tol=1e-3) for v in (usual, *said))
+        def meant(found: float, usual: float, near: float = 1e-3) -> bool:
+            return any(math.isclose(found, v, rel_tol=near) for v in (usual, *said))
 
         base, unit = self.series.base, self.series.unit
         told = {
             f"base {base:.6g}{slip(base, BASES)}": meant(base, 1e4),
             f"all angles times {unit:.4g}{slip(unit, UNITS)}": (
-                meant(unit, 1) or meant(1 / unit, 1)
+                abs(unit - 1) < 0.01 or meant(unit, 1) or meant(1 / unit, 1)
+            ),
+            f"positions are {unit:.6g} apart": (
+                abs(unit - 1) >= 0.01
+                or meant(unit, 1, 1e-5)
+                or meant(1 / unit, 1, 1e-5)
             ),
             "exponent j/(d/2-1)": self.series.spacing == "paper",
             f"positions from {self.start:g}": meant(self.start, 0),
@@ -262,10 +267,11 @@ def series_of(slope: float, start: float, pairs: float) -> Iterator[Series]:
     exact = math.exp(float(np.clip(start, -60, 60)))
     round_ = 1 / float(f"{1 / exact:.4g}") if exact < 1 else float(f"{exact:.4g}")
     named = [u for u in (1.0, *UNITS) if abs(exact / u - 1) < 0.005]
-    for digits, spacing in product((1, 2, 3, 9), SPACINGS):
+    for digits, spacing in product((1, 2, 3, 9, 10), SPACINGS):
         over = pairs if spacing == "paper" else max(math.ceil(pairs) - 1, 1)
         base = math.exp(float(np.clip(-slope * over, -60, 60)))
-        unit = named[0] if named else exact if digits == 9 else round_
+        unit = exact if digits > 8 else round_
+        unit = named[0] if named and digits < 10 else unit
         yield Series(float(f"{base:.{digits}g}"), spacing, unit)
 
 

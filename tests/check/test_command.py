@@ -187,7 +187,7 @@ def test_what_cannot_be_called_says_what_would_help(make, words):
         ({"d_model": 2.0}, TypeError, "d_model must be an integer"),
         ({"kind": "learned"}, ValueError, "kind must be"),
         ({"axes": "batch rows dim"}, ValueError, "axes must be"),
-        ({"axes": "batch length"}, ValueError, "length and dim"),
+        ({"axes": "batch length"}, ValueError, "length or rows and columns"),
         ({"ignore": "meta"}, TypeError, "ignore must be"),
     ],
 )

@@ -12,6 +12,8 @@ from tests.check.modules import (
     Added,
     BufferedRotary,
     Embedded,
+    Image,
+    Map,
     Rotary,
     Stretched,
     asked,
@@ -251,6 +253,31 @@ def from_zero(self, q, k):
     return tuple(self.turn(x, self.angles(torch.arange(x.shape[-2]))) for x in (q, k))
 
 
+class Reused(Added):
+    """Where nothing is trained its answers share one piece of memory."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        if (
+            torch.is_grad_enabled()
+            or self.__dict__.setdefault("out", y).shape != y.shape
+        ):
+            return y
+        return self.out.to(y.dtype).copy_(y)
+
+
+def at_whole_times(self, x, times=None):
+    times = torch.arange(x.shape[1]) if times is None else times
+    return x + self.pe[times.floor().long()].to(x.dtype)
+
+
+def together(self, q, k):
+    """As many heads of keys as of queries."""
+    both = torch.cat([q, k], 1)
+    turned = self.turn(both, self.angles(torch.arange(q.shape[-2])))
+    return turned.chunk(2, 1)
+
+
 def to_the_end(length, width):
     pair = torch.arange((width + 1) // 2) / (width // 2 - 1)
     angle = torch.arange(length)[:, None] * 1e-4**pair
@@ -409,6 +436,22 @@ FAULTS = [
     ("rotary", "warning decoding", "the last of 12 keys", make_class(
         Rotary, forward=from_zero)),
     ("added", "warning widths", "NaN or infinity at width 2", of_table(to_the_end)),
+    ("added", "error formula", "Numbers 0, 1, 2, 3 and 28 more of each", make_class(
+        Image, row_of=lambda _, *size: torch.arange(math.prod(size)).view(size) % 7)),
+    ("added", "error formula", "one side of map comes out in pieces", make_class(
+        Map, size=lambda _, rows, columns: (columns, rows))),
+    ("added", "error writes", "into what it returned", Reused),
+    ("added", "error positions", "Where times are 0.5, 1.5, ...", make_class(
+        Added, forward=at_whole_times)),
+    ("added", "note positions", "those of whole ones", asked(lambda t: t.long())),
+    ("rotary", "warning grouped", "4 heads and keys of 1 come back with 3 and 2",
+     make_class(Rotary, forward=together)),
+    ("rotary", "warning formula", "positions are 1.0005 apart", placed(
+        lambda t: t * 1.0005)),
+    ("rotary", "warning formula", "10000 * 8**-1", make_class(
+        Stretched, gap=128)),
+    ("added", "error writes", "into the tensor that it is given", make_class(
+        Map, forward=lambda s, x: x.copy_(Map.forward(s, x)))),
 ]  # fmt: skip
 
 

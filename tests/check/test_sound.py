@@ -23,6 +23,8 @@ from tests.check.modules import (
     Added,
     BufferedRotary,
     Embedded,
+    Image,
+    Map,
     Rotary,
     Stretched,
     asked,
@@ -67,6 +69,13 @@ class Rows(nn.Module):
 
     def forward(self, x):
         return x + (self.down + self.across).flatten(0, 1)
+
+
+def at_times(self, x, times=None):
+    times = torch.arange(x.shape[1], device=x.device) if times is None else times
+    j = torch.arange(self.width, device=x.device)
+    angles = times[..., None] * 1e-4 ** (j // 2 * 2 / self.width)
+    return x + (angles + j % 2 * torch.pi / 2).sin().to(x.dtype)
 
 
 class Tables(Rotary):
@@ -169,6 +178,7 @@ QUIET = [
     ("rotary", make_class(Rotary, forward=without_heads)),
     ("added", make_class(Added, at=no_further)),
     ("added", Tokened),
+    ("added", make_class(Added, forward=at_times)),
     ("added", make_class(Added, forward=on_the_processor)),
 ]
 
@@ -183,6 +193,17 @@ def test_these_have_no_warning_either(kind, make):
     report = report_of(make, kind)
     assert_sound(report)
     assert not report.warnings and report.recognised, str(report)
+
+
+def test_images_are_told_by_their_axes_or_guessed():
+    last, first = "batch rows columns dim", "batch dim rows columns"
+    assert_sound(report := report_of(Image, axes=last))
+    assert report.recognised.words == "a table by rows and columns, 5 columns"
+    assert "only 35 positions" in report.called
+    for make, axes in ((Map, first), (Image, None), (Map, None)):
+        report = report_of(make, axes=axes)
+        assert fired(report) == set() and report.ok, str(report)
+    assert f"x is [{first.replace(' ', ', ')}], guessed" in report.called
 
 
 def test_what_is_said_is_meant():
