@@ -26,7 +26,7 @@ class Finding:
         Of what failed: wrong in plain use; wrong once moved, cast, saved or far out; a
         fact.
     what, fix : str
-        What happened, or why it was not checked; what mends it.
+        What happened, or why it was not checked; the fix.
     """
 
     check: str

@@ -131,17 +131,17 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
     )
     if any(isinstance(v, str) for v in r.maker.said):
         other = [words for words in other if "exponent" not in words]
-    told, mend = ", ".join(other), "10000**(-2j/d) is the frequency of pair j."
+    told, fix = ", ".join(other), "10000**(-2j/d) is the frequency of pair j."
     if sines == cosines:
         what = f"All columns are {('sines', 'cosines')[sines]}."
         yield ERROR, what, "Sine and cosine of one angle make a pair."
     elif g.other:
-        yield ERROR, told_apart(g, g.codes.shape[1]), mend
+        yield ERROR, told_apart(g, g.codes.shape[1]), fix
     elif len(speeds) > 1 and np.ptp(speeds) < 1e-4 * speeds.max():
-        yield ERROR, "All pairs have one frequency.", mend
+        yield ERROR, "All pairs have one frequency.", fix
     elif speeds.max() > 3.2 and not (rotary and g.series.base > 1):
         what = f"The fastest pair turns by {speeds.max():.3g} radians a position"
-        yield ERROR, f"{what}: {told}.", mend
+        yield ERROR, f"{what}: {told}.", fix
     elif rotary and g.cosine_first:
         swapped = "Sines stand where cosines should, and cosines where sines should"
         yield WARNING if r.lie else ERROR, f"{swapped}: {OTHER}.", "(cos, sin)."

@@ -151,7 +151,7 @@ class Ensemble(Transformer):
     def _fixed_bias(self) -> Tensor:
         """What schemes and mask add to scores, [members, HEADS, longest, longest]."""
         bias = torch.stack(
-            [alibi_bias(scheme, self.longest) for scheme in self.schemes]
+            [scheme_bias(scheme, self.longest) for scheme in self.schemes]
         )
         bias = bias.repeat_interleave(self.seeds, 0).float()
         return bias + causal_bias(self.longest) if self.task.causal else bias
@@ -170,7 +170,7 @@ def encoded(scheme: Scheme, length: int, context: Context) -> Tensor:
     return torch.tensor(code, dtype=torch.float32)
 
 
-def alibi_bias(scheme: Scheme, length: int) -> Tensor:
+def scheme_bias(scheme: Scheme, length: int) -> Tensor:
     """What a scheme adds to the scores before training, [HEADS, length, length]."""
     slopes = alibi_slopes(HEADS) if scheme.slopes is None else scheme.slopes
     t = np.arange(length)

@@ -14,7 +14,7 @@ import pytest
 import manuscript
 import pe_lib
 from manuscript import ROOT, Claim
-from tests.book.prose_numbers import uses
+from tests.book.measured_numbers import uses
 
 BOOK = manuscript.read()
 VERDICTS = re.compile(r"true|not as stated: .+|open|true if .+")

@@ -12,7 +12,7 @@ import manuscript
 from manuscript import count_words
 from manuscript.pages import NOTEBOOK_LINK
 from pe_lib import sinusoidal_table
-from tests.book import prose_numbers
+from tests.book import measured_numbers
 
 BOOK = manuscript.read()
 PAGE = BOOK.pages["book/reference/faq"]
@@ -62,7 +62,7 @@ def faults(answer: str) -> Iterator[str]:
     links = [to for to in re.findall(r"\]\(([^)]+)\)", answer) if "faq-" not in to]
     if len(links) > LINKS:
         yield f"{len(links)} links, at most {LINKS}"
-    numbers = {use.text for use in prose_numbers.uses(answer)}
+    numbers = {use.text for use in measured_numbers.uses(answer)}
     if len(numbers) > NUMBERS:
         yield f"{len(numbers)} numbers, at most {NUMBERS}"
 

@@ -20,7 +20,7 @@ from evidence import (
     opened_long,
     runs,
     small_models,
-    whole,
+    transformer,
 )
 from manuscript import read_page
 from pe_lib.experiments import kept, matrices, minilm, one_head, smollm, training
@@ -154,7 +154,7 @@ def test_a_file_says_how_it_was_made(
     assert kept.load_rows(tmp_path / "a.csv") == [{"x": "1"}]
 
 
-WHOLE_KEPT = BEYOND.parent / whole.KEPT
+WHOLE_KEPT = BEYOND.parent / transformer.KEPT
 MADE = [
     *(
         (BEYOND / f"{name}.csv", f"{maker.COMMAND} {name}", maker, tolerance)
@@ -165,7 +165,7 @@ MADE = [
         *(BEYOND / f"{opened_long.NAME}.csv", "python -m evidence.opened_long cuda"),
         *(opened_long, opened_long.TOLERANCE),
     ),
-    (WHOLE_KEPT, whole.COMMAND, whole, whole.TOLERANCE),
+    (WHOLE_KEPT, transformer.COMMAND, transformer, transformer.TOLERANCE),
 ]
 
 
@@ -304,22 +304,27 @@ def test_a_large_bias_hides_the_first_part(window: opened_gap.Window) -> None:
 
 def test_the_whole_transformer_is_that_of_the_page() -> None:
     """What was kept was trained by the cells that the page shows."""
-    page = whole.cells_before_the_run()
-    assert {name: page[name] for name in whole.RUN} == whole.RUN
-    assert whole.cells_before_the_run(seed=2)["SEED"] == 2
+    page = transformer.cells_before_the_run()
+    assert {name: page[name] for name in transformer.RUN} == transformer.RUN
+    assert transformer.cells_before_the_run(seed=2)["SEED"] == 2
     shapes = {name: loss.shape for name, loss in matrices.load(WHOLE_KEPT).items()}
-    eighths = {"learned": whole.RUN["LENGTH"] // 8}
+    eighths = {"learned": transformer.RUN["LENGTH"] // 8}
     assert shapes == {
-        name: (1, eighths.get(name, whole.RUN["FAR"] // 8))
+        name: (1, eighths.get(name, transformer.RUN["FAR"] // 8))
         for name in page["encodings"]()
-    } | {way: (len(whole.SEEDS), whole.RUN["FAR"] // 8) for way in whole.WAYS}
+    } | {
+        way: (len(transformer.SEEDS), transformer.RUN["FAR"] // 8)
+        for way in transformer.WAYS
+    }
 
 
 def run_of_the_page(page: dict[str, Any], mine: str) -> None:
     """Train, and hold it against the kept run, as if a reader had named this one."""
-    cells = {c.id: c.source for c in read_page(whole.PAGE.stem, whole.PAGE).cells}
+    cells = {
+        c.id: c.source for c in read_page(transformer.PAGE.stem, transformer.PAGE).cells
+    }
     assert 'mine = "ALiBi"' in cells["run"]
-    with contextlib.chdir(whole.PAGE.parent):
+    with contextlib.chdir(transformer.PAGE.parent):
         exec(cells["run"].replace('"ALiBi"', repr(mine)), page)
         exec(cells["kept"], page)
 
@@ -327,7 +332,7 @@ def run_of_the_page(page: dict[str, Any], mine: str) -> None:
 @pytest.mark.parametrize("mine", ["none", "learned", "sinusoidal", "RoPE", "ALiBi"])
 def test_a_model_of_the_reader_is_held_against_the_kept_one(mine: str) -> None:
     """If steps and seed are those; of others nothing is said."""
-    page, kept_losses = whole.cells_before_the_run(), matrices.load(WHOLE_KEPT)
+    page, kept_losses = transformer.cells_before_the_run(), matrices.load(WHOLE_KEPT)
 
     def run(off: float, **setting: int) -> None:
         losses = kept_losses[mine][0] + off
@@ -344,11 +349,11 @@ def test_a_model_of_the_reader_is_held_against_the_kept_one(mine: str) -> None:
 def test_a_limited_rotation_has_the_scores_of_the_longest_offset() -> None:
     """Nearer keys have their own, and a masked one has none."""
     rotary, longest, n = RotaryEmbedding(8), 3, 6
-    limited = whole.Limited(rotary, longest)
+    limited = transformer.Limited(rotary, longest)
     query, key = torch.randn(2, 1, 2, n, 8, generator=torch.Generator().manual_seed(0))
     q, k = rotary(query, key)
     scores = (q @ k.mT / 8**0.5 + limited(n))[0]
-    hidden = whole.Masked(longest)(n)
+    hidden = transformer.Masked(longest)(n)
     for t in range(n):
         for s in range(t + 1):
             at = torch.tensor([min(t - s, longest)])
@@ -361,15 +366,17 @@ def test_a_limited_rotation_has_the_scores_of_the_longest_offset() -> None:
 @pytest.mark.weekly
 def test_all_five_are_trained_again() -> None:
     """As the page asserts; and limited offsets repair RoPE as in the kept run."""
-    page = whole.cells_before_the_run()
+    page = transformer.cells_before_the_run()
     for name in page["encodings"]():
         run_of_the_page(page, name)
     kept_losses = matrices.load(WHOLE_KEPT)
-    for way, loss in zip(whole.WAYS, whole.three_ways(page), strict=True):
-        of_seed = kept_losses[way][whole.SEEDS.index(page["SEED"])]
+    for way, loss in zip(transformer.WAYS, transformer.three_ways(page), strict=True):
+        of_seed = kept_losses[way][transformer.SEEDS.index(page["SEED"])]
         assert (loss - of_seed)[:4].abs().max() < 0.15
         assert (
-            (loss[8:].mean() > 4) == (of_seed[8:].mean() > 4) == (way == whole.WAYS[0])
+            (loss[8:].mean() > 4)
+            == (of_seed[8:].mean() > 4)
+            == (way == transformer.WAYS[0])
         )
 
 

@@ -1,11 +1,11 @@
-"""A number in a sentence is what a cell computed; how: see ``prose_numbers``."""
+"""A number in a sentence is what a cell computed; how: see ``measured_numbers``."""
 
 import pytest
 import yaml
 
 import manuscript
 from manuscript import ROOT
-from tests.book import prose_numbers as numbers
+from tests.book import measured_numbers as numbers
 from tests.made_page import made_page
 
 BOOK = manuscript.read(remarks=True)

@@ -1,6 +1,6 @@
 """The losses that *A transformer, whole* shows, kept.
 
-    python -m evidence.whole
+    python -m evidence.transformer
 
 It runs the page's own cells, trains each encoding once, and keeps the loss by position,
 eight positions a number. The page trains one of them again, and asserts that it comes
@@ -22,7 +22,7 @@ from pe_lib.nn import RotaryEmbedding
 
 PAGE = ROOT / "book/beyond/transformer.ipynb"
 KEPT = "data/transformer.csv"
-COMMAND = "python -m evidence.whole"
+COMMAND = "python -m evidence.transformer"
 TOLERANCE = "0.15 bits within the trained length"
 RUN = {"STEPS": 1000, "SEED": 0, "LENGTH": 32, "FAR": 128}
 SEEDS = (0, 1, 2)
