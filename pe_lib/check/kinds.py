@@ -119,9 +119,10 @@ class Rotary(Reader):
         if call.fewer:
             each = [self.way.back(y) / 2**i for i, y in enumerate(turned)]
             heads = [y.shape[1] for y in each[:2]]
-            if heads != [call.heads, 1]:
+            if heads[0] != call.heads or heads[1:] not in ([1], [call.heads]):
                 asked = f"queries of {call.heads} heads and keys of 1 come back with"
-                raise ValueError(f"{asked} {' and '.join(map(str, heads))}")
+                flaw = f"{asked} {' and '.join(map(str, heads))}."
+                raise MisreadError(flaw, "Rotate keys by themselves.")
             return torch.cat([y.expand(-1, call.heads, -1, -1) for y in each], -1)
         alone = call.keys not in (None, call.length)
         if alone and turned[0].shape == shape:

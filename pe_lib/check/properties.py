@@ -84,7 +84,7 @@ def positions(r: Reader) -> Found:
     if again:
         name = next(n for n, v in r.signature.all.items() if v == "positions")
         what = f"Where {name} are 0.5, 1.5, ..., the rows are those of whole ones."
-        level = ERROR if "time" in name else NOTE
+        level = ERROR if name in ("time", "times") else NOTE
         yield level, what, "No long(): angles of real numbers."
 
 

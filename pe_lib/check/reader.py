@@ -60,6 +60,20 @@ def versions_of(value: Any) -> list[int]:
     return [t._version for t in tensors_in(value) if not t.is_inference()]
 
 
+def states_of(value: Any) -> list[tuple[int, str]]:
+    """Of each of its tensors the sum, and the version of one that is no part.
+
+    What a part is cut from may be written into elsewhere. NaN is told as text.
+    """
+    there = [t for t in tensors_in(value) if not (t.is_meta or t.is_nested)]
+    there = [t for t in there if not t.is_inference()]
+    whole = [t.untyped_storage().nbytes() == t.nbytes for t in there]
+    versions = [t._version if w else 0 for t, w in zip(there, whole, strict=True)]
+    with torch.no_grad():
+        sums = [str(t.sum().item()) for t in there]
+    return [*zip(versions, sums, strict=True)]
+
+
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
@@ -87,6 +101,7 @@ class Reader:
         self.wrote = False  # into what it was given
         self.rewrote = False  # into what it had returned
         self.returned: Any = ()
+        self.states: list[tuple[int, str]] = []
         self.failed: set[str] = set()  # checks that found an error
         self.recognised: Recognised | None = None
         self.begun = self.build()
@@ -215,11 +230,11 @@ class Reader:
         asked = self.options(call)
         optional = self.signature.optional.items()
         named |= {name: given[role] for name, role in optional if asked.get(role)}
-        before, earlier = versions_of([args, named]), versions_of(self.returned)
+        before = versions_of([args, named])
         output = self.run(module, call, args, named)
         self.wrote |= before != versions_of([args, named])
-        self.rewrote |= earlier != versions_of(self.returned)
-        self.returned = output
+        self.rewrote |= self.states != states_of(self.returned)
+        self.returned, self.states = output, states_of(output)
         output = [*output.values()] if isinstance(output, dict) else output
         output = [*output] if isinstance(output, tuple | list) else [output]
         if not output or not isinstance(output[0], Tensor) or output[0].is_nested:
@@ -364,8 +379,10 @@ class Reader:
             except (ForeignError, UnaskedError) as refusal:
                 refusals.append(refusal)
         if wrong or not tried:
-            self.way = wrong[0][1] if wrong else self.way
-            raise wrong[0][0] if wrong else self.refusing(refusals)
+            if not wrong:
+                raise self.refusing(refusals)
+            self.way = wrong[0][1]
+            raise wrong[0][0]
         self.way = tried[0]
         self.forget()
 

@@ -28,7 +28,7 @@ class Relation:
     pairs: Callable[[Reader], Iterable[Pair]]
     fix: str = ""
     kinds: tuple[str, ...] = KINDS
-    raises: str = FAILED  # what it comes to if the first call raises
+    raises: str = FAILED  # or UNCHECKED, or NOTE: what it comes to if a call raises
     loose: float = CLOSE  # of the largest number
 
 
@@ -139,7 +139,13 @@ def masks(r: Reader) -> Iterator[Pair]:
     for real in (n, n - 3) if names else ():
         seen = tuple(t < real for t in range(n))
         ways = [seen, tuple(not s for s in seen)]
-        ways = ways[1:] if r.signature.pads else ways[:1] if "att" in names[0] else ways
+        ways = (
+            ways[1:]
+            if r.signature.pads
+            else ways[:1]
+            if "attention" in names[0]
+            else ways
+        )
         cut, calls = r.pick(slice(real)), [r.call(mask=way) for way in ways]
         usual = cut(r.answer(r.call()))
         right = (
@@ -238,6 +244,7 @@ META = "Compute it again after to_empty, or in forward."
 SAVED = "Keep nothing that a checkpoint changes; save what is drawn, not what grows."
 LENGTH = "Count along the length alone; no reshape or repeat of another axis."
 MASK = "The first token that is not padding is at position 0, as without a mask."
+ALONE = "Rotate keys by themselves."
 LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
@@ -253,7 +260,7 @@ RELATIONS = (
     Relation("offset", ERROR, offsets, OFFSET),
     Relation("decoding", WARNING, decoding, LAST, ("rotary",), UNCHECKED),
     Relation("mask", ERROR, masks, MASK, raises=UNCHECKED),
-    Relation("grouped", WARNING, grouped, "Rotate keys by themselves.", ("rotary",)),
+    Relation("grouped", WARNING, grouped, ALONE, ("rotary",), NOTE),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
@@ -277,8 +284,9 @@ def hold(relation: Relation, r: Reader) -> Finding:
             except ForeignError as error:
                 why = f"{case.rstrip(',:')} it raises {error}"
                 cast = call.cast and not error.meant and "not implemented" not in why
-                if relation.raises == FAILED or cast or "overflow" in why:
-                    level = level_of(relation, r, raised=True)
+                if relation.raises != UNCHECKED or cast or "overflow" in why:
+                    noted = relation.raises == NOTE and error.theirs
+                    level = NOTE if noted else level_of(relation, r, raised=True)
                     return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue
             asked += 1

@@ -18,7 +18,7 @@ ROLES = {  # of forward's arguments, by name; the first that fits
     "device": "device",
     "offset": r"(\w+_)?(offset|past|shift)|(start|begin|first)(_\w+)?|step|"
     r"cache_pos\w*|(past|cached?|prefix)_\w*(len|length|size)",
-    "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|time(s|steps?)|"
+    "positions": r"(\w+_)?pos(ition)?(s|_ids?|_?idx)?|ids|t|time(s|steps?|_?idx)?|"
     r"indices|coords?",
     "length": r"n|\w*(len|length|size|num_positions)",
     "mask": r"\w*mask",

@@ -19,7 +19,7 @@ OTHER = "checkpoints trained with one do not fit the other"
 
 
 def told_rows(r: Reader) -> Found:
-    """Of a module that adds rows, or gives them."""
+    """Of a module that adds rows."""
     codes = r.table
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
     g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None

@@ -411,7 +411,7 @@ FAULTS = [
         BufferedRotary,
         turn=lambda s, x, a: Rotary.turn(s, x.to(s.inv_freq.dtype), a))),
     ("rotary", "warning half", "loses its imaginary part", Complex),
-    ("rotary", "warning grouped", "it raises", make_class(
+    ("rotary", "note grouped", "it raises", make_class(
         Rotary, forward=lambda s, q, k: Rotary.forward(s, *torch.stack([q, k])))),
     ("rotary", "error formula", "Pairs of queries are half-split", make_class(
         Rotary, forward=lambda s, q, k: (

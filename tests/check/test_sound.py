@@ -112,6 +112,42 @@ class Partial(Rotary):
         return torch.cat([super().turn(one, angles), rest], -1)
 
 
+class Filled(Rotary):
+    """Its cosines are filled in where a longer input comes, and slices come back."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        empty = torch.zeros(4096, width // 2)
+        self.register_buffer("angle", empty, persistent=False)
+        self.seen = 0
+
+    def forward(self, q, k):
+        if (n := q.shape[-2]) > self.seen:
+            positions = torch.arange(self.seen, n, device=q.device)
+            self.angle[self.seen : n] = self.angles(positions)
+            self.seen = n
+        return self.turn(q, self.angle[:n]), self.turn(k, self.angle[:n])
+
+
+def at_timesteps(self, x, timesteps):
+    return x + functional.embedding(timesteps.long(), self.pe.to(x.dtype))
+
+
+def for_all_heads(self, q, k):
+    return Rotary.forward(self, q, k.expand(-1, q.shape[1], -1, -1))
+
+
+def for_equal_heads(self, q, k):
+    if q.shape != k.shape:
+        raise ValueError("queries and keys must have one shape")
+    return Rotary.forward(self, q, k)
+
+
+def but_where_masked(self, x, attn_mask=None):
+    rows = self.pe[: x.shape[1]].to(x).expand(x.shape)
+    return x + rows if attn_mask is None else x + rows * ~attn_mask[..., None]
+
+
 def without_heads(self, q, k):
     _, _, _ = q.shape
     return Rotary.forward(self, q, k)
@@ -164,6 +200,7 @@ SOUND = [
     ("rotary", Based),
     ("added", Gated),
     ("added", Rows),
+    ("rotary", Filled),
 ]
 OURS = [
     ("added", SinusoidalPositionalEncoding),
@@ -180,6 +217,10 @@ QUIET = [
     ("added", Tokened),
     ("added", make_class(Added, forward=at_times)),
     ("added", make_class(Added, forward=on_the_processor)),
+    ("added", make_class(Added, forward=at_timesteps)),
+    ("added", make_class(Added, forward=but_where_masked)),
+    ("rotary", make_class(Rotary, forward=for_all_heads)),
+    ("rotary", make_class(Rotary, forward=for_equal_heads)),
 ]
 
 
