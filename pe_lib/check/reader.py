@@ -365,7 +365,8 @@ class Reader:
         wrong: list[tuple[MisreadError, Way]] = []
         for way in self.ways():
             misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            if way.fixed and ((tried and not way.columns) or misread):
+            late = way.fixed and ((tried and not way.columns) or misread)
+            if late or self.swapped(way, bool(tried)):
                 continue
             self.way = way
             self.forget()
@@ -408,6 +409,16 @@ class Reader:
             f"No usual way to call forward({given}) fits width {self.width}{raised}. "
             f"{hint}check an adapter: def forward(self, x): ... {ELSE}"
         )
+
+    def swapped(self, way: Way, tried: bool) -> bool:
+        """Whether the axis taken for the width may be of any size: then it is none."""
+        doubt = way.fixed and way.axes and way.axes[-1] != "dim" and not self.axes
+        if doubt and (tried or not way.columns):
+            with torch.no_grad(), contextlib.suppress(Exception):
+                x = torch.zeros(3, 2, way.length, self.width - 1)
+                self.copy(self.first)(way.lay(x))
+                return True
+        return False
 
     def place(self) -> None:
         """Whether an argument for positions that may be left out is [batch, length]."""

@@ -440,6 +440,8 @@ FAULTS = [
         Image, row_of=lambda _, *size: torch.arange(math.prod(size)).view(size) % 7)),
     ("added", "error formula", "one side of map comes out in pieces", make_class(
         Map, size=lambda _, rows, columns: (columns, rows))),
+    ("added", "error axes", "all positions are alike", make_class(
+        Added, forward=lambda s, x: x + s.pe[x.shape[1]].to(x))),
     ("added", "error writes", "into what it returned", Reused),
     ("added", "error positions", "Where times are 0.5, 1.5, ...", make_class(
         Added, forward=at_whole_times)),
