@@ -132,20 +132,15 @@ def decoding(r: Reader) -> Iterator[Pair]:
 
 def masks(r: Reader) -> Iterator[Pair]:
     """Of tokens that a mask leaves the same; true at padding if its name says so."""
-    n, names = (
-        r.way.length,
-        [m for m, role in r.signature.all.items() if role == "mask"],
-    )
+    n = r.way.length
+    names = [name for name, role in r.signature.all.items() if role == "mask"]
     for real in (n, n - 3) if names else ():
         seen = tuple(t < real for t in range(n))
         ways = [seen, tuple(not s for s in seen)]
-        ways = (
-            ways[1:]
-            if r.signature.pads
-            else ways[:1]
-            if "attention" in names[0]
-            else ways
-        )
+        if r.signature.pads:
+            ways = ways[1:]
+        elif "attention" in names[0]:
+            ways = ways[:1]
         cut, calls = r.pick(slice(real)), [r.call(mask=way) for way in ways]
         usual = cut(r.answer(r.call()))
         right = (
