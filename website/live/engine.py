@@ -141,7 +141,9 @@ def make(folder: Path) -> None:
     fresh = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     with tarfile.open(fileobj=shim) as archive:
-        archive.extractall(fresh, filter="data")
+        safe = getattr(tarfile, "data_filter", lambda member, _: member)  # from 3.11.4
+        archive.extraction_filter = safe
+        archive.extractall(fresh)
     for name in wheel.namelist():
         if name.startswith(f"{ARTIFACTS}/LICENSES/"):
             wheel.extract(name, fresh)
