@@ -118,7 +118,9 @@ def distinct(r: Reader) -> Found:
 def limit(r: Reader) -> Found:
     """One position past the last: an error that is meant, or a row of its own?"""
     end = r.limit
-    if end >= r.longest or r.way.fixed:
+    if r.way.fixed:
+        return (yield UNCHECKED, "it takes one length alone.", "")
+    if end >= r.longest:
         return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
     why = r.refusal(r.alone(end + 1))
     sizes = {size for t in r.held() for size in t.shape}

@@ -61,9 +61,9 @@ def versions_of(value: Any) -> list[int]:
 
 
 def states_of(value: Any) -> list[tuple[int, str]]:
-    """Of each of its tensors the sum, and the version of one that is no part.
+    """Of each of its tensors the version, 0 of one that is a part, and the sum.
 
-    What a part is cut from may be written into elsewhere. NaN is told as text.
+    What a part is cut from may be written into elsewhere. Sums are text: NaN is NaN.
     """
     there = [t for t in tensors_in(value) if not (t.is_meta or t.is_nested)]
     there = [t for t in there if not t.is_inference()]

@@ -24,7 +24,7 @@ def told_rows(r: Reader) -> Found:
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
     g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
     again = None if g or not tells else repeated(codes)
-    if again and again[0] > 5:  # from there on "distinct" tells
+    if again and again[0] > 5 and not r.way.columns:  # from there on "distinct" tells
         codes = codes[: again[0]]
         g = identify(codes)
     if r.trained:
@@ -33,16 +33,18 @@ def told_rows(r: Reader) -> Found:
         if begins and any(p.numel() >= codes.size for p in r.first.parameters()):
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
-        yield from told_slopes(r) if r.way.columns else ()
+        if r.way.columns and r.nature == "sum" and not r.is_big:
+            yield from told_slopes(r)
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif r.nature == "norm":
         r.recognised = Recognised("a table, normalised with what it is added to")
     elif grid := grid_of_rows(r, codes):
         said = dict(zip(r.maker.names, r.maker.said, strict=True))
-        for down, across in SIDES:
-            if down in said and said.get(across, grid) != grid:
-                what = f"It counts {grid} columns, where {across} is {said[across]}."
+        for down, across in SIDES if not r.way.columns else ():
+            meant = said.get(across)
+            if down in said and type(meant) is int and meant != grid:
+                what = f"It counts {grid} columns, where {across} is {meant}."
                 yield ERROR, what, f"index // {across}, index % {across}."
         r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
     elif len(codes) < 6:
@@ -151,8 +153,10 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
         level = WARNING if rotary or " and " in names else ERROR
         yield level, f"The {names} have the wrong sign: {OTHER}.", ""
     elif other and (rotary or not g.name):
-        ends = r.answer(r.alone(2)), r.answer(r.alone(r.limit))[:, :, :2]
-        level = NOTE if rotary and r.differ(*ends) else WARNING  # it stretches itself
+        level = WARNING
+        if rotary and not r.way.fixed:  # one that stretches itself says so
+            ends = r.answer(r.alone(2)), r.answer(r.alone(r.limit))[:, :, :2]
+            level = NOTE if r.differ(*ends) else WARNING
         level = ERROR if slip(g.series.unit, UNITS) else level
         paper = "Su et al. (2021)" if rotary else "Vaswani et al. (2017)"
         yield level, f"Not the formula of {paper}: {told}; {OTHER}.", ""

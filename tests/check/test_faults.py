@@ -440,6 +440,9 @@ FAULTS = [
         Image, row_of=lambda _, *size: torch.arange(math.prod(size)).view(size) % 7)),
     ("added", "error formula", "one side of map comes out in pieces", make_class(
         Map, size=lambda _, rows, columns: (columns, rows))),
+    ("added", "warning formula", "base 1000", make_class(
+        Added, rows=lambda _, width: table(50, width, 1000.0),
+        forward=lambda s, x: x + s.pe.to(x))),
     ("added", "error axes", "all positions are alike", make_class(
         Added, forward=lambda s, x: x + s.pe[x.shape[1]].to(x))),
     ("added", "error writes", "into what it returned", Reused),

@@ -236,12 +236,26 @@ def test_these_have_no_warning_either(kind, make):
     assert not report.warnings and report.recognised, str(report)
 
 
+class Sized(Image):
+    """With the largest size that an image may have."""
+
+    def __init__(self, d_model, rows=32, columns=32):  # noqa: ARG002
+        super().__init__(d_model)
+
+
+class NormedMap(Map):
+    def forward(self, x):
+        both = super().forward(x).movedim(1, -1)
+        return functional.layer_norm(both, both.shape[-1:]).movedim(-1, 1)
+
+
 def test_images_are_told_by_their_axes_or_guessed():
     last, first = "batch rows columns dim", "batch dim rows columns"
     assert_sound(report := report_of(Image, axes=last))
     assert report.recognised.words == "a table by rows and columns, 5 columns"
     assert "only 35 positions" in report.called
-    for make, axes in ((Map, first), (Image, None), (Map, None)):
+    assert ("error", "formula") not in fired(report_of(NormedMap, axes=first))
+    for make, axes in ((Sized, last), (Image, None), (Map, None)):
         report = report_of(make, axes=axes)
         assert fired(report) == set() and report.ok, str(report)
     assert f"x is [{first.replace(' ', ', ')}], guessed" in report.called
