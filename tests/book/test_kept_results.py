@@ -63,6 +63,9 @@ def test_kept_results_are_complete(name: str) -> None:
     assert list(found) == list(expected_runs)
     for run, settings in expected_runs.items():
         first = settings.get("first_seed", 0)
+        if name not in RATES and isinstance(settings.get("rate"), dict):
+            assert set(settings["rate"]) == set(settings["schemes"])
+            assert set(settings["rate"].values()) <= set(runs.RATES)
         assert (name in RATES) == (first >= runs.REPORTED["seeds"])
         expected = [
             (scheme, seed, length, start)

@@ -271,6 +271,14 @@ def at_whole_times(self, x, times=None):
     return x + self.pe[times.floor().long()].to(x.dtype)
 
 
+def remembered(self, length):
+    """Without a gradient its rows are those of the first call of a length."""
+    if torch.is_grad_enabled():
+        return self.pe[:length]
+    kept = self.__dict__.setdefault("kept", {})
+    return kept.setdefault(length, self.pe[:length].clone())
+
+
 def together(self, q, k):
     """As many heads of keys as of queries."""
     both = torch.cat([q, k], 1)
@@ -341,6 +349,8 @@ FAULTS = [
         Added,
         forward=lambda s, x: Added.forward(s, x * torch.rand(x.shape) ** s.training))),
     ("added", "warning state_dict", "size mismatch", GROWS),
+    ("added", "warning state_dict", "other weights loaded", make_class(
+        PARAMETER, at=remembered)),
     ("added", "error gradient", "no gradient reaches pe", make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n])),
     ("added", "warning x", "64 times x", make_class(

@@ -2,10 +2,31 @@
 
 import numpy as np
 import pytest
+import torch
 
 from evidence import small_models
 from pe_lib.experiments import kept, stretched
-from tests.experiments.helpers import DATA
+from tests.experiments.helpers import DATA, generator
+
+
+def test_a_held_pair_has_the_angle_of_the_longest_offset():
+    """Scores of a head of three pairs, against a sum over pairs and offsets."""
+    n, longest, pairs = 12, 4, [0, 2]
+    omega = np.array([1.0, 0.3, 0.05])
+    query, key = torch.randn(2, n, 6, generator=generator(0))
+    hold = small_models.holding(omega, pairs, longest)
+    hold.listen(0, query, key, None)
+    found = hold.change(0, torch.zeros(n, n))
+    q, k = (x.double().numpy().reshape(n, 3, 2) @ [1, 1j] for x in (query, key))
+    for t in range(n):
+        scores = np.zeros(t + 1)
+        for s in range(t + 1):
+            offsets = np.full(3, t - s)
+            offsets[pairs] = min(t - s, longest)
+            scores[s] = (q[t] * k[s].conj() * np.exp(1j * offsets * omega)).real.sum()
+        weights = np.exp(scores / 6**0.5)
+        assert np.abs(found[t, : t + 1].numpy() - weights / weights.sum()).max() < 1e-6
+        assert not found[t, t + 1 :].any()
 
 
 def test_means_predict_what_holding_a_pair_does():

@@ -58,9 +58,23 @@ def accuracies(rows):
     return [row.accuracy for row in rows]
 
 
-def test_the_same_call_gives_the_same_bits():
+def test_examples_are_drawn_again_with_their_answers():
+    tokens = torch.arange(2 * 5 * 3).view(2, 5, 3)
+    random = [torch.Generator().manual_seed(seed) for seed in (1, 2)]
+    drawn, answers = training._some_of((tokens, 10 * tokens), random)
+    assert torch.equal(answers, 10 * drawn)
+    first, other = drawn.flatten(1)
+    assert first.max() < 15 <= other.min()  # each seed's own
+    assert len(first.unique()) > 3 and not torch.equal(first + 15, other)
+
+
+def test_the_same_call_gives_the_same_bits_and_leaves_no_trace():
+    torch.manual_seed(123)
+    before = torch.random.get_rng_state()
     settings = {"steps": 5, "seeds": 2, "test_lengths": (16, 24)}
     first = train("copy", ["sinusoid", "learned", "t5"], **settings)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    torch.manual_seed(456)
     again = train("copy", ["sinusoid", "learned", "t5"], **settings)
     assert first == again
     assert len(set(accuracies(first))) > 6  # seeds, schemes and lengths differ

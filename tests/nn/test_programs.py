@@ -111,6 +111,32 @@ def test_compiled_by_inductor(dtype):
     assert_compiled_is_the_same("inductor", calls, dtype, dynamic=True)
 
 
+@pytest.mark.parametrize(
+    ("max_length", "example", "lengths"),
+    [
+        (16, 5, (1, 2, 11, 16)),
+        (4, 7, (5, 8000)),
+    ],
+)
+def test_what_the_example_takes_is_exported(max_length, example, lengths):
+    """The table and its end, or the formula past it."""
+    module = SinusoidalPositionalEncoding(8, max_length=max_length)
+
+    def export(longest):
+        length = torch.export.Dim("length", min=lengths[0], max=longest)
+        x = torch.zeros(2, example, 8)
+        return torch.export.export(module, (x,), dynamic_shapes=({1: length},))
+
+    if max_length == 16:
+        with pytest.raises(Exception, match="Constraints violated"):
+            export(4096)
+    program = export(lengths[-1])
+    assert program.state_dict == {}
+    for length in lengths:
+        x = torch.randn(2, length, 8)
+        assert torch.equal(program.module()(x), module(x))
+
+
 def counted(function, **choices):
     """Compiled, and the graphs of which it is made so far."""
     graphs = []

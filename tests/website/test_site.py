@@ -40,7 +40,7 @@ AS_LOADED: tuple[checks.Rule, ...] = (
     *QUIET,
     checks.layout_shift,
     checks.first_load,
-    *("blocking_scripts", "mathematics", "headings"),
+    *("blocking_scripts", "mathematics", "alt_texts", "headings"),
 )
 OF_THE_PATH = ("picture_first", "bench", "quarters")
 AT_EACH_WIDTH = ("overflow", "out_of_cards", "lettering", "heading_sizes", "frame")
@@ -167,9 +167,9 @@ def test_titles_and_descriptions_differ(site: Site) -> None:
     for name in PAGES:
         text = site.text(name)
         title = re.search("<title>(.*?)</title>", text, re.DOTALL)
-        about = re.search('<meta name="description" content="(.*?)"', text, re.DOTALL)
-        assert title and about, name
-        heads[name] = (title[1], about[1])
+        abouts = re.findall('<meta name="description" content="(.*?)"', text, re.DOTALL)
+        assert title and title[1].strip() and [len(a) > 20 for a in abouts] == [True]
+        heads[name] = (title[1], abouts[0])
         assert not re.search(r"[\\$]", "".join(heads[name])), "TeX"
     for kind in zip(*heads.values(), strict=True):
         assert len(set(kind)) == len(PAGES), sorted(kind)

@@ -29,6 +29,19 @@
       return [...fonts.map((font) => font.family), ...halves.map(begins), ...raw];
     },
 
+    // Pictures that say nothing, or too little, to somebody who cannot see them.
+    alt_texts() {
+      const apart = "[aria-hidden=true], [role=presentation], button, summary, a[aria-label]";
+      const told = (e) => {
+        if (e.localName === "img") return e.alt.length > 40 && !/\.(svg|png)$/.test(e.alt);
+        const role = e.querySelector("[role=slider], [role=switch]") ? "group" : "img";
+        return e.getAttribute("role") === role && (e.getAttribute("aria-label") ?? "").length > 40;
+      };
+      return all("main svg, main img")
+        .filter((e) => !e.closest(apart) && !e.parentElement.closest("svg") && !told(e))
+        .map(begins);
+    },
+
     // One first heading, and no level left out on the way down.
     headings() {
       const found = all("h1, main :is(h2, h3, h4, h5, h6)").filter((e) => e.checkVisibility());
