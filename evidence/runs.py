@@ -324,8 +324,8 @@ TOLERANCES: dict[str, tuple[float, float, float]] = {
     "rates/extrapolation": (0.20, 0.50, 0.35),
 }
 """How far a rerun on another number of threads may be off: a row on texts like those
-of training, a row on longer or later ones, a mean over seeds. All were run again on two
-threads, but for "steps" and "four_times", of which it is an estimate."""
+of training, a row on longer or later ones, a mean over seeds. It was measured once, in
+2026, when all but "steps" and "four_times" were run again on two threads."""
 
 
 def path(name: str) -> Path:

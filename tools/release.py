@@ -34,7 +34,8 @@ This branch is made by `make release`; text and figures are CC BY 4.0, code is M
 def addresses(root: Path) -> dict[str, str]:
     """Of the site and of the repository; ValueError says what is missing, and where."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    repository, url = config["repository"]["url"], config["html"]["baseurl"]
+    repository = config["repository"]["url"] or ""
+    url = config["html"]["baseurl"] or ""
     if not re.fullmatch(r"https://github\.com/[\w-]+/[\w.-]+", repository):
         raise ValueError(
             "_config.yml: repository: url must be an address as "
@@ -48,6 +49,9 @@ def addresses(root: Path) -> dict[str, str]:
     for file in ADDRESSED:
         if url not in (root / file).read_text(encoding="utf-8"):
             raise ValueError(f"{file} must name the site, {url}")
+    for file in ("CITATION.cff", "pyproject.toml"):
+        if repository not in (root / file).read_text(encoding="utf-8"):
+            raise ValueError(f"{file} must name the repository, {repository}")
     return {"url": url, "repository": repository}
 
 

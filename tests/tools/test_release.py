@@ -21,7 +21,8 @@ def copy(tmp_path):
     (tmp_path / "pe_lib").mkdir()
     for name in release.ADDRESSED:
         text = (ROOT / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(f"{text}{SITE}", encoding="utf-8")
+        filled = f"{text}{SITE} {REPOSITORY}"
+        (tmp_path / name).write_text(filled, encoding="utf-8")
     told = (ROOT / "_config.yml").read_text(encoding="utf-8")
     told = told.replace('  url: ""', f'  url: "{REPOSITORY}"')
     told = told.replace('  baseurl: ""', f'  baseurl: "{SITE}"')
@@ -41,7 +42,10 @@ ABOUT = {"url": SITE, "repository": REPOSITORY}
         ("_config.yml", SITE, SITE[:-1], "with a / at its end"),
         ("_config.yml", SITE, SITE.replace("s:", ":"), "baseurl must be"),
         ("_config.yml", SITE, f"{SITE}?b/", "baseurl must be"),
+        ("_config.yml", f'"{REPOSITORY}"', "", r"repository: url must be .*, got ''"),
         *((file, SITE, "", f"{file} must name the site") for file in release.ADDRESSED),
+        ("CITATION.cff", REPOSITORY, "", "CITATION.cff must name the repository"),
+        ("pyproject.toml", REPOSITORY, "", "pyproject.toml must name the repository"),
     ],
 )
 def test_an_address_that_is_missing_is_named(copy, file, old, new, message):
