@@ -244,7 +244,7 @@ def _of_x(r: Reader) -> Found:
     """Along a small step of x the output changes as its gradient says."""
     call = r.call(content=3)
     x = r.x(call).requires_grad_()
-    step = 1e-2 * noise(*x.shape, seed=9)
+    step = 1e-3 * noise(*x.shape, seed=9)
     try:
         _backward(r.tensor(r.module(call), call, x))
     except ForeignError as error:
