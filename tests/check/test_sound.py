@@ -166,11 +166,11 @@ def test_what_is_said_is_meant():
 
 
 def test_what_nobody_names_is_left_as_it_is_and_said():
-    def forward(self, x, scale=1.0, mask=None, offset=0):
-        return Added.forward(self, scale * x)
+    def forward(self, x, scale=1.0, far=False):
+        return scale * x + self.pe[: x.shape[1]].to(x.dtype) * (1 + far)
 
     report = report_of(make_class(Added, forward=forward))
-    assert "; left as by default: scale, mask" in report.called
+    assert "; left as by default: scale, far" in report.called
     assert report_of(Added).called == "x is [batch, length, dim]; at most 600 positions"
 
 
