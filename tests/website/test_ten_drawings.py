@@ -52,3 +52,4 @@ def test_on_paper_they_are_as_nobody_has_moved_them(at):
     assert page.locator(".panel .line").all_text_contents() == stills
     page.emulate_media(media="print")
     assert page.locator(".laws").is_hidden()
+    assert page.locator(".panel svg").first.is_visible()
