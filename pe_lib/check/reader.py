@@ -104,8 +104,9 @@ class Reader:
                 there = ", ".join(given) or "nothing"
                 raise RefusedError(f"forward takes {there}: no argument is {name!r}.")
         named = {self.offset, self.positions}
-        own = {n: p for n, p in given.items() if n not in named}
-        needed = [p for p in own.values() if p.default is p.empty]
+        required = {n: p for n, p in given.items() if p.default is p.empty}
+        self.always = named & {*required}
+        needed = [p for n, p in required.items() if n not in named]
         spread = {p.kind for p in needed} & {inspect.Parameter.VAR_POSITIONAL}
         needed = [p for p in needed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         count = len(needed) or len(spread)
@@ -113,9 +114,10 @@ class Reader:
             takes = " or ".join(["x", "q and k"][: self.most])
             there = ", ".join(p.name for p in needed) or "nothing"
             raise RefusedError(
-                f"forward needs {there}, and of kind {self.kind} it takes {takes}."
+                f"forward needs {there}; of kind {self.kind} it takes {takes}, "
+                "and what offset and positions name."
             )
-        return count, [n for n, p in own.items() if p.default is not p.empty]
+        return count, [n for n in given if n not in named | {*required}]
 
     # Built
 
@@ -222,11 +224,12 @@ class Reader:
         if call.strides:
             inputs = [y.transpose(0, -2).contiguous().transpose(0, -2) for y in inputs]
         n, named = call.length, dict[str | None, Any]()
-        if call.positions is not None or (call.offset and not self.offset):
+        by_position = self.positions in self.always or (call.offset and not self.offset)
+        if call.positions is not None or by_position:
             said = call.positions or range(call.offset, call.offset + n)
             where = torch.tensor(said, device=call.device)
             named[self.positions] = where.expand(call.batch, n)
-        elif call.offset:
+        if self.offset in self.always or (call.offset and not named):
             named[self.offset] = call.offset
         before = versions_of([inputs, named])
         output = self.run(module, call, inputs, named)

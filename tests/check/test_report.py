@@ -47,8 +47,11 @@ CALLED = "forward with x [batch, length, dim] = [3, 11, 16]: "
             gives(lambda _, x: table(x.shape[1])),
             "[11, 64], not [3, 11, 16]. Check a wr",
         ),
-        (gives(lambda _, q, k: (q, k)), "forward needs q, k, and of kind added"),
-        (gives(lambda _: 1), "forward needs nothing, and of kind added it takes x."),
+        (
+            gives(lambda _, q, k: (q, k)),
+            "forward needs q, k; of kind added it takes x, and",
+        ),
+        (gives(lambda _: 1), "forward needs nothing; of kind added it takes x"),
         (make_class(Added, parameters=lambda _: 1 / 0), "ZeroDivisionError"),
         (lambda _: 3, "must return a torch.nn.Module, got int"),
     ],
@@ -85,6 +88,21 @@ def test_an_argument_is_named_and_must_be_there():
     assert "offset" in {f.check for f in check(gives(forward), d_model=16).unchecked}
     told = str(check(gives(forward), d_model=16, positions="begin"))
     assert "forward takes x, whence: no argument is 'begin'" in told
+
+
+def test_what_is_named_and_has_no_default_is_always_given():
+    def at(self, x, positions):
+        return x + self.pe[positions].to(x.dtype)
+
+    def since(self, x, *, start):
+        return x + self.pe[start : start + x.shape[1]].to(x.dtype)
+
+    for forward, told in (
+        (at, {"positions": "positions"}),
+        (since, {"offset": "start"}),
+    ):
+        report = check(gives(forward), d_model=16, **told)
+        assert report.ok and report.recognised.base == 10_000, str(report)
 
 
 def test_a_wrapper_brings_another_order_to_the_contract():
