@@ -114,7 +114,8 @@ def check(
         If `make` cannot be called, `d_model` is no integer, `offset` or `positions` no
         name, or `ignore` is one word.
     ValueError
-        If `d_model` is below 1, or there is no such kind or check.
+        If `d_model` is below 1, `offset` is `positions`, or there is no such kind or
+        check.
 
     Examples
     --------
@@ -125,19 +126,21 @@ def check(
     >>> report.ok, report.errors[0].check
     (False, 'axes')
 
-    One that takes the length first, and one that takes it second:
+    What takes the length first is checked in a wrapper:
 
-    >>> import torch
-    >>> class Ramp(nn.Module):
+    >>> from pe_lib.nn import SinusoidalPositionalEncoding
+    >>> def length_first(d_model):
+    ...     return SinusoidalPositionalEncoding(d_model, batch_first=False)
+    >>> check(length_first, d_model=8).errors[0].check
+    'axes'
+    >>> class Wrapped(nn.Module):
     ...     def __init__(self, d_model):
     ...         super().__init__()
+    ...         self.inner = length_first(d_model)
     ...     def forward(self, x):
-    ...         return x + torch.arange(len(x)).to(x)[:, None, None]
-    >>> class BatchFirst(Ramp):
-    ...     def forward(self, x):
-    ...         return super().forward(x.transpose(0, 1)).transpose(0, 1)
-    >>> [bool(check(m, d_model=2).errors) for m in (Ramp, BatchFirst)]
-    [True, False]
+    ...         return self.inner(x.transpose(0, 1)).transpose(0, 1)
+    >>> check(Wrapped, d_model=8).ok
+    True
     """
     as_callable("make", make)
     d_model = as_integer("d_model", d_model, at_least=1)
@@ -146,6 +149,8 @@ def check(
         if word is not None and not isinstance(word, str):
             said = short_repr(word)
             raise TypeError(f"{argument} must be the name of an argument, got {said}")
+    if offset is not None and offset == positions:
+        raise ValueError(f"offset and positions must differ, got {offset!r} for both")
     chosen = names_of_checks(ignore)
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
@@ -177,7 +182,7 @@ def name_of(row: Any) -> str:
 
 def names_of_checks(ignore: Collection[str] = ()) -> list[str]:
     """The names of the checks, but for those in `ignore`."""
-    if isinstance(ignore, str):
+    if isinstance(ignore, str) or not isinstance(ignore, Collection):
         said = short_repr(ignore)
         raise TypeError(f"ignore must be a collection of names, got {said}")
     for name in ignore:
@@ -234,7 +239,7 @@ def settled(found: list[Finding]) -> list[Finding]:
 
 def not_called(error: Exception, d_model: int) -> Finding:
     """Why there is nothing to check, and what would help."""
-    text, fix = str(error), "Check a wrapper that takes and returns what is asked."
+    text, fix = str(error), "If it is called in another way, check a wrapper."
     if isinstance(error, ForeignError):
         text, fix = f"make({d_model}) raised {error}.", ""
         missing = text.partition("required positional argument")[2].split("'")

@@ -92,6 +92,8 @@ def distinct(r: Reader) -> Found:
     """Do two positions get one row?"""
     if not r.tells(r.answer(r.call())):
         return
+    if "finite" in r.failed:
+        return (yield UNCHECKED, "what is not finite comes first.", "")
     if isinstance(r, Rotary) and grid_of(r):
         return
     rows = r.answer(r.alone(r.limit))[0, 0]

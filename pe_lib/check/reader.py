@@ -236,8 +236,11 @@ class Reader:
         self.wrote |= before != versions_of([inputs, named])
         self.rewrote |= self.states != states_of(self.returned)
         self.returned, self.states = output, states_of(output)
-        output = [*output] if isinstance(output, tuple | list) else [output]
-        shapes = [[*y.shape] if isinstance(y, Tensor) else type(y) for y in output]
+        several = self.count > 1 and isinstance(output, tuple | list)
+        output = [*output] if several else [output]
+        shapes = [
+            [*y.shape] if isinstance(y, Tensor) else type(y).__name__ for y in output
+        ]
         wanted = [[*y.shape] for y in inputs]
         if shapes != wanted or any(y.is_nested or y.is_complex() for y in output):
             came = " and ".join(str(s) for s in shapes) or "nothing"

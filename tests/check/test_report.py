@@ -40,12 +40,12 @@ CALLED = "forward with x [batch, length, dim] = [3, 11, 16]: "
     [
         (NeedsRows, "make=functools.partial(Class, rows=VALUE)"),
         (gives(broken), f"{CALLED}KeyError: 'no 3' (test_report.py:"),
-        (gives(lambda *_: None), f"{CALLED}ValueError: it returned <class 'NoneType'>"),
+        (gives(lambda *_: None), f"{CALLED}ValueError: it returned NoneType, not"),
         (gives(lambda *_: torch.zeros(2)), "it returned [2], not [3, 11, 16]."),
-        (gives(lambda _, x: (x, x)), "[3, 11, 16] and [3, 11, 16], not [3, 11, 16]"),
+        (gives(lambda _, x: (x, x)), "it returned tuple, not [3, 11, 16]"),
         (
             gives(lambda _, x: table(x.shape[1])),
-            "[11, 64], not [3, 11, 16]. Check a wr",
+            "[11, 64], not [3, 11, 16]. If it is called in",
         ),
         (
             gives(lambda _, q, k: (q, k)),
@@ -71,6 +71,8 @@ def test_what_cannot_be_called_says_what_would_help(make, words):
         ({"offset": 3}, TypeError, "offset must be the name of an argument, got 3"),
         ({"positions": True}, TypeError, "positions must be the name of an argument"),
         ({"ignore": "meta"}, TypeError, "ignore must be"),
+        ({"ignore": 3}, TypeError, "ignore must be"),
+        ({"offset": "t", "positions": "t"}, ValueError, "must differ, got 't' for bo"),
         ({"ignore": ["mask"]}, ValueError, "ignore must be"),
     ],
 )

@@ -113,9 +113,6 @@ DRAWN = {
     "x": "drawn once, it scales x",
     "formula": "drawn once, it scales what is read",
 }
-HOLE = {
-    "distinct": "one row is lost as well: NaN equals NaN",
-}
 FAULTS = {
     "noise": Fault("error", "random", each(lambda _, y: y * (1 + torch.rand(y.shape)))),
     "counter": Fault("error", "state", each(counted), KINDS, SECOND),
@@ -133,7 +130,7 @@ FAULTS = {
     "no buffer": Fault("warning", "device", kept_aside(setattr)),
     "not saved": Fault("note", "meta", kept_aside(not_saved)),
     "drawn": Fault("warning", "state_dict", drawn, KINDS, DRAWN),
-    "NaN": Fault("error", "finite", each(hollow), KINDS, HOLE),
+    "NaN": Fault("error", "finite", each(hollow)),
     "all alike": Fault(
         "error",
         "axes",
