@@ -76,7 +76,9 @@ def check(
 ) -> Report:
     """Run a positional encoding module through the checks of its kind.
 
-    Nothing in the module is changed, and no random state.
+    Nothing in the module is changed, and no random state. One that is called in another
+    way (length first, cosines and sines that come back, a mask, a table in place of a
+    sum) is checked in a wrapper, as below.
 
     Parameters
     ----------
@@ -92,13 +94,11 @@ def check(
         heads, length, d_model], and returns them in that shape.
     offset, positions : str, optional
         The names of forward's arguments for the position of the first token, an int,
-        and for all positions, int64 [batch, length]. What neither names is left as it
-        is by default, and the report says so.
+        and for all positions, int64 [batch, length] (half positions are tried, too, and
+        may be refused). What neither names is left as it is by default, and the report
+        says so.
     ignore : collection of str
         Names of checks that are left out.
-
-    A module that is called in another way (length first, cosines and sines that come
-    back, a mask, a table in place of a sum) is checked in a wrapper, as below.
 
     Returns
     -------

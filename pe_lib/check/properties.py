@@ -54,9 +54,11 @@ def x(r: Reader) -> Found:
         yield ERROR, "x is multiplied by the encoding.", fix
     elif r.nature == "norm":
         yield NOTE, "The sum of x and the encoding comes back normalised.", ""
-    elif all(abs(r.gain - v) > NEAR for v in (1, r.width**0.5, *r.maker.numbers)):
+    elif abs(r.gain - 1) > NEAR:
+        usual = r.width**0.5, *r.maker.numbers
+        meant = any(abs(r.gain - v) <= NEAR for v in usual)
         what = f"It adds to {r.gain:.3g} times x, not to x."
-        yield WARNING, what, "Scale once, by sqrt(d_model)."
+        yield NOTE if meant else WARNING, what, "Scale once, by sqrt(d_model)."
     if r.count > 1:
         call = r.call(content=3)
         q, k = r.inputs(call)

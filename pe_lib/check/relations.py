@@ -57,7 +57,8 @@ def batch(r: Reader) -> Iterator[Pair]:
         beside = r.call(content=content)
         words = "Of a sequence beside two others, not alone,"
         yield words, beside, r.call(batch=1, content=content), whole
-    ways = {"With 5 sequences": {"batch": 5}, "Beside the first of 3 sequences": {}}
+    ways = {f"With {n} sequences": {"batch": n} for n in (5, FEW + 2)}
+    ways |= {"Beside the first of 3 sequences": {}}
     ways |= {"With 1 head": {"heads": 1}} if r.honours("heads") else {}
     for words, given in ways.items():
         yield words, r.call(**given), r.call(), lambda a: a[:1, :1]

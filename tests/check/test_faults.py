@@ -265,6 +265,11 @@ FAULTS = [
     ("added", "error x", "comes back, without x",
      combining(lambda x, rows: rows + 0 * x)),
     ("added", "error batch", "beside two others", MIXES),
+    ("added", "error batch", "With 13 sequences", make_class(
+        Added, forward=lambda s, x: (
+            by_the_batch if len(x) > x.shape[1] else Added.forward)(s, x))),
+    ("added", "note x", "8 times x", make_class(
+        Added, forward=lambda s, x: Added.forward(s, 8 * x))),
     ("rotary", "warning strides", "view", make_class(Rotary, forward=side_by_side)),
     ("added", "error prefix", "rows are those of positions",
      picking(lambda t: len(t) - t)),
