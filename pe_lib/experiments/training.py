@@ -118,7 +118,7 @@ def train(
 
     Returns one Score for each scheme, seed, length and start; with ``by_query`` more.
     Raises TypeError or ValueError for an unknown task or scheme, layers, token_std or
-    test_starts out of range, or arguments that do not go together.
+    starts out of range, or arguments that do not go together.
 
     Examples
     --------
@@ -133,6 +133,7 @@ def train(
         schemes = {name: SCHEMES[name] for name in names}
     layers = as_integer("layers", layers, at_least=1)
     token_std = as_positive("token_std", token_std)
+    train_starts = as_integer("train_starts", train_starts, at_least=0)
     test_starts = [as_integer("test_starts", s, at_least=0) for s in test_starts]
     shortest, longest = train_lengths
     if examples is not None and shortest != longest:

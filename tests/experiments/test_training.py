@@ -104,6 +104,7 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
         ({"layers": 0}, "layers must be at least 1"),
         ({"token_std": 0.0}, "token_std must be"),
         ({"test_starts": (-5,)}, "test_starts must be at least 0"),
+        ({"train_starts": -3}, "train_starts must be at least 0"),
         ({"examples": 8}, r"train_lengths must be one length .*got \(8, 24\)"),
         ({"task": "order", "by_query": True}, "by_query must be False .*'order'"),
     ],

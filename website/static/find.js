@@ -22,6 +22,7 @@ const Find = (() => {
       .replace(/\p{M}/gu, "")
       .replace(/(\d),(?=\d{3})/g, "$1")
       .replace(/\b(\d+)k\b/gi, "$1000")
+      .replace(/\b[a-z]+n['’]t\b/gi, "") // "don't" and its kin ask for nothing
       .replace(known, meant)
       .match(/[\p{L}\p{N}_]+(?:[-.'’][\p{L}\p{N}_]+)*/gu) ?? []
     ).map((whole) => {
@@ -45,7 +46,8 @@ const Find = (() => {
   const OPTIONS = { fields: ["heading", "page", "about", "asked", "text", "code"], tokenize, processTerm };
 
   const PAGES = 6; // that are listed
-  const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed
+  const CLOSE = 0.6; // of the score of its page's best section, for one more to be listed;
+                     // the top of a page says what, and a section of it where
   const TITLE = 1.25; // a page is about its title
   const SHARE = 0.75; // so much does it count how much of a question a section has
   const HEADED = 3; // times more for a phrase that has all that was asked, and nothing else
@@ -155,7 +157,7 @@ const Find = (() => {
       const order = [...pages.values()].toSorted((a, b) => whole(b) - whole(a));
       const answer = order.findIndex(([{ section, share }]) => section.path.startsWith(ANSWERS) && share > PART);
       if (answer > 1) order.splice(1, 0, ...order.splice(answer, 1));
-      const listed = ([best, second]) => (second?.score > CLOSE * best.score ? [best, second] : [best]);
+      const listed = ([best, second]) => (second && (!best.section.path.includes("#") || second.score > CLOSE * best.score) ? [best, second] : [best]);
       return {
         meant,
         pages: order.slice(0, PAGES).map((page) => listed(page).map(({ section, terms }) => ({ ...section, excerpt: excerpt(section, terms) }))),

@@ -14,6 +14,7 @@ embed, embeds, embedded, embedder = embedding
 dot products, inner product, inner products, scalar product = dot product
 heatmap, heatmaps, heat maps = heat map
 kv = key value
+rnn, rnns, lstm = recurrent network
 mla = multi-head latent attention
 rotary, rotary embedding, rotary embeddings = rope
 learnable, trainable = learned
