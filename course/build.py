@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 
 import manuscript
-from course import graders, handouts, kit, mine, questions, slides
+from course import assignments, handouts, kit, mine, questions, slides
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "student": partial(kit.write_kit, "student"),
     "instructor": partial(kit.write_kit, "instructor"),
-    "nbgrader": graders.write_nbgrader,
-    "otter": graders.write_otter,
+    "nbgrader": assignments.write_nbgrader,
+    "otter": assignments.write_otter,
     "questions": questions.write,
     "slides": handouts.write_slides,
     "figures": handouts.write_figures,
@@ -39,7 +39,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
     pages = kit.chosen(manuscript.read().notebooks, names)
     mine.refuse_unknown("The kit", "part", parts, PARTS)  # before anything is written
     if {"nbgrader", "otter"} & set(parts):
-        graders.assignments(pages, mine.read())
+        assignments.chosen(pages, mine.read())
     if "slides" in parts:
         slides.plans(manuscript.read(), [])
     if yours := [f"{part}/{it}" for part in parts for it in not_ours(out / part)]:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import alone, graders, kit
+from course import alone, assignments, kit
 from manuscript import Page, edition, stubs, wrong_answers
 
 BOOK = manuscript.read()
@@ -78,7 +78,7 @@ def nbgrader(folder: Path, *commands: str) -> None:
 def released(folder: Path, page: Page) -> dict[str, Any]:
     """What nbgrader hands out."""
     name = page.path.stem
-    graders.write_nbgrader([page], folder)
+    assignments.write_nbgrader([page], folder)
     nbgrader(folder, f"generate_assignment {name}")
     path = folder / f"release/{name}/{name}.ipynb"
     notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -232,7 +232,7 @@ def hidden_lines(page: Page) -> list[str]:
     cells = [c for c in kit.student(page)["cells"] if not edition.labels(c, "check-")]
     shown = *map(edition.source, cells), *map(stubs.in_view, page.checks.values())
     seen = "\n".join(shown)
-    tests = "\n".join(graders.hidden(page, label) for label in page.checks)
+    tests = "\n".join(assignments.hidden(page, label) for label in page.checks)
     return [line for line in map(str.strip, tests.splitlines()) if line not in seen]
 
 
@@ -280,7 +280,7 @@ def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
 
 def assigned(page: Page, folder: Path) -> Path:
     """Where otter wrote what it hands out; it ends badly where a test fails."""
-    graders.write_otter([page], folder)
+    assignments.write_otter([page], folder)
     name = page.path.stem
     run("otter", "assign", "--no-pdfs", f"{name}.ipynb", "dist", cwd=folder / name)
     return folder / name / "dist"

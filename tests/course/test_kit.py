@@ -13,7 +13,7 @@ import pytest
 
 import manuscript
 import pe_lib
-from course import build, exam, graders, kit, mine
+from course import assignments, build, exam, kit, mine
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
 
@@ -167,14 +167,14 @@ def test_graders_get_all_points() -> None:
     """
     hidden = 0
     for page in BOOK.notebooks:
-        every = graders.minutes(page)
+        every = assignments.minutes(page)
         proofs = [one.label for one in page.exercises if "Prove," in one.title]
         assert [label for label, (_, proof) in every.items() if proof] == proofs
         minutes = {one.label: stubs.points(one.title) for one in page.exercises}
         assert {label: sum(points) for label, points in every.items()} == minutes
         ends = {*[*every][:1], *[*every][-1:]}
         for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
-            made = graders.for_nbgrader(page, asked)["cells"]
+            made = assignments.for_nbgrader(page, asked)["cells"]
             text = "\n".join(map(edition.source, made))
             notes = [c["metadata"].get("nbgrader", {}) for c in made]
             assert all(note["locked"] != note["solution"] for note in notes if note)
@@ -189,7 +189,7 @@ def test_graders_get_all_points() -> None:
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
                 assert not proof or edition.PROOF.format(points=proof) in text
             assert not worth
-        otter = graders.for_otter(page, every)["cells"]
+        otter = assignments.for_otter(page, every)["cells"]
         fixed = [c["id"] for c in otter if not c["metadata"].get("editable", True)]
         assert fixed[:1] == ["set-up"] * bool(every)
         master = "\n".join(map(edition.source, otter))
@@ -203,7 +203,9 @@ def test_graders_get_all_points() -> None:
             rubric, (_, points) = wrong_answers.collected()[label].rubric, every[label]
             assert len(rubric) == 2 and kit.rubric(label) in master
             assert edition.PROOF.format(points=points) in master
-        hidden += sum(graders.hidden(page, n) != it for n, it in page.checks.items())
+        hidden += sum(
+            assignments.hidden(page, n) != it for n, it in page.checks.items()
+        )
     assert 2 * hidden >= len(wrong_answers.collected())  # the others have one answer
 
 

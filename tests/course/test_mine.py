@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import build, exam, graders, handouts, kit, mine, slides
+from course import assignments, build, exam, handouts, kit, mine, slides
 from manuscript import edition
 
 BOOK = manuscript.read()
@@ -85,15 +85,15 @@ def test_an_assignment_has_its_exercises_and_their_points(say, tmp_path: Path) -
     rotation = BOOK.pages["book/sinusoidal/rotation"]
     asked = {
         COUNTING: {"ex-who-wins": (2, 0), "ex-ends-under-a-mask": (2, 6)},
-        rotation: {"ex-net-shift": graders.minutes(rotation)["ex-net-shift"]},
+        rotation: {"ex-net-shift": assignments.minutes(rotation)["ex-net-shift"]},
     }
-    graders.write_nbgrader(BOOK.notebooks, tmp_path / "nbgrader")
-    graders.write_otter(BOOK.notebooks, tmp_path / "otter")
+    assignments.write_nbgrader(BOOK.notebooks, tmp_path / "nbgrader")
+    assignments.write_otter(BOOK.notebooks, tmp_path / "otter")
     for page, worth in asked.items():
         name = page.path.stem
         for place, made in (
-            ("nbgrader/source/week-1", graders.for_nbgrader),
-            (f"otter/week-1-{name}", graders.for_otter),
+            ("nbgrader/source/week-1", assignments.for_nbgrader),
+            (f"otter/week-1-{name}", assignments.for_otter),
         ):
             text = (tmp_path / place / f"{name}.ipynb").read_text("utf-8")
             assert text == edition.text_of(made(page, worth))

@@ -1,4 +1,4 @@
-"""Chapters in the formats of nbgrader 0.9.6 and otter-grader 7.0.0.
+"""What the graders hand out: chapters for nbgrader 0.9.6 and otter-grader 7.0.0.
 
     for_nbgrader(page, worth)    a source notebook, for ``nbgrader generate_assignment``
     for_otter(page, worth)       a master notebook, for ``otter assign``
@@ -68,7 +68,7 @@ def minutes(page: Page) -> Worth:
     return {label: (points, edition.proof_points(label)) for label, points in checks}
 
 
-def assignments(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
+def chosen(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
     """Those of the lecturer, else each chapter; for each page there is a notebook."""
     exercised = [page for page in pages if page.exercises]
     if not exercised:
@@ -201,7 +201,7 @@ def _asked(page: Page, worth: Worth) -> Iterator[tuple[Cell, str, str]]:
 
 def write_nbgrader(pages: list[Page], folder: Path) -> None:
     """A course folder of nbgrader: settings, and a folder for each assignment."""
-    listed = assignments(pages, mine.read())
+    listed = chosen(pages, mine.read())
     for name, page, worth in listed:
         _write_assignment(for_nbgrader(page, worth), page, folder / "source" / name)
     _write_requirements([page for _, page, _ in listed], folder, "nbgrader")
@@ -210,7 +210,7 @@ def write_nbgrader(pages: list[Page], folder: Path) -> None:
 
 def write_otter(pages: list[Page], folder: Path) -> None:
     """A folder for each notebook with exercises: all that ``otter assign`` wants."""
-    listed = assignments(pages, mine.read())
+    listed = chosen(pages, mine.read())
     for name, page, worth in listed:
         stem = page.path.stem
         place = folder / (name if name == stem else f"{name}-{stem}")
