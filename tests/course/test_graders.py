@@ -29,84 +29,18 @@ PAGE = BOOK.pages["book/failures/counting"]
 FIRST, *_, LAST = PAGE.solutions
 PROVED = next(filter(edition.proof_points, PAGE.solutions))
 CALLED = re.findall(r"^def (\w+)", PAGE.solutions[LAST], re.MULTILINE)[0]
+GUESS = f'{wrong_answers.collected()[FIRST].wrong[0].answer}\nbecause = "I guess so"'
 KILL = "import os\nos._exit(1)"
 ENDLESS = f"import time\ndef {CALLED}(*_):\n    time.sleep(9999)"
-
-pytestmark = pytest.mark.skipif(
-    not HOME.is_dir(), reason="no graders: `make graders` sets them up"
-)
-
-
-def run(tool: str, *arguments: str, cwd: Path) -> str:
-    """What a command of theirs says; it must end well."""
-    paths = {
-        "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
-        "HOME": str(cwd),  # they write settings there
-    }
-    done = subprocess.run(
-        [HOME / "bin" / tool, *arguments],
-        cwd=cwd,
-        env=os.environ | paths | {"PYTHONPATH": "", "MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
-
-
-ONE_START = """\
-import json, os, sys
-from nbgrader.apps import nbgraderapp
-for command in json.loads(sys.argv[1]):
-    if not os.fork():
-        sys.argv = ["nbgrader", *command]
-        nbgraderapp.main()
-        os._exit(0)
-    if os.wait()[1]:
-        sys.exit(" ".join(command))
+LEAK = f"""\
+def {CALLED}(*_):
+    import sys
+    check = In[-1]
+    print(check)
+    print(check[::-1], file=sys.stderr)
+    display({{"text/plain": check}}, raw=True)
+    raise type(check + "TimeoutError", (AssertionError,), {{}})(check)
 """
-
-
-def nbgrader(folder: Path, *commands: str) -> None:
-    """Some commands, each in a process of its own; to load it takes two seconds."""
-    words = json.dumps([command.split() for command in commands])
-    run("python", "-c", ONE_START, words, cwd=folder)
-
-
-def released(folder: Path, page: Page) -> dict[str, Any]:
-    """What nbgrader hands out."""
-    name = page.path.stem
-    assignments.write_nbgrader([page], folder)
-    nbgrader(folder, f"generate_assignment {name}")
-    path = folder / f"release/{name}/{name}.ipynb"
-    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return notebook
-
-
-def cells(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The cells that nbgrader knows, by its names."""
-    graded = [c for c in notebook["cells"] if "nbgrader" in c["metadata"]]
-    return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
-
-
-def answered(
-    notebook: dict[str, Any], page: Page, answers: dict[str, str]
-) -> dict[str, Any]:
-    """With the book's solutions in the answers' cells, but for some answers."""
-    filled = copy.deepcopy(notebook)
-    for label, text in (page.solutions | answers).items():
-        cells(filled)[f"answer-{label}"]["source"] = text
-    return filled
-
-
-def scores(folder: Path) -> dict[str, float]:
-    """What each student has."""
-    with (folder / "grades.csv").open(encoding="utf-8") as file:
-        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
-
-
 ATTACK = """\
 import glob, os, sqlite3
 for folder in (".", "..", "../..", "../../..", {course!r}):
@@ -117,80 +51,119 @@ for folder in (".", "..", "../..", "../../..", {course!r}):
     for path in glob.glob(folder + "/**/*.ipynb", recursive=True):
         open(path, "w").write("")
 """
-LEAK = """\
-def {called}(*_):
-    import sys
-    check = In[-1]
-    print(check)
-    print(check[::-1], file=sys.stderr)
-    display({{"text/plain": check}}, raw=True)
-    raise type(check + "TimeoutError", (AssertionError,), {{}})(check)
-"""
+Notebook = dict[str, Any]
+
+pytestmark = pytest.mark.skipif(
+    not HOME.is_dir(), reason="no graders: `make graders` sets them up"
+)
 
 
-def guess(label: str) -> str:
-    """A common wrong answer, with a reason where one is asked for."""
-    return wrong_answers.collected()[label].wrong[0].answer + '\nbecause = "I guess so"'
-
-
-def faults(notebook: dict[str, Any], course: Path) -> dict[str, Any]:
-    """Submissions by students who are called after what they did to two exercises.
-
-    To the first, which they got wrong, took out, or with which they ended Python or
-    wrote themselves marks; to the last, whose function prints its hidden check or never
-    ends, or whose check they marked to be skipped. The stubs of the last one stay, with
-    a helper and the answer below each; what is locked is gone, and one check and proof.
-    """
-    attack = ATTACK.format(course=str(course)) if alone.runs() else guess(FIRST)
-    answers = {
-        "late": {},
-        "killed-endless": {FIRST: KILL, LAST: ENDLESS},
-        "deleted-leak": {LAST: LEAK.format(called=CALLED)},
-        "thief-skipped": {FIRST: attack, LAST: ""},
-        "wrong-moved": {FIRST: guess(FIRST)},
+def run(command: str, *more: str, cwd: Path) -> str:
+    """What a command of theirs says; it must end well."""
+    tool, *words = *command.split(), *more
+    paths = {
+        "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
+        "HOME": str(cwd),  # they write settings there
     }
-    made = {who: answered(notebook, PAGE, its) for who, its in answers.items()}
-    skipped = cells(made["thief-skipped"])[f"check-{LAST}"]
-    skipped["metadata"]["tags"] = ["skip-execution"]
-    printing = edition.code("later", r"print('\n'.join(In))")
-    made["deleted-leak"]["cells"].append(printing)
-    moved = made["wrong-moved"]["cells"]
+    done = subprocess.run(
+        [HOME / "bin" / tool, *words],
+        cwd=cwd,
+        env=os.environ | paths | {"PYTHONPATH": "", "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def released(page: Page, folder: Path) -> Notebook:
+    """What nbgrader hands out."""
+    name = page.path.stem
+    assignments.write_nbgrader([page], folder)
+    run(f"nbgrader generate_assignment {name}", cwd=folder)
+    return json.loads((folder / f"release/{name}/{name}.ipynb").read_text("utf-8"))
+
+
+def assigned(page: Page, folder: Path) -> tuple[Path, Notebook]:
+    """What otter hands out, and where; it ends badly where a test fails."""
+    name = page.path.stem
+    assignments.write_otter([page], folder)
+    run(f"otter assign --no-pdfs {name}.ipynb dist", cwd=folder / name)
+    place = folder / name / "dist"
+    return place, json.loads((place / f"student/{name}.ipynb").read_text("utf-8"))
+
+
+def named(notebook: Notebook) -> dict[str, dict[str, Any]]:
+    """The cells that nbgrader knows, by its names."""
+    graded = [c for c in notebook["cells"] if "nbgrader" in c["metadata"]]
+    return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
+
+
+def answered(page: Page, notebook: Notebook, **answers: str) -> Notebook:
+    """With the book's solutions in the answers' cells, but for some answers."""
+    labels = {c.id: label for c in page.cells for label in c.tagged("solution-")}
+    filled = copy.deepcopy(notebook)
+    for cell in filled["cells"]:
+        if label := labels.get(cell.get("id")):
+            cell["source"] = (page.solutions | answers)[label]
+    return filled
+
+
+def scores(folder: Path) -> dict[str, float]:
+    """What each student has from nbgrader."""
+    with (folder / "grades.csv").open(encoding="utf-8") as file:
+        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+
+def without(notebook: Notebook, *names: str) -> Notebook:
+    """But for some of the cells that nbgrader knows."""
+    gone = [named(notebook)[name] for name in names]
+    return notebook | {"cells": [c for c in notebook["cells"] if c not in gone]}
+
+
+def moved(notebook: Notebook) -> Notebook:
+    """The stubs stay, with a helper and the answer below each."""
+    made = answered(PAGE, notebook, **{FIRST: GUESS})
+    cells = made["cells"]
     for label in PAGE.solutions:
-        cell = cells(made["wrong-moved"])[f"answer-{label}"]
+        cell = named(made)[f"answer-{label}"]
         helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
-        below = moved.index(cell) + 1
-        moved[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
-        cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
-    locked = [name for name in cells(notebook) if name.startswith("cell-")]
-    gone = {
-        "deleted-leak": [f"answer-{FIRST}"],
-        "wrong-moved": [*locked, f"check-{LAST}", f"proof-{PROVED}"],
-    }
-    for who, name in ((who, name) for who, names in gone.items() for name in names):
-        made[who]["cells"].remove(cells(made[who])[name])
+        below = cells.index(cell) + 1
+        cells[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
+        cell["source"] = named(notebook)[f"answer-{label}"]["source"]
     return made
 
 
-BOTH = "killed-endless", "deleted-leak", "thief-skipped"  # wrong
-Graded = tuple[Path, dict[str, Any]]
-SECONDS = """\
-import runpy
-from nbformat.v4 import new_code_cell
-from traitlets.config import Config
-settings = runpy.run_path("nbgrader_config.py", {"get_config": Config})
-execute = settings["Execute"](config=settings["c"])
-for locked, grade in ((True, False), (True, True), (False, False)):
-    note = {"locked": locked, "grade": grade, "solution": not locked}
-    print(execute.seconds(new_code_cell(metadata={"nbgrader": note})))
-"""
+Graded = tuple[Path, Notebook]
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """A course of one chapter that all of them handed in, one by Moodle."""
+    """A course of one chapter, handed in by students called after what they did.
+
+    The first exercise they got wrong, took out, or ended Python in it, or wrote
+    themselves marks; the last prints its hidden check, never ends, or has a check that
+    they marked to be skipped. What is locked is gone, and one check and proof.
+    """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
-    notebook = released(folder, PAGE)
-    made = faults(notebook, folder)
+    notebook = released(PAGE, folder)
+    attack = ATTACK.format(course=str(folder)) if alone.runs() else GUESS
+    lost = [name for name in named(notebook) if name.startswith("cell-")]
+    lost += [f"check-{LAST}", f"proof-{PROVED}"]
+    leak = answered(PAGE, notebook, **{LAST: LEAK})
+    made = {
+        "late": answered(PAGE, notebook),
+        "killed-endless": answered(PAGE, notebook, **{FIRST: KILL, LAST: ENDLESS}),
+        "deleted-leak": without(leak, f"answer-{FIRST}"),
+        "thief-skipped": answered(PAGE, notebook, **{FIRST: attack, LAST: ""}),
+        "wrong-moved": without(moved(notebook), *lost),
+    }
+    skipped = named(made["thief-skipped"])[f"check-{LAST}"]
+    skipped["metadata"]["tags"] = ["skip-execution"]
+    printing = edition.code("later", r"print('\n'.join(In))")
+    made["deleted-leak"]["cells"].append(printing)
     archive = folder / f"downloaded/{name}/archive/moodle.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as file:
@@ -198,8 +171,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
         file.writestr(sent, json.dumps(made.pop("wrong-moved")))
     for student, submission in made.items():
         kit.write(submission, folder / f"submitted/{student}/{name}/{name}.ipynb")
-    nbgrader(
-        folder,
+    for step in (
         f"zip_collect {name}",
         # its time is over as it begins
         f"autograde {name} --student=late --Execute.whole=0",
@@ -207,7 +179,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
         f"autograde {name}",
         f"generate_feedback {name}",
         "export",
-    )
+    ):
+        run(f"nbgrader {step}", cwd=folder)
     return folder, notebook
 
 
@@ -218,10 +191,11 @@ def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
     """
     worth = edition.check_points(PAGE)
     one_lost = sum(worth.values()) - worth[FIRST]
+    both = "killed-endless", "deleted-leak", "thief-skipped"
     assert scores(graded[0]) == {
         "late": 0,
         "wrong moved_17": one_lost,
-        **dict.fromkeys(BOTH, one_lost - worth[LAST]),
+        **dict.fromkeys(both, one_lost - worth[LAST]),
     }
     if not alone.runs():
         pytest.skip("no bubblewrap: the attack was not tried")
@@ -236,7 +210,7 @@ def hidden_lines(page: Page) -> list[str]:
     return [line for line in map(str.strip, tests.splitlines()) if line not in seen]
 
 
-def leaked(page: Page, notebook: dict[str, Any]) -> list[str]:
+def leaked(page: Page, notebook: Notebook) -> list[str]:
     """What a notebook has of its hidden tests, solutions, and points for proofs."""
     tests = notebook["metadata"].get("otter", {}).get("tests", {}).values()
     cases = [case["code"] for test in tests for case in test["suites"][0]["cases"]]
@@ -265,7 +239,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
     """Its cell has a maximum, and waits: empty, written elsewhere, or deleted."""
     folder, notebook = graded
-    cell = cells(notebook)[f"proof-{PROVED}"]
+    cell = named(notebook)[f"proof-{PROVED}"]
     assert cell["cell_type"] == "markdown"
     assert cell["metadata"]["nbgrader"]["points"] == edition.proof_points(PROVED) > 0
     with sqlite3.connect(folder / "gradebook.db") as marks:
@@ -273,17 +247,21 @@ def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
         assert waiting.fetchone() == (len(scores(folder)),)
 
 
+SECONDS = """\
+import runpy
+from nbformat.v4 import new_code_cell
+from traitlets.config import Config
+settings = runpy.run_path("nbgrader_config.py", {"get_config": Config})
+execute = settings["Execute"](config=settings["c"])
+for locked, grade in ((True, False), (True, True), (False, False)):
+    note = {"locked": locked, "grade": grade, "solution": not locked}
+    print(execute.seconds(new_code_cell(metadata={"nbgrader": note})))
+"""
+
+
 def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
     """It has more time than a check or an answer, else all others fail with it."""
-    assert run("python", "-c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
-
-
-def assigned(page: Page, folder: Path) -> Path:
-    """Where otter wrote what it hands out; it ends badly where a test fails."""
-    assignments.write_otter([page], folder)
-    name = page.path.stem
-    run("otter", "assign", "--no-pdfs", f"{name}.ipynb", "dist", cwd=folder / name)
-    return folder / name / "dist"
+    assert run("python -c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
 
 
 EXERCISED = [page for page in BOOK.notebooks if page.exercises]
@@ -297,30 +275,26 @@ def test_both_tools_take_every_chapter(page: Page, tmp_path: Path) -> None:
     otter runs its tests as it assigns.
     """
     name, folder = page.path.stem, tmp_path / "nbgrader"
-    notebook = released(folder, page)
-    answers = answered(notebook, page, {})
-    kit.write(answers, folder / f"submitted/ada/{name}/{name}.ipynb")
-    nbgrader(folder, f"autograde {name}", "export")
+    notebook = released(page, folder)
+    submitted = folder / f"submitted/ada/{name}/{name}.ipynb"
+    kit.write(answered(page, notebook), submitted)
+    run(f"nbgrader autograde {name}", cwd=folder)
+    run("nbgrader export", cwd=folder)
     assert scores(folder) == {"ada": sum(edition.check_points(page).values())}
-    given = assigned(page, tmp_path / "otter") / "student"
-    assert "otter-grader==" in (given / "requirements.txt").read_text("utf-8")
-    made = json.loads((given / f"{name}.ipynb").read_text("utf-8"))
+    place, made = assigned(page, tmp_path / "otter")
+    assert "otter-grader==" in (place / "student/requirements.txt").read_text("utf-8")
     assert not leaked(page, notebook) and not leaked(page, made)
 
 
 @pytest.mark.weekly
 def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
     """A fault costs its own points; one that ends Python, or is none, is named."""
-    folder, program = assigned(PAGE, tmp_path), tmp_path / "grade.py"
-    given = json.loads((folder / "student/counting.ipynb").read_text("utf-8"))
-    ids = {c.id: label for c in PAGE.cells for label in c.tagged("solution-")}
+    folder, given = assigned(PAGE, tmp_path)
+    program = tmp_path / "grade.py"
     handed_in = {"right": {}, "killed": {FIRST: KILL}, "endless": {LAST: ENDLESS}}
-    handed_in["wrong"] = {FIRST: guess(FIRST)}
+    handed_in["wrong"] = {FIRST: GUESS}
     for student, answers in handed_in.items():
-        filled = copy.deepcopy(given)
-        for cell in filled["cells"]:
-            if label := ids.get(cell.get("id", "")):
-                cell["source"] = answers.get(label, PAGE.solutions[label])
+        filled = answered(PAGE, given, **answers)
         kit.write(filled, folder / f"submissions/{student}.ipynb")
     (folder / "submissions/broken.ipynb").write_text("{}", encoding="utf-8")
     text = program.read_text(encoding="utf-8")

@@ -3,9 +3,9 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -13,11 +13,12 @@ import pytest
 
 import manuscript
 import pe_lib
-from course import assignments, build, exam, kit, mine
+from course import assignments, build, exam, kit, mine, questions
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
 
 BOOK = manuscript.read()
+PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
 TOOLS = ["nbgrader", "otter"]
@@ -39,25 +40,18 @@ def text(*paths: Path, kind: str = "") -> str:
 
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """What somebody put there, or changed, stops it before it writes anything."""
-
-    def make() -> None:
-        build.build(["counting"], ["otter", "questions"], tmp_path)
-
+    make = partial(build.build, ["counting"], ["otter", "questions"], tmp_path)
     make()
     make()
-    readme = tmp_path / "otter/README.md"
-    changed, before = tmp_path / "questions/failures-counting.gift", readme.stat()
-    work = tmp_path / "otter/counting/submissions/ada.ipynb"
-    work.parent.mkdir()
-    for path in (work, changed):
-        kept = path.read_text("utf-8") if path.exists() else ""
-        path.write_text("Mine.", encoding="utf-8")
-        with pytest.raises(SystemExit, match=rf"{path.name}.* nothing was changed"):
-            make()
-        assert path.read_text(encoding="utf-8") == "Mine."
-        path.write_text(kept, encoding="utf-8") if kept else path.unlink()
-    assert readme.stat().st_mtime_ns == before.st_mtime_ns
-    make()
+    before = (tmp_path / "otter/README.md").stat().st_mtime_ns
+    yours = "otter/counting/submissions/ada.ipynb", "questions/failures-counting.gift"
+    (tmp_path / yours[0]).parent.mkdir()
+    for name in yours:
+        (tmp_path / name).write_text("Mine.", encoding="utf-8")
+    with pytest.raises(SystemExit, match=rf"{', '.join(yours)}\. .* nothing was chang"):
+        make()
+    assert all((tmp_path / name).read_text("utf-8") == "Mine." for name in yours)
+    assert (tmp_path / "otter/README.md").stat().st_mtime_ns == before
 
 
 def test_each_folder_is_complete(course: Path) -> None:
@@ -212,9 +206,8 @@ def test_graders_get_all_points() -> None:
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, and marks; on paper those of ``mine.yml``."""
     text = exam.answers(BOOK.notebooks)
-    pages = [*BOOK.path_pages, *BOOK.model_pages]
-    assert all(f"## {kit.short(page)}, " in text for page in pages)
-    assert text.count("*Answer.*") == text.count("## ") >= len(pages)
+    assert all(f"## {kit.short(page)}, " in text for page in PAGES)
+    assert text.count("*Answer.*") == text.count("## ") >= len(PAGES)
     assert "beyond/rotary" not in exam.answers(BOOK.path_pages)
     paper = exam.paper(BOOK.notebooks)
     assert "55 minutes, 26 points" in paper
@@ -242,6 +235,46 @@ def test_a_course_has_the_chapters_that_were_chosen(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def options(one) -> list[str]:
+    """Those of a question, the right one first."""
+    return [option for option, _ in (one["right"], *one["wrong"])]
+
+
+def test_the_right_option_cannot_be_told_by_its_form() -> None:
+    """It is the longest of its question in at most a third, and the shortest, too."""
+    every = [one for asked in mine.loaded("questions.yml").values() for one in asked]
+    for choose in (max, min):
+        lengths = [[len(option) for option in options(one)] for one in every]
+        told = [of for of in lengths if of[0] == choose(of) and of.count(of[0]) == 1]
+        assert 3 * len(told) <= len(every), [choose.__name__, len(told)]
+        assert all(max(of) <= 15 + min(of) for of in lengths)
+    for one in every:
+        ends = {option[-1] == "." for option in options(one)}
+        assert len(ends) == 1 and len({*options(one)}) == len(options(one)) >= 3
+        assert all(told.endswith(".") for _, told in (one["right"], *one["wrong"]))
+
+
+def test_each_of_thirteen_pages_has_three_in_gift(tmp_path) -> None:
+    """One right option each; marks in a sentence are escaped; all have feedback.
+
+    Other pages have no questions, which nobody would find, and a quiz comes before.
+    """
+    questions.write(BOOK.notebooks, tmp_path)
+    names = [questions.BEFORE, *map(kit.short, PAGES)]
+    assert [*mine.loaded("questions.yml")] == names
+    files = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("*.gift")}
+    assert files.keys() == {name.replace("/", "-") for name in names}
+    for name, text in files.items():
+        category, *asked = re.sub(r"\\[~=#{}:\\]", "", text).strip().split("\n\n")
+        assert category.startswith("$CATEGORY: ")
+        assert len(asked) == (5 if name == questions.BEFORE else 3)
+        for one in asked:
+            option = r"[^#\n]+#[^#\n]+\n"
+            form = rf"::[^:]+ \d::[^={{}}~]+ \{{\n  ={option}(  ~{option}){{2,}}\}}"
+            assert re.fullmatch(form, one)
+    assert questions.escaped("a = b: ~c") == r"a \= b\: \~c"
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     """Of pe_lib, of what is cited, and of the newest in the changelog."""
     lines = {"CITATION.cff": r"version: (\S+)", "CHANGELOG.md": r"## ([\d.]+):"}
@@ -253,12 +286,9 @@ def test_the_version_is_the_same_everywhere() -> None:
 @pytest.mark.weekly
 def test_the_lines_without_make_run(tmp_path: Path) -> None:
     """Those of the README and of *Teach*, in a copy with an environment of its own."""
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(os.path.isfile, (ROOT / n for n in names.decode().split("\0"))):
-        copy = tmp_path / name.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(name, copy)
+    copied = "git ls-files -z --cached --others --exclude-standard | xargs -0 -I F "
+    copied += f"sh -c 'test ! -f F || cp --parents F {tmp_path}'"
+    subprocess.run(copied, shell=True, cwd=ROOT, check=True)
     lines = []
     for name, block in (("README.md", "Without make"), ("book/teach.md", "powershell")):
         told = (ROOT / name).read_text(encoding="utf-8").partition(block)[2]

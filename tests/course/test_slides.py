@@ -1,22 +1,55 @@
-"""A deck says what the book says, in the minutes that it has, and asks nobody."""
+"""A deck says what the book says, in the minutes that it has, and asks nobody.
 
+On paper there is what the site shows, and nothing that stops ``make course``.
+"""
+
+import csv
 import html
 import json
 import re
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import manuscript
 from course import handouts, kit, slides
+from tests.website.built_site import NO_BROWSER, find_browser
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 PLANS = slides.plans(BOOK, PAGES)
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
 SHIFT = "sinusoidal/rotation#no-position-in-the-matrix"
+DRAWN = re.compile('base64,[^"]*')
+TAGGED = b"/StructTreeRoot"  # for a screen reader
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    """The page that `make course` prints with."""
+    if find_browser() is None:
+        pytest.skip(NO_BROWSER)
+    with handouts.browser() as opened:
+        yield opened
+
+
+def boxes(path: Path) -> list[tuple[bytes, bytes]]:
+    """Width and height of each page of a PDF that a screen reader can read."""
+    printed = path.read_bytes()
+    assert TAGGED in printed
+    return re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
+
+
+def quoted(shown: slides.Slide) -> list[tuple[str, str, str]]:
+    """What a slide takes from the book, all of which is there."""
+    found = [slides.quoted(kind, place, BOOK) for kind, place in shown.places]
+    assert all(found)
+    return found
 
 
 def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
@@ -25,15 +58,15 @@ def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
     assert {plan.name: plan.minutes for plan in PLANS[:4]} == lectures
     assert all(slide.note for plan in PLANS for slide in plan.slides)
     kinds: set[str] = set()
-    for page, plan in zip(PAGES, PLANS[4:], strict=True):
+    for chapter, plan in zip(PAGES, PLANS[4:], strict=True):
         *shown, exercise, last = plan.slides
-        assert exercise.exercise == page.exercises[0].label
-        assert exercise.minutes + page.minutes == plan.minutes
+        assert exercise.exercise == chapter.exercises[0].label
+        assert exercise.minutes + chapter.minutes == plan.minutes
         told = sum(slide.minutes for slide in (*shown, last))
-        assert page.minutes - 1 < told <= page.minutes + 2
-        steps = [section.title for section in page.main if section.level == 2]
-        answer = page.answer[0].upper() + page.answer[1:]
-        assert steps and all(part in last.markdown for part in (*steps, answer))
+        assert chapter.minutes - 1 < told <= chapter.minutes + 2
+        steps = [section.title for section in chapter.main if section.level == 2]
+        assert steps
+        assert all(part in last.markdown for part in (*steps, slides.answer(chapter)))
         kinds |= {kind for slide in shown for kind, _ in slide.places}
     assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
@@ -50,13 +83,12 @@ def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
     for path, plan in zip(decks, PLANS, strict=True):
         deck = path.read_text(encoding="utf-8")
         sections = deck.split("<section")[2:]
-        assert len(sections) == len(plan.slides)
         for slide, shown in zip(plan.slides, sections, strict=True):
-            quoted = [slides.quoted(kind, at, BOOK) for kind, at in slide.places]
-            assert all(found and found[2] in shown for found in quoted)
+            found = quoted(slide)
+            assert all(text in shown for _, _, text in found)
             foot = shown.partition("<footer>")[2]
-            assert not quoted or slides.inline(quoted[0][0]) in foot
-            heading = slide.title or next(found[1] for found in quoted if found)
+            assert not found or slides.inline(found[0][0]) in foot
+            heading = slide.title or found[0][1]
             assert f"<h2>{slides.inline(heading)}</h2>" in shown
             assert slides.inline(slide.note) in shown
             assert f'data-timing="{round(60 * slide.minutes)}"' in shown
@@ -163,22 +195,19 @@ def test_a_deck_of_each_chapter_that_is_chosen() -> None:
     assert slides.with_decks(BOOK.notebooks, BOOK) == PAGES
     names = [plan.name for plan in slides.plans(BOOK, pages)]
     assert names[4:] == ["sinusoidal-geometry", "failures-dials"]
-    for page in BOOK.notebooks:
-        assert slides.errors(slides.of_chapter(page, BOOK), BOOK) == []
+    for chapter in BOOK.notebooks:
+        assert slides.errors(slides.of_chapter(chapter, BOOK), BOOK) == []
 
 
 def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
-    browser, decks: list[Path], tmp_path: Path
+    page, decks: list[Path], tmp_path: Path
 ) -> None:
     """In the PDF, too: a page for each slide; what hangs out is refused."""
-    page = browser.new_page()
     for path in decks:
         handouts.laid_out(page, path)
     handouts.print_deck(page, decks[1])
-    printed = decks[1].with_suffix(".pdf").read_bytes()
-    boxes = re.findall(rb"MediaBox \[([^]]*)\]", printed)
-    assert b"/StructTreeRoot" in printed  # for a screen reader
-    assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
+    sizes = boxes(decks[1].with_suffix(".pdf"))
+    assert sizes == [(b"960", b"540")] * (1 + len(PLANS[1].slides))
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
     (long,) = kit.chosen(BOOK.notebooks, ["criteria_deeper"])  # its proof is
@@ -188,4 +217,60 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
     deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"long\.html: no room for"):
         handouts.print_deck(page, deck)
-    page.close()
+
+
+def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
+    """With all that its deck shows; no link, no solution; the longest fits, too.
+
+    `make course` prints them all; the page for the room is one.
+    """
+    texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
+    for (chapter, text), plan in zip(texts.items(), PLANS[4:], strict=True):
+        figures = [slide for slide in plan.slides if slide.figure]
+        assert text.count("<figcaption>") == len(figures) > 0
+        shown = [one for one in plan.slides if any(map(vars(one).get, slides.QUOTED))]
+        assert all(part in text for one in shown for _, _, part in quoted(one))
+        assert f"<b>{slides.inline(chapter.question)}</b>" in text
+        before, titles = text.partition("Exercises</h2>")[::2]
+        for one in chapter.exercises:
+            assert f"<h3>{slides.inline(one.title)}</h3>" in titles
+            assert slides.inline(one.title) not in before
+        assert not re.search("href|file:|:::", text)
+        read = html.unescape(text)
+        assert not [code for code in chapter.solutions.values() if code in read]
+    lab = handouts.lab(BOOK)
+    assert lab.count("<tr>") == 1 + 12 and "href" not in lab and "<!--" not in lab[15:]
+    assert "<h1>A lab, minute by minute</h1>" in lab and "syllabus" not in lab
+    longest = sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]
+    path = tmp_path / "a.pdf"
+    for text, sheets in (*((text, 2) for text in longest), (lab, 1)):
+        handouts.to_pdf(page, text, path, sheets)
+        assert len(boxes(path)) == sheets
+    assert [*handouts.SCALES] == sorted(handouts.SCALES, reverse=True)
+    with pytest.raises(SystemExit, match="more than 2 pages"):  # letters of four points
+        handouts.to_pdf(page, "<p>Long.</p>" * 400, path, 2)
+
+
+def test_figures_are_pictures_and_pages_of_their_size(
+    page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture has twice as many dots; a page has a line of credit below it.
+
+    A table has the texts of each figure of the chapters that are chosen.
+    """
+    monkeypatch.setattr(handouts, "browser", lambda: nullcontext(page))
+    handouts.write_figures(PAGES[:2], tmp_path)
+    with (tmp_path / "index.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["figure"]: row for row in csv.DictReader(file)}
+    chosen = {n: its.title for n, (its, _) in BOOK.figures.items() if its in PAGES[:2]}
+    assert {name: row["chapter"] for name, row in rows.items()} == chosen
+    assert all(row["credit"] == slides.CREDIT for row in rows.values())
+    for name in chosen:
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            width, height = picture.width / 2, picture.height / 2
+        ((wide, high),) = boxes(tmp_path / f"{name}.pdf")
+        assert abs(float(wide) - 0.75 * width) < 1
+        assert 9 < float(high) - 0.75 * height < 13
+    last = rows[[*rows][-1]]["alternative text"]
+    assert page.locator("div").get_attribute("aria-label") == last != ""
+    assert page.locator("p").inner_text() == slides.CREDIT
