@@ -1,6 +1,5 @@
 """Checks of a positional encoding module: whether it is what it is said to be.
 
-``check(make, d_model=64)`` here, ``python -m pe_lib check module:Class`` in a shell.
 This loads torch.
 """
 

@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,6 @@ from torch import Tensor
 
 Array = NDArray[Any]
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
-ALWAYS = {"cast", "autocast", "device", "via", "mode", "seed", "history"}
-HONOURS = {  # the fields that an argument of forward can say, by its role
-    "x": {"batch", "heads", "dtype", "content", "strides"},
-    "k": {"keys", "fewer"},
-    "mask": {"batch", "mask"},
-    "positions": {"positions", "offset"},
-    "offset": {"offset"},
-}
 FEW = 11  # positions of the usual call: unlike any batch, and odd
 
 
@@ -40,9 +32,6 @@ class Call:
     heads: int = 2
     positions: tuple[Any, ...] | None = None  # of all sequences, or of each
     offset: int = 0  # the position of the first
-    keys: int | None = None  # the queries are then the last of so many
-    fewer: bool = False  # keys have one head, as where queries are grouped
-    mask: tuple[bool, ...] | None = None  # of the tokens of each sequence
     content: int = 0  # the seed of x; 0: the same at every position
     strides: bool = False  # in memory the first axis and the last but one are swapped
     dtype: torch.dtype = torch.float32
@@ -57,12 +46,6 @@ class Call:
     def but(self, **changes: Any) -> "Call":
         """The same call in all else."""
         return replace(self, **changes)
-
-    @property
-    def asks(self) -> set[str]:
-        """The fields that are not as usual."""
-        own = fields(self)[1:]
-        return {f.name for f in own if getattr(self, f.name) != f.default}
 
 
 class ForeignError(Exception):
@@ -97,11 +80,7 @@ class UnaskedError(Exception):
 
 
 class RefusedError(Exception):
-    """There is no way to call it; the message says what would help."""
-
-
-class MisreadError(Exception):
-    """What came back can be read, but not as it should be: (flaw, fix)."""
+    """It does not keep to the contract; the message says how."""
 
 
 @contextmanager
@@ -109,7 +88,7 @@ def foreign() -> Iterator[None]:
     """Around somebody's code: whatever it raises is a ForeignError."""
     try:
         yield
-    except (ForeignError, MisreadError, RefusedError, UnaskedError):
+    except (ForeignError, RefusedError, UnaskedError):
         raise
     except (Exception, SystemExit) as error:
         raise ForeignError(error) from error

@@ -9,14 +9,14 @@ from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import properties
 from pe_lib.check.call import (
     ForeignError,
-    MisreadError,
     RefusedError,
     UnaskedError,
     foreign,
     isolated,
 )
 from pe_lib.check.kinds import READERS, Added, Rotary
-from pe_lib.check.reader import ELSE, Reader
+from pe_lib.check.maker import Maker
+from pe_lib.check.reader import Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
 from pe_lib.check.report import (
     ERROR,
@@ -30,7 +30,6 @@ from pe_lib.check.report import (
     Report,
 )
 from pe_lib.check.rotations import told_turns
-from pe_lib.check.signature import Maker, axes_of
 from pe_lib.check.tables import ignored, told_rows
 
 Make = Callable[[int], nn.Module]
@@ -71,33 +70,33 @@ def check(
     *,
     d_model: int,
     kind: str = "added",
-    axes: str | None = None,
+    offset: str | None = None,
     positions: str | None = None,
     ignore: Collection[str] = (),
 ) -> Report:
     """Run a positional encoding module through the checks of its kind.
 
-    Nothing in the module is changed, and no random state.
+    Nothing in the module is changed, and no random state. One that is called in another
+    way (length first, cosines and sines that come back, a mask, a table in place of a
+    sum) is checked in a wrapper, as below.
 
     Parameters
     ----------
     make : callable, or torch.nn.Module
-        From a width to a new module; the width goes to the argument that is called
-        d_model, dim or the like, or to the first. What its arguments say by default, or
-        functools.partial(Class, base=1000), is meant, and no warning. A module that is
-        there already is copied, and checked at its one width.
+        ``make(d_model)`` gives a new module. What its other arguments are by default,
+        or in functools.partial(Class, base=1000), is meant, and no warning. A module
+        that is there already is copied, and checked at its one width.
     d_model : int
         The width; of one head for "rotary".
     kind : "added" or "rotary"
-        What forward does: it takes x and returns x plus an encoding; it rotates queries
-        and keys, or returns cosines and sines. Of a module that returns a table check
-        one that returns x + table(...); biases are not checked.
-    axes : str, optional
-        The axes of x, "batch length dim" for instance; "batch heads length dim" for
-        rotary; "rows columns" instead of length for images. Without it the usual orders
-        are tried, and the report says which was taken.
-    positions : str, optional
-        The name of forward's argument for positions, or for the first one.
+        What forward does. ``forward(x)`` returns x [batch, length, d_model] plus an
+        encoding; or it rotates x, or queries and keys, ``forward(q, k)``, each [batch,
+        heads, length, d_model], and returns them in that shape.
+    offset, positions : str, optional
+        The names of forward's arguments for the position of the first token, an int,
+        and for all positions, int64 [batch, length] (half positions are tried, too, and
+        may be refused). What neither names is left as it is by default, and the report
+        says so.
     ignore : collection of str
         Names of checks that are left out.
 
@@ -112,9 +111,11 @@ def check(
     Raises
     ------
     TypeError
-        If `make` cannot be called, `d_model` is no integer, or `ignore` is one word.
+        If `make` cannot be called, `d_model` is no integer, `offset` or `positions` no
+        name, or `ignore` is one word.
     ValueError
-        If `d_model` is below 1, there is no such kind or check, or `axes` are none.
+        If `d_model` is below 1, `offset` is `positions`, or there is no such kind or
+        check.
 
     Examples
     --------
@@ -124,19 +125,39 @@ def check(
     >>> report = check(lambda d_model: nn.Identity(), d_model=8)
     >>> report.ok, report.errors[0].check
     (False, 'axes')
+
+    What takes the length first is checked in a wrapper:
+
+    >>> from pe_lib.nn import SinusoidalPositionalEncoding
+    >>> def length_first(d_model):
+    ...     return SinusoidalPositionalEncoding(d_model, batch_first=False)
+    >>> check(length_first, d_model=8).errors[0].check
+    'axes'
+    >>> class Wrapped(nn.Module):
+    ...     def __init__(self, d_model):
+    ...         super().__init__()
+    ...         self.inner = length_first(d_model)
+    ...     def forward(self, x):
+    ...         return self.inner(x.transpose(0, 1)).transpose(0, 1)
+    >>> check(Wrapped, d_model=8).ok
+    True
     """
     as_callable("make", make)
     d_model = as_integer("d_model", d_model, at_least=1)
     as_choice("kind", kind, tuple(READERS))
-    if axes is not None:
-        axes_of(axes)
-    chosen = names_of_checks(kind, ignore)
+    for argument, word in (("offset", offset), ("positions", positions)):
+        if word is not None and not isinstance(word, str):
+            said = short_repr(word)
+            raise TypeError(f"{argument} must be the name of an argument, got {said}")
+    if offset is not None and offset == positions:
+        raise ValueError(f"offset and positions must differ, got {offset!r} for both")
+    chosen = names_of_checks(ignore)
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
             with foreign():
                 maker = Maker.of(make, d_model)
-                r = READERS[kind](maker, d_model, axes, positions)
+                r = READERS[kind](maker, d_model, offset, positions)
                 nature, called = r.nature, r.called
             if nature == "other":
                 mixed = hold(BATCH, r)
@@ -144,14 +165,11 @@ def check(
                     return Report(name, kind, d_model, called, None, (mixed,))
                 raise RefusedError(
                     "What comes back is no sum of x and its encoding. Check the "
-                    f"encoding without what follows it, or another kind. {ELSE}"
+                    "encoding without what follows it, or another kind."
                 )
             found = run_all(chosen, r)
             name = type(r.first).__name__
             return Report(name, kind, d_model, called, r.recognised, found)
-        except MisreadError as flaw:
-            found = (Finding("shape", FAILED, ERROR, *flaw.args),)
-            return Report(name, kind, d_model, "as it was read", None, found)
         except (ForeignError, RefusedError, UnaskedError) as error:
             return Report(name, kind, d_model, "", None, (not_called(error, d_model),))
 
@@ -162,15 +180,14 @@ def name_of(row: Any) -> str:
     return name
 
 
-def names_of_checks(kind: str, ignore: Collection[str] = ()) -> list[str]:
-    """The names of the checks of a kind, but for those in `ignore`."""
-    if isinstance(ignore, str):
+def names_of_checks(ignore: Collection[str] = ()) -> list[str]:
+    """The names of the checks, but for those in `ignore`."""
+    if isinstance(ignore, str) or not isinstance(ignore, Collection):
         said = short_repr(ignore)
         raise TypeError(f"ignore must be a collection of names, got {said}")
     for name in ignore:
         as_choice("ignore", name, sorted({name_of(row) for row in ROWS}))
-    of_kind = (r for r in ROWS if not isinstance(r, Relation) or kind in r.kinds)
-    return [name for name in dict.fromkeys(map(name_of, of_kind)) if name not in ignore]
+    return [name for name in dict.fromkeys(map(name_of, ROWS)) if name not in ignore]
 
 
 def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
@@ -179,8 +196,7 @@ def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
     for row in ROWS:
         if name_of(row) not in names:
             continue
-        if not isinstance(row, Relation) or r.kind in row.kinds:
-            found += held(row, r)
+        found += held(row, r)
         if name_of(row) == "random" and found and found[-1].state == FAILED:
             break
         r.failed |= {f.check for f in found if f.level == ERROR}
@@ -190,6 +206,10 @@ def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
 def held(row: Any, r: Reader) -> list[Finding]:
     """What a check comes to, whatever the module does in it."""
     name, found = name_of(row), []
+    if name == "batch" and "axes" in r.failed:  # who counts along it is told
+        return [
+            Finding(name, UNCHECKED, "", "what is wrong with the axes comes first.")
+        ]
     try:
         if isinstance(row, Relation):
             return [hold(row, r)]
@@ -219,13 +239,12 @@ def settled(found: list[Finding]) -> list[Finding]:
 
 def not_called(error: Exception, d_model: int) -> Finding:
     """Why there is nothing to check, and what would help."""
-    text, fix = str(error), ""
+    text, fix = str(error), "If it is called in another way, check a wrapper."
     if isinstance(error, ForeignError):
-        text = f"make({d_model}) raised {error}."
+        text, fix = f"make({d_model}) raised {error}.", ""
         missing = text.partition("required positional argument")[2].split("'")
         if len(missing) > 1:
-            name = missing[1]
-            fix = f"Say --arg {name}=VALUE, or make=lambda d: Class(d, {name}=VALUE)."
+            fix = f"make=functools.partial(Class, {missing[1]}=VALUE)."
     return Finding("call", UNCHECKED, "", text, fix)
 
 

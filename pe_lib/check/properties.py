@@ -11,8 +11,8 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from pe_lib.check.call import (
+    FEW,
     ForeignError,
-    MisreadError,
     RefusedError,
     UnaskedError,
     foreign,
@@ -28,18 +28,13 @@ from pe_lib.check.rows import repeated, same_rows
 
 def axes(r: Reader) -> Found:
     """Does each position get numbers of its own, along the right axis?"""
-    answer, told = r.answer(r.call()), f"x [{', '.join(r.way.axes)}]"
-    if r.tells(answer) and r.doubt and not r.axes:
-        usual = r.orders[0].replace(" ", ", ")
-        what = f"Right for {told} alone: with [{usual}] {r.doubt}."
-        yield WARNING, what, "Say axes; or is the length another axis of x?"
-    elif not r.tells(answer) and r.nature != "product":
-        what = f"With {told} all positions" if r.way.axes else "All positions"
-        what += " are alike."
+    answer, told = r.answer(r.call()), f"x [{', '.join(r.axes)}]"
+    if not r.tells(answer) and r.nature != "product":
+        what = f"With {told} all positions are alike."
         fix = "Count along the length: pe[:, :length], not pe[:, length]."
         if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
             what = f"It counts along the batch: with {told} all positions are alike."
-            fix = "The length is another axis of x."
+            fix = "Count along axis 1, or check a wrapper that transposes x."
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
             fix = "Fill the table."
@@ -59,32 +54,30 @@ def x(r: Reader) -> Found:
         yield ERROR, "x is multiplied by the encoding.", fix
     elif r.nature == "norm":
         yield NOTE, "The sum of x and the encoding comes back normalised.", ""
-    elif all(abs(r.gain - v) > NEAR for v in (1, r.width**0.5, *r.maker.numbers)):
+    elif abs(r.gain - 1) > NEAR:
+        usual = r.width**0.5, *r.maker.numbers
+        meant = any(abs(r.gain - v) <= NEAR for v in usual)
         what = f"It adds to {r.gain:.3g} times x, not to x."
-        yield WARNING, what, "Scale once, by sqrt(d_model)."
-    if "k" in r.way.given:
-        call = r.call(content=3, keys=r.way.length)
-        one, two = r.answer(call), r.rows(r.module(call), call, 0 * r.x(call))
+        yield NOTE if meant else WARNING, what, "Scale once, by sqrt(d_model)."
+    if r.count > 1:
+        call = r.call(content=3)
+        q, k = r.inputs(call)
+        one, two = r.answer(call), r.rows(r.module(call), call, 0 * q, k)
         if r.differ(two[..., r.width :], one[..., r.width :]):
             yield ERROR, "The keys depend on the queries.", "Rotate keys by themselves."
-    values = r.matrices[2:3] if isinstance(r, Rotary) else ()
-    if not all(np.allclose(m, np.eye(r.width), atol=NEAR) for m in values):
-        yield ERROR, "The values are rotated as well.", "Rotate queries and keys."
 
 
 def positions(r: Reader) -> Found:
     """Where positions may be real, has one between whole ones a row of its own?"""
-    n = r.way.length
-    call = r.call(positions=tuple(t + 0.5 for t in range(n)))
-    whole = r.answer(r.upto(n + 1))[0, 0]
+    call = r.call(positions=tuple(t + 0.5 for t in range(FEW)))
+    whole = r.answer(r.upto(FEW + 1))[0, 0]
     try:
         again = same_rows(r.answer(call)[0, 0], whole)
     except (ForeignError, UnaskedError) as refusal:
         return (yield UNCHECKED, f"{refusal}.", "")
     if again:
-        name = next(n for n, v in r.signature.all.items() if v == "positions")
-        what = f"Where {name} are 0.5, 1.5, ..., the rows are those of whole ones."
-        level = ERROR if name in ("time", "times") else NOTE
+        what = f"Where {r.positions} are 0.5, 1.5, ..., the rows are of whole ones."
+        level = ERROR if r.positions in ("time", "times") else NOTE
         yield level, what, "No long(): angles of real numbers."
 
 
@@ -101,6 +94,8 @@ def distinct(r: Reader) -> Found:
     """Do two positions get one row?"""
     if not r.tells(r.answer(r.call())):
         return
+    if "finite" in r.failed:
+        return (yield UNCHECKED, "what is not finite comes first.", "")
     if isinstance(r, Rotary) and grid_of(r):
         return
     rows = r.answer(r.alone(r.limit))[0, 0]
@@ -118,8 +113,6 @@ def distinct(r: Reader) -> Found:
 def limit(r: Reader) -> Found:
     """One position past the last: an error that is meant, or a row of its own?"""
     end = r.limit
-    if r.way.fixed:
-        return (yield UNCHECKED, "it takes one length alone.", "")
     if end >= r.longest:
         return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
     why = r.refusal(r.alone(end + 1))
@@ -133,7 +126,7 @@ def limit(r: Reader) -> Found:
         place = place if said else "where nothing that it holds ends"
         what = f"It ends after {end:,}, {place}: {why}."
         yield WARNING, what, "Clamp what is looked up; as many rows as are read."
-    if "offset" not in r.honours:
+    if not r.honours("offset"):
         return
     beyond = r.call(1, offset=end)
     if not r.refusal(beyond):
@@ -156,8 +149,6 @@ def writes(r: Reader) -> Found:
 
 def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
-    if "dtype" not in r.honours or (isinstance(r, Rotary) and r.lie):
-        return
     plain, wide, low = torch.float32, torch.float64, torch.bfloat16
     for kind, cast in (
         (plain, None),
@@ -214,8 +205,7 @@ def device(r: Reader) -> Found:
 
 def gradient(r: Reader) -> Found:
     """Does the gradient reach x, and all that is trained?"""
-    rows = isinstance(r, Rotary) and r.lie
-    if "content" in r.honours and not rows and r.nature != "nothing":
+    if r.nature != "nothing":
         yield from _of_x(r)
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
         what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
@@ -245,14 +235,19 @@ def _of_x(r: Reader) -> Found:
     call = r.call(content=3)
     x = r.x(call).requires_grad_()
     step = 1e-3 * noise(*x.shape, seed=9)
+
+    def answer(x: Tensor) -> Tensor:
+        given = [2**i * x for i in range(r.count)]
+        return r.tensor(r.module(call), call, *given)
+
     try:
-        _backward(r.tensor(r.module(call), call, x))
+        _backward(answer(x))
     except ForeignError as error:
         what = f"Training raises {error}."
         return (yield ERROR, what, "Make no tensor in inference mode, or in place.")
     with torch.no_grad():
-        there = r.tensor(r.module(call), call, x + step)
-    here = r.tensor(r.module(call), call, x)
+        there = answer(x + step)
+    here = answer(x)
     parts = here.chunk(len(r.parts), -1), there.chunk(len(r.parts), -1)
     for name, one, two in zip(r.parts, *parts, strict=True):
         weights, got = noise(*one.shape), torch.zeros(())
@@ -290,9 +285,8 @@ def _of_trained(r: Reader) -> Found:
     linear = {f"{n}.weight" for n, part in parts if isinstance(part, nn.Linear)}
     for name, p in own.items():
         if p.grad is None or not p.grad.any():
-            if not r.own:  # of a token that it puts first nothing is read
-                yield WARNING, f"No gradient reaches {name}.", "Is it used?"
-        elif p.ndim == 2 and len(p) > 2 and name not in linear and not r.way.columns:
+            yield WARNING, f"No gradient reaches {name}.", "Is it used?"
+        elif p.ndim == 2 and len(p) > 2 and name not in linear:
             yield from _of_rows(r, name, p)
 
 
@@ -317,15 +311,12 @@ def widths(r: Reader) -> Found:
         return (yield UNCHECKED, "what is wrong at this width comes first.", "")
     for width in (2,) if isinstance(r, Rotary) else (2, 3):
         try:
-            other = type(r)(r.maker, width, " ".join(r.way.axes) or None, r.named)
+            other = type(r)(r.maker, width, r.offset, r.positions)
             rows = other.answer(other.call())
-        except MisreadError as flaw:
-            return (yield WARNING, f"At width {width}: {flaw.args[0]}", flaw.args[1])
-        except (RefusedError, UnaskedError):
-            continue
-        except ForeignError as refusal:
-            if not refusal.meant:
-                yield NOTE, f"Width {width} fails by accident: {refusal}.", ""
+        except (ForeignError, RefusedError) as refusal:
+            raised = refusal if isinstance(refusal, ForeignError) else refusal.__cause__
+            if isinstance(raised, ForeignError) and not raised.meant:
+                yield NOTE, f"Width {width} fails by accident: {raised}.", ""
             continue
         if not np.isfinite(rows).all():
             what = f"NaN or infinity at width {width}."

@@ -2,12 +2,9 @@
 
 import contextlib
 import copy
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import inspect
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import product
 from typing import Any, ClassVar
 from unittest.mock import patch
 
@@ -17,32 +14,24 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pe_lib.check.call import (
-    ALWAYS,
     FEW,
-    HONOURS,
     Array,
     Call,
     ForeignError,
-    MisreadError,
     RefusedError,
     UnaskedError,
     foreign,
     noise,
     seed_all,
 )
+from pe_lib.check.maker import Maker
 from pe_lib.check.report import Recognised
-from pe_lib.check.signature import Maker, Signature, Way, axes_of
 
 CLOSE = 1e-4  # of the largest number: float32 rounds less
 NEAR = 1e-3  # the same, of sums and scores
 BIG = 2**22  # numbers in a tensor that is shared by all copies
-SCORES = r"score|logit|weight|attn|attention|mask"  # arguments of biases
 READ = 1024  # positions that are compared with formulas
 PLAIN = 256  # positions: where these end plain use ends
-ELSE = (
-    "Of a table check a module that returns x + table(...); a bias is not checked by "
-    "this command."
-)
 Cut = Callable[[Array], Array]
 
 
@@ -77,25 +66,22 @@ def states_of(value: Any) -> list[tuple[int, str]]:
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
-    A call with a field that no argument of forward can say raises UnaskedError.
+    A call with a field that nothing says to this module raises UnaskedError.
     """
 
     kind: ClassVar[str]
-    orders: tuple[str, ...]  # of axes, that are usual
+    axes: ClassVar[tuple[str, ...]]  # of x
+    most: ClassVar[int]  # how many of these forward may take
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
     longest = 4096  # input that is tried
-    settled = False
-    doubt = ""  # what the usual order of axes comes to, where another was taken
-    lie = ""  # how cosines that come back lie
-    own = 0  # tokens that it puts before x
     gain = 1.0  # by which it multiplies x
     nature: Any = "sum"  # or what else becomes of x
 
     def __init__(
-        self, maker: Maker, width: int, axes: str | None, named: str | None
+        self, maker: Maker, width: int, offset: str | None, positions: str | None
     ) -> None:
-        self.maker, self.width, self.named = maker, width, named
-        self.axes = axes_of(axes) if axes else ()
+        self.maker, self.width = maker, width
+        self.offset, self.positions = offset, positions
         self.kept: dict[Call, Array] = {}
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
@@ -106,14 +92,32 @@ class Reader:
         self.recognised: Recognised | None = None
         self.begun = self.build()
         self.first = self.filled(self.begun)
-        self.signature = Signature.of(self.first, named)
-        if named and named not in self.signature.all:
-            there = ", ".join(self.signature.all) or "nothing"
-            raise RefusedError(f"forward takes {there}: no argument is {named!r}.")
-        if re.search(SCORES, " ".join([*self.signature.required][:1])):
-            raise RefusedError(f"forward takes scores. {ELSE}")
-        self.find()
-        self.place()
+        self.count, self.left = self.arguments()
+        if refused := self.refusal(self.call()):
+            raise RefusedError(f"{self.said(self.call())}: {refused}.") from refused
+
+    def arguments(self) -> tuple[int, list[str]]:
+        """How many tensors forward takes, and what is left as it is by default."""
+        given = inspect.signature(self.first.forward).parameters
+        for name in (self.offset, self.positions):
+            if name is not None and name not in given:
+                there = ", ".join(given) or "nothing"
+                raise RefusedError(f"forward takes {there}: no argument is {name!r}.")
+        named = {self.offset, self.positions}
+        required = {n: p for n, p in given.items() if p.default is p.empty}
+        self.always = named & {*required}
+        needed = [p for n, p in required.items() if n not in named]
+        spread = {p.kind for p in needed} & {inspect.Parameter.VAR_POSITIONAL}
+        needed = [p for p in needed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        count = len(needed) or len(spread)
+        if not 1 <= count <= self.most:
+            takes = " or ".join(["x", "q and k"][: self.most])
+            there = ", ".join(p.name for p in needed) or "nothing"
+            raise RefusedError(
+                f"forward needs {there}; of kind {self.kind} it takes {takes}, "
+                "and what offset and positions name."
+            )
+        return count, [n for n in given if n not in named | {*required}]
 
     # Built
 
@@ -205,55 +209,52 @@ class Reader:
 
     # Asked
 
-    @property
-    def honours(self) -> set[str]:
-        """The fields of a call that this module can be asked about."""
-        optional = self.signature.optional.values()
-        roles = [*self.way.given, *optional]
-        able = ALWAYS.union(*(HONOURS.get(role, set()) for role in roles))
-        absent = {"batch", "heads"} - {*self.way.axes} if self.way.axes else {"heads"}
-        return able - absent
+    def honours(self, field: str) -> bool:
+        """Whether forward has an argument that says it."""
+        if field == "heads":
+            return "heads" in self.axes
+        return bool(self.positions or (field == "offset" and self.offset))
 
-    def tensor(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Tensor:
+    def tensor(self, module: nn.Module, call: Call, *given: Tensor) -> Tensor:
         """What the module says to a call, [batch, heads, length, numbers]."""
-        if unasked := call.asks - self.honours:
-            names = " or ".join(sorted(unasked))
-            raise UnaskedError(f"forward takes nothing that says {names}")
-        x = self.x(call) if x is None else x
-        given = self.values(call, x)
-        for role, y in given.items() if call.strides else ():
-            if isinstance(y, Tensor) and y.is_floating_point() and y.ndim > 2:
-                given[role] = y.transpose(0, -2).contiguous().transpose(0, -2)
-        by_name = self.signature.by_name
-        args = [given[role] for name, role in self.way.roles if name not in by_name]
-        named = {n: given[role] for n, role in self.way.roles if n in by_name}
-        asked = self.options(call)
-        optional = self.signature.optional.items()
-        named |= {name: given[role] for name, role in optional if asked.get(role)}
-        before = versions_of([args, named])
-        output = self.run(module, call, args, named)
-        self.wrote |= before != versions_of([args, named])
+        for field, asked in (("offset", call.offset), ("positions", call.positions)):
+            if asked and not self.honours(field):
+                raise UnaskedError(f"{field} names no argument of forward")
+        inputs = [*given] or self.inputs(call)
+        if call.strides:
+            inputs = [y.transpose(0, -2).contiguous().transpose(0, -2) for y in inputs]
+        n, named = call.length, dict[str | None, Any]()
+        by_position = self.positions in self.always or (call.offset and not self.offset)
+        if call.positions is not None or by_position:
+            said = call.positions or range(call.offset, call.offset + n)
+            where = torch.tensor(said, device=call.device)
+            named[self.positions] = where.expand(call.batch, n)
+        if self.offset in self.always or (call.offset and not named):
+            named[self.offset] = call.offset
+        before = versions_of([inputs, named])
+        output = self.run(module, call, inputs, named)
+        self.wrote |= before != versions_of([inputs, named])
         self.rewrote |= self.states != states_of(self.returned)
         self.returned, self.states = output, states_of(output)
-        output = [*output.values()] if isinstance(output, dict) else output
-        output = [*output] if isinstance(output, tuple | list) else [output]
-        if not output or not isinstance(output[0], Tensor) or output[0].is_nested:
-            raise ForeignError(TypeError("it returned no tensor"))
-        with foreign():
-            return self.read(output, call, x)
+        several = self.count > 1 and isinstance(output, tuple | list)
+        output = [*output] if several else [output]
+        shapes = [
+            [*y.shape] if isinstance(y, Tensor) else type(y).__name__ for y in output
+        ]
+        wanted = [[*y.shape] for y in inputs]
+        if shapes != wanted or any(y.is_nested or y.is_complex() for y in output):
+            came = " and ".join(str(s) for s in shapes) or "nothing"
+            shape = " and ".join(str(s) for s in wanted)
+            raise ForeignError(ValueError(f"it returned {came}, not {shape}"))
+        each = [y / 2**i for i, y in enumerate(output)]
+        both = torch.cat(each, -1)
+        return both if "heads" in self.axes else both[:, None]
 
-    def options(self, call: Call) -> dict[str, Any]:
-        """Which of the arguments that may be left out a call says, by role."""
-        has_offset = "offset" in self.signature.optional.values()
-        by_position = bool(call.offset) and not has_offset
-        return {
-            "offset": call.offset,
-            "positions": call.positions is not None or by_position,
-            "mask": call.mask is not None,
-            "device": call.device != "cpu",
-        }
+    def inputs(self, call: Call) -> list[Tensor]:
+        """x, or queries and keys, of which the keys are twice the queries."""
+        return [2**i * self.x(call) for i in range(self.count)]
 
-    def run(self, module: nn.Module, call: Call, args: Any, named: Any) -> Any:
+    def run(self, module: nn.Module, call: Call, given: Any, named: Any) -> Any:
         """Forward's answer; dropout in training lets all through."""
         seed_all(call.seed)
         drop = functional.dropout
@@ -266,7 +267,7 @@ class Reader:
 
         through_all = patch.object(functional, "dropout", through)
         with foreign(), through_all, torch.autocast("cpu", enabled=call.autocast):
-            return module(*args, **named)
+            return module(*given, **named)
 
     def answer(self, call: Call) -> Array:
         """The same in float64, and asked once."""
@@ -280,183 +281,52 @@ class Reader:
             try:
                 with foreign():
                     self.kept[call] = self.rows(self.module(call), call)
-            except MisreadError as flaw:
-                if not self.settled:
-                    raise
-                self.refused[call] = ForeignError(ValueError(flaw.args[0]))
             except ForeignError as error:
                 self.refused[call] = error
         return self.refused.get(call)
 
-    def values(self, call: Call, x: Tensor) -> dict[str, Any]:
-        """What each role is given."""
-        n, device, keys = call.length, call.device, call.keys or call.length
-        first = call.offset
-        where = torch.tensor(call.positions or range(first, first + n), device=device)
-        if self.way.batched or where.ndim > 1:
-            where = where.expand(call.batch, -1)
-        own = call.but(length=keys, keys=None, heads=1 if call.fewer else call.heads)
-        k = self.x(own) if call.fewer or call.keys is not None else x
-        v = k if keys == n else x
-        roles = self.way.given
-        laid = {"x": x, "k": 2 * k, "v": 4 * v}
-        given: dict[str, Any] = {
-            role: self.way.lay(y) for role, y in laid.items() if role in roles
-        }
-        given |= {"positions": where, "offset": first, "length": n}
-        real = call.mask or (not self.signature.pads,) * n
-        given["mask"] = torch.tensor(real, device=device).expand(call.batch, n)
-        return given | {"device": torch.device(device)}
-
     def x(self, call: Call) -> Tensor:
-        """The content, [batch, heads, length, dim]."""
+        """The content, [batch, length, dim], with heads if these are an axis."""
         shape = call.heads, call.length, self.width
         first, seeds = 9 * call.content, range(1, call.batch + 1)
-        x = self.plain((call.batch, *shape))
+        x = self.plain((call.batch, *shape)).clone()
         if call.content:
             x = torch.stack([i * noise(*shape, seed=first + i) for i in seeds])
+        x = x if "heads" in self.axes else x[:, 0]
         return x.to(call.device, call.dtype)
 
     def plain(self, shape: tuple[int, ...]) -> Tensor:
         """The usual content: the same at every position."""
         return torch.zeros(shape)
 
-    def read(self, output: list[Tensor], call: Call, given: Tensor) -> Tensor:
-        """What came back for x, given, as [batch, heads, length, numbers]."""
-        raise NotImplementedError
-
-    # How it is called
-
-    def alternatives(self, roles: list[str]) -> Iterable[Any]:
-        """The roles that required arguments may have, the likeliest first."""
-        return [("x", *roles[1:])]
-
-    def ways(self) -> Iterator[Way]:
-        """All that are tried, the usual ones first."""
-        required = self.signature.required
-        lengths = [FEW + 2 * (self.width == FEW), *self.lengths()]
-        options = self.alternatives([*required.values()])
-        for length, roles in product(lengths, options):
-            laid = {"x", "k"} & {*roles}
-            orders = [axes_of(text) for text in self.orders] if laid else [()]
-            for axes in [self.axes] if self.axes else orders:
-                way = Way((*zip(required, roles, strict=False),), axes, length)
-                way = replace(way, fixed=length != lengths[0])
-                if "rows" in axes:
-                    few = length if length < 65 else math.isqrt(length)
-                    side, rows = (few, few) if way.fixed else (5, 7)
-                    way = replace(way, columns=side, length=side * rows, fixed=True)
-                if "" not in roles:
-                    yield way
-                    yield from [replace(way, batched=True)] * ("positions" in roles)
-
-    def lengths(self) -> list[int]:
-        """Lengths that its tensors suggest, where it takes one length alone."""
-        sizes = {s - less for t in self.held() for s in t.shape for less in (0, 1)}
-        whole = {n for n in self.maker.numbers if type(n) is int}
-        sizes |= {a * b for a in whole for b in whole}  # of a grid
-        fitting = [n for n in sizes if 1 < n <= 4096]
-        return sorted(fitting, key=lambda n: (n == self.width, n))[:12]
-
-    def find(self) -> None:
-        """Take the first way under which positions differ, or the first of all."""
-        tried: list[Way] = []
-        refusals: list[Exception] = []
-        wrong: list[tuple[MisreadError, Way]] = []
-        for way in self.ways():
-            misread = any(way.roles == earlier.roles for _, earlier in wrong)
-            late = way.fixed and ((tried and not way.columns) or misread)
-            if late or self.swapped(way, bool(tried)):
-                continue
-            self.way = way
-            self.forget()
-            try:
-                if self.tells(self.answer(Call(way.length))):
-                    self.doubt = self.doubted(tried, refusals)
-                    return
-                tried.append(way)
-            except MisreadError as flaw:
-                wrong.append((flaw, way))
-            except (ForeignError, UnaskedError) as refusal:
-                refusals.append(refusal)
-        if wrong or not tried:
-            if not wrong:
-                raise self.refusing(refusals)
-            self.way = wrong[0][1]
-            raise wrong[0][0]
-        self.way = tried[0]
-        self.forget()
-
-    def doubted(self, tried: list[Way], refusals: list[Exception]) -> str:
-        """What the usual order of axes came to, where another was taken."""
-        usual = axes_of(self.orders[0])
-        if tried and tried[0].axes == usual != self.way.axes:
-            return "all positions are alike"
-        misfit = bool(refusals) and f"{refusals[0]}".startswith("RuntimeError")
-        lost = "heads" in {*usual} - {*self.way.axes}
-        return f"it raises {refusals[0]}" if misfit and lost else ""
-
-    def forget(self) -> None:
-        """All answers, where it is called in another way."""
-        self.kept, self.refused = {}, {}
-
-    def refusing(self, refusals: list[Exception]) -> RefusedError:
-        """What was tried, what it raised, and what would help."""
-        given = ", ".join(self.signature.required) or "nothing"
-        raised = f"; the first raised {refusals[0]}" if refusals else ""
-        hint = "" if self.axes else "Say axes or kind, or "
-        return RefusedError(
-            f"No usual way to call forward({given}) fits width {self.width}{raised}. "
-            f"{hint}check an adapter: def forward(self, x): ... {ELSE}"
-        )
-
-    def swapped(self, way: Way, tried: bool) -> bool:
-        """Whether the axis taken for the width may be of any size: then it is none."""
-        doubt = way.fixed and way.axes and way.axes[-1] != "dim" and not self.axes
-        if doubt and (tried or not way.columns):
-            with torch.no_grad(), contextlib.suppress(Exception):
-                x = torch.zeros(3, 2, way.length, self.width - 1)
-                self.copy(self.first)(way.lay(x))
-                return True
-        return False
-
-    def place(self) -> None:
-        """Whether an argument for positions that may be left out is [batch, length]."""
-        with contextlib.suppress(ForeignError, UnaskedError):
-            self.answer(self.call(3, keys=FEW + 1))  # here they may be misread
-        self.settled = True
-        if "positions" not in self.signature.optional.values():
-            return
-        way, usual = self.way, self.call()
-        for batched in (False, True):
-            self.way = replace(way, batched=batched)
-            self.forget()
-            with contextlib.suppress(ForeignError, UnaskedError):
-                said = self.answer(usual.but(positions=(*range(usual.length),)))
-                if not self.differ(said, self.answer(usual)):
-                    return
+    def said(self, call: Call) -> str:
+        """How it is called, in words."""
+        x = "x" if self.count == 1 else "q and k"
+        sizes = {"batch": call.batch, "heads": call.heads, "length": call.length}
+        told = ", ".join(f"{sizes.get(axis, self.width)}" for axis in self.axes)
+        return f"forward with {x} [{', '.join(self.axes)}] = [{told}]"
 
     @property
     def called(self) -> str:
-        """How it was called, in words."""
-        limited = self.limit < self.longest or self.way.fixed
-        only = "only" if self.way.fixed else "at most"
-        ends = [f"{only} {self.limit:,} positions"] * limited
-        guessed = bool(self.way.axes) and not self.axes and len(self.orders) > 1
-        return "; ".join([self.way.text(guessed), *self.maker.told(), *ends])
+        """The contract under which it was called, in words."""
+        x = "x is" if self.count == 1 else "q and k are"
+        told = [f"{x} [{', '.join(self.axes)}]"]
+        told += [f"at most {self.limit:,} positions"] * (self.limit < self.longest)
+        left = ", ".join(self.left)
+        return "; ".join([*told, *[f"left as by default: {left}"] * bool(left)])
 
     # What relations compare
 
-    def call(self, length: int | None = None, **asked: Any) -> Call:
+    def call(self, length: int = FEW, **asked: Any) -> Call:
         """The usual call, or one of so many positions."""
-        return Call(length or self.way.length, **asked)
+        return Call(length, **asked)
 
     @cached_property
     def limit(self) -> int:
         """The length of the longest input that it takes, of those that are tried."""
-        low, high = self.way.length, self.longest + 1
-        if self.way.fixed or not self.refusal(self.alone(self.longest)):
-            return low if self.way.fixed else self.longest
+        low, high = FEW, self.longest + 1
+        if not self.refusal(self.alone(self.longest)):
+            return self.longest
         while high - low > 1:
             middle = (low + high) // 2
             if self.refusal(self.alone(middle)):
@@ -467,11 +337,11 @@ class Reader:
 
     def alone(self, length: int) -> Call:
         """One sequence of so many positions: a long one."""
-        return self.call(length, **({"batch": 1} if "batch" in self.honours else {}))
+        return self.call(length, batch=1)
 
     def upto(self, most: int) -> Call:
         """The call for so many positions, or for as many as it takes."""
-        return self.alone(self.way.length if self.way.fixed else min(self.limit, most))
+        return self.alone(min(self.limit, most))
 
     def tells(self, answer: Array) -> bool:
         """Whether two positions differ."""
@@ -505,10 +375,10 @@ class Reader:
                 p.data = torch.empty_like(p).uniform_(-1, 1)
         return self.differ(self.rows(module, call), self.begins(call))
 
-    def rows(self, module: nn.Module, call: Call, x: Tensor | None = None) -> Array:
+    def rows(self, module: nn.Module, call: Call, *given: Tensor) -> Array:
         """The answer of this module, in float64."""
         with torch.no_grad():
-            found = self.tensor(module, call, x)
+            found = self.tensor(module, call, *given)
         rows: Array = found.detach().double().numpy()
         return rows
 

@@ -9,13 +9,12 @@ import torch
 from torch import nn
 
 from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
-from pe_lib.check.kinds import READERS, Rotary
+from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import CLOSE, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
 from pe_lib.check.rows import looks_like
 from pe_lib.check.waves import SIXTEEN
 
-KINDS = tuple(READERS)
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
 
@@ -27,8 +26,7 @@ class Relation:
     level: str | Callable[[Reader], str]
     pairs: Callable[[Reader], Iterable[Pair]]
     fix: str = ""
-    kinds: tuple[str, ...] = KINDS
-    raises: str = FAILED  # or UNCHECKED, or NOTE: what it comes to if a call raises
+    raises: str = FAILED  # or UNCHECKED: what it comes to if a call raises
     loose: float = CLOSE  # of the largest number
 
 
@@ -45,8 +43,6 @@ def usually(words: str, **asked: Any) -> Callable[[Reader], Iterable[Pair]]:
 def prefix(r: Reader) -> Iterator[Pair]:
     """A short input gets the first rows of a long one."""
     n = min(r.limit, 64)
-    if r.way.fixed:
-        return
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
         words = f"In an input of length {k}, beside one of {n},"
         yield words, r.alone(k), r.alone(n), r.pick(slice(k))
@@ -57,19 +53,20 @@ def prefix(r: Reader) -> Iterator[Pair]:
 
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
-    for content in (0, 3) if "content" in r.honours else (0,):
+    for content in (0, 3):
         beside = r.call(content=content)
         words = "Of a sequence beside two others, not alone,"
         yield words, beside, r.call(batch=1, content=content), whole
-    ways = {"With 5 sequences": {"batch": 5}, "With 1 head": {"heads": 1}}
-    ways |= {"Beside the first of 3 sequences": {}} if "batch" in r.honours else {}
+    ways = {f"With {n} sequences": {"batch": n} for n in (5, FEW + 2)}
+    ways |= {"Beside the first of 3 sequences": {}}
+    ways |= {"With 1 head": {"heads": 1}} if r.honours("heads") else {}
     for words, given in ways.items():
         yield words, r.call(**given), r.call(), lambda a: a[:1, :1]
 
 
 def positions(r: Reader) -> Iterator[Pair]:
     """Positions in another order, some of them, and each sequence's own."""
-    n, last, rest = r.way.length, min(r.limit, 200) - 1, r.call().batch - 2
+    n, last, rest = FEW, min(r.limit, 200) - 1, r.call().batch - 2
 
     def is_usual(start: int) -> bool:
         call = r.call(positions=(*range(start, n + start),))
@@ -85,25 +82,16 @@ def positions(r: Reader) -> Iterator[Pair]:
     order = [*range(0, n, 2), *range(1, n, 2)]
     mixed = tuple(there[i] for i in order)
     each = r.call(positions=(there, mixed, *[there] * rest))
-    if ("batch" in r.honours or r.way.batched) and not r.refusal(each):
 
-        def second(a: Array) -> Array:
-            return np.concatenate([a[:1], r.pick(order)(a[:1]), *[a[:1]] * rest])
+    def second(a: Array) -> Array:
+        return np.concatenate([a[:1], r.pick(order)(a[:1]), *[a[:1]] * rest])
 
-        yield "Where the second sequence has others", each, r.call(), second
-
-
-def position_ids(r: Reader) -> Iterator[Pair]:
-    """By this name, as in transformers, they are [batch, length]."""
-    each = r.call(positions=((*range(r.way.length),),) * r.call().batch)
-    refused, ids = r.refusal(each), "position_ids" in r.signature.all
-    if refused and ids and "batch" in r.honours:
-        yield "Where position_ids are [batch, length]", each, each, whole
+    yield "Where the second sequence has others", each, r.call(), second
 
 
 def offsets(r: Reader) -> Iterator[Pair]:
     """From other positions on, to the end of the range; and after one another."""
-    if r.way.fixed or "offset" not in r.honours:
+    if not r.honours("offset"):
         return
     some = (0, 2), (1, 1), (3, 2), (4, 3), (5, 1), (r.limit // 2, 2), (r.limit - 2, 2)
     for start, n in some:
@@ -116,67 +104,23 @@ def offsets(r: Reader) -> Iterator[Pair]:
         yield words, used, r.call(8), r.pick(slice(now, now + 2))
 
 
-def decoding(r: Reader) -> Iterator[Pair]:
-    """The last queries of many keys, alone."""
-    n, q = FEW + 1, 3
-    if r.way.fixed or "offset" in r.honours or len(r.parts) < 2:
-        return
-    call, after = r.call(q, keys=n), f"After a call for all {n}, {q} of them:"
-
-    def last(answer: Array) -> Array:
-        return answer[:, :, -q:, : r.width]
-
-    yield f"Of {q} queries, the last of {n} keys,", call, r.call(n), last
-    yield after, call.but(history=(r.call(n),)), r.call(n), last
-
-
-def masks(r: Reader) -> Iterator[Pair]:
-    """Of tokens that a mask leaves the same; true at padding if its name says so."""
-    n = r.way.length
-    names = [name for name, role in r.signature.all.items() if role == "mask"]
-    for real in (n, n - 3) if names else ():
-        seen = tuple(t < real for t in range(n))
-        ways = [seen, tuple(not s for s in seen)]
-        if r.signature.pads:
-            ways = ways[1:]
-        elif "attention" in names[0]:
-            ways = ways[:1]
-        cut, calls = r.pick(slice(real)), [r.call(mask=way) for way in ways]
-        usual = cut(r.answer(r.call()))
-        right = (
-            call
-            for call in calls
-            if not r.refusal(call) and not r.differ(cut(r.answer(call)), usual)
-        )
-        words = f"With {n - real} tokens of padding in {names[0]}"
-        yield words, next(right, calls[0]), r.call(), cut
-
-
-def grouped(r: Reader) -> Iterator[Pair]:
-    """Queries and keys, where keys have one head."""
-    words = "Beside keys of fewer heads, as where queries are grouped,"
-    yield words, r.call(heads=4, fewer=True), r.call(heads=4), whole
-
-
 def histories(r: Reader) -> Iterator[Pair]:
     """The usual call, after others; and a longer one after the usual."""
     earlier = {
         "the same one": r.call(),
         "a longer one": r.alone(r.limit),
+        "a shorter one": r.call(2),
         "one of 5 sequences": r.call(batch=5),
         "one in training": r.call(mode="train"),
         "one from offset 5": r.call(offset=5),
         "one in bfloat16": r.call(dtype=torch.bfloat16),
     }
-    free = not r.way.fixed
-    more = {"a shorter one": r.call(2), "one of 3 queries": r.call(3, keys=FEW)}
-    for words, call in (earlier | more if free else earlier).items():
+    for words, call in earlier.items():
         used = r.call(history=(call,))
         yield f"After {words} the usual call:", used, r.call(), whole
-    if free:
-        long = r.call(min(r.limit, 2 * FEW + 5))
-        words = "After the usual call a longer one:"
-        yield words, long.but(history=(r.call(),)), long, whole
+    long = r.call(min(r.limit, 2 * FEW + 5))
+    words = "After the usual call a longer one:"
+    yield words, long.but(history=(r.call(),)), long, whole
 
 
 def rounded(r: Reader) -> Iterator[Pair]:
@@ -185,16 +129,15 @@ def rounded(r: Reader) -> Iterator[Pair]:
     if any(isinstance(part, nn.Linear) for part in r.first.modules()):
         return  # its layers round on their own
     for kind, name in SIXTEEN.items():
-        given = {"dtype": kind} if "dtype" in r.honours else {}
-        yield f"After .to({name})", usual.but(cast=kind, **given), usual, whole
-        if given:
-            yield f"In {name}", usual.but(**given), usual, whole
+        low = usual.but(dtype=kind)
+        yield f"After .to({name})", low.but(cast=kind), usual, whole
+        yield f"In {name}", low, usual, whole
     yield "Under autocast", usual.but(autocast=True), usual, whole
 
 
 def in_training(r: Reader) -> Iterator[Pair]:
     """In training mode, but for dropout."""
-    for content in (0, 3) if "content" in r.honours else (0,):
+    for content in (0, 3):
         usual = r.call(content=content)
         yield "In training mode", usual.but(mode="train"), usual, whole
 
@@ -206,7 +149,7 @@ def shifted(r: Reader) -> str:
         call = r.call(mode="train", content=content)
         return r.differ(r.answer(call.but(seed=1)), r.answer(call.but(seed=2)))
 
-    meant = r.trained if drawn(0) else "content" in r.honours and drawn(3)
+    meant = r.trained if drawn(0) else drawn(3)
     return NOTE if meant else ERROR
 
 
@@ -238,9 +181,6 @@ HALF = "Angles in float32, from numbers that no cast rounds; convert last."
 META = "Compute it again after to_empty, or in forward."
 SAVED = "Keep nothing that a checkpoint changes; save what is drawn, not what grows."
 LENGTH = "Count along the length alone; no reshape or repeat of another axis."
-MASK = "The first token that is not padding is at position 0, as without a mask."
-ALONE = "Rotate keys by themselves."
-LAST = "The last query is at position keys - 1."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
 TRANSPOSED = usually("Of what was transposed", strides=True)
@@ -251,14 +191,10 @@ RELATIONS = (
     Relation("batch", ERROR, batch, LENGTH),
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
-    Relation("positions", WARNING, position_ids, "Batch first, then heads."),
     Relation("offset", ERROR, offsets, OFFSET),
-    Relation("decoding", WARNING, decoding, LAST, ("rotary",), UNCHECKED),
-    Relation("mask", ERROR, masks, MASK, raises=UNCHECKED),
-    Relation("grouped", WARNING, grouped, ALONE, ("rotary",), NOTE),
     Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
-    Relation("half", WARNING, rounded, HALF, KINDS, *SOME),
+    Relation("half", WARNING, rounded, HALF, *SOME),
     Relation("meta", NOTE, ON_META, META, raises=UNCHECKED),
     Relation("state_dict", WARNING, checkpoints, SAVED),
 )
@@ -267,7 +203,7 @@ RELATIONS = (
 def hold(relation: Relation, r: Reader) -> Finding:
     """What one row of the table comes to."""
     name, asked = relation.name, 0
-    why = "it takes one length alone" * r.way.fixed or "nothing to ask"
+    why = "forward takes no offset or positions that the check was told of"
     try:
         for case, call, other, cut in relation.pairs(r):
             try:
@@ -280,8 +216,7 @@ def hold(relation: Relation, r: Reader) -> Finding:
                 why = f"{case.rstrip(',:')} it raises {error}"
                 cast = call.cast and not error.meant and "not implemented" not in why
                 if relation.raises != UNCHECKED or cast or "overflow" in why:
-                    noted = relation.raises == NOTE and error.theirs
-                    level = NOTE if noted else level_of(relation, r, raised=True)
+                    level = level_of(relation, r, raised=True)
                     return Finding(name, FAILED, level, f"{why}.", relation.fix)
                 continue
             asked += 1
@@ -294,8 +229,6 @@ def hold(relation: Relation, r: Reader) -> Finding:
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"
-    if name == "prefix" and r.way.fixed and not asked:
-        return Finding(name, PASSED, "", "It takes one length alone.")
     return Finding(name, PASSED) if asked else Finding(name, UNCHECKED, "", f"{why}.")
 
 

@@ -2,10 +2,8 @@
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-SCHEMA = 1  # of as_dict; another number where a key changes its meaning
 ERROR, WARNING, NOTE = "error", "warning", "note"
 PASSED, FAILED, UNCHECKED = "passed", "failed", "not checked"
 DECISIVE = "axes", "prefix", "formula"  # without these there is no verdict
@@ -142,11 +140,6 @@ class Report:
     def ok(self) -> bool:
         """Whether there is a verdict, and it is: no errors."""
         return self.status == 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has."""
-        told = {"schema": SCHEMA, "status": self.status, "ok": self.ok}
-        return told | {"ran": self.ran} | asdict(self)
 
     @property
     def verdict(self) -> str:

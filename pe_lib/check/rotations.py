@@ -73,7 +73,7 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
     """How the keys are rotated otherwise than the queries."""
     other = pairs_of(r.matrices[1])
     if other is not None and not np.array_equal(other, pairs):
-        layout = layout_of(r, pairs) or "of their own"
+        layout = layout_of(pairs) or "of their own"
         what = f"Pairs of queries are {layout}, and those of keys are not."
         return (yield ERROR, what, "Pair the same columns in both.")
     keys = hands_of(r.matrices[1], pairs)
@@ -144,15 +144,15 @@ def told_turns(r: Rotary) -> Found:
                 what = "Queries and keys change in size, and not by reciprocal factors."
                 return (yield ERROR, what, "As in xPos: scale**t and scale**-t.")
             hands = hands / sizes[0]
-    yield from told_hands(r, hands, layout_of(r, pairs))
+    yield from told_hands(r, hands, layout_of(pairs))
 
 
 def is_mixed(r: Rotary) -> bool:
     """Whether not each vector is rotated on its own."""
     call = r.alone(r.matrices.shape[1])
-    call = call.but(content=3 * ("content" in r.honours))
+    call = call.but(content=3)
     got = r.answer(call)[:, :1]
-    sent = r.x(call)[: len(got), :1].double().numpy()
+    sent = r.x(call)[:, :1].double().numpy()
     want: Array = np.einsum("ptij,bhtj->bhtpi", r.matrices, sent).reshape(got.shape)
     return bool(np.isfinite(want).all()) and r.differ(got, want)
 
@@ -172,10 +172,8 @@ def told_places(r: Rotary) -> Found:
     yield ERROR if apart else WARNING, what, "Put the two of a pair where they were."
 
 
-def layout_of(r: Rotary, pairs: Array) -> str:
+def layout_of(pairs: Array) -> str:
     """How pairs lie, in a word."""
-    if r.lie:
-        return r.lie if r.lie != "one a pair" else ""
     a, b = pairs
     beside = (a % 2 == 0).all() and (b == a + 1).all()
     return "interleaved" if beside else "half-split" if {*(b - a)} == {len(a)} else ""

@@ -18,7 +18,7 @@ def looks_like(r: Reader, got: Array, want: Array) -> str:
     each = range(len(got))
     bad = next((i for i in each if r.differ(got[[i]], want[[i]])), 0)
     where = f" in sequence {bad}" * (bad > 0)
-    d, names = r.width, r.parts * (got.shape[-1] == len(r.parts) * r.width)
+    d, names = r.width, r.parts
     off = np.abs(got - want).max(axis=(0, 1, 2))
     apart = [i for i in range(len(names)) if (off[i * d :][:d] > CLOSE).any()]
     columns = slice(None)

@@ -5,7 +5,6 @@ import math
 from collections.abc import Collection, Iterator
 
 import numpy as np
-import torch
 
 from pe_lib.check.call import Array, ForeignError, some
 from pe_lib.check.kinds import Rotary
@@ -14,7 +13,6 @@ from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognis
 from pe_lib.check.rows import repeated
 from pe_lib.check.waves import UNITS, Sinusoid, identify, slip
 
-SIDES = ("height", "width"), ("rows", "columns"), ("rows", "cols"), ("h", "w")
 OTHER = "checkpoints trained with one do not fit the other"
 
 
@@ -24,7 +22,7 @@ def told_rows(r: Reader) -> Found:
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
     g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
     again = None if g or not tells else repeated(codes)
-    if again and again[0] > 5 and not r.way.columns:  # from there on "distinct" tells
+    if again and again[0] > 5:  # from there on "distinct" tells
         codes = codes[: again[0]]
         g = identify(codes)
     if r.trained:
@@ -33,19 +31,11 @@ def told_rows(r: Reader) -> Found:
         if begins and any(p.numel() >= codes.size for p in r.first.parameters()):
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
-        if r.way.columns and r.nature == "sum" and not r.is_big:
-            yield from told_slopes(r)
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
     elif r.nature == "norm":
         r.recognised = Recognised("a table, normalised with what it is added to")
     elif grid := grid_of_rows(r, codes):
-        said = dict(zip(r.maker.names, r.maker.said, strict=True))
-        for down, across in SIDES if not r.way.columns else ():
-            meant = said.get(across)
-            if down in said and type(meant) is int and meant != grid:
-                what = f"It counts {grid} columns, where {across} is {meant}."
-                yield ERROR, what, f"index // {across}, index % {across}."
         r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
     elif len(codes) < 6:
         yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
@@ -59,37 +49,17 @@ def told_rows(r: Reader) -> Found:
 def grid_of_rows(r: Reader, codes: Array) -> int:
     """The columns of a grid where each number depends on row or column alone, or 0."""
     n = len(codes)
-    sides = (w for w in range(2, n // 2 + 1) if n % w == 0)
-    ends = r.way.fixed or r.limit == n
-    for w in [r.way.columns] if r.way.columns else sides if ends else ():
-        by_row, by_column = by_sides(codes, w)
-        if (by_row | by_column).all() and min(by_row.sum(), by_column.sum()) > 1:
+    for w in range(2, n // 2 + 1) if r.limit == n else ():
+        grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
+        by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
+        by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
+        if (
+            n % w == 0
+            and (by_row | by_column).all()
+            and min(by_row.sum(), by_column.sum()) > 1
+        ):
             return w
     return 0
-
-
-def by_sides(codes: Array, columns: int) -> tuple[Array, Array]:
-    """Which numbers depend on the row of a grid alone, and which on the column."""
-    grid = codes.reshape(-1, columns, codes.shape[1])
-    by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
-    return by_row, np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
-
-
-def told_slopes(r: Reader) -> Found:
-    """A slope along a side of a trained map stays one along rows, or along columns."""
-    for name, p in r.first.named_parameters():
-        for side in np.flatnonzero(np.array(p.shape) > 1) if p.ndim > 2 else ():
-            module = r.copy(r.first)
-            slope = torch.arange(p.shape[side]).reshape(-1, *[1] * (p.ndim - side - 1))
-            with torch.no_grad():
-                dict(module.named_parameters())[name].add_(slope)
-            codes = (r.rows(module, r.call()) - r.answer(r.call()))[0, 0]
-            grid = codes.reshape(-1, r.way.columns, r.width)
-            bent = np.abs(grid - grid[:, :1] - grid[:1] + grid[0, 0]).max()
-            if bent > NEAR * np.abs(codes).max():
-                what = f"A slope along one side of {name} comes out in pieces: its rows"
-                what += " and columns are mixed up where it gets the size of x."
-                return (yield ERROR, what, "F.interpolate(pos, size=(rows, columns)).")
 
 
 def is_scrambled(codes: Array) -> bool:
@@ -111,12 +81,6 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         yield ERROR, what, "Fill all of them."
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
-    elif (
-        r.way.columns and (one_side := np.any(by_sides(codes, r.way.columns), 0)).any()
-    ):
-        mixed = some(np.flatnonzero(~one_side).tolist())
-        what = f"Numbers {mixed} of each position mix its row and its column."
-        yield ERROR, what, "rows.repeat_interleave(columns), columns.repeat(rows)."
     elif drawn(r):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:
@@ -131,7 +95,7 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
     other = g.odd(
         r.maker.numbers.union(published, {g.start, g.scale} if rotary else ())
     )
-    if any(isinstance(v, str) for v in r.maker.said):
+    if any(isinstance(v, str) for _, v in r.maker.said):
         other = [words for words in other if "exponent" not in words]
     told, fix = ", ".join(other), "10000**(-2j/d) is the frequency of pair j."
     if sines == cosines:
@@ -146,7 +110,7 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
         yield ERROR, f"{what}: {told}.", fix
     elif rotary and g.cosine_first:
         swapped = "Sines stand where cosines should, and cosines where sines should"
-        yield WARNING if r.lie else ERROR, f"{swapped}: {OTHER}.", "(cos, sin)."
+        yield ERROR, f"{swapped}: {OTHER}.", "(cos, sin)."
     elif max(g.kinds) > 1:
         named = zip(("sines", "cosines"), g.kinds, strict=True)
         names = " and ".join(n for n, k in named if k > 1)
@@ -154,7 +118,7 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
         yield level, f"The {names} have the wrong sign: {OTHER}.", ""
     elif other and (rotary or not g.name):
         level = WARNING
-        if rotary and not r.way.fixed:  # one that stretches itself says so
+        if rotary:  # one that stretches itself says so
             ends = r.answer(r.alone(2)), r.answer(r.alone(r.limit))[:, :, :2]
             level = NOTE if r.differ(*ends) else WARNING
         level = ERROR if slip(g.series.unit, UNITS) else level

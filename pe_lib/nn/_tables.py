@@ -19,12 +19,12 @@ class Tabled(nn.Module):
     """
 
     table: Tensor
-    _exact: tuple[Tensor, ...]  # what the table is made of: it is moved, never cast
+    _exact: Tensor  # what the table is made of: it is moved, never cast
     _filled: Tensor | None = None
     _always_wide = False  # whether the table has 32 bits or more in every module
 
     def _make_table(
-        self, shape: Sequence[int], exact: tuple[Tensor, ...], device: Any, dtype: Any
+        self, shape: Sequence[int], exact: Tensor, device: Any, dtype: Any
     ) -> None:
         if dtype is not None and not getattr(dtype, "is_floating_point", False):
             raise TypeError(f"dtype must be a floating-point dtype, got {dtype!r}")
@@ -42,8 +42,7 @@ class Tabled(nn.Module):
 
     def _ready_for(self, x: Tensor) -> Tensor | None:
         """The table that was filled, if its rows are right for x."""
-        table = self._buffers["table"]  # self.table takes longer than half the sum
-        table = table if table is self._filled else self._filled
+        table = self._filled
         if table is None or table.device != x.device:
             return None
         return table if table.dtype in (x.dtype, wide_of(x)) else None
@@ -76,7 +75,7 @@ class Tabled(nn.Module):
             self._filled = None
             return
         device = with_float64(table.device)
-        self._exact = tuple(part.to(device) for part in self._exact)
+        self._exact = self._exact.to(device)
         self._fill(table)
         self._filled = table
 

@@ -63,7 +63,7 @@ class AlibiBias(Tabled):
         self.causal = as_flag("causal", causal)
         self.rule = as_choice("rule", rule, RULES)
         slopes = torch.from_numpy(alibi_slopes(self.num_heads, rule=self.rule))
-        self._make_table(slopes.shape, (slopes,), device, dtype)
+        self._make_table(slopes.shape, slopes, device, dtype)
 
     def forward(
         self, length: int, key_length: int | None = None, *, offset: int | None = None
@@ -105,12 +105,12 @@ class AlibiBias(Tabled):
     def _biases(self, offsets: Tensor) -> Tensor:
         """Of key's position minus query's [q, k]: [num_heads, q, k]."""
         device = with_float64(offsets.device)
-        slopes = self._exact[0].to(device)[:, None, None]
+        slopes = self._exact.to(device)[:, None, None]
         values = (0 - offsets.to(device).abs() * slopes).to(self.table)
         return values.masked_fill(offsets > 0, float("-inf")) if self.causal else values
 
     def _fill(self, table: Tensor) -> None:
-        table.copy_(self._exact[0])
+        table.copy_(self._exact)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""

@@ -281,7 +281,7 @@ class RotaryEmbedding(Tabled):
         self, axes: tuple[Tensor, ...], offset: Any, dtype: torch.dtype
     ) -> CosSin:
         """The same, of positions on each of the axes, or on all alike."""
-        axes = axes * (len(self._exact[0]) // len(axes))
+        axes = axes * (len(self._exact) // 2 // len(axes))
         cos, sin = codes_at(axes, offset, self._exact, dtype).chunk(2, -1)
         if self.attention_factor != 1:
             cos, sin = cos * self.attention_factor, sin * self.attention_factor
@@ -293,7 +293,7 @@ class RotaryEmbedding(Tabled):
     def _parts(self, name: str, x: Tensor, given: Given) -> Sequence[Tensor]:
         """What turns positions [length] or [batch, length], from the table if there."""
         positions, offset, cos_sin = given = self._checked(name, x, given)
-        if cos_sin is None:
+        if cos_sin is None and (positions is None or not is_traced()):
             table = self._ready_for(x)
             rows = self._looked_up(table, positions, x.shape[-2], offset)
             if rows is not None:

@@ -1,6 +1,7 @@
 """What the tests of the checker ask of a report."""
 
 import functools
+import inspect
 
 import torch
 
@@ -9,7 +10,12 @@ from pe_lib.check import check
 
 @functools.cache
 def report_of(make, kind="added", width=64, **options):
+    """Arguments of forward for positions are named."""
     torch.set_num_threads(1)
+    forward = getattr(make, "forward", None)
+    given = inspect.signature(forward).parameters if forward else ()
+    named = {"offset": "offset", "position_ids": "positions", "times": "positions"}
+    options |= {named[name]: name for name in given if name in named}
     return check(make, d_model=width, kind=kind, **options)
 
 

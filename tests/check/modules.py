@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 
 def make_class(base, /, **methods):
@@ -97,34 +96,6 @@ class Embedded(nn.Module):
 
     def forward(self, x):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
-
-
-class Image(Added):
-    """x [batch, rows, columns, dim]; half of the numbers tell the row."""
-
-    def forward(self, x):
-        half, (rows, columns) = self.pe[:, ::2].to(x.dtype), x.shape[1:3]
-        down = half[self.row_of(rows, columns)]
-        return x + torch.cat([down, half[None, :columns].expand_as(down)], -1)
-
-    def row_of(self, rows, columns):
-        return torch.arange(rows)[:, None].expand(-1, columns)
-
-
-class Map(nn.Module):
-    """x [batch, dim, rows, columns]; a trained map gets its size."""
-
-    def __init__(self, dim, side=6):
-        super().__init__()
-        self.map = nn.Parameter(torch.randn(1, dim, side, side))
-
-    def size(self, rows, columns):
-        return rows, columns
-
-    def forward(self, x):
-        size = self.size(*x.shape[2:])
-        rows = functional.interpolate(self.map, size, mode="bilinear")
-        return x + rows.reshape(1, *x.shape[1:]).to(x.dtype)
 
 
 def in_neighbours(x):

@@ -30,7 +30,7 @@ def room_of(path: Path) -> str:
     folder, *rest = path.relative_to(ROOT).parts
     if folder != "pe_lib":
         return folder
-    return "check" if rest[0] == "__main__.py" else rest[0] if rest[1:] else "core"
+    return rest[0] if rest[1:] else "core"
 
 
 @cache

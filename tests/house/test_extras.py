@@ -32,7 +32,6 @@ NEED = {
         "import pe_lib.experiments": "pe_lib.experiments",
         "import pe_lib.experiments.tasks": "pe_lib.experiments",
     },
-    "pytest": {"import pe_lib.check.pytest": "pe_lib.check.pytest"},
 }
 WITHOUT = """
 import sys

@@ -135,8 +135,9 @@ def test_forward_changes_nothing():
     assert module.table is table and table._version == version
     module.reset_parameters()
     assert module.table is table  # it may be shared
-    held = [v for v in vars(module).values() if isinstance(v, torch.Tensor)]
-    assert {part.data_ptr() for part in held} <= {table.data_ptr()}  # and no second one
+    held = {name: v for name, v in vars(module).items() if torch.is_tensor(v)}
+    assert held.pop("_exact").dtype == torch.int64  # what its rows are made of
+    assert {v.data_ptr() for v in held.values()} <= {table.data_ptr()}  # no second one
 
 
 # Dtypes

@@ -1,7 +1,6 @@
-"""Ways to open a page of the built site.
+"""``at`` opens a page of the built site as a new reader's browser does.
 
-``at``     as a new reader's browser opens it: ``at("book/index", width=390).page``
-``alone``  in a browser of its own: ``alone("book/index", java_script_enabled=False)``
+``at("book/index", width=390).page``; ``at("book/index", java_script_enabled=False)``
 """
 
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.website import site_checks as checks
-from tests.website.site_checks import Alone, Opener, Site, Visit
+from tests.website.site_checks import Opener, Site, Visit
 
 
 @pytest.fixture
@@ -25,19 +24,5 @@ def at(browser: Any, site: Site) -> Iterator[Opener]:
             path = site.folder / f"{name}.html"
             url = (path.as_uri() if folder else site.url(name)) + query
             return stack.enter_context(checks.visit(browser, site, url, **options))
-
-        yield open_page
-
-
-@pytest.fixture
-def alone(browser: Any, site: Site) -> Iterator[Alone]:
-    """With options of Playwright: no script, a touch screen."""
-    with ExitStack() as stack:
-
-        def open_page(name: str, *, first: str = "", **options: Any) -> Any:
-            page = stack.enter_context(browser.new_context(**options)).new_page()
-            page.add_init_script(first)
-            page.goto(site.url(name))
-            return page
 
         yield open_page

@@ -19,7 +19,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
-from weakref import WeakKeyDictionary
 
 import manuscript
 
@@ -139,63 +138,38 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    shifts: list[tuple[float, str]] = field(default_factory=list)
+    shifts: list[Any] = field(default_factory=list)
 
 
 Rule = str | Callable[[Visit], list[str]]
 """A function, or the name of one in ``in_page/rules.js``."""
 Opener = Callable[..., Visit]
-Alone = Callable[..., Any]  # returns a page
-
-_idle: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # tabs of a browser
 
 
 @contextmanager
 def visit(
-    browser: Any, site: Site, url: str, width: int = WIDE, mode: str = "light"
+    browser: Any, site: Site, url: str, width: int = WIDE, first: str = "", **more: Any
 ) -> Iterator[Visit]:
-    """Open a page with nothing in a cache; wait until its fonts are there."""
-    tabs = _idle.setdefault(browser, [])
-    page = tabs.pop() if tabs else new_tab(browser)
-    seen = Visit(site, page)
-    listeners = {
-        "request": lambda request: seen.requests.append(request.url),
-        "requestfailed": lambda request: seen.missing.append(request.url),
-        "console": lambda line: seen.console.append(f"{line.type}: {line.text}"),
-        "pageerror": lambda error: seen.console.append(f"exception: {error}"),
-        "response": lambda answer: (
-            answer.status >= 400 and seen.missing.append(answer.url)
-        ),
-    }
-    resize(page, width)
-    page.emulate_media(media="screen", color_scheme=mode)
-    for event, listener in listeners.items():
-        page.on(event, listener)
-    page.goto(url)
-    page.evaluate(script("settle"))
-    seen.shifts = [tuple(shift) for shift in page.evaluate("layoutShifts")]
-    yield seen
-    for event, listener in listeners.items():
-        page.remove_listener(event, listener)
-    page.unroute_all()
-    page.mouse.move(0, 0)
-    page.evaluate(script("forget"))
-    page.goto("about:blank")
-    tabs.append(page)  # unless a test failed: then nobody knows what is in it
+    """Open a page in a profile of its own; wait until its fonts are there.
 
-
-def new_tab(browser: Any) -> Any:
-    """A tab that keeps no file; to open one takes as long as to open a page in it."""
-    context = browser.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    if browser.browser_type.name != "chromium":  # the rest is Chromium's alone
-        page.add_init_script("window.layoutShifts = []")
-        return page
-    page.add_init_script(script("record_shifts"))
-    keeps = context.new_cdp_session(page)
-    keeps.send("Network.enable")
-    keeps.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    return page
+    `first` runs before the page's scripts; `more` are options of Playwright.
+    """
+    options = {"viewport": {"width": width, "height": HEIGHTS[width]}, **more}
+    with browser.new_context(reduced_motion="reduce", **options) as context:
+        page = context.new_page()
+        seen = Visit(site, page)
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.on("requestfailed", lambda request: seen.missing.append(request.url))
+        page.on("console", lambda it: seen.console.append(f"{it.type}: {it.text}"))
+        page.on("pageerror", lambda error: seen.console.append(f"exception: {error}"))
+        page.on("response", lambda it: it.ok or seen.missing.append(it.url))
+        page.add_init_script(script("record_shifts"))
+        page.add_init_script(first)
+        page.goto(url)
+        if options.get("java_script_enabled", True):
+            page.evaluate(script("settle"))
+            seen.shifts = page.evaluate("layoutShifts")
+        yield seen
 
 
 def resize(page: Any, width: int) -> None:
@@ -250,23 +224,10 @@ def console(seen: Visit) -> list[str]:
 
 
 def layout_shift(seen: Visit) -> list[str]:
-    """What moves at each of five loads of a page: a calm one is enough.
-
-    On a busy machine a face now and then comes within a tenth of a second of the first
-    paint, and is taken; a picture without a size moves the page at every load.
-    """
-    browser, width = seen.page.context.browser, seen.page.viewport_size["width"]
-    shifts, loads = seen.shifts, 1
-    while _total(shifts) > LAYOUT_SHIFT:
-        if loads == 5:
-            return [f"{_total(shifts):.3f}, most of it: {max(shifts)[1][:100]}"]
-        with visit(browser, seen.site, seen.page.url, width) as again:
-            shifts, loads = again.shifts, loads + 1
-    return []
-
-
-def _total(shifts: list[tuple[float, str]]) -> float:
-    return sum(value for value, _ in shifts)
+    """What moves while a page loads."""
+    total = sum(value for value, _ in seen.shifts)
+    moved = f"{total:.3f}, most of it: {max(seen.shifts, default='')[1:]}"
+    return [moved] if total > LAYOUT_SHIFT else []
 
 
 def first_load(seen: Visit) -> list[str]:

@@ -5,7 +5,7 @@ import re
 import manuscript
 from pe_lib.explorers import Bench
 from pe_lib.explorers.bench import PAGES
-from tests.website.site_checks import PHONE, dead_without_script
+from tests.website.site_checks import PHONE
 
 PATH = manuscript.read().path_pages
 BENCH = '.bench > [data-drawing="bench"]'
@@ -20,12 +20,16 @@ def test_each_page_of_the_path_has_its_own():
     assert shown == [[page] for page in PAGES]
 
 
-def test_closed_stays_closed_and_found_stays_found(at):
-    """Both are kept on the next page; the strip says what the bench shows."""
+def test_what_a_reader_did_is_kept(at):
+    """On the next page what was found is, what was closed is, and the text is as long,
+    which is no answer yet; the strip says what the bench shows.
+    """
     page = at("book/failures/normalised", width=PHONE).page
-    words = page.get_by_role("slider", name="Words in the text")
+    words = page.locator(BENCH).get_by_role("slider", name="Words in the text")
+    assert words.get_attribute("aria-valuenow") == "5"
     words.press("PageUp")
     assert not page.locator(".bench .check").first.is_visible()
+    words.press("End")
     words.press("Home")
     for _ in range(7):
         words.press("ArrowRight")
@@ -33,11 +37,21 @@ def test_closed_stays_closed_and_found_stays_found(at):
     page.locator(".bench > summary").click()
     said = page.locator(".bench > summary small").text_content()
     assert said == str(Bench(page="normalised", words=9))
-    page.goto(page.url.replace("normalised", "binary"))
+    page.goto(page.url.replace("normalised", "criteria"))
     assert not page.locator(BENCH).is_visible()
     page.locator(".bench > summary").click()
     assert page.locator(f"{BENCH} .normalised > .check").is_visible()
-    assert not page.locator(f"{BENCH} .binary > .check").is_visible()
+    assert not page.locator(f"{BENCH} .dials > .check").is_visible()
+    for name in ("criteria", "../pytorch/module"):
+        page.goto(page.url.replace("criteria", name))
+        assert words.get_attribute("aria-valuetext") == "9 words"
+        assert page.locator(f"{BENCH} .reward").is_hidden()
+    page.get_by_role("button", name="Start again").click()
+    for kept in (None, "[65]", "[2.5]", "{"):  # and what no bench can have kept
+        if kept:
+            page.evaluate("kept => localStorage.setItem('bench-words', kept)", kept)
+        page.reload()
+        assert words.get_attribute("aria-valuenow") == "5"
 
 
 def test_the_strip_says_what_one_sees(at):
@@ -52,28 +66,6 @@ def test_the_strip_says_what_one_sees(at):
     }""")
 
 
-def test_a_length_goes_along(at):
-    """To the next page, where it is no answer yet; "Start again" is five words."""
-    page = at("book/failures/normalised").page
-    words = page.locator(BENCH).get_by_role("slider", name="Words in the text")
-    assert words.get_attribute("aria-valuenow") == "5"
-    words.press("End")
-    words.press("Home")
-    for _ in range(7):
-        words.press("ArrowRight")
-    for name in ("failures/criteria", "pytorch/module"):
-        page.goto(re.sub(r"book/.*(?=\.html)", f"book/{name}", page.url))
-        assert words.get_attribute("aria-valuetext") == "9 words"
-        assert page.locator(f"{BENCH} .reward").is_hidden()
-    page.get_by_role("button", name="Start again").click()
-    page.reload()
-    assert words.get_attribute("aria-valuenow") == "5"
-    for other in ("[65]", "[2.5]", "{"):
-        page.evaluate("other => localStorage.setItem('bench-words', other)", other)
-        page.reload()
-        assert words.get_attribute("aria-valuenow") == "5"
-
-
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
     bench = at(PATH[-1].name).page.locator(BENCH)
@@ -81,13 +73,3 @@ def test_each_encoding_has_its_tick(at):
         bench.evaluate("(root, found) => (root.dataset.found = found)", found)
         ticks = bench.locator(".tab:has(> .check:visible)").all()
         assert [tick.get_attribute("class") for tick in ticks] == [f"tab {found}"]
-
-
-def test_without_a_script_and_on_paper(alone):
-    page = alone("book/sinusoidal/formula", java_script_enabled=False)
-    assert not dead_without_script(page)
-    still = page.locator('[data-drawing="bench"]')
-    assert still.locator(".line").text_content() == str(Bench(page="formula"))
-    assert still.locator("svg").is_visible()
-    page.emulate_media(media="print")
-    assert still.locator("svg").is_visible()

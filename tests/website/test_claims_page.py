@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 import manuscript
 from tests.website.site_checks import PHONE, Opener, Site
 from website import claims
@@ -10,21 +12,28 @@ from website import claims
 LEDGER = "book/reference/claims"
 BOOK = manuscript.read()
 FIRST = next(iter(BOOK.claims.values()))
-WORDS = {"yes": "True", "part": "True, if", "no": "Not as stated", "open": "Open"}
-VERDICTS = ("true", "true if it is even", "not as stated: it is odd", "open")
+VERDICTS = {  # with shape, name, and the sentence "It is so." proofread
+    "true": ("yes", "True", "It is so."),
+    "true if it is even": ("part", "True, if", "It is so <ins>if it is even</ins>."),
+    "not as stated: it is odd": (
+        *("no", "Not as stated"),
+        "<del>It is so.</del> <ins>it is odd</ins>.",
+    ),
+    "open": ("open", "Open", "It is so."),
+}
 
 
-def colour(verdict: str) -> str:
-    """The class of a verdict's badge."""
-    return claims.BADGES[claims.kind(verdict)].colour
-
-
-def test_each_verdict_has_its_shape() -> None:
-    """And says its name to whoever does not see it."""
-    marks = [claims.mark(verdict) for verdict in VERDICTS]
-    assert len({mark.partition("<svg")[2] for mark in marks}) == len(VERDICTS)
-    for mark, (shape, words) in zip(marks, WORDS.items(), strict=True):
-        assert f'class="badge {shape}" role="img" aria-label="{words}:"' in mark
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_each_verdict_is_seen(verdict: str) -> None:
+    """By a shape of its own, which says its name; what is missing is put in before the
+    full stop, what is false struck out.
+    """
+    shape, name, text = VERDICTS[verdict]
+    assert claims.proofread(replace(FIRST, claim="It is so.", verdict=verdict)) == text
+    mark = claims.mark(verdict)
+    assert f'class="badge {shape}" role="img" aria-label="{name}:"' in mark
+    drawn = mark.partition("<svg")[2]
+    assert [drawn in claims.mark(other) for other in VERDICTS].count(True) == 1
 
 
 def test_all_claims_are_there_the_most_repeated_first(site: Site) -> None:
@@ -44,7 +53,7 @@ def test_the_landing_page_has_three_cards(site: Site) -> None:
     for ((shape, address),) in led:
         page, name = address.split("#ledger-")
         assert page == "reference/claims.html"
-        assert shape == colour(BOOK.claims[name].verdict)
+        assert shape == claims.BADGES[claims.kind(BOOK.claims[name].verdict)].colour
 
 
 def test_the_sentence_on_top_counts_the_files() -> None:
@@ -55,19 +64,6 @@ def test_the_sentence_on_top_counts_the_files() -> None:
     text = claims.summary(few)
     assert text.startswith("Of these 4 claims **2 are true as stated**. In 1 <ins>we")
     assert "1 <del>we strike out</del>" in text and "cannot be decided" not in text
-
-
-def test_a_sentence_is_proofread() -> None:
-    """What is missing is put in before the full stop, what is false struck out."""
-    claim = replace(FIRST, claim="It is so.")
-    marked = (
-        "It is so.",
-        "It is so <ins>if it is even</ins>.",
-        "<del>It is so.</del> <ins>it is odd</ins>.",
-        "It is so.",
-    )
-    for verdict, text in zip(VERDICTS, marked, strict=True):
-        assert claims.proofread(replace(claim, verdict=verdict)) == text
 
 
 def test_each_claim_says_who_says_it() -> None:

@@ -24,7 +24,7 @@ SHOWN = "e => e.querySelector('.picture').innerHTML"
 def test_page(firefox: Any, site: Site, name: str) -> None:
     """It opens, wide and narrow, and what moves there moves."""
     for width in (1280, checks.PHONE):
-        with checks.visit(firefox, site, site.url(name), width) as seen:
+        with checks.visit(firefox, site, site.url(name), width=width) as seen:
             some = (checks.external_requests, checks.missing_files, "overflow")
             none(checks.faults(seen, *some))  # and all is unfolded
             for explorer in seen.page.locator(".pe-explorer").all():

@@ -95,13 +95,17 @@ def test_ids_and_the_links_to_them_carry_the_name_of_the_figure(axes):
 
 
 def test_letters_are_the_pages_and_standing_alone_have_a_face(axes):
+    """Grey ones have more contrast than grey lines."""
+    axes.plot([0, 1], color=plotting.GREY)
+    axes.text(0, 0, "words", color=plotting.GREY)
     axes.set(title="a title", xlabel="x")
     assert "font-family: 'DejaVu Sans', 'Verdana', sans-serif" in stored(axes)
     svg = inline(axes)
     assert "font-family" not in svg and "font:" not in svg
-    assert (
-        "font-size: calc(12px * var(--letters, 1))" in svg and ">a title</text>" in svg
-    )
+    sized = "font-size: calc(12px * var(--letters, 1))"
+    assert sized in svg and ">a title</text>" in svg
+    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
+    assert "stroke: var(--edge" in svg
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -118,14 +122,6 @@ def test_the_page_has_each_colour_of_a_drawing_in_both_modes(mode, axes):
         assert contrast(page[name], page["paper"]) >= 3
         square = mixed(page[name], page["paper"], squares.get_alpha())
         assert contrast(page["ink"], square) >= 4.5
-
-
-def test_grey_letters_have_more_contrast_than_grey_lines(axes):
-    axes.plot([0, 1], color=plotting.GREY)
-    axes.text(0, 0, "words", color=plotting.GREY)
-    svg = inline(axes)
-    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
-    assert "stroke: var(--edge" in svg
 
 
 def test_coordinates_are_no_finer_than_a_hundredth_of_a_point(axes):

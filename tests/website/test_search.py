@@ -29,17 +29,18 @@ LARGEST = 400_000  # bytes, compressed, of all that a first question fetches
 ASKED = yaml.safe_load(Path(__file__).with_name("questions.yml").read_text("utf-8"))
 
 Ask = Callable[[str], dict[str, Any]]
+Sections = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def sections(site: Site) -> list[dict[str, Any]]:
+def sections(site: Site) -> Sections:
     """All that the search knows."""
     text = (site.folder / "_static/sections.js").read_text(encoding="utf-8")
     return list(json.loads(text.removeprefix("const SECTIONS = ").rstrip(";\n")))
 
 
 @pytest.fixture(scope="module")
-def ask(sections: list[dict[str, Any]]) -> Iterator[Ask]:
+def ask(sections: Sections) -> Iterator[Ask]:
     """Asks as the page does."""
     with MiniRacer() as javascript:
         for script in SCRIPTS:
@@ -58,7 +59,8 @@ def pages(answer: dict[str, Any], most: int = 3) -> list[str]:
     return [found[0]["path"].partition("#")[0] for found in answer["pages"][:most]]
 
 
-def unique(sections: list[dict[str, Any]]) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def unique(sections: Sections) -> Sections:
     """Those whose heading no other has."""
     known = Counter(section["heading"] for section in sections)
     return [section for section in sections if known[section["heading"]] == 1]
@@ -72,19 +74,17 @@ SPOILED = {  # what may happen to a word of more than six letters
 }
 
 
-def test_a_heading_that_was_asked_is_first(
-    ask: Ask, sections: list[dict[str, Any]]
-) -> None:
+def test_a_heading_that_was_asked_is_first(ask: Ask, unique: Sections) -> None:
     """Every one that no other section has, however short; so each of the FAQ."""
     missed = [
         section["heading"]
-        for section in unique(sections)
+        for section in unique
         if ask(section["heading"])["pages"][0][0]["id"] != section["id"]
     ]
     assert not missed
 
 
-def test_each_question_in_other_words(ask: Ask, sections: list[dict[str, Any]]) -> None:
+def test_each_question_in_other_words(ask: Ask, sections: Sections) -> None:
     """Each has a paraphrase; of these nine in ten show it among the first two.
 
     ``book/asked.yml`` has none of them, nor a stranger's question.
@@ -130,12 +130,10 @@ def test_short_words_are_not_repaired(ask: Ask) -> None:
     assert len(meant) > 30 and not any(near for _, near in meant)
 
 
-@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
-def test_forgives(
-    ask: Ask, sections: list[dict[str, Any]], spoil: Callable[[str], str]
-) -> None:
+@pytest.mark.parametrize("how", SPOILED)
+def test_forgives(ask: Ask, unique: Sections, how: str) -> None:
     """Nine in ten headings of which each long word is spoiled find their page."""
-    telling = [s for s in unique(sections) if len(s["heading"]) > 24]
+    spoil, telling = SPOILED[how], [s for s in unique if len(s["heading"]) > 24]
     found = []
     for section in random.Random(0).sample(telling, 100):
         words = section["heading"].split()
@@ -185,7 +183,7 @@ def test_any_word_is_a_word(ask: Ask) -> None:
     assert ask("positional")["meant"] == []
 
 
-def test_lists_of_names_come_last(ask: Ask, sections: list[dict[str, Any]]) -> None:
+def test_lists_of_names_come_last(ask: Ask, sections: Sections) -> None:
     """Docstrings are summaries there; and neither they nor sources are the first."""
     library = [s for s in sections if s["path"].startswith(LIBRARY)]
     words = [sum(len(s["text"].split()) for s in some) for some in (library, sections)]

@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 
 import manuscript
+from pe_lib.explorers import Bench, Hero
 from tests.website import site_checks as checks
 from tests.website.built_site import serve
-from tests.website.site_checks import Alone, Opener, Site, faults
+from tests.website.site_checks import Opener, Site, faults
+from website import ten_drawings
 
 PAGES = checks.pages()
 WIDTHS = (checks.WIDE, checks.PHONE)
 LANDING = PAGES[0]
 CHAPTER = "book/sinusoidal/formula"
 LEDGER = "book/reference/claims"
+DRAWINGS = "book/ten_drawings"
 
 # On a change axe and paper are tried on these alone: what they find is nearly always
 # the same code on all pages. `make weekly` tries all.
-SAMPLE = (
-    *(LANDING, "book/ten_drawings"),
-    *("book/failures/counting", "book/notation"),
-)
+SAMPLE = (LANDING, DRAWINGS, "book/failures/counting", "book/notation")
 PATH = {page.name for page in manuscript.read().path_pages}
 QUIET: tuple[checks.Rule, ...] = (
     checks.external_requests,
@@ -146,7 +146,7 @@ def test_each_rule_sees_its_fault(browser: Any, tmp_path: Path) -> None:
     rules = [*AS_LOADED, *OF_THE_PATH, *AT_EACH_WIDTH, "code"]
     rules += [checks.accessibility, checks.printing, checks.keyboard]
     for broken in serve(tmp_path):
-        with checks.visit(browser, broken, broken.url("broken"), 390) as seen:
+        with checks.visit(browser, broken, broken.url("broken"), width=390) as seen:
             assert [rule for rule in rules if not faults(seen, rule)] == []
             assert len(faults(seen, "code")) == 3
         assert len([*checks.broken_links(broken, "broken")]) == 4
@@ -178,7 +178,7 @@ def test_titles_and_descriptions_differ(site: Site) -> None:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_light_or_dark(at: Opener, mode: str) -> None:
     """As the reader's system."""
-    page = at(CHAPTER, mode=mode).page
+    page = at(CHAPTER, color_scheme=mode).page
     tone = "(e, of) => Math.max(...getComputedStyle(e)[of].match(/\\d+/g))"
     paper = page.locator("body").evaluate(tone, "backgroundColor")
     ink = page.locator("svg[role=img]").first.evaluate(tone, "color")
@@ -186,10 +186,9 @@ def test_light_or_dark(at: Opener, mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", [CHAPTER, "book/beyond/language_model"])
-def test_a_late_font_moves_nothing(alone: Alone, name: str) -> None:
+def test_a_late_font_moves_nothing(at: Opener, name: str) -> None:
     """Of the text it is for the next page; a formula has its room before it."""
-    first = checks.script("record_shifts")
-    page = alone(name, first=first, viewport={"width": checks.NARROW, "height": 640})
+    page = at(name, width=checks.NARROW).page
     page.route("**/*.woff2", lambda route: (time.sleep(0.3), route.continue_()))
     page.reload()
     page.evaluate(checks.script("settle"))
@@ -198,7 +197,9 @@ def test_a_late_font_moves_nothing(alone: Alone, name: str) -> None:
 
 @pytest.mark.parametrize("name", [CHAPTER, "book/reference/faq"])
 def test_the_bar_stays_in_reach(at: Opener, name: str) -> None:
-    """Away on the way down, back after 24 px up; its menu opens at this page."""
+    """Away on the way down, back after 24 px up; its menu opens at this page, by finger
+    or keyboard, and closes again.
+    """
     page = at(name, width=checks.PHONE).page
     top = "document.querySelector('.bar').getBoundingClientRect().top"
     page.evaluate("scrollTo(0, 3000)")
@@ -208,16 +209,39 @@ def test_the_bar_stays_in_reach(at: Opener, name: str) -> None:
     assert page.evaluate(top) < -40
     page.evaluate("scrollBy(0, -20)")
     checks.wait_until(page, f"{top} === 0")
-    page.locator(".menu > summary").click()
-    here = page.locator(".menu [aria-current]").bounding_box()
-    assert 0 < here["y"] < checks.HEIGHTS[checks.PHONE] - 44
     assert page.locator(".search-button").is_visible()
+    links, opener = page.locator(".menu nav a:visible"), page.locator(".menu > summary")
+    for press in (opener.click, lambda: page.keyboard.press("Enter")):
+        assert links.count() == 0
+        press()
+        links.nth(10).wait_for()
+        here = page.locator(".menu [aria-current]").bounding_box()
+        assert 0 < here["y"] < checks.HEIGHTS[checks.PHONE] - 44
+        fits = "e => e.scrollWidth <= e.clientWidth"
+        assert page.locator(".menu > nav").evaluate(fits)
+        page.keyboard.press("Escape")  # which leads back to what opened it
+        links.first.wait_for(state="detached")
 
 
-@pytest.mark.parametrize("name", [LANDING, LEDGER])
-def test_without_a_script_no_control_is_dead(alone: Alone, name: str) -> None:
-    """A chapter is tried where its bench is."""
-    none(checks.dead_without_script(alone(name, java_script_enabled=False)))
+STILLS = {
+    LANDING: [Hero()],
+    LEDGER: [],
+    CHAPTER: [Bench(page="formula")],
+    DRAWINGS: [drawn() for drawn in ten_drawings.DRAWINGS.values()],
+}
+
+
+@pytest.mark.parametrize("name", STILLS)
+def test_without_a_script_and_on_paper(at: Opener, name: str) -> None:
+    """No control is dead; drawings are there, as nobody has moved them, with a word."""
+    page = at(name, java_script_enabled=False).page
+    none(checks.dead_without_script(page))
+    drawings = page.locator(':is(.panel, [data-drawing="bench"])')
+    told = drawings.locator(".line").all_text_contents()
+    assert [text.replace("\xa0", " ") for text in told] == [*map(str, STILLS[name])]
+    for medium in ("screen", "print"):
+        page.emulate_media(media=medium)
+        assert all(svg.is_visible() for svg in drawings.locator("svg").all())
 
 
 def test_the_glossary_is_in_the_order_of_the_alphabet() -> None:
@@ -228,13 +252,13 @@ def test_the_glossary_is_in_the_order_of_the_alphabet() -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [(CHAPTER, '.bench > [data-drawing="bench"]'), (SAMPLE[1], ".laws p")],
+    [(CHAPTER, '.bench > [data-drawing="bench"]'), (DRAWINGS, ".laws p")],
 )
-def test_a_browser_that_keeps_nothing(alone: Alone, name: str, what: str) -> None:
+def test_a_browser_that_keeps_nothing(at: Opener, name: str, what: str) -> None:
     """What is otherwise found again is there."""
     refused = "{ get() { throw Error() } }"
     first = f"Object.defineProperty(window, 'localStorage', {refused})"
-    page = alone(name, first=first)
+    page = at(name, first=first).page
     assert page.locator(what).is_visible()
 
 
@@ -298,7 +322,6 @@ def test_the_first_screen(at: Opener, width: int, height: int) -> None:
         assert goal["y"] < picture["y"] + picture["height"] < height
     else:
         assert picture["y"] < height - 100
-    if width == checks.PHONE:
         assert page.evaluate("document.documentElement.scrollHeight") <= 3500
 
 
@@ -327,16 +350,3 @@ def test_keyboard(at: Opener, name: str, width: int) -> None:
         seen.page.locator(".claim-entry").evaluate_all(some)
         none(checks.accessibility(seen))
     none(checks.keyboard(seen))
-
-
-def test_menu_by_keyboard(at: Opener) -> None:
-    """On a phone the list of chapters opens by keyboard, and closes again."""
-    page = at(CHAPTER, width=checks.PHONE).page
-    links = page.locator(".menu nav a:visible")
-    assert links.count() == 0
-    page.locator(".menu > summary").focus()
-    page.keyboard.press("Enter")
-    links.nth(10).wait_for()
-    assert page.locator(".menu > nav").evaluate("e => e.scrollWidth <= e.clientWidth")
-    page.keyboard.press("Escape")
-    links.first.wait_for(state="detached")

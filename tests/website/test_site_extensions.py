@@ -10,6 +10,7 @@ from sphinx.testing.util import SphinxTestApp
 
 import manuscript
 from manuscript import ROOT
+from tests.made_page import made_page
 from website import chapters, folds, katex_math, page_context
 from website.live import extension
 
@@ -120,17 +121,13 @@ def test_the_fonts_were_cut_to_the_letters_that_a_formula_may_draw():
     assert path.read_text(encoding="utf-8") == "".join(katex_math.LETTERS)
 
 
-def a_page(name, title):
-    """A page of a made-up path: 90 words below its title cell, so a minute."""
-    text = f"# {title}\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
-    cell = manuscript.Cell("a", "markdown", f"{text}\n\n## B\n\n{'word ' * 90}", {})
-    return manuscript.Page(name, ROOT / f"{name}.ipynb", (cell,))
-
-
 @pytest.fixture
 def book(monkeypatch):
-    """Two pages of a path, a third chapter, and a page without code."""
-    pages = {name: a_page(name, f"`{name}` & co") for name in ("p/a", "p/b", "q/c")}
+    """Two pages of a path, a third chapter, each of a minute; a page without code."""
+    text = "# `{}` & co\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
+    text += "\n\n## B\n\n" + 90 * "word "
+    names = ("p/a", "p/b", "q/c")
+    pages = {name: made_page(text.format(name), name=name) for name in names}
     parts = {"index": "", "p/a": "Path", "p/b": "Path", "q/c": "More", "r/d": "Words"}
     made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
     monkeypatch.setattr(manuscript, "read", lambda: made)
@@ -152,14 +149,6 @@ def test_the_hour_for_the_templates(name, index):
     assert stop.question.endswith("&amp; why?") and "katex" in stop.question
 
 
-# Folds
-
-
-def test_code_and_formulas_in_the_sentence_of_a_check():
-    kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
-    assert kinds == ["literal", "Text", "math", "Text"]
-
-
 @pytest.mark.usefixtures("book")
 def test_a_chapter_says_where_the_reader_is():
     line = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
@@ -168,6 +157,14 @@ def test_a_chapter_says_where_the_reader_is():
     assert "New here?" not in chapters.where_am_i("p/a", str)
     assert chapters.where_am_i("r/d", str).startswith("Words.")
     assert chapters.where_am_i("genindex", str) == ""
+
+
+# Folds
+
+
+def test_code_and_formulas_in_the_sentence_of_a_check():
+    kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
+    assert kinds == ["literal", "Text", "math", "Text"]
 
 
 @pytest.mark.parametrize(

@@ -34,23 +34,18 @@ def test_a_law_that_is_found_fills_its_dot(at):
     assert page.locator(".laws a").last.is_visible()
 
 
-def test_each_fits_a_phone(alone):
+def test_each_fits_a_phone(at):
     """Its instruction, itself and its answer, above the bar, on 390 by 664 px."""
-    page = alone(PAGE, viewport={"width": PHONE, "height": 664})
+    page = at(PAGE, viewport={"width": PHONE, "height": 664}).page
     for panel in page.locator("section:has(> .law) > .panel").all():
         top = panel.locator(".goal").bounding_box()["y"]
         answer = panel.locator("output").bounding_box()
         assert answer["y"] + answer["height"] - top <= 664 - 44
 
 
-def test_without_a_script_and_on_paper(at, alone):
-    """Ten stills; on paper as they were before anyone moved them."""
-    stills = [str(ten_drawings.DRAWINGS[name]()) for name in ten_drawings.DRAWINGS]
-    page = alone(PAGE, java_script_enabled=False)
-    shown = page.locator(".panel .line").all_text_contents()
-    assert [text.replace("\xa0", " ") for text in shown] == stills
-    assert all(svg.is_visible() for svg in page.locator(".panel svg").all())
+def test_on_paper_they_are_as_nobody_has_moved_them(at):
     page = at(PAGE).page
+    stills = page.locator(".panel .line").all_text_contents()
     page.locator("[data-panel=spike] .take").last.press("End")
     assert page.locator(".panel .line").all_text_contents() != stills
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
