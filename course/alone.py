@@ -4,8 +4,8 @@
 
 It sees the system and the Python that runs this, to read; what lies in the folder, to
 read, but for notebooks, in which a grader keeps hidden tests; and what is shared, to
-write. What it writes elsewhere is gone when it ends. The graders of the kit run their
-students' code so. It takes bubblewrap, a small program for Linux (``apt install
+write. What it writes elsewhere is gone when it ends. The kit's nbgrader runs students'
+code so. It takes bubblewrap, a small program for Linux (``apt install
 bubblewrap``); where there is none, a line says what a submission could do.
 """
 

@@ -13,7 +13,7 @@ from manuscript import Page
 
 PAPER = """\
 <!doctype html>
-<html lang="{language}">
+<html lang="en">
 <meta charset="utf-8">
 <title>Exam</title>
 <style>
@@ -61,7 +61,6 @@ def paper(pages: list[Page]) -> str:
         for number, one in enumerate(found, 1)
     )
     return PAPER.format(
-        language=yours.language,
         about=html.escape(", ".join(yours.about)),
         points=points,
         minutes=5 * math.ceil(2 * points / 5),

@@ -1,16 +1,12 @@
-"""PDFs and pictures, by the browser that tests the site.
+"""PDFs, by the browser that tests the site.
 
-    write_handouts(pages, folder)   two pages of A4 for each chapter with a deck, and
-                                    one for the room, lab.pdf, from the page Teach
+    write_handouts(pages, folder)   two pages of A4 for each chapter with a deck
     write_slides(pages, folder)     the decks, and each of them as PDF
-    write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
 
 A handout has the question of a chapter, its figures, theorems with proofs and formulas,
 which is what its deck shows; and on its second page the exercises, and no solution.
 """
 
-import csv
-import html
 import os
 import shutil
 from collections.abc import Iterator
@@ -19,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import manuscript
-from course import kit, mine, slides
+from course import kit, slides
 from manuscript import Page, edition
-from manuscript.markdown import words
 
 BROWSERS = (
     "chromium-headless-shell",  # the same pages for two thirds of the processor
@@ -36,7 +31,7 @@ SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 
 SHEET = """\
 <!doctype html>
-<html lang="{language}">
+<html lang="en">
 <meta charset="utf-8">
 <title>{title}</title>
 <style>
@@ -58,10 +53,6 @@ code {{ font: 0.9em "Source Code Pro", monospace; }}
 footer {{ font-size: 0.75em; color: #5d5a54; }}
 </style>
 <h1>{title}</h1>
-{body}
-</html>
-"""
-CHAPTER = """\
 <p><b>{question}</b> {answer}</p>
 <main>
 {shown}
@@ -71,6 +62,7 @@ CHAPTER = """\
 {exercises}
 <footer>{foot}</footer>
 </main>
+</html>
 """
 # Slides from which something hangs out, by their first words.
 TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page section')]
@@ -94,26 +86,12 @@ def browser() -> Iterator[Any]:
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
-    """Two pages of A4 for each chapter with a deck; one for the room."""
+    """Two pages of A4 for each chapter with a deck."""
     book = manuscript.read()
     with browser() as page:
         for chapter in slides.with_decks(pages, book):
             name = kit.short(chapter).replace("/", "-")
-            to_pdf(page, handout(chapter, book), folder / f"{name}.pdf", 2)
-        to_pdf(page, lab(book), folder / "lab.pdf", 1)
-
-
-def lab(book: manuscript.Manuscript) -> str:
-    """The section of *Teach* for the room, as HTML."""
-    sections = book.pages["book/teach"].sections
-    (guide,) = [one for one in sections if "lab-guide" in one.labels]
-    return sheet(guide.title, slides.blocks(slides.text_of(guide)))
-
-
-def sheet(title: str, body: str) -> str:
-    """A document to be printed."""
-    language, title = mine.read().language, slides.inline(title)
-    return SHEET.format(language=language, title=title, body=body)
+            to_pdf(page, handout(chapter, book), folder / f"{name}.pdf")
 
 
 def handout(chapter: Page, book: manuscript.Manuscript) -> str:
@@ -135,24 +113,24 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     ]
     site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
-    body = CHAPTER.format(
+    return SHEET.format(
+        title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
         answer=slides.inline(slides.answer(chapter)),
         shown="\n".join(shown),
         exercises="\n".join(exercises),
-        foot=f"{mine.read().credited(slides.CREDIT)}. {address}",
+        foot=f"{slides.CREDIT}. {address}",
     )
-    return sheet(chapter.title, body)
 
 
-def to_pdf(page: Any, text: str, path: Path, sheets: int) -> None:
-    """Print on so many sheets of A4, smaller where that is needed."""
+def to_pdf(page: Any, text: str, path: Path) -> None:
+    """Print on two sheets of A4, smaller where that is needed."""
     page.set_content(text)
     for scale in SCALES:
         page.pdf(path=path, format="A4", margin=MARGIN, tagged=True, scale=scale)
-        if path.read_bytes().count(b"/MediaBox") <= sheets:
+        if path.read_bytes().count(b"/MediaBox") <= 2:
             return
-    raise SystemExit(f"{path} has more than {sheets} pages in letters of 5.5 points")
+    raise SystemExit(f"{path} has more than two pages in letters of 5.5 points")
 
 
 def write_slides(pages: list[Page], folder: Path) -> None:
@@ -175,33 +153,3 @@ def print_deck(page: Any, deck: Path) -> None:
     laid_out(page, deck)
     options = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
     page.pdf(path=deck.with_suffix(".pdf"), **options)
-
-
-def write_figures(pages: list[Page], folder: Path) -> None:
-    """Each figure twice, and a table of what it shows."""
-    rows = [("figure", "chapter", "caption", "alternative text", "credit")]
-    with browser() as page:
-        for name, (chapter, cell) in manuscript.read().figures.items():
-            if chapter in pages and cell.figure:
-                alt = words(cell.figure.alt)
-                draw(page, cell.drawings[-1], alt, folder / name)
-                caption = " ".join(words(cell.figure.caption).split())
-                rows.append((name, chapter.title, caption, alt, slides.CREDIT))
-    with (folder / "index.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-
-
-def draw(page: Any, svg: str, alt: str, path: Path) -> None:
-    """A picture of twice the size, and a PDF of its own size with a credit line."""
-    page.set_content(
-        f'<!doctype html><html lang="en"><title>{html.escape(path.name)}</title>'
-        "<style>body{margin:0} div{width:fit-content} svg{display:block}"
-        "p{font:6pt sans-serif;margin:2pt 0 0}</style>"
-        f'<div role="img" aria-label="{html.escape(alt, quote=True)}">'
-        f"{svg[svg.index('<svg') :]}</div><p>{html.escape(slides.CREDIT)}</p>"
-    )
-    drawing = page.locator("div")
-    drawing.screenshot(path=path.with_suffix(".png"))
-    box = drawing.bounding_box()
-    size = {"width": f"{box['width']}px", "height": f"{box['height'] + 16}px"}
-    page.pdf(path=path.with_suffix(".pdf"), tagged=True, print_background=True, **size)

@@ -36,30 +36,17 @@ class Mine:
     institution: str = ""
     lecturer: str = ""
     date: str = ""
-    language: str = "en"
-    line: str = ""
     assignments: Mapping[str, Mapping[str, Points]] = field(default_factory=dict)
     plans: tuple[str, ...] = ()
-    leave_out: tuple[str, ...] = ()
     exam: tuple[str, ...] = (
         *("problem/order_blindness", "failures/counting", "failures/criteria"),
         *("sinusoidal/formula", "sinusoidal/rotation"),
     )
-    solutions: Mapping[str, datetime.date] = field(default_factory=dict)
 
     @property
     def about(self) -> list[str]:
         """Who gives the course, where and when, as far as it is said."""
         return [one for one in (self.lecturer, self.institution, self.date) if one]
-
-    def credited(self, credit: str) -> str:
-        """The credit, which stays, behind the lecturer's own line."""
-        return f"{self.line.rstrip('.')}. {credit}" if self.line else credit
-
-    def opened(self, page: Page) -> bool:
-        """Whether the day has come from which students may see a page's solutions."""
-        days = [day for name, day in self.solutions.items() if name in names(page)]
-        return bool(days) and max(days) <= datetime.date.today()
 
 
 def names(page: Page) -> set[str]:
@@ -115,7 +102,4 @@ def read(name: str = "mine.yml") -> Mine:
     for label, asked in said.get("assignments", {}).items():
         wanted = "exercises with their points, such as {ex-who-wins: 2}"
         need(f"{name}, assignments, {label}", asked, dict, wanted)
-    for page, day in said.get("solutions", {}).items():
-        wanted = "a day, such as 2027-03-01"
-        need(f"{name}, solutions, {page}", day, datetime.date, wanted)
     return Mine(**said)

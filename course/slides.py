@@ -79,7 +79,7 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 """
 DECK = """\
 <!doctype html>
-<html lang="{language}">
+<html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
@@ -276,11 +276,10 @@ def deck(plan: Plan, book: Manuscript) -> str:
     opening = (
         f"<section><h1>{inline(plan.title)}</h1>"
         f"{''.join(f'<p>{inline(line)}</p>' for line in yours.about)}"
-        f"<footer>{plan.minutes} minutes. {yours.credited(CREDIT)}</footer></section>"
+        f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
     return DECK.format(
-        language=yours.language,
         title=html.escape(words(plan.title)),
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
@@ -302,7 +301,7 @@ def section(slide: Slide, book: Manuscript) -> str:
             parts.append(found[2])
     if slide.markdown:
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
-    credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
+    credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
     stop = "" if source.endswith("?") else "."
     foot = f"{inline(source)}{stop} {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
@@ -369,7 +368,7 @@ def inline(text: str) -> str:
 def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
     """The pages that were chosen; of all, those of the path and on real models."""
     main = [*book.path_pages, *book.model_pages]
-    every = pages == kit.chosen(book.notebooks, [])
+    every = pages == book.notebooks
     return [page for page in pages if page in main] if every else pages
 
 

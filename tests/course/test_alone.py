@@ -1,18 +1,12 @@
 """What a submission sees, and what it leaves behind; without graders, in a second."""
 
-import json
-import math
-import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from course import alone
-from manuscript import ROOT
 
 SAID = "each submission runs as you"
 TRY = """\
@@ -77,28 +71,3 @@ def test_without_bubblewrap_it_says_what_could_happen(
     told = capsys.readouterr().err
     assert told.count(SAID) == 1 and why in told
     alone.runs.cache_clear()
-
-
-def test_marks_of_otter_are_marks_that_a_question_can_have(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A submission can write them itself: too many, none, of others, without an end."""
-    monkeypatch.setattr(sys, "path", [str(ROOT / "course"), *sys.path])
-    trusted = runpy.run_path(str(ROOT / "course/otter/grade.py"))["trusted"]
-    right, results = {"name": "ex_a", "score": 3.0}, tmp_path / "results.json"
-
-    def marked(*tests: dict[str, Any]) -> Any:
-        results.write_text(json.dumps({"tests": [{"name": "Public Tests"}, *tests]}))
-        return trusted(results, {"ex_a": 3})[1]
-
-    assert marked(right) == {"ex_a": 3.0}
-    lies = [right | {"score": score} for score in (4, -1, math.nan, "3")]
-    for tests in ([], [right, right | {"name": "ex_b"}], *([lie] for lie in lies)):
-        with pytest.raises((TypeError, ValueError)):
-            marked(*tests)
-    marked(right)
-    (tmp_path / "link").symlink_to(results)
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("link", "pipe", "gone"):
-        with pytest.raises(ValueError, match="no results"):
-            trusted(tmp_path / name, {"ex_a": 3})

@@ -1,7 +1,7 @@
-"""nbgrader and otter-grader give an answer its points, wherever it stands.
+"""nbgrader gives an answer its points, wherever it stands.
 
-They are in an environment of their own, which ``make graders`` sets up; without it
-these tests are skipped.
+It is in an environment of its own, which ``make graders`` sets up; without it these
+tests are skipped.
 """
 
 import copy
@@ -81,18 +81,9 @@ def run(command: str, *more: str, cwd: Path) -> str:
 def released(page: Page, folder: Path) -> Notebook:
     """What nbgrader hands out."""
     name = page.path.stem
-    assignments.write_nbgrader([page], folder)
+    assignments.write([page], folder)
     run(f"nbgrader generate_assignment {name}", cwd=folder)
     return json.loads((folder / f"release/{name}/{name}.ipynb").read_text("utf-8"))
-
-
-def assigned(page: Page, folder: Path) -> tuple[Path, Notebook]:
-    """What otter hands out, and where; it ends badly where a test fails."""
-    name = page.path.stem
-    assignments.write_otter([page], folder)
-    run(f"otter assign --no-pdfs {name}.ipynb dist", cwd=folder / name)
-    place = folder / name / "dist"
-    return place, json.loads((place / f"student/{name}.ipynb").read_text("utf-8"))
 
 
 def named(notebook: Notebook) -> dict[str, dict[str, Any]]:
@@ -212,9 +203,7 @@ def hidden_lines(page: Page) -> list[str]:
 
 def leaked(page: Page, notebook: Notebook) -> list[str]:
     """What a notebook has of its hidden tests, solutions, and points for proofs."""
-    tests = notebook["metadata"].get("otter", {}).get("tests", {}).values()
-    cases = [case["code"] for test in tests for case in test["suites"][0]["cases"]]
-    text = "\n".join([*map(edition.source, notebook["cells"]), *cases])
+    text = "\n".join(map(edition.source, notebook["cells"]))
     rubrics = [wrong_answers.collected()[label].rubric for label in page.solutions]
     answers = *page.solutions.values(), *(what for of in rubrics for what in of)
     return [one for one in (*hidden_lines(page), *answers) if one in text]
@@ -269,11 +258,8 @@ EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("page", EXERCISED, ids=kit.short)
-def test_both_tools_take_every_chapter(page: Page, tmp_path: Path) -> None:
-    """Its solutions have all points; what is handed out has no answer.
-
-    otter runs its tests as it assigns.
-    """
+def test_it_takes_every_chapter(page: Page, tmp_path: Path) -> None:
+    """Its solutions have all points; what is handed out has no answer."""
     name, folder = page.path.stem, tmp_path / "nbgrader"
     notebook = released(page, folder)
     submitted = folder / f"submitted/ada/{name}/{name}.ipynb"
@@ -281,33 +267,4 @@ def test_both_tools_take_every_chapter(page: Page, tmp_path: Path) -> None:
     run(f"nbgrader autograde {name}", cwd=folder)
     run("nbgrader export", cwd=folder)
     assert scores(folder) == {"ada": sum(edition.check_points(page).values())}
-    place, made = assigned(page, tmp_path / "otter")
-    assert "otter-grader==" in (place / "student/requirements.txt").read_text("utf-8")
-    assert not leaked(page, notebook) and not leaked(page, made)
-
-
-@pytest.mark.weekly
-def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
-    """A fault costs its own points; one that ends Python, or is none, is named."""
-    folder, given = assigned(PAGE, tmp_path)
-    program = tmp_path / "grade.py"
-    handed_in = {"right": {}, "killed": {FIRST: KILL}, "endless": {LAST: ENDLESS}}
-    handed_in["wrong"] = {FIRST: GUESS}
-    for student, answers in handed_in.items():
-        filled = answered(PAGE, given, **answers)
-        kit.write(filled, folder / f"submissions/{student}.ipynb")
-    (folder / "submissions/broken.ipynb").write_text("{}", encoding="utf-8")
-    text = program.read_text(encoding="utf-8")
-    program.write_text(text.replace("CELL, WHOLE = 60", "CELL, WHOLE = 10"), "utf-8")
-    (archive,) = (folder / "autograder").glob("*.zip")
-    run("python", str(program), str(archive), "submissions", cwd=folder)
-    with (folder / "marks.csv").open(encoding="utf-8") as file:
-        marks = {row.pop("student"): row for row in csv.DictReader(file)}
-    told = {path.stem: path.read_text("utf-8") for path in folder.glob("feedback/*")}
-    for student in ("killed", "broken"):
-        assert told[student].startswith("No marks, look")
-        assert not any(marks[student].values())
-    for student in ("right", "wrong", "endless"):
-        row = {n.replace("_", "-"): float(got) for n, got in marks[student].items()}
-        lost = dict.fromkeys(handed_in[student], 0)
-        assert row == edition.check_points(PAGE) | lost, student
+    assert not leaked(page, notebook)

@@ -21,14 +21,13 @@ BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
-TOOLS = ["nbgrader", "otter"]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The kit of three chapters."""
     folder = tmp_path_factory.mktemp("course")
-    build.build(SOME, ["student", "instructor", *TOOLS], folder)
+    build.build(SOME, ["student", "instructor", "nbgrader"], folder)
     return folder
 
 
@@ -40,18 +39,18 @@ def text(*paths: Path, kind: str = "") -> str:
 
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """What somebody put there, or changed, stops it before it writes anything."""
-    make = partial(build.build, ["counting"], ["otter", "questions"], tmp_path)
+    make = partial(build.build, ["counting"], ["nbgrader", "questions"], tmp_path)
     make()
     make()
-    before = (tmp_path / "otter/README.md").stat().st_mtime_ns
-    yours = "otter/counting/submissions/ada.ipynb", "questions/failures-counting.gift"
+    before = (tmp_path / "nbgrader/README.md").stat().st_mtime_ns
+    yours = "nbgrader/submitted/ada.ipynb", "questions/failures-counting.gift"
     (tmp_path / yours[0]).parent.mkdir()
     for name in yours:
         (tmp_path / name).write_text("Mine.", encoding="utf-8")
     with pytest.raises(SystemExit, match=rf"{', '.join(yours)}\. .* nothing was chang"):
         make()
     assert all((tmp_path / name).read_text("utf-8") == "Mine." for name in yours)
-    assert (tmp_path / "otter/README.md").stat().st_mtime_ns == before
+    assert (tmp_path / "nbgrader/README.md").stat().st_mtime_ns == before
 
 
 def test_each_folder_is_complete(course: Path) -> None:
@@ -72,21 +71,16 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert f"| {len(ROTATION.exercises)} | {worth} |" in readme
     assert not list(course.rglob("__pycache__"))
     found = sorted(course.rglob("*.ipynb"))
-    assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
+    assert len(found) == 4 * len(SOME)  # twice for students: with and without the page
     for path in found:
         nbformat.validate(nbformat.read(path, as_version=4))
-    for tool, chapter, pinned in (
-        ("nbgrader", "source/rotation", "requirements.txt"),
-        ("otter", "module", "module/requirements.txt"),
-    ):
-        folder = course / tool
-        pins = (folder / pinned).read_text("utf-8").split()
-        assert sum(pin.startswith(("numpy==", torch, tool)) for pin in pins) == 3
-        assert all("==" in pin for pin in pins)  # otter takes this one file along
-        steps = (folder / "README.md").read_text("utf-8")
-        assert "rotation" in steps and "NAME" not in steps
-        for name in (f"{chapter}/pe_lib/LICENSE", "alone.py", "Dockerfile"):
-            assert (folder / name).is_file()
+    folder = course / "nbgrader"
+    pins = (folder / "requirements.txt").read_text("utf-8").split()
+    assert sum(pin.startswith(("numpy==", torch, "nbgrader==")) for pin in pins) == 3
+    steps = (folder / "README.md").read_text("utf-8")
+    assert "rotation" in steps and "NAME" not in steps
+    for name in ("source/rotation/pe_lib/LICENSE", "alone.py", "Dockerfile"):
+        assert (folder / name).is_file()
 
 
 def test_what_a_chapter_reads_lies_beside_it(tmp_path: Path) -> None:
@@ -168,7 +162,7 @@ def test_graders_get_all_points() -> None:
         assert {label: sum(points) for label, points in every.items()} == minutes
         ends = {*[*every][:1], *[*every][-1:]}
         for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
-            made = assignments.for_nbgrader(page, asked)["cells"]
+            made = assignments.assignment(page, asked)["cells"]
             text = "\n".join(map(edition.source, made))
             notes = [c["metadata"].get("nbgrader", {}) for c in made]
             assert all(note["locked"] != note["solution"] for note in notes if note)
@@ -181,22 +175,11 @@ def test_graders_get_all_points() -> None:
                 assert edition.labels(named[f"check-{label}"], "raises-")  # and goes on
                 assert worth.pop(f"proof-{label}", 0) == proof
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
-                assert not proof or edition.PROOF.format(points=proof) in text
+                if proof:
+                    assert edition.PROOF.format(points=proof) in text
+                    assert kit.rubric(label).count("\n") == 1
+                    assert kit.rubric(label) in text
             assert not worth
-        otter = assignments.for_otter(page, every)["cells"]
-        fixed = [c["id"] for c in otter if not c["metadata"].get("editable", True)]
-        assert fixed[:1] == ["set-up"] * bool(every)
-        master = "\n".join(map(edition.source, otter))
-        asked = re.findall(r"name: (ex_\w+)\npoints: (\d+)", master)
-        worth = {name.replace("_", "-"): int(points) for name, points in asked}
-        proved = {f"{label}-proof": every[label][1] for label in proofs}
-        assert worth == {n: check for n, (check, _) in every.items()} | proved
-        assert master.count("manual: true") == len(proofs)
-        assert master.count("# BEGIN ") == master.count("# END ")
-        for label in proofs:
-            rubric, (_, points) = wrong_answers.collected()[label].rubric, every[label]
-            assert len(rubric) == 2 and kit.rubric(label) in master
-            assert edition.PROOF.format(points=points) in master
         hidden += sum(
             assignments.hidden(page, n) != it for n, it in page.checks.items()
         )
@@ -228,7 +211,7 @@ def test_a_course_has_the_chapters_that_were_chosen(tmp_path: Path) -> None:
     for names, part, named in (
         (["nonsense"], "student", "no chapter nonsense"),
         ([], "exam", "no part exam"),
-        *((["counting_deeper"], tool, "no exercises in these") for tool in TOOLS),
+        (["counting_deeper"], "nbgrader", "no exercises in these"),
     ):
         with pytest.raises(SystemExit, match=named):
             build.build(names, ["student", part], tmp_path)

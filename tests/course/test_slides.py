@@ -3,18 +3,15 @@
 On paper there is what the site shows, and nothing that stops ``make course``.
 """
 
-import csv
 import html
 import json
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 import manuscript
 from course import handouts, kit, slides
@@ -222,7 +219,7 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
 def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
     """With all that its deck shows; no link, no solution; the longest fits, too.
 
-    `make course` prints them all; the page for the room is one.
+    `make course` prints them all.
     """
     texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
     for (chapter, text), plan in zip(texts.items(), PLANS[4:], strict=True):
@@ -238,39 +235,11 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
         assert not re.search("href|file:|:::", text)
         read = html.unescape(text)
         assert not [code for code in chapter.solutions.values() if code in read]
-    lab = handouts.lab(BOOK)
-    assert lab.count("<tr>") == 1 + 12 and "href" not in lab and "<!--" not in lab[15:]
-    assert "<h1>A lab, minute by minute</h1>" in lab and "syllabus" not in lab
     longest = sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]
     path = tmp_path / "a.pdf"
-    for text, sheets in (*((text, 2) for text in longest), (lab, 1)):
-        handouts.to_pdf(page, text, path, sheets)
-        assert len(boxes(path)) == sheets
+    for text in longest:
+        handouts.to_pdf(page, text, path)
+        assert len(boxes(path)) == 2
     assert [*handouts.SCALES] == sorted(handouts.SCALES, reverse=True)
-    with pytest.raises(SystemExit, match="more than 2 pages"):  # letters of four points
-        handouts.to_pdf(page, "<p>Long.</p>" * 400, path, 2)
-
-
-def test_figures_are_pictures_and_pages_of_their_size(
-    page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A picture has twice as many dots; a page has a line of credit below it.
-
-    A table has the texts of each figure of the chapters that are chosen.
-    """
-    monkeypatch.setattr(handouts, "browser", lambda: nullcontext(page))
-    handouts.write_figures(PAGES[:2], tmp_path)
-    with (tmp_path / "index.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["figure"]: row for row in csv.DictReader(file)}
-    chosen = {n: its.title for n, (its, _) in BOOK.figures.items() if its in PAGES[:2]}
-    assert {name: row["chapter"] for name, row in rows.items()} == chosen
-    assert all(row["credit"] == slides.CREDIT for row in rows.values())
-    for name in chosen:
-        with Image.open(tmp_path / f"{name}.png") as picture:
-            width, height = picture.width / 2, picture.height / 2
-        ((wide, high),) = boxes(tmp_path / f"{name}.pdf")
-        assert abs(float(wide) - 0.75 * width) < 1
-        assert 9 < float(high) - 0.75 * height < 13
-    last = rows[[*rows][-1]]["alternative text"]
-    assert page.locator("div").get_attribute("aria-label") == last != ""
-    assert page.locator("p").inner_text() == slides.CREDIT
+    with pytest.raises(SystemExit, match="more than two pages"):
+        handouts.to_pdf(page, "<p>Long.</p>" * 400, path)
