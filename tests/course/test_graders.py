@@ -1,7 +1,7 @@
-"""nbgrader gives an answer its points, wherever it stands.
+"""A submission runs alone, and nbgrader gives an answer its points, wherever it stands.
 
-It is in an environment of its own, which ``make graders`` sets up; without it these
-tests are skipped.
+nbgrader is in an environment of its own, which ``make graders`` sets up; without it
+these tests are skipped, but for those of what a submission sees.
 """
 
 import copy
@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,76 @@ for folder in (".", "..", "../..", "../../..", {course!r}):
         open(path, "w").write("")
 """
 Notebook = dict[str, Any]
+HELPER = "def twice(x):\n    return 2 * x"
+SAID = "each submission runs as you"
+TRY = """\
+import os, pathlib, socket
+for name in ("data.txt", "hidden.ipynb", "../marks.db", "link.txt", "shared/given.txt"):
+    path = pathlib.Path(name)
+    print(name, path.exists())
+for name in ("new.txt", "../marks.db", "shared/told.txt", "data.txt"):
+    try:
+        pathlib.Path(name).write_text("written")
+    except OSError as error:
+        print(name, error.strerror)
+print(socket.if_nameindex(), "own session:", os.getsid(0) > 0)
+print(*sorted(os.environ))
+"""
 
-pytestmark = pytest.mark.skipif(
-    not HOME.is_dir(), reason="no graders: `make graders` sets them up"
-)
+
+def test_a_submission_is_alone_or_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It reads what lies beside it, writes where it may, and nothing else changes."""
+    folder, marks = tmp_path / "ada", tmp_path / "marks.db"
+    shared = folder / "shared"
+    shared.mkdir(parents=True)
+    marks.write_text("140")
+    (folder / "link.txt").symlink_to(marks)
+    for name in ("data.txt", "hidden.ipynb", "shared/given.txt"):
+        (folder / name).write_text("given")
+    alone.runs.cache_clear()
+    command = [*alone.alone(folder, shared), sys.executable, "-c", TRY]
+    if SAID in capsys.readouterr().err:
+        pytest.skip("no bubblewrap")
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "data.txt True",
+        "hidden.ipynb False",
+        "../marks.db False",
+        "link.txt False",
+        "shared/given.txt True",
+        "data.txt Read-only file system",
+        "[(1, 'lo')] own session: True",
+        "HOME LANG PATH PWD",
+    ]
+    assert marks.read_text() == "140" and (shared / "told.txt").exists()
+    assert not (folder / "new.txt").exists()
+
+
+@pytest.mark.parametrize("why", ["No such file", "uid map: Permission denied"])
+def test_without_bubblewrap_it_says_what_could_happen(
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Once, however many submissions there are, and why: it is missing, or may not."""
+    if "denied" in why:
+        (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho {why} >&2\nexit 1\n")
+        (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    alone.runs.cache_clear()
+    assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
+    told = capsys.readouterr().err
+    assert told.count(SAID) == 1 and why in told
+    alone.runs.cache_clear()
 
 
 def run(command: str, *more: str, cwd: Path) -> str:
     """What a command of theirs says; it must end well."""
+    if not HOME.is_dir():
+        pytest.skip("no graders: `make graders` sets them up")
     tool, *words = *command.split(), *more
     paths = {
         "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -86,45 +149,35 @@ def released(page: Page, folder: Path) -> Notebook:
     return json.loads((folder / f"release/{name}/{name}.ipynb").read_text("utf-8"))
 
 
-def named(notebook: Notebook) -> dict[str, dict[str, Any]]:
-    """The cells that nbgrader knows, by its names."""
-    graded = [c for c in notebook["cells"] if "nbgrader" in c["metadata"]]
-    return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
+def known(cell: dict[str, Any]) -> str:
+    """The name by which nbgrader knows a cell."""
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id"))
 
 
-def answered(page: Page, notebook: Notebook, **answers: str) -> Notebook:
-    """With the book's solutions in the answers' cells, but for some answers."""
-    labels = {c.id: label for c in page.cells for label in c.tagged("solution-")}
-    filled = copy.deepcopy(notebook)
-    for cell in filled["cells"]:
-        if label := labels.get(cell.get("id")):
-            cell["source"] = (page.solutions | answers)[label]
-    return filled
+def answered(
+    page: Page, notebook: Notebook, gone: Collection[str] = (), **answers: str
+) -> Notebook:
+    """With the book's solutions, but for some answers, and for what is gone.
+
+    The last one is in a new cell below its stub, with a function of its own.
+    """
+    cells = []
+    for cell in copy.deepcopy(notebook["cells"]):
+        kind, _, label = known(cell).partition("-")
+        if known(cell) not in gone:
+            cells.append(cell)
+            if kind == "answer" and label == [*page.solutions][-1]:
+                new = edition.code("new", (page.solutions | answers)[label])
+                cells += [edition.code("helper", HELPER), new]
+            elif kind == "answer":
+                cell["source"] = (page.solutions | answers)[label]
+    return notebook | {"cells": cells}
 
 
 def scores(folder: Path) -> dict[str, float]:
     """What each student has from nbgrader."""
     with (folder / "grades.csv").open(encoding="utf-8") as file:
         return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
-
-
-def without(notebook: Notebook, *names: str) -> Notebook:
-    """But for some of the cells that nbgrader knows."""
-    gone = [named(notebook)[name] for name in names]
-    return notebook | {"cells": [c for c in notebook["cells"] if c not in gone]}
-
-
-def moved(notebook: Notebook) -> Notebook:
-    """The stubs stay, with a helper and the answer below each."""
-    made = answered(PAGE, notebook, **{FIRST: GUESS})
-    cells = made["cells"]
-    for label in PAGE.solutions:
-        cell = named(made)[f"answer-{label}"]
-        helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
-        below = cells.index(cell) + 1
-        cells[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
-        cell["source"] = named(notebook)[f"answer-{label}"]["source"]
-    return made
 
 
 Graded = tuple[Path, Notebook]
@@ -141,25 +194,25 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
     notebook = released(PAGE, folder)
     attack = ATTACK.format(course=str(folder)) if alone.runs() else GUESS
-    lost = [name for name in named(notebook) if name.startswith("cell-")]
+    lost = [known(cell) for cell in notebook["cells"] if known(cell)[:5] == "cell-"]
     lost += [f"check-{LAST}", f"proof-{PROVED}"]
-    leak = answered(PAGE, notebook, **{LAST: LEAK})
     made = {
         "late": answered(PAGE, notebook),
         "killed-endless": answered(PAGE, notebook, **{FIRST: KILL, LAST: ENDLESS}),
-        "deleted-leak": without(leak, f"answer-{FIRST}"),
+        "deleted-leak": answered(PAGE, notebook, [f"answer-{FIRST}"], **{LAST: LEAK}),
         "thief-skipped": answered(PAGE, notebook, **{FIRST: attack, LAST: ""}),
-        "wrong-moved": without(moved(notebook), *lost),
+        "wrong-locked": answered(PAGE, notebook, lost, **{FIRST: GUESS}),
     }
-    skipped = named(made["thief-skipped"])[f"check-{LAST}"]
-    skipped["metadata"]["tags"] = ["skip-execution"]
+    for cell in made["thief-skipped"]["cells"]:
+        if known(cell) == f"check-{LAST}":
+            cell["metadata"]["tags"] = ["skip-execution"]
     printing = edition.code("later", r"print('\n'.join(In))")
     made["deleted-leak"]["cells"].append(printing)
     archive = folder / f"downloaded/{name}/archive/moodle.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as file:
-        sent = f"wrong moved_17_assignsubmission_file_/{name} (1).ipynb"
-        file.writestr(sent, json.dumps(made.pop("wrong-moved")))
+        sent = f"wrong locked_17_assignsubmission_file_/{name} (1).ipynb"
+        file.writestr(sent, json.dumps(made.pop("wrong-locked")))
     for student, submission in made.items():
         kit.write(submission, folder / f"submitted/{student}/{name}/{name}.ipynb")
     for step in (
@@ -185,7 +238,7 @@ def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
     both = "killed-endless", "deleted-leak", "thief-skipped"
     assert scores(graded[0]) == {
         "late": 0,
-        "wrong moved_17": one_lost,
+        "wrong locked_17": one_lost,
         **dict.fromkeys(both, one_lost - worth[LAST]),
     }
     if not alone.runs():
@@ -219,7 +272,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
     assert plain.keys() == scores(folder).keys()
     shapes = [shape for line in hidden_lines(PAGE) for shape in (line, line[::-1])]
     assert shapes and not [s for s in shapes for text in plain.values() if s in text]
-    assert "slope a t + b" in plain["wrong moved_17"]
+    assert "slope a t + b" in plain["wrong locked_17"]
     assert "This check failed." in plain["deleted-leak"]
     for why in ("did not end in time", "ended Python"):
         assert f"This cell {why}, and was left out." in plain["killed-endless"]
@@ -228,7 +281,7 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
     """Its cell has a maximum, and waits: empty, written elsewhere, or deleted."""
     folder, notebook = graded
-    cell = named(notebook)[f"proof-{PROVED}"]
+    (cell,) = [c for c in notebook["cells"] if known(c) == f"proof-{PROVED}"]
     assert cell["cell_type"] == "markdown"
     assert cell["metadata"]["nbgrader"]["points"] == edition.proof_points(PROVED) > 0
     with sqlite3.connect(folder / "gradebook.db") as marks:

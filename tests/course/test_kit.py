@@ -1,11 +1,14 @@
-"""The course kit: folders that are complete, and hold no answer meant for nobody."""
+"""The course kit: folders that are complete, and hold no answer meant for nobody.
+
+What ``mine.yml`` says is what the kit has, and a slip in it is named.
+"""
 
 import json
 import os
 import re
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -13,24 +16,26 @@ import pytest
 
 import manuscript
 import pe_lib
-from course import assignments, build, exam, kit, mine, questions
+from course import assignments, build, exam, kit, mine, questions, slides
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
-SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
+SOME = ["sinusoidal", "pytorch", "beyond", "experiments"]  # all that read a file
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
+COUNTING = BOOK.pages["book/failures/counting"]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The kit of three chapters."""
+    """The kit of some parts of the book, but for what is printed."""
     folder = tmp_path_factory.mktemp("course")
     build.build(SOME, ["student", "instructor", "nbgrader"], folder)
     return folder
 
 
+@cache
 def text(*paths: Path, kind: str = "") -> str:
     """All cells of notebooks, or those of a kind, as one reads them."""
     cells = [c for path in paths for c in json.loads(path.read_text("utf-8"))["cells"]]
@@ -54,12 +59,11 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
 
 
 def test_each_folder_is_complete(course: Path) -> None:
-    """The library, the data, the pins; notebooks that Jupyter can read."""
+    """The library, the licences, the pins, and what to do first."""
     lab, torch = "jupyterlab==", "torch=="
     for folder in (course / "student", course / "instructor"):
         for name in ("pe_lib/__init__.py", "pe_lib/LICENSE", "LICENSE", "LICENSE-TEXT"):
             assert (folder / name).is_file()
-        assert (folder / "experiments/data/training.csv").is_file()
         for name, has in (("", False), ("-torch", True)):
             pins = (folder / f"requirements{name}.txt").read_text("utf-8")
             assert pins.startswith("-c constraints.txt\nnumpy==") and "-e" not in pins
@@ -69,30 +73,38 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert pe_lib.__version__ in readme and "(pytorch/module.ipynb)* |" in readme
         worth = sum(stubs.points(one.title) for one in ROTATION.exercises)
         assert f"| {len(ROTATION.exercises)} | {worth} |" in readme
-    assert not list(course.rglob("__pycache__"))
-    found = sorted(course.rglob("*.ipynb"))
-    assert len(found) == 4 * len(SOME)  # twice for students: with and without the page
-    for path in found:
-        nbformat.validate(nbformat.read(path, as_version=4))
     folder = course / "nbgrader"
     pins = (folder / "requirements.txt").read_text("utf-8").split()
     assert sum(pin.startswith(("numpy==", torch, "nbgrader==")) for pin in pins) == 3
     steps = (folder / "README.md").read_text("utf-8")
-    assert "rotation" in steps and "NAME" not in steps
+    assert "generate_assignment formula`" in steps and "NAME" not in steps
     for name in ("source/rotation/pe_lib/LICENSE", "alone.py", "Dockerfile"):
         assert (folder / name).is_file()
+    assert not list(course.rglob("__pycache__"))
 
 
-def test_what_a_chapter_reads_lies_beside_it(tmp_path: Path) -> None:
-    """A kit of one chapter has its files, wherever in the book they are kept."""
-    reading = [page for page in BOOK.notebooks if page.reads]
-    for page in reading:
-        kit.copy_data(page, folder := tmp_path / page.name)
-        code = "\n".join(map(edition.source, kit.student(page)["cells"]))
-        files = KEPT_FILE.findall(code)
-        assert files and {place for place, _ in files} == {"data/"}, page.name
-        assert all(list(folder.glob(f"data/{name}*")) for _, name in files), page.name
-    assert len({path.parent for page in reading for path in page.reads}) > 1
+def test_each_notebook_has_what_it_names(course: Path) -> None:
+    """Jupyter can read it; files and sections of which it speaks are there."""
+    found = sorted(course.rglob("*.ipynb"))
+    pages = kit.chosen(BOOK.notebooks, SOME)
+    exercised = [page for page in pages if page.exercises]
+    assert len(found) == 2 * len(pages) + 2 * len(exercised)  # these once more, alone
+    reading, links = set(), 0
+    for path in found:
+        nbformat.validate(nbformat.read(path, as_version=4))
+        for place, name in KEPT_FILE.findall(text(path, kind="code")):
+            assert place == "data/" and list(path.parent.glob(f"data/{name}*")), path
+            reading.add(path.stem)
+        for _, address in sources.LINK.findall(text(path, kind="markdown")):
+            file, _, anchor = address.partition("#")
+            to = path.parent / file if file else path
+            titles = re.findall(r"^#+ (.+)$", text(to, kind="markdown"), re.MULTILINE)
+            assert not anchor or anchor in map(sources.fragment, titles), address
+            links += 1
+    assert reading >= {page.path.stem for page in BOOK.notebooks if page.reads}
+    assert links > len(found)
+    rotation = course / "student/sinusoidal/rotation.ipynb"
+    assert "#No-position-in-the-matrix)" in text(rotation)
 
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
@@ -115,21 +127,6 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     assert exams == ["instructor/exam.md", "instructor/exam_paper.html"]
 
 
-def test_links_are_whole(course: Path) -> None:
-    """In each edition no link leads nowhere."""
-    seen = 0
-    for path in course.rglob("*.ipynb"):
-        for _, address in sources.LINK.findall(text(path, kind="markdown")):
-            file, _, anchor = address.partition("#")
-            to = path.parent / file if file else path
-            titles = re.findall(r"^#+ (.+)$", text(to, kind="markdown"), re.MULTILINE)
-            assert not anchor or anchor in map(sources.fragment, titles), address
-            seen += 1
-    assert seen >= 8
-    rotation = course / "student/sinusoidal/rotation.ipynb"
-    assert "#No-position-in-the-matrix)" in text(rotation)
-
-
 def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
     """Every cell, with the library of the folder; each exercise has its line."""
     code = text(course / "student/sinusoidal/rotation_exercises.ipynb", kind="code")
@@ -147,8 +144,8 @@ def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
     assert total == f"0 of {sum(edition.check_points(ROTATION).values())} points so far"
 
 
-def test_graders_get_all_points() -> None:
-    """Each exercise is a graded cell and a question, worth its minutes, a proof too.
+def test_nbgrader_gives_all_points() -> None:
+    """Each exercise is worth its minutes; a proof is a graded cell, too.
 
     The first and the last of a chapter can be asked alone, for other points, and no
     other exercise comes along.
@@ -164,26 +161,107 @@ def test_graders_get_all_points() -> None:
         for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
             made = assignments.assignment(page, asked)["cells"]
             text = "\n".join(map(edition.source, made))
+            worth = {f"check-{label}": check for label, (check, _) in asked.items()}
+            proved = {f"proof-{label}": its for label, (_, its) in asked.items() if its}
             notes = [c["metadata"].get("nbgrader", {}) for c in made]
+            graded = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
+            assert graded == worth | proved
+            answers = {n["grade_id"] for n in notes if n.get("solution")}
+            assert answers == {f"answer-{label}" for label in asked} | proved.keys()
             assert all(note["locked"] != note["solution"] for note in notes if note)
-            worth = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
-            answers = {n["grade_id"] for n in notes if n.get("solution")} - {*worth}
-            assert answers == {f"answer-{label}" for label in asked}
-            named = {n["grade_id"]: c for c, n in zip(made, notes, strict=True) if n}
+            assert sum(bool(edition.labels(c, "raises-")) for c in made) == len(asked)
             for label, (check, proof) in asked.items():
-                assert worth.pop(f"check-{label}") == check
-                assert edition.labels(named[f"check-{label}"], "raises-")  # and goes on
-                assert worth.pop(f"proof-{label}", 0) == proof
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
                 if proof:
                     assert edition.PROOF.format(points=proof) in text
                     assert kit.rubric(label).count("\n") == 1
                     assert kit.rubric(label) in text
-            assert not worth
         hidden += sum(
             assignments.hidden(page, n) != it for n, it in page.checks.items()
         )
     assert 2 * hidden >= len(wrong_answers.collected())  # the others have one answer
+
+
+def test_an_assignment_has_its_exercises_and_their_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two chapters, fewer than these have, each with the lecturer's points."""
+    week = {"ex-who-wins": 2, "ex-ends-under-a-mask": (2, 6), "ex-net-shift": None}
+    monkeypatch.setattr(mine, "read", lambda: mine.Mine(assignments={"week-1": week}))
+    asked = {
+        COUNTING: {"ex-who-wins": (2, 0), "ex-ends-under-a-mask": (2, 6)},
+        ROTATION: {"ex-net-shift": assignments.minutes(ROTATION)["ex-net-shift"]},
+    }
+    assignments.write(BOOK.notebooks, tmp_path)
+    for page, worth in asked.items():
+        text = (tmp_path / f"source/week-1/{page.path.name}").read_text("utf-8")
+        assert text == edition.text_of(assignments.assignment(page, worth))
+    assert len(list(tmp_path.rglob("*.ipynb"))) == 2
+
+
+def test_decks_and_the_exam_say_whose_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan of one's own may have any figure; the exam is on the chapters named."""
+    plan = tmp_path / "mine.yml"
+    slide = "{figure: fig-rotary-gap, minutes: 5, note: n}"
+    plan.write_text(f"title: x\nminutes: 5\nslides: [{slide}]\n", encoding="utf-8")
+    about = {"institution": "Uni", "lecturer": "Ada L.", "date": "3 May"}
+    yours = mine.Mine(**about, plans=(str(plan),), exam=("counting", "criteria"))
+    monkeypatch.setattr(mine, "read", lambda: yours)
+    (own,) = [p for p in slides.plans(BOOK, []) if p.name == "mine"]
+    deck = slides.deck(own, BOOK)
+    assert all(f"<p>{line}</p>" in deck for line in about.values())
+    paper = exam.paper(BOOK.notebooks)
+    assert "Ada L., Uni, 3 May" in paper and paper.count("<section>") == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["", "plans:", "plans: []", "exam: []", "date:", "assignments: {}"]
+)
+def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
+    """So is the file that comes along."""
+    path = tmp_path / "mine.yml"
+    path.write_text(said, encoding="utf-8")
+    assert mine.read(str(path)) == mine.read() == mine.Mine()
+
+
+EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("[a]", "slip.yml must be lines of the form word: ...; got ['a']"),
+        ("lecture: Ada", "slip.yml: there is no word lecture"),
+        ("lecturer: no", "slip.yml, lecturer must be text; got False"),
+        ("plans: own.yml", "slip.yml, plans must be a list; got own.yml"),
+        ("exam: [counting, dials_deeper]", "there is no question on dials_deeper"),
+        ("assignments: [w]", "assignments must be names, each with what belongs"),
+        ("assignments: {w: }", f"slip.yml, assignments, w {EXERCISES}nothing"),
+        ("assignments: {w: [ex-a]}", f"slip.yml, assignments, w {EXERCISES}['ex-a']"),
+        ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
+        ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),
+        ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
+        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "[of the check, of the proof]"),
+        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "[of the check, of the"),
+        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "[of the check, of the"),
+        ("plans: [gone.yml]", "mine.yml, plans: there is no file gone.yml"),
+        ("plans: [~]", "mine.yml, plans: there is no file None"),
+    ],
+)
+def test_a_slip_is_named(
+    said: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word, a day, a name, points that cannot be; before anything is written."""
+    path = tmp_path / "slip.yml"
+    path.write_text(said, encoding="utf-8")
+    monkeypatch.setattr(build, "PARTS", {"nbgrader": print, "slides": print})
+    with pytest.raises(SystemExit, match=re.escape(named)):
+        yours = mine.read(str(path))
+        monkeypatch.setattr(mine, "read", lambda: yours)
+        build.build([], ["nbgrader", "slides"], tmp_path / "kit")
+    assert not (tmp_path / "kit").exists()
 
 
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
@@ -237,24 +315,22 @@ def test_the_right_option_cannot_be_told_by_its_form() -> None:
         assert all(told.endswith(".") for _, told in (one["right"], *one["wrong"]))
 
 
-def test_each_of_thirteen_pages_has_three_in_gift(tmp_path) -> None:
+def test_each_of_thirteen_pages_has_three_in_gift(tmp_path: Path) -> None:
     """One right option each; marks in a sentence are escaped; all have feedback.
 
     Other pages have no questions, which nobody would find, and a quiz comes before.
     """
     questions.write(BOOK.notebooks, tmp_path)
-    names = [questions.BEFORE, *map(kit.short, PAGES)]
-    assert [*mine.loaded("questions.yml")] == names
-    files = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("*.gift")}
-    assert files.keys() == {name.replace("/", "-") for name in names}
-    for name, text in files.items():
-        category, *asked = re.sub(r"\\[~=#{}:\\]", "", text).strip().split("\n\n")
-        assert category.startswith("$CATEGORY: ")
-        assert len(asked) == (5 if name == questions.BEFORE else 3)
-        for one in asked:
-            option = r"[^#\n]+#[^#\n]+\n"
-            form = rf"::[^:]+ \d::[^={{}}~]+ \{{\n  ={option}(  ~{option}){{2,}}\}}"
-            assert re.fullmatch(form, one)
+    asked = {questions.BEFORE: 5} | dict.fromkeys(map(kit.short, PAGES), 3)
+    option = r"[^#\n]+#[^#\n]+\n"
+    form = rf"::[^:]+ \d::[^={{}}~]+ \{{\n  ={option}(  ~{option}){{2,}}\}}"
+    for name, number in asked.items():
+        path = tmp_path / f"{name.replace('/', '-')}.gift"
+        plain = re.sub(r"\\[~=#{}:\\]", "", path.read_text("utf-8"))
+        category, *found = plain.strip().split("\n\n")
+        assert category.startswith("$CATEGORY: ") and len(found) == number
+        assert all(re.fullmatch(form, one) for one in found)
+    assert len(list(tmp_path.iterdir())) == len(mine.loaded("questions.yml"))
     assert questions.escaped("a = b: ~c") == r"a \= b\: \~c"
 
 
