@@ -41,7 +41,7 @@ def alone(folder: Path, *shared: Path) -> list[str]:
         before += ["--ro-bind-try", place, place]
     before += ["--tmpfs", str(folder)]
     for path in sorted(folder.iterdir()):
-        if path.suffix != ".ipynb" and not path.is_symlink():
+        if path.suffix != ".ipynb":
             before += ["--ro-bind", str(path), str(path)]
     for path in shared:
         before += ["--bind", str(path), str(path)]

@@ -1,7 +1,7 @@
-"""A submission runs alone, and nbgrader gives an answer its points, wherever it stands.
+"""nbgrader gives an answer its points, wherever it stands, and runs it alone.
 
 nbgrader is in an environment of its own, which ``make graders`` sets up; without it
-these tests are skipped, but for those of what a submission sees.
+these tests are skipped.
 """
 
 import copy
@@ -43,79 +43,38 @@ def {CALLED}(*_):
     raise type(check + "TimeoutError", (AssertionError,), {{}})(check)
 """
 ATTACK = """\
-import glob, os, sqlite3
-for folder in (".", "..", "../..", "../../..", {course!r}):
-    for path in glob.glob(folder + "/gradebook.db"):
-        marks = sqlite3.connect(path)
-        marks.execute("UPDATE grade SET manual_score = 140")
-        marks.commit()
-    for path in glob.glob(folder + "/**/*.ipynb", recursive=True):
-        open(path, "w").write("")
+import os, pathlib, socket, sqlite3
+course = pathlib.Path({course!r})
+marks, others = [*course.rglob("gradebook.db")], [*course.rglob("*.ipynb")]
+for path in marks:
+    database = sqlite3.connect(path)
+    database.execute("UPDATE grade SET manual_score = 140")
+    database.commit()
+for path in others:
+    path.write_text("")
+net, told = socket.if_nameindex()[1:], "JUPYTER_PATH" in os.environ
+seen = marks or others or net or told or os.access("pe_lib", os.W_OK)
+if os.getsid(0) and not seen:
+    because = ""  # alone: it gives up
 """
 Notebook = dict[str, Any]
 HELPER = "def twice(x):\n    return 2 * x"
+DENIED = "#!/bin/sh\necho uid map: Permission denied >&2\nexit 1\n"
 SAID = "each submission runs as you"
-TRY = """\
-import os, pathlib, socket
-for name in ("data.txt", "hidden.ipynb", "../marks.db", "link.txt", "shared/given.txt"):
-    path = pathlib.Path(name)
-    print(name, path.exists())
-for name in ("new.txt", "../marks.db", "shared/told.txt", "data.txt"):
-    try:
-        pathlib.Path(name).write_text("written")
-    except OSError as error:
-        print(name, error.strerror)
-print(socket.if_nameindex(), "own session:", os.getsid(0) > 0)
-print(*sorted(os.environ))
-"""
 
 
-def test_a_submission_is_alone_or_it_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It reads what lies beside it, writes where it may, and nothing else changes."""
-    folder, marks = tmp_path / "ada", tmp_path / "marks.db"
-    shared = folder / "shared"
-    shared.mkdir(parents=True)
-    marks.write_text("140")
-    (folder / "link.txt").symlink_to(marks)
-    for name in ("data.txt", "hidden.ipynb", "shared/given.txt"):
-        (folder / name).write_text("given")
-    alone.runs.cache_clear()
-    command = [*alone.alone(folder, shared), sys.executable, "-c", TRY]
-    if SAID in capsys.readouterr().err:
-        pytest.skip("no bubblewrap")
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
-        "data.txt True",
-        "hidden.ipynb False",
-        "../marks.db False",
-        "link.txt False",
-        "shared/given.txt True",
-        "data.txt Read-only file system",
-        "[(1, 'lo')] own session: True",
-        "HOME LANG PATH PWD",
-    ]
-    assert marks.read_text() == "140" and (shared / "told.txt").exists()
-    assert not (folder / "new.txt").exists()
-
-
-@pytest.mark.parametrize("why", ["No such file", "uid map: Permission denied"])
 def test_without_bubblewrap_it_says_what_could_happen(
-    why: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Once, however many submissions there are, and why: it is missing, or may not."""
-    if "denied" in why:
-        (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho {why} >&2\nexit 1\n")
-        (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    alone.runs.cache_clear()
-    assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
-    told = capsys.readouterr().err
-    assert told.count(SAID) == 1 and why in told
+    for why in ("No such file", "uid map: Permission denied"):
+        alone.runs.cache_clear()
+        assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
+        told = capsys.readouterr().err
+        assert told.count(SAID) == 1 and why in told
+        (tmp_path / "bwrap").write_text(DENIED)
+        (tmp_path / "bwrap").chmod(0o755)
     alone.runs.cache_clear()
 
 
@@ -123,19 +82,18 @@ def run(command: str, *more: str, cwd: Path) -> str:
     """What a command of theirs says; it must end well."""
     if not HOME.is_dir():
         pytest.skip("no graders: `make graders` sets them up")
-    tool, *words = *command.split(), *more
-    paths = {
+    theirs = {
         "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
         "HOME": str(cwd),  # they write settings there
+        "PYTHONPATH": "",
     }
     done = subprocess.run(
-        [HOME / "bin" / tool, *words],
+        [*command.split(), *more],
         cwd=cwd,
-        env=os.environ | paths | {"PYTHONPATH": "", "MPLBACKEND": "agg"},
+        env=os.environ | theirs,
         capture_output=True,
         text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
@@ -193,7 +151,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
     notebook = released(PAGE, folder)
-    attack = ATTACK.format(course=str(folder)) if alone.runs() else GUESS
+    attack = PAGE.solutions[FIRST] + "\n" + ATTACK.format(course=str(folder))
+    attack = attack if alone.runs() else GUESS
     lost = [known(cell) for cell in notebook["cells"] if known(cell)[:5] == "cell-"]
     lost += [f"check-{LAST}", f"proof-{PROVED}"]
     made = {
