@@ -39,7 +39,7 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
     if "nbgrader" in parts:
         assignments.chosen(pages, mine.read())
     if "slides" in parts:
-        slides.plans(manuscript.read(), [])
+        slides.plans()
     if yours := [f"{part}/{it}" for part in parts for it in not_ours(out / part)]:
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"

@@ -1,10 +1,11 @@
 """PDFs, by the browser that tests the site.
 
-    write_handouts(pages, folder)   two pages of A4 for each chapter with a deck
+    write_handouts(pages, folder)   two pages of A4 for each page of the path and on
+                                    real models
     write_slides(pages, folder)     the decks, and each of them as PDF
 
-A handout has the question of a chapter, its figures, theorems with proofs and formulas,
-which is what its deck shows; and on its second page the exercises, and no solution.
+A handout has the question of a page, its figures, theorems with proofs and formulas;
+and on its second page the exercises, and no solution.
 """
 
 import os
@@ -86,27 +87,33 @@ def browser() -> Iterator[Any]:
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
-    """Two pages of A4 for each chapter with a deck."""
+    """Two pages of A4 for each, but for what is deeper."""
     book = manuscript.read()
     with browser() as page:
-        for chapter in slides.with_decks(pages, book):
-            name = kit.short(chapter).replace("/", "-")
-            to_pdf(page, handout(chapter, book), folder / f"{name}.pdf")
+        for chapter in (*book.path_pages, *book.model_pages):
+            if chapter in pages:
+                name = kit.short(chapter).replace("/", "-")
+                to_pdf(page, handout(chapter, book), folder / f"{name}.pdf")
+
+
+def shown(chapter: Page, book: manuscript.Manuscript) -> Iterator[str]:
+    """Of each section its theorem with its proof, else its formula; its figures."""
+    for section in chapter.main:
+        place = f"{kit.short(chapter)}#{section.anchor}"
+        parts = [slides.quoted(kind, place, book) for kind in ("theorem", "proof")]
+        if not any(parts):
+            parts = [slides.quoted("formula", place, book)]
+        for _, title, text in filter(None, parts):
+            yield f"<h2>{slides.inline(title)}</h2>{text}"
+        for cell in section.cells:
+            if cell.figure and cell.drawings:
+                caption = slides.inline(cell.figure.caption)
+                caption = f"<figcaption>{caption}</figcaption>"
+                yield f"<figure>{slides.picture(cell)}{caption}</figure>"
 
 
 def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     """What a student takes along, as HTML."""
-    shown = []
-    for slide in slides.of_chapter(chapter, book).slides:
-        for kind, place in slide.places:
-            found = slides.quoted(kind, place, book)
-            if found and kind == "figure":
-                figure = book.figures[place][1].figure
-                caption = slides.inline(figure.caption if figure else "")
-                caption = f"<figcaption>{caption}</figcaption>"
-                shown.append(f"<figure>{found[2]}{caption}</figure>")
-            elif found and kind in slides.QUOTED:
-                shown.append(f"<h2>{slides.inline(found[1])}</h2>{found[2]}")
     exercises = [
         f"<section><h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}</section>"
         for one in chapter.exercises
@@ -117,7 +124,7 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
         title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
         answer=slides.inline(slides.answer(chapter)),
-        shown="\n".join(shown),
+        shown="\n".join(shown(chapter, book)),
         exercises="\n".join(exercises),
         foot=f"{slides.CREDIT}. {address}",
     )
@@ -133,10 +140,10 @@ def to_pdf(page: Any, text: str, path: Path) -> None:
     raise SystemExit(f"{path} has more than two pages in letters of 5.5 points")
 
 
-def write_slides(pages: list[Page], folder: Path) -> None:
+def write_slides(_pages: list[Page], folder: Path) -> None:
     """Each deck as HTML, and as PDF; what is larger than its slide is refused."""
     with browser() as page:
-        for deck in slides.write(pages, folder, manuscript.read()):
+        for deck in slides.write(folder, manuscript.read()):
             print_deck(page, deck)
 
 

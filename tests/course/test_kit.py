@@ -209,7 +209,7 @@ def test_decks_and_the_exam_say_whose_they_are(
     about = {"institution": "Uni", "lecturer": "Ada L.", "date": "3 May"}
     yours = mine.Mine(**about, plans=(str(plan),), exam=("counting", "criteria"))
     monkeypatch.setattr(mine, "read", lambda: yours)
-    (own,) = [p for p in slides.plans(BOOK, []) if p.name == "mine"]
+    (own,) = [p for p in slides.plans() if p.name == "mine"]
     deck = slides.deck(own, BOOK)
     assert all(f"<p>{line}</p>" in deck for line in about.values())
     paper = exam.paper(BOOK.notebooks)

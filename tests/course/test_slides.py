@@ -14,16 +14,15 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import handouts, kit, slides
+from course import handouts, slides
 from tests.website.built_site import NO_BROWSER, find_browser
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
-PLANS = slides.plans(BOOK, PAGES)
+PLANS = slides.plans()
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
 SHIFT = "sinusoidal/rotation#no-position-in-the-matrix"
 DRAWN = re.compile('base64,[^"]*')
-TAGGED = b"/StructTreeRoot"  # for a screen reader
 
 
 @pytest.fixture(scope="module")
@@ -38,60 +37,36 @@ def page() -> Iterator[Any]:
 def boxes(path: Path) -> list[tuple[bytes, bytes]]:
     """Width and height of each page of a PDF that a screen reader can read."""
     printed = path.read_bytes()
-    assert TAGGED in printed
+    assert b"/StructTreeRoot" in printed
     return re.findall(rb"MediaBox \[0 0 (\S+) (\S+)\]", printed)
-
-
-def quoted(shown: slides.Slide) -> list[tuple[str, str, str]]:
-    """What a slide takes from the book, all of which is there."""
-    found = [slides.quoted(kind, place, BOOK) for kind, place in shown.places]
-    assert all(found)
-    return found
-
-
-def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
-    """No slide lacks its note; a page has all kinds, an exercise, and a summary."""
-    lectures = {"45": 45, "90": 90, "lecture-1": 45, "lecture-2": 45}
-    assert {plan.name: plan.minutes for plan in PLANS[:4]} == lectures
-    assert all(slide.note for plan in PLANS for slide in plan.slides)
-    kinds: set[str] = set()
-    for chapter, plan in zip(PAGES, PLANS[4:], strict=True):
-        *shown, exercise, last = plan.slides
-        assert exercise.exercise == chapter.exercises[0].label
-        assert exercise.minutes + chapter.minutes == plan.minutes
-        told = sum(slide.minutes for slide in (*shown, last))
-        assert chapter.minutes - 1 < told <= chapter.minutes + 2
-        steps = [section.title for section in chapter.main if section.level == 2]
-        assert steps
-        assert all(part in last.markdown for part in (*steps, slides.answer(chapter)))
-        kinds |= {kind for slide in shown for kind, _ in slide.places}
-    assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
 
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """All of them."""
-    return slides.write(BOOK.notebooks, tmp_path_factory.mktemp("slides"), BOOK)
+    """Those of the lectures."""
+    return slides.write(tmp_path_factory.mktemp("slides"), BOOK)
 
 
 def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
     """All that a plan names is there, once; nothing comes from elsewhere."""
-    assert [path.stem for path in decks] == [plan.name for plan in PLANS]
+    lectures = {"45": 45, "90": 90, "lecture-1": 45, "lecture-2": 45}
+    assert {plan.name: plan.minutes for plan in PLANS} == lectures
     for path, plan in zip(decks, PLANS, strict=True):
         deck = path.read_text(encoding="utf-8")
         sections = deck.split("<section")[2:]
         for slide, shown in zip(plan.slides, sections, strict=True):
-            found = quoted(slide)
+            found = [slides.quoted(kind, place, BOOK) for kind, place in slide.places]
             assert all(text in shown for _, _, text in found)
             foot = shown.partition("<footer>")[2]
             assert not found or slides.inline(found[0][0]) in foot
             heading = slide.title or found[0][1]
             assert f"<h2>{slides.inline(heading)}</h2>" in shown
-            assert slides.inline(slide.note) in shown
+            assert slide.note and slides.inline(slide.note) in shown
             assert f'data-timing="{round(60 * slide.minutes)}"' in shown
         markup = re.sub(r"<script>.*?</script>", "", deck, flags=re.DOTALL)
         assert not FETCHED.search(markup) and len(deck) < 1_000_000
         assert markup.count("<img") == len(re.findall(r'<img alt="[^"]', markup)) > 0
+        assert path.stem == plan.name
 
 
 @pytest.mark.parametrize(
@@ -175,9 +150,7 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
         ({"minutes": 4}, ": the slides take 5 minutes"),
         ({"minutes": "4"}, ", minutes must be a number; got 4"),
         ({"slides": [SLIDE, None]}, ", slide 2, minutes must be a number; got nothing"),
-        ({"slides": ["a"]}, ", slide 1 must be lines of the form word: ...; got a"),
         ({"slides": [SLIDE | {"note": ""}]}, ", slide 1, note must be text; got not"),
-        ({"slides": [SLIDE | {"say": "c"}]}, ", slide 1: there is no word say"),
         ({"slides": [SLIDE | {"folder": "c"}]}, ", slide 1: there is no word folder"),
     ):
         path.write_text(json.dumps(plan | change), encoding="utf-8")
@@ -185,19 +158,8 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
             slides.read(path)
 
 
-def test_a_deck_of_each_chapter_that_is_chosen() -> None:
-    """Of no other, beside the lectures; each chapter can be chosen."""
-    pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
-    assert slides.with_decks(pages, BOOK) == pages
-    assert slides.with_decks(BOOK.notebooks, BOOK) == PAGES
-    names = [plan.name for plan in slides.plans(BOOK, pages)]
-    assert names[4:] == ["sinusoidal-geometry", "failures-dials"]
-    for chapter in BOOK.notebooks:
-        assert slides.errors(slides.of_chapter(chapter, BOOK), BOOK) == []
-
-
 def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
-    page, decks: list[Path], tmp_path: Path
+    page, decks: list[Path]
 ) -> None:
     """In the PDF, too: a page for each slide; what hangs out is refused."""
     for path in decks:
@@ -207,8 +169,6 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
     assert sizes == [(b"960", b"540")] * (1 + len(PLANS[1].slides))
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
-    (long,) = kit.chosen(BOOK.notebooks, ["criteria_deeper"])  # its proof is
-    handouts.laid_out(page, slides.write([long], tmp_path, BOOK)[-1])
     deck = decks[0].with_stem("long")
     text = decks[0].read_text(encoding="utf-8")
     deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")
@@ -217,16 +177,17 @@ def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
 
 
 def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
-    """With all that its deck shows; no link, no solution; the longest fits, too.
+    """Figures, theorems with proofs, else formulas; then exercises; the longest fits.
 
-    `make course` prints them all.
+    There is no link and no solution. `make course` prints them all.
     """
     texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
-    for (chapter, text), plan in zip(texts.items(), PLANS[4:], strict=True):
-        figures = [slide for slide in plan.slides if slide.figure]
-        assert text.count("<figcaption>") == len(figures) > 0
-        shown = [one for one in plan.slides if any(map(vars(one).get, slides.QUOTED))]
-        assert all(part in text for one in shown for _, _, part in quoted(one))
+    for chapter, text in texts.items():
+        told = [slides.text_of(section) for section in chapter.main]
+        quotes = [("} Theorem" in t) + ("**Proof.**" in t) or "$$" in t for t in told]
+        assert text.count("<h2>") == sum(quotes) + 1
+        drawn = [its for its, _ in BOOK.figures.values() if its is chapter]
+        assert text.count("<figcaption>") == len(drawn) > 0
         assert f"<b>{slides.inline(chapter.question)}</b>" in text
         before, titles = text.partition("Exercises</h2>")[::2]
         for one in chapter.exercises:
