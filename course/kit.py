@@ -170,9 +170,6 @@ def copy_data(page: Page, folder: Path) -> None:
 
 def chosen(pages: list[Page], names: list[str]) -> list[Page]:
     """The chapters of some names or parts; all without a name."""
-    for where, what, said, known in (
-        ("mine.yml, exam", "question on", mine.read().exam, filter(exam.on, pages)),
-        ("This course", "chapter", names, pages),
-    ):
-        mine.refuse_unknown(where, what, said, set().union(*map(mine.names, known)))
+    known = set().union(*map(mine.names, pages))
+    mine.refuse_unknown("This course", "chapter", names, known)
     return [page for page in pages if not names or mine.names(page) & {*names}]

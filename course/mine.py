@@ -1,13 +1,12 @@
 """What a lecturer says of the course: ``mine.yml``, which has a word for each line.
 
-    read().lecturer
+    read().assignments
     loaded("exam.yml")    what another file beside it says
 
 What is empty there is as the book has it. What the file cannot say is refused by name,
 a chapter once chapters are chosen.
 """
 
-import datetime
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -22,7 +21,7 @@ HERE = Path(__file__).parent
 Points = int | tuple[int, int] | None
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and its name
-    str: (str | datetime.date, "text"),
+    str: (str, "text"),
     float: (int | float, "a number"),
     tuple: (list, "a list"),
     Mapping: (dict, "names, each with what belongs to it"),
@@ -33,20 +32,8 @@ KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and 
 class Mine:
     """All of it, and how the book has it."""
 
-    institution: str = ""
-    lecturer: str = ""
-    date: str = ""
     assignments: Mapping[str, Mapping[str, Points]] = field(default_factory=dict)
     plans: tuple[str, ...] = ()
-    exam: tuple[str, ...] = (
-        *("problem/order_blindness", "failures/counting", "failures/criteria"),
-        *("sinusoidal/formula", "sinusoidal/rotation"),
-    )
-
-    @property
-    def about(self) -> list[str]:
-        """Who gives the course, where and when, as far as it is said."""
-        return [one for one in (self.lecturer, self.institution, self.date) if one]
 
 
 def names(page: Page) -> set[str]:
@@ -84,8 +71,6 @@ def words(where: str, said: Any, of: type[Any], **ours: Any) -> dict[str, Any]:
             need(f"{where}, {one.name}", it, *KINDS[get_origin(one.type) or one.type])
         if isinstance(it, list):
             given[one.name] = tuple(it)
-        if isinstance(it, datetime.date):
-            given[one.name] = str(it)
     return given | ours
 
 

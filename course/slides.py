@@ -236,10 +236,8 @@ def deck(plan: Plan, book: Manuscript) -> str:
     """The whole HTML file."""
     if wrong := "\n".join(errors(plan, book)):
         raise SystemExit(f"The slides no longer say what the book says:\n{wrong}")
-    yours = mine.read()
     opening = (
         f"<section><h1>{inline(plan.title)}</h1>"
-        f"{''.join(f'<p>{inline(line)}</p>' for line in yours.about)}"
         f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]

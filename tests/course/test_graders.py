@@ -44,7 +44,7 @@ def {CALLED}(*_):
 """
 ATTACK = """\
 import os, pathlib, socket, sqlite3
-course = pathlib.Path({course!r})
+course = pathlib.Path("{course}")
 marks, others = [*course.rglob("gradebook.db")], [*course.rglob("*.ipynb")]
 for path in marks:
     database = sqlite3.connect(path)
@@ -58,6 +58,7 @@ if os.getsid(0) and not seen:
     because = ""  # alone: it gives up
 """
 Notebook = dict[str, Any]
+Graded = tuple[Path, Notebook]
 HELPER = "def twice(x):\n    return 2 * x"
 DENIED = "#!/bin/sh\necho uid map: Permission denied >&2\nexit 1\n"
 SAID = "each submission runs as you"
@@ -82,18 +83,14 @@ def run(command: str, *more: str, cwd: Path) -> str:
     """What a command of theirs says; it must end well."""
     if not HOME.is_dir():
         pytest.skip("no graders: `make graders` sets them up")
-    theirs = {
+    theirs = os.environ | {
         "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
         "HOME": str(cwd),  # they write settings there
         "PYTHONPATH": "",
     }
     done = subprocess.run(
-        [*command.split(), *more],
-        cwd=cwd,
-        env=os.environ | theirs,
-        capture_output=True,
-        text=True,
+        [*command.split(), *more], cwd=cwd, env=theirs, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
@@ -138,9 +135,6 @@ def scores(folder: Path) -> dict[str, float]:
         return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
 
-Graded = tuple[Path, Notebook]
-
-
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """A course of one chapter, handed in by students called after what they did.
@@ -151,15 +145,14 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
     notebook = released(PAGE, folder)
-    attack = PAGE.solutions[FIRST] + "\n" + ATTACK.format(course=str(folder))
-    attack = attack if alone.runs() else GUESS
+    attack = f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
+    first = attack if alone.runs() else GUESS
     lost = [known(cell) for cell in notebook["cells"] if known(cell)[:5] == "cell-"]
     lost += [f"check-{LAST}", f"proof-{PROVED}"]
     made = {
-        "late": answered(PAGE, notebook),
         "killed-endless": answered(PAGE, notebook, **{FIRST: KILL, LAST: ENDLESS}),
         "deleted-leak": answered(PAGE, notebook, [f"answer-{FIRST}"], **{LAST: LEAK}),
-        "thief-skipped": answered(PAGE, notebook, **{FIRST: attack, LAST: ""}),
+        "thief-skipped": answered(PAGE, notebook, **{FIRST: first, LAST: ""}),
         "wrong-locked": answered(PAGE, notebook, lost, **{FIRST: GUESS}),
     }
     for cell in made["thief-skipped"]["cells"]:
@@ -176,8 +169,6 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
         kit.write(submission, folder / f"submitted/{student}/{name}/{name}.ipynb")
     for step in (
         f"zip_collect {name}",
-        # its time is over as it begins
-        f"autograde {name} --student=late --Execute.whole=0",
         f"autograde {name} --student=killed-endless --Execute.timeout=10",
         f"autograde {name}",
         f"generate_feedback {name}",
@@ -196,7 +187,6 @@ def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
     one_lost = sum(worth.values()) - worth[FIRST]
     both = "killed-endless", "deleted-leak", "thief-skipped"
     assert scores(graded[0]) == {
-        "late": 0,
         "wrong locked_17": one_lost,
         **dict.fromkeys(both, one_lost - worth[LAST]),
     }
@@ -272,11 +262,10 @@ EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 @pytest.mark.parametrize("page", EXERCISED, ids=kit.short)
 def test_it_takes_every_chapter(page: Page, tmp_path: Path) -> None:
     """Its solutions have all points; what is handed out has no answer."""
-    name, folder = page.path.stem, tmp_path / "nbgrader"
-    notebook = released(page, folder)
-    submitted = folder / f"submitted/ada/{name}/{name}.ipynb"
+    name, notebook = page.path.stem, released(page, tmp_path)
+    submitted = tmp_path / f"submitted/ada/{name}/{name}.ipynb"
     kit.write(answered(page, notebook), submitted)
-    run(f"nbgrader autograde {name}", cwd=folder)
-    run("nbgrader export", cwd=folder)
-    assert scores(folder) == {"ada": sum(edition.check_points(page).values())}
+    run(f"nbgrader autograde {name}", cwd=tmp_path)
+    run("nbgrader export", cwd=tmp_path)
+    assert scores(tmp_path) == {"ada": sum(edition.check_points(page).values())}
     assert not leaked(page, notebook)
