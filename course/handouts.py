@@ -1,8 +1,8 @@
-"""PDFs, by the browser that tests the site.
+"""What is printed, by the browser that tests the site.
 
     write_handouts(pages, folder)   two pages of A4 for each page of the path and on
                                     real models
-    write_slides(pages, folder)     the decks, and each of them as PDF
+    write_slides(pages, folder)     the decks, in which everything has room
 
 A handout has the question of a page, its figures, theorems with proofs and formulas;
 and on its second page the exercises, and no solution.
@@ -78,7 +78,7 @@ def browser() -> Iterator[Any]:
 
     named = [os.environ.get("CHROMIUM"), *map(shutil.which, BROWSERS)]
     if (path := next(filter(None, named), None)) is None:
-        raise SystemExit("Handouts and slides as PDF need Chromium (CHROMIUM=...).")
+        raise SystemExit("Handouts and slides need Chromium (CHROMIUM=...).")
     options = "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=options)
@@ -141,22 +141,15 @@ def to_pdf(page: Any, text: str, path: Path) -> None:
 
 
 def write_slides(_pages: list[Page], folder: Path) -> None:
-    """Each deck as HTML, and as PDF; what is larger than its slide is refused."""
+    """Each deck as HTML."""
     with browser() as page:
         for deck in slides.write(folder, manuscript.read()):
-            print_deck(page, deck)
+            lay_out(page, deck)
 
 
-def laid_out(page: Any, deck: Path) -> None:
-    """Show it as it is printed, a page for each slide, as large as the slide."""
+def lay_out(page: Any, deck: Path) -> None:
+    """Show it as it is printed; what is larger than its slide is refused."""
     page.goto(f"{deck.as_uri()}?view=print")
     page.wait_for_function("() => 'fitted' in document.documentElement.dataset")
     if large := page.evaluate(TOO_LARGE, [slides.WIDTH, slides.HEIGHT]):
         raise SystemExit(f"{deck.name}: no room for {large}")
-
-
-def print_deck(page: Any, deck: Path) -> None:
-    """As PDF."""
-    laid_out(page, deck)
-    options = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
-    page.pdf(path=deck.with_suffix(".pdf"), **options)

@@ -28,7 +28,6 @@ BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 PAGE = BOOK.pages["book/failures/counting"]
 FIRST, *_, LAST = PAGE.solutions
-PROVED = next(filter(edition.proof_points, PAGE.solutions))
 CALLED = re.findall(r"^def (\w+)", PAGE.solutions[LAST], re.MULTILINE)[0]
 GUESS = f'{wrong_answers.collected()[FIRST].wrong[0].answer}\nbecause = "I guess so"'
 KILL = "import os\nos._exit(1)"
@@ -59,7 +58,6 @@ if os.getsid(0) and not seen:
 """
 Notebook = dict[str, Any]
 Graded = tuple[Path, Notebook]
-HELPER = "def twice(x):\n    return 2 * x"
 DENIED = "#!/bin/sh\necho uid map: Permission denied >&2\nexit 1\n"
 SAID = "each submission runs as you"
 
@@ -122,8 +120,9 @@ def answered(
         if known(cell) not in gone:
             cells.append(cell)
             if kind == "answer" and label == [*page.solutions][-1]:
+                helper = edition.code("helper", "def twice(x):\n    return 2 * x")
                 new = edition.code("new", (page.solutions | answers)[label])
-                cells += [edition.code("helper", HELPER), new]
+                cells += [helper, new]
             elif kind == "answer":
                 cell["source"] = (page.solutions | answers)[label]
     return notebook | {"cells": cells}
@@ -141,18 +140,21 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
     The first exercise they got wrong, took out, or ended Python in it, or wrote
     themselves marks; the last prints its hidden check, never ends, or has a check that
-    they marked to be skipped. What is locked is gone, and one check and proof.
+    they marked to be skipped. What is locked is gone, and a check and the proof.
     """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
     notebook = released(PAGE, folder)
-    attack = f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
-    first = attack if alone.runs() else GUESS
-    lost = [known(cell) for cell in notebook["cells"] if known(cell)[:5] == "cell-"]
-    lost += [f"check-{LAST}", f"proof-{PROVED}"]
+    attack = (
+        f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
+        if alone.runs()
+        else GUESS
+    )
+    locked = "cell-", f"check-{LAST}", "proof-"
+    lost = [name for name in map(known, notebook["cells"]) if name.startswith(locked)]
     made = {
         "killed-endless": answered(PAGE, notebook, **{FIRST: KILL, LAST: ENDLESS}),
         "deleted-leak": answered(PAGE, notebook, [f"answer-{FIRST}"], **{LAST: LEAK}),
-        "thief-skipped": answered(PAGE, notebook, **{FIRST: first, LAST: ""}),
+        "thief-skipped": answered(PAGE, notebook, **{FIRST: attack, LAST: ""}),
         "wrong-locked": answered(PAGE, notebook, lost, **{FIRST: GUESS}),
     }
     for cell in made["thief-skipped"]["cells"]:
@@ -228,14 +230,10 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
 
 
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
-    """Its cell has a maximum, and waits: empty, written elsewhere, or deleted."""
-    folder, notebook = graded
-    (cell,) = [c for c in notebook["cells"] if known(c) == f"proof-{PROVED}"]
-    assert cell["cell_type"] == "markdown"
-    assert cell["metadata"]["nbgrader"]["points"] == edition.proof_points(PROVED) > 0
-    with sqlite3.connect(folder / "gradebook.db") as marks:
+    """It waits: empty, written elsewhere, or deleted."""
+    with sqlite3.connect(graded[0] / "gradebook.db") as marks:
         waiting = marks.execute("SELECT sum(needs_manual_grade) FROM grade")
-        assert waiting.fetchone() == (len(scores(folder)),)
+        assert waiting.fetchone() == (len(scores(graded[0])),)
 
 
 SECONDS = """\
