@@ -235,7 +235,7 @@
     return share === "all" ? `${place(query)} gives all its weight to ${to}.` : `${place(query)} gives ${share} of its weight to ${to}, more than to any other.`;
   };
   const SENTENCES = {
-    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has: each" : "Each"} word attends to all ${state.words} alike. Positions say nothing here, so no lamp is lit: these three are what an encoding will need.`,
+    none: (state) => `${state.swapped ? "New and old have changed places, and no arrow has. A" : "A"} head that reads positions alone finds none here, so each word attends to all ${state.words} alike. The three lamps are out: they are what an encoding will need.`,
     counting: (state, now) => (state.squared
       ? `With t² beside t, this head is right at every length: ${lower(score(now))} The price: ${state.words - 1} brings ${((state.words - 1) ** 2).toLocaleString("en")}.`
       : `${score(now)} The largest number wins.${state.words > 2 ? " No head on t alone gets more than one right (theorem)." : ""}`),
