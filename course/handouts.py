@@ -82,7 +82,7 @@ def browser() -> Iterator[Any]:
     options = "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=options)
-        yield chromium.new_page(device_scale_factor=2)
+        yield chromium.new_page()
         chromium.close()
 
 

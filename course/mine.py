@@ -4,7 +4,7 @@
     loaded("exam.yml")    what another file beside it says
 
 What is empty there is as the book has it. What the file cannot say is refused by name,
-a chapter once chapters are chosen.
+an exercise once chapters are chosen.
 """
 
 from collections.abc import Collection, Iterable, Mapping
