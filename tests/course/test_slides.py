@@ -139,9 +139,10 @@ def test_each_slide_fits_its_page(page, decks: list[Path]) -> None:
         assert page.locator(".pdf-page").count() == 1 + len(plan.slides)
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
-    deck = decks[0].with_stem("long")
-    text = decks[0].read_text(encoding="utf-8")
-    deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")
+    deck, text = decks[0].with_stem("long"), decks[0].read_text("utf-8")
+    deck.write_text(text.replace("<h2>", "<h2>" + "Long. " * 40), "utf-8")
+    handouts.lay_out(page, deck)  # in smaller letters
+    deck.write_text(text.replace("<h2>", "<h2>" + "Too long. " * 99), "utf-8")
     with pytest.raises(SystemExit, match=r"long\.html: no room for"):
         handouts.lay_out(page, deck)
 
