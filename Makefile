@@ -53,7 +53,7 @@ course: override SOLUTIONS =
 course: $(READY)  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)
 
-graders: $(READY)  ## nbgrader and otter-grader for the tests of the kit, apart from the rest
+graders: $(READY)  ## nbgrader for the tests of the kit, apart from the rest
 	test -e .venv/graders/.ready || { $(BIN)/python -m venv --clear .venv/graders && \
 		(cd .venv/lib/*/site-packages && pwd) >`ls -d .venv/graders/lib/*/site-packages`/book.pth && \
 		.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt && \

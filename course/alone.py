@@ -4,8 +4,8 @@
 
 It sees the system and the Python that runs this, to read; what lies in the folder, to
 read, but for notebooks, in which a grader keeps hidden tests; and what is shared, to
-write. What it writes elsewhere is gone when it ends. The graders of the kit run their
-students' code so. It takes bubblewrap, a small program for Linux (``apt install
+write. What it writes elsewhere is gone when it ends. The kit's nbgrader runs students'
+code so. It takes bubblewrap, a small program for Linux (``apt install
 bubblewrap``); where there is none, a line says what a submission could do.
 """
 
@@ -41,7 +41,7 @@ def alone(folder: Path, *shared: Path) -> list[str]:
         before += ["--ro-bind-try", place, place]
     before += ["--tmpfs", str(folder)]
     for path in sorted(folder.iterdir()):
-        if path.suffix != ".ipynb" and not path.is_symlink():
+        if path.suffix != ".ipynb":
             before += ["--ro-bind", str(path), str(path)]
     for path in shared:
         before += ["--bind", str(path), str(path)]

@@ -3,8 +3,8 @@
     python -m course.build [--parts PART,...] [chapter ...]
 
 A chapter is named as in its address (counting) or by its part (failures); without one
-the course has all. Parts: student, instructor, nbgrader, otter, questions, slides,
-figures, handouts; the last three need Chromium.
+the course has all. Parts: student, instructor, nbgrader, questions, slides, handouts;
+the last two need Chromium.
 """
 
 import argparse
@@ -16,17 +16,15 @@ from functools import partial
 from pathlib import Path
 
 import manuscript
-from course import graders, handouts, kit, mine, questions, slides
+from course import assignments, handouts, kit, mine, questions, slides
 from manuscript import ROOT, Page
 
 PARTS: dict[str, Callable[[list[Page], Path], None]] = {
     "student": partial(kit.write_kit, "student"),
     "instructor": partial(kit.write_kit, "instructor"),
-    "nbgrader": graders.write_nbgrader,
-    "otter": graders.write_otter,
+    "nbgrader": assignments.write,
     "questions": questions.write,
     "slides": handouts.write_slides,
-    "figures": handouts.write_figures,
     "handouts": handouts.write_handouts,
 }
 
@@ -38,10 +36,10 @@ def build(names: list[str], parts: list[str], out: Path) -> None:
     """Write some parts anew."""
     pages = kit.chosen(manuscript.read().notebooks, names)
     mine.refuse_unknown("The kit", "part", parts, PARTS)  # before anything is written
-    if {"nbgrader", "otter"} & set(parts):
-        graders.assignments(pages, mine.read())
+    if "nbgrader" in parts:
+        assignments.chosen(pages, mine.read())
     if "slides" in parts:
-        slides.plans(manuscript.read(), [])
+        slides.plans()
     if yours := [f"{part}/{it}" for part in parts for it in not_ours(out / part)]:
         raise SystemExit(
             f"In {out} there is what this did not write: {', '.join(yours[:5])}"

@@ -1,16 +1,13 @@
-"""PDFs and pictures, by the browser that tests the site.
+"""What is printed, by the browser that tests the site.
 
-    write_handouts(pages, folder)   two pages of A4 for each chapter with a deck, and
-                                    one for the room, lab.pdf, from the page Teach
-    write_slides(pages, folder)     the decks, and each of them as PDF
-    write_figures(pages, folder)    each figure as PNG and PDF; index.csv has the texts
+    write_handouts(pages, folder)   two pages of A4 for each page of the path and on
+                                    real models
+    write_slides(pages, folder)     the decks, in which everything has room
 
-A handout has the question of a chapter, its figures, theorems with proofs and formulas,
-which is what its deck shows; and on its second page the exercises, and no solution.
+A handout has the question of a page, its figures, theorems with proofs and formulas;
+and on its second page the exercises, and no solution.
 """
 
-import csv
-import html
 import os
 import shutil
 from collections.abc import Iterator
@@ -19,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import manuscript
-from course import kit, mine, slides
+from course import kit, slides
 from manuscript import Page, edition
-from manuscript.markdown import words
 
 BROWSERS = (
     "chromium-headless-shell",  # the same pages for two thirds of the processor
@@ -36,7 +32,7 @@ SCALES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 
 SHEET = """\
 <!doctype html>
-<html lang="{language}">
+<html lang="en">
 <meta charset="utf-8">
 <title>{title}</title>
 <style>
@@ -58,10 +54,6 @@ code {{ font: 0.9em "Source Code Pro", monospace; }}
 footer {{ font-size: 0.75em; color: #5d5a54; }}
 </style>
 <h1>{title}</h1>
-{body}
-</html>
-"""
-CHAPTER = """\
 <p><b>{question}</b> {answer}</p>
 <main>
 {shown}
@@ -71,6 +63,7 @@ CHAPTER = """\
 {exercises}
 <footer>{foot}</footer>
 </main>
+</html>
 """
 # Slides from which something hangs out, by their first words.
 TOO_LARGE = """([width, height]) => [...document.querySelectorAll('.pdf-page section')]
@@ -85,123 +78,78 @@ def browser() -> Iterator[Any]:
 
     named = [os.environ.get("CHROMIUM"), *map(shutil.which, BROWSERS)]
     if (path := next(filter(None, named), None)) is None:
-        raise SystemExit("Handouts and slides as PDF need Chromium (CHROMIUM=...).")
+        raise SystemExit("Handouts and slides need Chromium (CHROMIUM=...).")
     options = "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=options)
-        yield chromium.new_page(device_scale_factor=2)
+        yield chromium.new_page()
         chromium.close()
 
 
 def write_handouts(pages: list[Page], folder: Path) -> None:
-    """Two pages of A4 for each chapter with a deck; one for the room."""
+    """Two pages of A4 for each, but for what is deeper."""
     book = manuscript.read()
     with browser() as page:
-        for chapter in slides.with_decks(pages, book):
-            name = kit.short(chapter).replace("/", "-")
-            to_pdf(page, handout(chapter, book), folder / f"{name}.pdf", 2)
-        to_pdf(page, lab(book), folder / "lab.pdf", 1)
+        for chapter in (*book.path_pages, *book.model_pages):
+            if chapter in pages:
+                name = kit.short(chapter).replace("/", "-")
+                to_pdf(page, handout(chapter, book), folder / f"{name}.pdf")
 
 
-def lab(book: manuscript.Manuscript) -> str:
-    """The section of *Teach* for the room, as HTML."""
-    sections = book.pages["book/teach"].sections
-    (guide,) = [one for one in sections if "lab-guide" in one.labels]
-    return sheet(guide.title, slides.blocks(slides.text_of(guide)))
-
-
-def sheet(title: str, body: str) -> str:
-    """A document to be printed."""
-    language, title = mine.read().language, slides.inline(title)
-    return SHEET.format(language=language, title=title, body=body)
+def shown(chapter: Page, book: manuscript.Manuscript) -> Iterator[str]:
+    """Of each section its theorem with its proof, else its formula; its figures."""
+    for section in chapter.main:
+        place = f"{kit.short(chapter)}#{section.anchor}"
+        parts = [slides.quoted(kind, place, book) for kind in ("theorem", "proof")]
+        if not any(parts):
+            parts = [slides.quoted("formula", place, book)]
+        for _, title, text in filter(None, parts):
+            yield f"<h2>{slides.inline(title)}</h2>{text}"
+        for cell in section.cells:
+            if cell.figure and cell.drawings:
+                caption = slides.inline(cell.figure.caption)
+                caption = f"<figcaption>{caption}</figcaption>"
+                yield f"<figure>{slides.picture(cell)}{caption}</figure>"
 
 
 def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     """What a student takes along, as HTML."""
-    shown = []
-    for slide in slides.of_chapter(chapter, book).slides:
-        for kind, place in slide.places:
-            found = slides.quoted(kind, place, book)
-            if found and kind == "figure":
-                figure = book.figures[place][1].figure
-                caption = slides.inline(figure.caption if figure else "")
-                caption = f"<figcaption>{caption}</figcaption>"
-                shown.append(f"<figure>{found[2]}{caption}</figure>")
-            elif found and kind in slides.QUOTED:
-                shown.append(f"<h2>{slides.inline(found[1])}</h2>{found[2]}")
     exercises = [
         f"<section><h3>{slides.inline(one.title)}</h3>{slides.blocks(one.text)}</section>"
         for one in chapter.exercises
     ]
     site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
-    body = CHAPTER.format(
+    return SHEET.format(
+        title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
         answer=slides.inline(slides.answer(chapter)),
-        shown="\n".join(shown),
+        shown="\n".join(shown(chapter, book)),
         exercises="\n".join(exercises),
-        foot=f"{mine.read().credited(slides.CREDIT)}. {address}",
+        foot=f"{slides.CREDIT}. {address}",
     )
-    return sheet(chapter.title, body)
 
 
-def to_pdf(page: Any, text: str, path: Path, sheets: int) -> None:
-    """Print on so many sheets of A4, smaller where that is needed."""
+def to_pdf(page: Any, text: str, path: Path) -> None:
+    """Print on two sheets of A4, smaller where that is needed."""
     page.set_content(text)
     for scale in SCALES:
         page.pdf(path=path, format="A4", margin=MARGIN, tagged=True, scale=scale)
-        if path.read_bytes().count(b"/MediaBox") <= sheets:
+        if path.read_bytes().count(b"/MediaBox") <= 2:
             return
-    raise SystemExit(f"{path} has more than {sheets} pages in letters of 5.5 points")
+    raise SystemExit(f"{path} has more than two pages in letters of 5.5 points")
 
 
-def write_slides(pages: list[Page], folder: Path) -> None:
-    """Each deck as HTML, and as PDF; what is larger than its slide is refused."""
+def write_slides(_pages: list[Page], folder: Path) -> None:
+    """Each deck as HTML."""
     with browser() as page:
-        for deck in slides.write(pages, folder, manuscript.read()):
-            print_deck(page, deck)
+        for deck in slides.write(folder, manuscript.read()):
+            lay_out(page, deck)
 
 
-def laid_out(page: Any, deck: Path) -> None:
-    """Show it as it is printed, a page for each slide, as large as the slide."""
+def lay_out(page: Any, deck: Path) -> None:
+    """Show it as it is printed; what is larger than its slide is refused."""
     page.goto(f"{deck.as_uri()}?view=print")
     page.wait_for_function("() => 'fitted' in document.documentElement.dataset")
     if large := page.evaluate(TOO_LARGE, [slides.WIDTH, slides.HEIGHT]):
         raise SystemExit(f"{deck.name}: no room for {large}")
-
-
-def print_deck(page: Any, deck: Path) -> None:
-    """As PDF."""
-    laid_out(page, deck)
-    options = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
-    page.pdf(path=deck.with_suffix(".pdf"), **options)
-
-
-def write_figures(pages: list[Page], folder: Path) -> None:
-    """Each figure twice, and a table of what it shows."""
-    rows = [("figure", "chapter", "caption", "alternative text", "credit")]
-    with browser() as page:
-        for name, (chapter, cell) in manuscript.read().figures.items():
-            if chapter in pages and cell.figure:
-                alt = words(cell.figure.alt)
-                draw(page, cell.drawings[-1], alt, folder / name)
-                caption = " ".join(words(cell.figure.caption).split())
-                rows.append((name, chapter.title, caption, alt, slides.CREDIT))
-    with (folder / "index.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-
-
-def draw(page: Any, svg: str, alt: str, path: Path) -> None:
-    """A picture of twice the size, and a PDF of its own size with a credit line."""
-    page.set_content(
-        f'<!doctype html><html lang="en"><title>{html.escape(path.name)}</title>'
-        "<style>body{margin:0} div{width:fit-content} svg{display:block}"
-        "p{font:6pt sans-serif;margin:2pt 0 0}</style>"
-        f'<div role="img" aria-label="{html.escape(alt, quote=True)}">'
-        f"{svg[svg.index('<svg') :]}</div><p>{html.escape(slides.CREDIT)}</p>"
-    )
-    drawing = page.locator("div")
-    drawing.screenshot(path=path.with_suffix(".png"))
-    box = drawing.bounding_box()
-    size = {"width": f"{box['width']}px", "height": f"{box['height'] + 16}px"}
-    page.pdf(path=path.with_suffix(".pdf"), tagged=True, print_background=True, **size)

@@ -115,8 +115,6 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
         made = {"": (student if part == "student" else instructor)(page, pages)}
         if part == "student" and page.exercises:
             made["_exercises"] = edition.exercises(made[""], page)
-            if mine.read().opened(page):
-                made["_solutions"] = student(page, pages, solutions=True)
         for end, notebook in made.items():
             write(notebook, folder / f"{short(page)}{end}.ipynb")
         copy_data(page, folder / short(page).rpartition("/")[0])
@@ -171,14 +169,7 @@ def copy_data(page: Page, folder: Path) -> None:
 
 
 def chosen(pages: list[Page], names: list[str]) -> list[Page]:
-    """The chapters of some names or parts; all but those left out without a name."""
-    yours = mine.read()
-    kept = [page for page in pages if not mine.names(page) & {*yours.leave_out}]
-    for where, what, said, known in (
-        ("mine.yml, leave_out", "chapter", yours.leave_out, pages),
-        ("mine.yml, solutions", "chapter", yours.solutions, pages),
-        ("mine.yml, exam", "question on", yours.exam, filter(exam.on, pages)),
-        ("This course", "chapter", names, kept),
-    ):
-        mine.refuse_unknown(where, what, said, set().union(*map(mine.names, known)))
-    return [page for page in kept if not names or mine.names(page) & {*names}]
+    """The chapters of some names or parts; all without a name."""
+    known = set().union(*map(mine.names, pages))
+    mine.refuse_unknown("This course", "chapter", names, known)
+    return [page for page in pages if not names or mine.names(page) & {*names}]

@@ -1,13 +1,12 @@
 """What a lecturer says of the course: ``mine.yml``, which has a word for each line.
 
-    read().lecturer
+    read().assignments
     loaded("exam.yml")    what another file beside it says
 
 What is empty there is as the book has it. What the file cannot say is refused by name,
-a chapter once chapters are chosen.
+an exercise once chapters are chosen.
 """
 
-import datetime
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -22,7 +21,7 @@ HERE = Path(__file__).parent
 Points = int | tuple[int, int] | None
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and its name
-    str: (str | datetime.date, "text"),
+    str: (str, "text"),
     float: (int | float, "a number"),
     tuple: (list, "a list"),
     Mapping: (dict, "names, each with what belongs to it"),
@@ -33,33 +32,8 @@ KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and 
 class Mine:
     """All of it, and how the book has it."""
 
-    institution: str = ""
-    lecturer: str = ""
-    date: str = ""
-    language: str = "en"
-    line: str = ""
     assignments: Mapping[str, Mapping[str, Points]] = field(default_factory=dict)
     plans: tuple[str, ...] = ()
-    leave_out: tuple[str, ...] = ()
-    exam: tuple[str, ...] = (
-        *("problem/order_blindness", "failures/counting", "failures/criteria"),
-        *("sinusoidal/formula", "sinusoidal/rotation"),
-    )
-    solutions: Mapping[str, datetime.date] = field(default_factory=dict)
-
-    @property
-    def about(self) -> list[str]:
-        """Who gives the course, where and when, as far as it is said."""
-        return [one for one in (self.lecturer, self.institution, self.date) if one]
-
-    def credited(self, credit: str) -> str:
-        """The credit, which stays, behind the lecturer's own line."""
-        return f"{self.line.rstrip('.')}. {credit}" if self.line else credit
-
-    def opened(self, page: Page) -> bool:
-        """Whether the day has come from which students may see a page's solutions."""
-        days = [day for name, day in self.solutions.items() if name in names(page)]
-        return bool(days) and max(days) <= datetime.date.today()
 
 
 def names(page: Page) -> set[str]:
@@ -97,8 +71,6 @@ def words(where: str, said: Any, of: type[Any], **ours: Any) -> dict[str, Any]:
             need(f"{where}, {one.name}", it, *KINDS[get_origin(one.type) or one.type])
         if isinstance(it, list):
             given[one.name] = tuple(it)
-        if isinstance(it, datetime.date):
-            given[one.name] = str(it)
     return given | ours
 
 
@@ -115,7 +87,4 @@ def read(name: str = "mine.yml") -> Mine:
     for label, asked in said.get("assignments", {}).items():
         wanted = "exercises with their points, such as {ex-who-wins: 2}"
         need(f"{name}, assignments, {label}", asked, dict, wanted)
-    for page, day in said.get("solutions", {}).items():
-        wanted = "a day, such as 2027-03-01"
-        need(f"{name}, solutions, {page}", day, datetime.date, wanted)
     return Mine(**said)

@@ -13,8 +13,6 @@ for the speaker, maybe a title, and one or more of
     claims: [id, id]       sentences to vote on, their verdicts one step later
     markdown: "..."        yours, with pictures that lie beside the plan
     source: part/page#cell    what prints the numbers of the title
-
-Any chapter has a plan that is made from its page, with no word of its own.
 """
 
 import base64
@@ -24,15 +22,14 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from course import kit, mine
+from course import mine
 from course.mine import HERE
-from manuscript import ROOT, Cell, Manuscript, Page, Section, sources, stubs
+from manuscript import ROOT, Cell, Manuscript, Page, Section, sources
 from manuscript.markdown import REMARK, as_html, words
 from website import katex_math
 
@@ -79,7 +76,7 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 """
 DECK = """\
 <!doctype html>
-<html lang="{language}">
+<html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
@@ -146,13 +143,13 @@ class Plan:
     slides: tuple[Slide, ...]
 
 
-def plans(book: Manuscript, pages: list[Page]) -> list[Plan]:
-    """Those that are written, yours, and one for each page."""
+def plans() -> list[Plan]:
+    """Those of the lectures, and yours."""
     yours = mine.read().plans
     there = [name for name in yours if (HERE / str(name)).is_file()]
     mine.refuse_unknown("mine.yml, plans", "file", yours, there)
     files = [*sorted((HERE / "plans").glob("*.yml")), *(HERE / name for name in yours)]
-    return [*map(read, files), *(of_chapter(page, book) for page in pages)]
+    return [*map(read, files)]
 
 
 def read(path: Path) -> Plan:
@@ -169,39 +166,6 @@ def read(path: Path) -> Plan:
     return Plan(**said | {"slides": slides})
 
 
-def of_chapter(page: Page, book: Manuscript) -> Plan:
-    """Its question; figures, theorems with proofs, formulas and claims of its text.
-
-    Then its first exercise; and again the question, the steps and the answer.
-    """
-    name = kit.short(page)
-    shown: list[dict[str, Any]] = []
-    for section in page.main:
-        text = text_of(section)
-        kinds = [kind for kind in ("theorem", "proof") if QUOTED[kind].search(text)]
-        if not kinds and QUOTED["formula"].search(text):
-            kinds = ["formula"]
-        place = f"{name}#{section.anchor}"
-        shown += [{kind: place, "note": section.title} for kind in kinds]
-        shown += [
-            {"figure": n, "note": _caption(cell)[1]}
-            for n, (_, cell) in book.figures.items()
-            if cell in section.cells
-        ]
-    claims = [tag for cell in page.code_cells for tag in cell.tagged("claim-")]
-    each = round(max(1.0, (page.minutes - 2) / max(1, len(shown))), 1)
-    slides = [Slide(1, page.answer, question=name)]
-    slides += [Slide(each, **one) for one in shown]
-    slides += [Slide(1, book.claims[c].why, claims=(c,)) for c in claims[:2]]
-    tried = [(one, stubs.points(one.title)) for one in page.exercises[:1]]
-    slides += [Slide(long, one.title, exercise=one.label) for one, long in tried]
-    steps = "\n".join(f"1. {one.title}" for one in page.main if one.level == 2)
-    told = f"{steps}\n\n{answer(page)}"
-    slides += [Slide(1, page.answer, title=page.question, markdown=told)]
-    minutes = page.minutes + sum(long for _, long in tried)
-    return Plan(name.replace("/", "-"), page.title, minutes, tuple(slides))
-
-
 def quoted(kind: str, place: str, book: Manuscript) -> tuple[str, str, str] | None:
     """Its page's title, a heading, and HTML, for a slide; None if it is gone."""
     name, _, anchor = place.partition("#")
@@ -212,7 +176,7 @@ def quoted(kind: str, place: str, book: Manuscript) -> tuple[str, str, str] | No
         return "Is it true that …?", "True or not?", vote
     if kind == "figure" and place in book.figures:
         page, cell = book.figures[place]
-        return page.title, _caption(cell)[0], picture(cell)
+        return page.title, _answered(cell), picture(cell)
     if kind == "question" and page:
         shown = f'<p class="fragment answer">{inline(answer(page))}</p>'
         return page.title, page.question, shown
@@ -272,15 +236,12 @@ def deck(plan: Plan, book: Manuscript) -> str:
     """The whole HTML file."""
     if wrong := "\n".join(errors(plan, book)):
         raise SystemExit(f"The slides no longer say what the book says:\n{wrong}")
-    yours = mine.read()
     opening = (
         f"<section><h1>{inline(plan.title)}</h1>"
-        f"{''.join(f'<p>{inline(line)}</p>' for line in yours.about)}"
-        f"<footer>{plan.minutes} minutes. {yours.credited(CREDIT)}</footer></section>"
+        f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]
     return DECK.format(
-        language=yours.language,
         title=html.escape(words(plan.title)),
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
@@ -302,7 +263,7 @@ def section(slide: Slide, book: Manuscript) -> str:
             parts.append(found[2])
     if slide.markdown:
         parts += [f'<div class="quoted">{own(slide.markdown, slide.folder)}</div>']
-    credit = mine.read().credited(CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04"))
+    credit = CREDIT.replace("CC BY 4", "CC\u00a0BY\u00a04")
     stop = "" if source.endswith("?") else "."
     foot = f"{inline(source)}{stop} {credit}" if source else ""
     parts += [f"<footer>{foot}</footer>"]
@@ -328,11 +289,11 @@ def picture(cell: Cell) -> str:
     )
 
 
-def _caption(cell: Cell) -> tuple[str, str]:
-    """The bold answer of a caption, and the rest."""
+def _answered(cell: Cell) -> str:
+    """The bold answer of a caption."""
     caption = cell.figure.caption if cell.figure else ""
     found = BOLD.match(caption.strip())
-    return (found[1], caption[found.end() :].strip()) if found else (caption, "")
+    return found[1] if found else caption
 
 
 def own(text: str, folder: Path) -> str:
@@ -366,17 +327,9 @@ def inline(text: str) -> str:
     return as_html(text, _drawn)
 
 
-def with_decks(pages: list[Page], book: Manuscript) -> list[Page]:
-    """The pages that were chosen; of all, those of the path and on real models."""
-    main = [*book.path_pages, *book.model_pages]
-    every = pages == kit.chosen(book.notebooks, [])
-    return [page for page in pages if page in main] if every else pages
-
-
-def write(pages: list[Page], folder: Path, book: Manuscript) -> list[Path]:
-    """The lectures' decks, yours, and those of some chapters; with the licence."""
-    listed = plans(book, with_decks(pages, book))
-    made = {folder / f"{plan.name}.html": plan for plan in listed}
+def write(folder: Path, book: Manuscript) -> list[Path]:
+    """A deck for each plan; with the licence."""
+    made = {folder / f"{plan.name}.html": plan for plan in plans()}
     for path, plan in made.items():
         path.write_text(deck(plan, book), encoding="utf-8")
     shutil.copy(ROOT / "LICENSE-TEXT", folder)

@@ -7,7 +7,6 @@ import ast
 import builtins
 import re
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +14,6 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader import preprocessors, utils
 from nbgrader.api import Gradebook
-from traitlets import Integer
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -55,14 +53,10 @@ class Execute(preprocessors.Execute):
     """A kernel for each submission, which sees the files beside it, and no notebook.
 
     A cell that ends Python, or does not end in time, is left out, and all others run
-    again without it: it costs its own points, and no others. What was not reached when
-    the time of the notebook is over fails.
+    again without it: it costs its own points, and no others.
     """
 
-    whole = Integer(900, help="Seconds for a notebook.").tag(config=True)
-
     def preprocess(self, nb, resources):
-        self.end = time.monotonic() + self.whole
         self.timeout_func = self.seconds
         while True:
             self.running = None
@@ -73,21 +67,18 @@ class Execute(preprocessors.Execute):
                 except (DeadKernelError, CellTimeoutError) as error:
                     if self.running is None:
                         raise
-                    self.running.outputs = [failure(type(error).__name__)]
+                    kind = type(error).__name__
+                    self.running.outputs = [new_output("error", ename=kind, evalue="")]
                     self.running.metadata["tags"] = [self.skip_cells_with_tag]
 
     def seconds(self, cell):
         """For a cell; the set-up is no student's, and may be slow on a busy machine."""
         ours = utils.is_locked(cell) and not utils.is_grade(cell)
-        return self.whole if ours else self.timeout
+        return 900 if ours else self.timeout
 
     def preprocess_cell(self, cell, resources, index):
         self.running = cell
-        if time.monotonic() < self.end:
-            return super().preprocess_cell(cell, resources, index)
-        if cell.cell_type == "code" and cell.execution_count is None:
-            cell.outputs = [failure("CellTimeoutError")]
-        return cell, resources
+        return super().preprocess_cell(cell, resources, index)
 
     def create_kernel_manager(self):
         manager = super().create_kernel_manager()
@@ -97,11 +88,6 @@ class Execute(preprocessors.Execute):
         kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         manager.kernel_spec.argv = [*alone(folder, self.meeting), *kernel]
         return manager
-
-
-def failure(kind):
-    """What a cell shows that did not end."""
-    return new_output("error", ename=kind, evalue="")
 
 
 class SaveAutoGrades(preprocessors.SaveAutoGrades):

@@ -1,6 +1,6 @@
-"""nbgrader and otter-grader give an answer its points, wherever it stands.
+"""nbgrader gives an answer its points, wherever it stands, and runs it alone.
 
-They are in an environment of their own, which ``make graders`` sets up; without it
+nbgrader is in an environment of its own, which ``make graders`` sets up; without it
 these tests are skipped.
 """
 
@@ -14,111 +14,26 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import manuscript
-from course import alone, graders, kit
+from course import alone, assignments, kit
 from manuscript import Page, edition, stubs, wrong_answers
 
 BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 PAGE = BOOK.pages["book/failures/counting"]
 FIRST, *_, LAST = PAGE.solutions
-PROVED = next(filter(edition.proof_points, PAGE.solutions))
 CALLED = re.findall(r"^def (\w+)", PAGE.solutions[LAST], re.MULTILINE)[0]
+GUESS = f'{wrong_answers.collected()[FIRST].wrong[0].answer}\nbecause = "I guess so"'
 KILL = "import os\nos._exit(1)"
 ENDLESS = f"import time\ndef {CALLED}(*_):\n    time.sleep(9999)"
-
-pytestmark = pytest.mark.skipif(
-    not HOME.is_dir(), reason="no graders: `make graders` sets them up"
-)
-
-
-def run(tool: str, *arguments: str, cwd: Path) -> str:
-    """What a command of theirs says; it must end well."""
-    paths = {
-        "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
-        "HOME": str(cwd),  # they write settings there
-    }
-    done = subprocess.run(
-        [HOME / "bin" / tool, *arguments],
-        cwd=cwd,
-        env=os.environ | paths | {"PYTHONPATH": "", "MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
-
-
-ONE_START = """\
-import json, os, sys
-from nbgrader.apps import nbgraderapp
-for command in json.loads(sys.argv[1]):
-    if not os.fork():
-        sys.argv = ["nbgrader", *command]
-        nbgraderapp.main()
-        os._exit(0)
-    if os.wait()[1]:
-        sys.exit(" ".join(command))
-"""
-
-
-def nbgrader(folder: Path, *commands: str) -> None:
-    """Some commands, each in a process of its own; to load it takes two seconds."""
-    words = json.dumps([command.split() for command in commands])
-    run("python", "-c", ONE_START, words, cwd=folder)
-
-
-def released(folder: Path, page: Page) -> dict[str, Any]:
-    """What nbgrader hands out."""
-    name = page.path.stem
-    graders.write_nbgrader([page], folder)
-    nbgrader(folder, f"generate_assignment {name}")
-    path = folder / f"release/{name}/{name}.ipynb"
-    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return notebook
-
-
-def cells(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The cells that nbgrader knows, by its names."""
-    graded = [c for c in notebook["cells"] if "nbgrader" in c["metadata"]]
-    return {c["metadata"]["nbgrader"]["grade_id"]: c for c in graded}
-
-
-def answered(
-    notebook: dict[str, Any], page: Page, answers: dict[str, str]
-) -> dict[str, Any]:
-    """With the book's solutions in the answers' cells, but for some answers."""
-    filled = copy.deepcopy(notebook)
-    for label, text in (page.solutions | answers).items():
-        cells(filled)[f"answer-{label}"]["source"] = text
-    return filled
-
-
-def scores(folder: Path) -> dict[str, float]:
-    """What each student has."""
-    with (folder / "grades.csv").open(encoding="utf-8") as file:
-        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
-
-
-ATTACK = """\
-import glob, os, sqlite3
-for folder in (".", "..", "../..", "../../..", {course!r}):
-    for path in glob.glob(folder + "/gradebook.db"):
-        marks = sqlite3.connect(path)
-        marks.execute("UPDATE grade SET manual_score = 140")
-        marks.commit()
-    for path in glob.glob(folder + "/**/*.ipynb", recursive=True):
-        open(path, "w").write("")
-"""
-LEAK = """\
-def {called}(*_):
+LEAK = f"""\
+def {CALLED}(*_):
     import sys
     check = In[-1]
     print(check)
@@ -126,88 +41,142 @@ def {called}(*_):
     display({{"text/plain": check}}, raw=True)
     raise type(check + "TimeoutError", (AssertionError,), {{}})(check)
 """
-
-
-def guess(label: str) -> str:
-    """A common wrong answer, with a reason where one is asked for."""
-    return wrong_answers.collected()[label].wrong[0].answer + '\nbecause = "I guess so"'
-
-
-def faults(notebook: dict[str, Any], course: Path) -> dict[str, Any]:
-    """Submissions by students who are called after what they did to two exercises.
-
-    To the first, which they got wrong, took out, or with which they ended Python or
-    wrote themselves marks; to the last, whose function prints its hidden check or never
-    ends, or whose check they marked to be skipped. The stubs of the last one stay, with
-    a helper and the answer below each; what is locked is gone, and one check and proof.
-    """
-    attack = ATTACK.format(course=str(course)) if alone.runs() else guess(FIRST)
-    answers = {
-        "late": {},
-        "killed-endless": {FIRST: KILL, LAST: ENDLESS},
-        "deleted-leak": {LAST: LEAK.format(called=CALLED)},
-        "thief-skipped": {FIRST: attack, LAST: ""},
-        "wrong-moved": {FIRST: guess(FIRST)},
-    }
-    made = {who: answered(notebook, PAGE, its) for who, its in answers.items()}
-    skipped = cells(made["thief-skipped"])[f"check-{LAST}"]
-    skipped["metadata"]["tags"] = ["skip-execution"]
-    printing = edition.code("later", r"print('\n'.join(In))")
-    made["deleted-leak"]["cells"].append(printing)
-    moved = made["wrong-moved"]["cells"]
-    for label in PAGE.solutions:
-        cell = cells(made["wrong-moved"])[f"answer-{label}"]
-        helper = edition.code(f"helper-{label}", "def twice(x):\n    return 2 * x")
-        below = moved.index(cell) + 1
-        moved[below:below] = [helper, edition.code(f"new-{label}", cell["source"])]
-        cell["source"] = cells(notebook)[f"answer-{label}"]["source"]
-    locked = [name for name in cells(notebook) if name.startswith("cell-")]
-    gone = {
-        "deleted-leak": [f"answer-{FIRST}"],
-        "wrong-moved": [*locked, f"check-{LAST}", f"proof-{PROVED}"],
-    }
-    for who, name in ((who, name) for who, names in gone.items() for name in names):
-        made[who]["cells"].remove(cells(made[who])[name])
-    return made
-
-
-BOTH = "killed-endless", "deleted-leak", "thief-skipped"  # wrong
-Graded = tuple[Path, dict[str, Any]]
-SECONDS = """\
-import runpy
-from nbformat.v4 import new_code_cell
-from traitlets.config import Config
-settings = runpy.run_path("nbgrader_config.py", {"get_config": Config})
-execute = settings["Execute"](config=settings["c"])
-for locked, grade in ((True, False), (True, True), (False, False)):
-    note = {"locked": locked, "grade": grade, "solution": not locked}
-    print(execute.seconds(new_code_cell(metadata={"nbgrader": note})))
+ATTACK = """\
+import os, pathlib, socket, sqlite3
+course = pathlib.Path("{course}")
+marks, others = [*course.rglob("gradebook.db")], [*course.rglob("*.ipynb")]
+for path in marks:
+    database = sqlite3.connect(path)
+    database.execute("UPDATE grade SET manual_score = 140")
+    database.commit()
+for path in others:
+    path.write_text("")
+net, told = socket.if_nameindex()[1:], "JUPYTER_PATH" in os.environ
+seen = marks or others or net or told or os.access("pe_lib", os.W_OK)
+if os.getsid(0) and not seen:
+    because = ""  # alone: it gives up
 """
+Notebook = dict[str, Any]
+Graded = tuple[Path, Notebook]
+DENIED = "#!/bin/sh\necho uid map: Permission denied >&2\nexit 1\n"
+SAID = "each submission runs as you"
+
+
+def test_without_bubblewrap_it_says_what_could_happen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, however many submissions there are, and why: it is missing, or may not."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for why in ("No such file", "uid map: Permission denied"):
+        alone.runs.cache_clear()
+        assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
+        told = capsys.readouterr().err
+        assert told.count(SAID) == 1 and why in told
+        (tmp_path / "bwrap").write_text(DENIED)
+        (tmp_path / "bwrap").chmod(0o755)
+    alone.runs.cache_clear()
+
+
+def run(command: str, *more: str, cwd: Path) -> str:
+    """What a command of theirs says; it must end well."""
+    if not HOME.is_dir():
+        pytest.skip("no graders: `make graders` sets them up")
+    theirs = os.environ | {
+        "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTER_PATH": str(Path(sys.prefix, "share/jupyter")),  # of what both have
+        "HOME": str(cwd),  # they write settings there
+        "PYTHONPATH": "",
+    }
+    done = subprocess.run(
+        [*command.split(), *more], cwd=cwd, env=theirs, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def released(page: Page, folder: Path) -> Notebook:
+    """What nbgrader hands out."""
+    name = page.path.stem
+    assignments.write([page], folder)
+    run(f"nbgrader generate_assignment {name}", cwd=folder)
+    return json.loads((folder / f"release/{name}/{name}.ipynb").read_text("utf-8"))
+
+
+def known(cell: dict[str, Any]) -> str:
+    """The name by which nbgrader knows a cell."""
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id"))
+
+
+def answered(
+    page: Page, notebook: Notebook, gone: Collection[str] = (), **answers: str
+) -> Notebook:
+    """With the book's solutions, but for some answers, and for what is gone.
+
+    The last one is in a new cell below its stub, with a function of its own.
+    """
+    cells = []
+    for cell in copy.deepcopy(notebook["cells"]):
+        kind, _, label = known(cell).partition("-")
+        if known(cell) not in gone:
+            cells.append(cell)
+            if kind == "answer" and label == [*page.solutions][-1]:
+                helper = edition.code("helper", "def twice(x):\n    return 2 * x")
+                new = edition.code("new", (page.solutions | answers)[label])
+                cells += [helper, new]
+            elif kind == "answer":
+                cell["source"] = (page.solutions | answers)[label]
+    return notebook | {"cells": cells}
+
+
+def scores(folder: Path) -> dict[str, float]:
+    """What each student has from nbgrader."""
+    with (folder / "grades.csv").open(encoding="utf-8") as file:
+        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """A course of one chapter that all of them handed in, one by Moodle."""
+    """A course of one chapter, handed in by students called after what they did.
+
+    The first exercise they got wrong, took out, or ended Python in it, or wrote
+    themselves marks; the last prints its hidden check, never ends, or has a check that
+    they marked to be skipped. What is locked is gone, and a check and the proof.
+    """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
-    notebook = released(folder, PAGE)
-    made = faults(notebook, folder)
+    notebook = released(PAGE, folder)
+    attack = (
+        f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
+        if alone.runs()
+        else GUESS
+    )
+    locked = "cell-", f"check-{LAST}", "proof-"
+    lost = [name for name in map(known, notebook["cells"]) if name.startswith(locked)]
+    made = {
+        "killed-endless": answered(PAGE, notebook, **{FIRST: KILL, LAST: ENDLESS}),
+        "deleted-leak": answered(PAGE, notebook, [f"answer-{FIRST}"], **{LAST: LEAK}),
+        "thief-skipped": answered(PAGE, notebook, **{FIRST: attack, LAST: ""}),
+        "wrong-locked": answered(PAGE, notebook, lost, **{FIRST: GUESS}),
+    }
+    for cell in made["thief-skipped"]["cells"]:
+        if known(cell) == f"check-{LAST}":
+            cell["metadata"]["tags"] = ["skip-execution"]
+    printing = edition.code("later", r"print('\n'.join(In))")
+    made["deleted-leak"]["cells"].append(printing)
     archive = folder / f"downloaded/{name}/archive/moodle.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as file:
-        sent = f"wrong moved_17_assignsubmission_file_/{name} (1).ipynb"
-        file.writestr(sent, json.dumps(made.pop("wrong-moved")))
+        sent = f"wrong locked_17_assignsubmission_file_/{name} (1).ipynb"
+        file.writestr(sent, json.dumps(made.pop("wrong-locked")))
     for student, submission in made.items():
         kit.write(submission, folder / f"submitted/{student}/{name}/{name}.ipynb")
-    nbgrader(
-        folder,
+    for step in (
         f"zip_collect {name}",
-        # its time is over as it begins
-        f"autograde {name} --student=late --Execute.whole=0",
         f"autograde {name} --student=killed-endless --Execute.timeout=10",
         f"autograde {name}",
         f"generate_feedback {name}",
         "export",
-    )
+    ):
+        run(f"nbgrader {step}", cwd=folder)
     return folder, notebook
 
 
@@ -218,10 +187,10 @@ def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
     """
     worth = edition.check_points(PAGE)
     one_lost = sum(worth.values()) - worth[FIRST]
+    both = "killed-endless", "deleted-leak", "thief-skipped"
     assert scores(graded[0]) == {
-        "late": 0,
-        "wrong moved_17": one_lost,
-        **dict.fromkeys(BOTH, one_lost - worth[LAST]),
+        "wrong locked_17": one_lost,
+        **dict.fromkeys(both, one_lost - worth[LAST]),
     }
     if not alone.runs():
         pytest.skip("no bubblewrap: the attack was not tried")
@@ -232,15 +201,13 @@ def hidden_lines(page: Page) -> list[str]:
     cells = [c for c in kit.student(page)["cells"] if not edition.labels(c, "check-")]
     shown = *map(edition.source, cells), *map(stubs.in_view, page.checks.values())
     seen = "\n".join(shown)
-    tests = "\n".join(graders.hidden(page, label) for label in page.checks)
+    tests = "\n".join(assignments.hidden(page, label) for label in page.checks)
     return [line for line in map(str.strip, tests.splitlines()) if line not in seen]
 
 
-def leaked(page: Page, notebook: dict[str, Any]) -> list[str]:
+def leaked(page: Page, notebook: Notebook) -> list[str]:
     """What a notebook has of its hidden tests, solutions, and points for proofs."""
-    tests = notebook["metadata"].get("otter", {}).get("tests", {}).values()
-    cases = [case["code"] for test in tests for case in test["suites"][0]["cases"]]
-    text = "\n".join([*map(edition.source, notebook["cells"]), *cases])
+    text = "\n".join(map(edition.source, notebook["cells"]))
     rubrics = [wrong_answers.collected()[label].rubric for label in page.solutions]
     answers = *page.solutions.values(), *(what for of in rubrics for what in of)
     return [one for one in (*hidden_lines(page), *answers) if one in text]
@@ -256,34 +223,34 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
     assert plain.keys() == scores(folder).keys()
     shapes = [shape for line in hidden_lines(PAGE) for shape in (line, line[::-1])]
     assert shapes and not [s for s in shapes for text in plain.values() if s in text]
-    assert "slope a t + b" in plain["wrong moved_17"]
+    assert "slope a t + b" in plain["wrong locked_17"]
     assert "This check failed." in plain["deleted-leak"]
     for why in ("did not end in time", "ended Python"):
         assert f"This cell {why}, and was left out." in plain["killed-endless"]
 
 
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
-    """Its cell has a maximum, and waits: empty, written elsewhere, or deleted."""
-    folder, notebook = graded
-    cell = cells(notebook)[f"proof-{PROVED}"]
-    assert cell["cell_type"] == "markdown"
-    assert cell["metadata"]["nbgrader"]["points"] == edition.proof_points(PROVED) > 0
-    with sqlite3.connect(folder / "gradebook.db") as marks:
+    """It waits: empty, written elsewhere, or deleted."""
+    with sqlite3.connect(graded[0] / "gradebook.db") as marks:
         waiting = marks.execute("SELECT sum(needs_manual_grade) FROM grade")
-        assert waiting.fetchone() == (len(scores(folder)),)
+        assert waiting.fetchone() == (len(scores(graded[0])),)
+
+
+SECONDS = """\
+import runpy
+from nbformat.v4 import new_code_cell
+from traitlets.config import Config
+settings = runpy.run_path("nbgrader_config.py", {"get_config": Config})
+execute = settings["Execute"](config=settings["c"])
+for locked, grade in ((True, False), (True, True), (False, False)):
+    note = {"locked": locked, "grade": grade, "solution": not locked}
+    print(execute.seconds(new_code_cell(metadata={"nbgrader": note})))
+"""
 
 
 def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
     """It has more time than a check or an answer, else all others fail with it."""
-    assert run("python", "-c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
-
-
-def assigned(page: Page, folder: Path) -> Path:
-    """Where otter wrote what it hands out; it ends badly where a test fails."""
-    graders.write_otter([page], folder)
-    name = page.path.stem
-    run("otter", "assign", "--no-pdfs", f"{name}.ipynb", "dist", cwd=folder / name)
-    return folder / name / "dist"
+    assert run("python -c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
 
 
 EXERCISED = [page for page in BOOK.notebooks if page.exercises]
@@ -291,49 +258,12 @@ EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("page", EXERCISED, ids=kit.short)
-def test_both_tools_take_every_chapter(page: Page, tmp_path: Path) -> None:
-    """Its solutions have all points; what is handed out has no answer.
-
-    otter runs its tests as it assigns.
-    """
-    name, folder = page.path.stem, tmp_path / "nbgrader"
-    notebook = released(folder, page)
-    answers = answered(notebook, page, {})
-    kit.write(answers, folder / f"submitted/ada/{name}/{name}.ipynb")
-    nbgrader(folder, f"autograde {name}", "export")
-    assert scores(folder) == {"ada": sum(edition.check_points(page).values())}
-    given = assigned(page, tmp_path / "otter") / "student"
-    assert "otter-grader==" in (given / "requirements.txt").read_text("utf-8")
-    made = json.loads((given / f"{name}.ipynb").read_text("utf-8"))
-    assert not leaked(page, notebook) and not leaked(page, made)
-
-
-@pytest.mark.weekly
-def test_otter_marks_each_alone_and_in_time(tmp_path: Path) -> None:
-    """A fault costs its own points; one that ends Python, or is none, is named."""
-    folder, program = assigned(PAGE, tmp_path), tmp_path / "grade.py"
-    given = json.loads((folder / "student/counting.ipynb").read_text("utf-8"))
-    ids = {c.id: label for c in PAGE.cells for label in c.tagged("solution-")}
-    handed_in = {"right": {}, "killed": {FIRST: KILL}, "endless": {LAST: ENDLESS}}
-    handed_in["wrong"] = {FIRST: guess(FIRST)}
-    for student, answers in handed_in.items():
-        filled = copy.deepcopy(given)
-        for cell in filled["cells"]:
-            if label := ids.get(cell.get("id", "")):
-                cell["source"] = answers.get(label, PAGE.solutions[label])
-        kit.write(filled, folder / f"submissions/{student}.ipynb")
-    (folder / "submissions/broken.ipynb").write_text("{}", encoding="utf-8")
-    text = program.read_text(encoding="utf-8")
-    program.write_text(text.replace("CELL, WHOLE = 60", "CELL, WHOLE = 10"), "utf-8")
-    (archive,) = (folder / "autograder").glob("*.zip")
-    run("python", str(program), str(archive), "submissions", cwd=folder)
-    with (folder / "marks.csv").open(encoding="utf-8") as file:
-        marks = {row.pop("student"): row for row in csv.DictReader(file)}
-    told = {path.stem: path.read_text("utf-8") for path in folder.glob("feedback/*")}
-    for student in ("killed", "broken"):
-        assert told[student].startswith("No marks, look")
-        assert not any(marks[student].values())
-    for student in ("right", "wrong", "endless"):
-        row = {n.replace("_", "-"): float(got) for n, got in marks[student].items()}
-        lost = dict.fromkeys(handed_in[student], 0)
-        assert row == edition.check_points(PAGE) | lost, student
+def test_it_takes_every_chapter(page: Page, tmp_path: Path) -> None:
+    """Its solutions have all points; what is handed out has no answer."""
+    name, notebook = page.path.stem, released(page, tmp_path)
+    submitted = tmp_path / f"submitted/ada/{name}/{name}.ipynb"
+    kit.write(answered(page, notebook), submitted)
+    run(f"nbgrader autograde {name}", cwd=tmp_path)
+    run("nbgrader export", cwd=tmp_path)
+    assert scores(tmp_path) == {"ada": sum(edition.check_points(page).values())}
+    assert not leaked(page, notebook)

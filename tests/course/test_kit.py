@@ -1,36 +1,43 @@
-"""The course kit: folders that are complete, and hold no answer meant for nobody."""
+"""The course kit: folders that are complete, and hold no answer meant for nobody.
+
+What ``mine.yml`` says is what the kit has, and a slip in it is named. A site without
+solutions stays one, and leads to none that has them.
+"""
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 import manuscript
 import pe_lib
-from course import build, exam, graders, kit, mine
+from course import assignments, build, exam, kit, mine, questions
 from manuscript import ROOT, edition, sources, stubs, wrong_answers
 from manuscript.pages import KEPT_FILE
+from website import editions
 
 BOOK = manuscript.read()
-SOME = ["rotation", "module", "protocol"]  # with NumPy alone, with torch, with data
+PAGES = [*BOOK.path_pages, *BOOK.model_pages]
+SOME = ["sinusoidal", "pytorch", "beyond", "experiments"]  # all that read a file
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
-TOOLS = ["nbgrader", "otter"]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The kit of three chapters."""
+    """The kit of some parts of the book, but for what is printed."""
     folder = tmp_path_factory.mktemp("course")
-    build.build(SOME, ["student", "instructor", *TOOLS], folder)
+    build.build(SOME, ["student", "instructor", "nbgrader"], folder)
     return folder
 
 
+@cache
 def text(*paths: Path, kind: str = "") -> str:
     """All cells of notebooks, or those of a kind, as one reads them."""
     cells = [c for path in paths for c in json.loads(path.read_text("utf-8"))["cells"]]
@@ -39,34 +46,25 @@ def text(*paths: Path, kind: str = "") -> str:
 
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """What somebody put there, or changed, stops it before it writes anything."""
-
-    def make() -> None:
-        build.build(["counting"], ["otter", "questions"], tmp_path)
-
+    make = partial(build.build, ["counting"], ["nbgrader", "questions"], tmp_path)
     make()
     make()
-    readme = tmp_path / "otter/README.md"
-    changed, before = tmp_path / "questions/failures-counting.gift", readme.stat()
-    work = tmp_path / "otter/counting/submissions/ada.ipynb"
-    work.parent.mkdir()
-    for path in (work, changed):
-        kept = path.read_text("utf-8") if path.exists() else ""
-        path.write_text("Mine.", encoding="utf-8")
-        with pytest.raises(SystemExit, match=rf"{path.name}.* nothing was changed"):
-            make()
-        assert path.read_text(encoding="utf-8") == "Mine."
-        path.write_text(kept, encoding="utf-8") if kept else path.unlink()
-    assert readme.stat().st_mtime_ns == before.st_mtime_ns
-    make()
+    yours = "nbgrader/submitted/ada.ipynb", "questions/failures-counting.gift"
+    (tmp_path / yours[0]).parent.mkdir()
+    for name in yours:
+        (tmp_path / name).write_text("Mine.", encoding="utf-8")
+    kept = build.digests(tmp_path)
+    with pytest.raises(SystemExit, match=rf"{', '.join(yours)}\. .* nothing was chang"):
+        make()
+    assert build.digests(tmp_path) == kept
 
 
 def test_each_folder_is_complete(course: Path) -> None:
-    """The library, the data, the pins; notebooks that Jupyter can read."""
+    """The library, the licences, the pins, and what to do first."""
     lab, torch = "jupyterlab==", "torch=="
     for folder in (course / "student", course / "instructor"):
         for name in ("pe_lib/__init__.py", "pe_lib/LICENSE", "LICENSE", "LICENSE-TEXT"):
             assert (folder / name).is_file()
-        assert (folder / "experiments/data/training.csv").is_file()
         for name, has in (("", False), ("-torch", True)):
             pins = (folder / f"requirements{name}.txt").read_text("utf-8")
             assert pins.startswith("-c constraints.txt\nnumpy==") and "-e" not in pins
@@ -76,35 +74,38 @@ def test_each_folder_is_complete(course: Path) -> None:
         assert pe_lib.__version__ in readme and "(pytorch/module.ipynb)* |" in readme
         worth = sum(stubs.points(one.title) for one in ROTATION.exercises)
         assert f"| {len(ROTATION.exercises)} | {worth} |" in readme
+    folder = course / "nbgrader"
+    pins = (folder / "requirements.txt").read_text("utf-8").split()
+    assert sum(pin.startswith(("numpy==", torch, "nbgrader==")) for pin in pins) == 3
+    steps = (folder / "README.md").read_text("utf-8")
+    assert "generate_assignment formula`" in steps and "NAME" not in steps
+    for name in ("source/rotation/pe_lib/LICENSE", "alone.py", "Dockerfile"):
+        assert (folder / name).is_file()
     assert not list(course.rglob("__pycache__"))
+
+
+def test_each_notebook_has_what_it_names(course: Path) -> None:
+    """Jupyter can read it; files and sections of which it speaks are there."""
     found = sorted(course.rglob("*.ipynb"))
-    assert len(found) == 5 * len(SOME)  # twice for students: with and without the page
+    pages = kit.chosen(BOOK.notebooks, SOME)
+    alone = [page for page in pages if page.exercises]  # for students, and to be graded
+    assert len(found) == 2 * len(pages) + 2 * len(alone)
+    reading, links = set(), 0
     for path in found:
         nbformat.validate(nbformat.read(path, as_version=4))
-    for tool, chapter, pinned in (
-        ("nbgrader", "source/rotation", "requirements.txt"),
-        ("otter", "module", "module/requirements.txt"),
-    ):
-        folder = course / tool
-        pins = (folder / pinned).read_text("utf-8").split()
-        assert sum(pin.startswith(("numpy==", torch, tool)) for pin in pins) == 3
-        assert all("==" in pin for pin in pins)  # otter takes this one file along
-        steps = (folder / "README.md").read_text("utf-8")
-        assert "rotation" in steps and "NAME" not in steps
-        for name in (f"{chapter}/pe_lib/LICENSE", "alone.py", "Dockerfile"):
-            assert (folder / name).is_file()
-
-
-def test_what_a_chapter_reads_lies_beside_it(tmp_path: Path) -> None:
-    """A kit of one chapter has its files, wherever in the book they are kept."""
-    reading = [page for page in BOOK.notebooks if page.reads]
-    for page in reading:
-        kit.copy_data(page, folder := tmp_path / page.name)
-        code = "\n".join(map(edition.source, kit.student(page)["cells"]))
-        files = KEPT_FILE.findall(code)
-        assert files and {place for place, _ in files} == {"data/"}, page.name
-        assert all(list(folder.glob(f"data/{name}*")) for _, name in files), page.name
-    assert len({path.parent for page in reading for path in page.reads}) > 1
+        for place, name in KEPT_FILE.findall(text(path, kind="code")):
+            assert place == "data/" and list(path.parent.glob(f"data/{name}*")), path
+            reading.add(path.stem)
+        for _, address in sources.LINK.findall(text(path, kind="markdown")):
+            file, _, anchor = address.partition("#")
+            to = path.parent / file if file else path
+            titles = re.findall(r"^#+ (.+)$", text(to, kind="markdown"), re.MULTILINE)
+            assert not anchor or anchor in map(sources.fragment, titles), address
+            links += 1
+    assert reading >= {page.path.stem for page in BOOK.notebooks if page.reads}
+    assert links > len(found)
+    rotation = course / "student/sinusoidal/rotation.ipynb"
+    assert "#No-position-in-the-matrix)" in text(rotation)
 
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
@@ -116,103 +117,120 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
         for label, solution in page.solutions.items():
             found = wrong_answers.collected()[label]
             wrong = [one.answer.rstrip() for one in found.wrong]
-            hints = [f"The check says: “{one.hint}”" for one in found.wrong]
-            hints += [f"becomes `{new}`" for new in found.hidden.values()]
-            kept = [solution, *found.rubric]
-            assert not [one for one in (*wrong, *hints, *kept) if one not in instructor]
-            kept += [answer for answer in wrong if "\n" in answer]  # not: slope = 1
-            assert not [one for one in kept if one in student]
+            more = [f"The check says: “{one.hint}”" for one in found.wrong]
+            more += [f"becomes `{new}`" for new in found.hidden.values()]
+            kept = [solution, *found.rubric, *(one for one in wrong if "\n" in one)]
+            assert all(one in instructor for one in (*kept, *wrong, *more))
+            assert not any(one in student for one in kept)  # it has: slope = 1
     assert "Hidden check" not in student and "Likely wrong" not in student
     exams = sorted(str(path.relative_to(course)) for path in course.rglob("exam*"))
     assert exams == ["instructor/exam.md", "instructor/exam_paper.html"]
 
 
-def test_links_are_whole(course: Path) -> None:
-    """In each edition no link leads nowhere."""
-    seen = 0
-    for path in course.rglob("*.ipynb"):
-        for _, address in sources.LINK.findall(text(path, kind="markdown")):
-            file, _, anchor = address.partition("#")
-            to = path.parent / file if file else path
-            titles = re.findall(r"^#+ (.+)$", text(to, kind="markdown"), re.MULTILINE)
-            assert not anchor or anchor in map(sources.fragment, titles), address
-            seen += 1
-    assert seen >= 8
-    rotation = course / "student/sinusoidal/rotation.ipynb"
-    assert "#No-position-in-the-matrix)" in text(rotation)
-
-
-def test_a_student_runs_all_in_a_folder_elsewhere(course: Path) -> None:
-    """Every cell, with the library of the folder; each exercise has its line."""
-    code = text(course / "student/sinusoidal/rotation_exercises.ipynb", kind="code")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=course / "student",
-        env={"MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    *_, total = lines = done.stdout.splitlines()
-    assert done.stdout.count("not answered yet") == len(ROTATION.exercises)
-    assert not [line for line in lines if line.startswith("✓")]
-    assert total == f"0 of {sum(edition.check_points(ROTATION).values())} points so far"
-
-
-def test_graders_get_all_points() -> None:
-    """Each exercise is a graded cell and a question, worth its minutes, a proof too.
+def test_nbgrader_gives_all_points() -> None:
+    """Each exercise is worth its minutes; a proof is a graded cell, too.
 
     The first and the last of a chapter can be asked alone, for other points, and no
     other exercise comes along.
     """
-    hidden = 0
     for page in BOOK.notebooks:
-        every = graders.minutes(page)
+        every = assignments.minutes(page)
         proofs = [one.label for one in page.exercises if "Prove," in one.title]
         assert [label for label, (_, proof) in every.items() if proof] == proofs
         minutes = {one.label: stubs.points(one.title) for one in page.exercises}
         assert {label: sum(points) for label, points in every.items()} == minutes
         ends = {*[*every][:1], *[*every][-1:]}
         for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
-            made = graders.for_nbgrader(page, asked)["cells"]
+            made = assignments.assignment(page, asked)["cells"]
             text = "\n".join(map(edition.source, made))
+            worth = {f"check-{label}": check for label, (check, _) in asked.items()}
+            proved = {f"proof-{label}": its for label, (_, its) in asked.items() if its}
             notes = [c["metadata"].get("nbgrader", {}) for c in made]
+            graded = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
+            assert graded == worth | proved
+            answers = {n["grade_id"] for n in notes if n.get("solution")}
+            assert answers == {f"answer-{label}" for label in asked} | proved.keys()
             assert all(note["locked"] != note["solution"] for note in notes if note)
-            worth = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
-            answers = {n["grade_id"] for n in notes if n.get("solution")} - {*worth}
-            assert answers == {f"answer-{label}" for label in asked}
-            named = {n["grade_id"]: c for c, n in zip(made, notes, strict=True) if n}
+            assert sum(bool(edition.labels(c, "raises-")) for c in made) == len(asked)
             for label, (check, proof) in asked.items():
-                assert worth.pop(f"check-{label}") == check
-                assert edition.labels(named[f"check-{label}"], "raises-")  # and goes on
-                assert worth.pop(f"proof-{label}", 0) == proof
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
-                assert not proof or edition.PROOF.format(points=proof) in text
-            assert not worth
-        otter = graders.for_otter(page, every)["cells"]
-        fixed = [c["id"] for c in otter if not c["metadata"].get("editable", True)]
-        assert fixed[:1] == ["set-up"] * bool(every)
-        master = "\n".join(map(edition.source, otter))
-        asked = re.findall(r"name: (ex_\w+)\npoints: (\d+)", master)
-        worth = {name.replace("_", "-"): int(points) for name, points in asked}
-        proved = {f"{label}-proof": every[label][1] for label in proofs}
-        assert worth == {n: check for n, (check, _) in every.items()} | proved
-        assert master.count("manual: true") == len(proofs)
-        assert master.count("# BEGIN ") == master.count("# END ")
-        for label in proofs:
-            rubric, (_, points) = wrong_answers.collected()[label].rubric, every[label]
-            assert len(rubric) == 2 and kit.rubric(label) in master
-            assert edition.PROOF.format(points=points) in master
-        hidden += sum(graders.hidden(page, n) != it for n, it in page.checks.items())
-    assert 2 * hidden >= len(wrong_answers.collected())  # the others have one answer
+                assert assignments.hidden(page, label) in text
+                if proof:
+                    assert edition.PROOF.format(points=proof) in text
+                    assert kit.rubric(label) in text and "\n" in kit.rubric(label)
+    changed = [one for one in wrong_answers.collected().values() if one.hidden]
+    assert 2 * len(changed) >= len(wrong_answers.collected())  # else one answer
+
+
+def test_an_assignment_has_its_exercises_and_their_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two chapters, fewer than these have, each with the lecturer's points."""
+    week = {"ex-who-wins": 2, "ex-ends-under-a-mask": (2, 6), "ex-net-shift": None}
+    monkeypatch.setattr(mine, "read", lambda: mine.Mine(assignments={"week-1": week}))
+    counting = BOOK.pages["book/failures/counting"]
+    asked = {
+        counting: {"ex-who-wins": (2, 0), "ex-ends-under-a-mask": (2, 6)},
+        ROTATION: {"ex-net-shift": assignments.minutes(ROTATION)["ex-net-shift"]},
+    }
+    assignments.write(BOOK.notebooks, tmp_path)
+    for page, worth in asked.items():
+        text = (tmp_path / f"source/week-1/{page.path.name}").read_text("utf-8")
+        assert text == edition.text_of(assignments.assignment(page, worth))
+    assert len(list(tmp_path.rglob("*.ipynb"))) == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["", "plans:", "plans: []", "assignments:", "assignments: {}"]
+)
+def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
+    """So is the file that comes along."""
+    path = tmp_path / "mine.yml"
+    path.write_text(said, encoding="utf-8")
+    assert mine.read(str(path)) == mine.read() == mine.Mine()
+
+
+EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("[a]", "slip.yml must be lines of the form word: ...; got ['a']"),
+        ("lecture: Ada", "slip.yml: there is no word lecture"),
+        ("plans: own.yml", "slip.yml, plans must be a list; got own.yml"),
+        ("assignments: [w]", "assignments must be names, each with what belongs"),
+        ("assignments: {w: }", f"slip.yml, assignments, w {EXERCISES}nothing"),
+        ("assignments: {w: [ex-a]}", f"slip.yml, assignments, w {EXERCISES}['ex-a']"),
+        ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
+        ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),
+        ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
+        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "[of the check, of the proof]"),
+        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "[of the check, of the"),
+        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "[of the check, of the"),
+        ("plans: [gone.yml]", "mine.yml, plans: there is no file gone.yml"),
+        ("plans: [~]", "mine.yml, plans: there is no file None"),
+    ],
+)
+def test_a_slip_is_named(
+    said: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word, a name, points that cannot be; before anything is written."""
+    path = tmp_path / "slip.yml"
+    path.write_text(said, encoding="utf-8")
+    monkeypatch.setattr(build, "PARTS", {"nbgrader": print, "slides": print})
+    with pytest.raises(SystemExit, match=re.escape(named)):
+        yours = mine.read(str(path))
+        monkeypatch.setattr(mine, "read", lambda: yours)
+        build.build([], ["nbgrader", "slides"], tmp_path / "kit")
+    assert not (tmp_path / "kit").exists()
 
 
 def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
-    """With an answer to each question, and marks; on paper those of ``mine.yml``."""
+    """With an answer to each question, and marks; on paper those of the week."""
     text = exam.answers(BOOK.notebooks)
-    pages = [*BOOK.path_pages, *BOOK.model_pages]
-    assert all(f"## {kit.short(page)}, " in text for page in pages)
-    assert text.count("*Answer.*") == text.count("## ") >= len(pages)
+    assert all(f"## {kit.short(page)}, " in text for page in PAGES)
+    assert text.count("*Answer.*") == text.count("## ") >= len(PAGES)
     assert "beyond/rotary" not in exam.answers(BOOK.path_pages)
     paper = exam.paper(BOOK.notebooks)
     assert "55 minutes, 26 points" in paper
@@ -233,11 +251,76 @@ def test_a_course_has_the_chapters_that_were_chosen(tmp_path: Path) -> None:
     for names, part, named in (
         (["nonsense"], "student", "no chapter nonsense"),
         ([], "exam", "no part exam"),
-        *((["counting_deeper"], tool, "no exercises in these") for tool in TOOLS),
+        (["counting_deeper"], "nbgrader", "no exercises in these"),
     ):
         with pytest.raises(SystemExit, match=named):
             build.build(names, ["student", part], tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_right_option_cannot_be_told_by_its_form() -> None:
+    """It is the longest of its question in at most a third, and the shortest, too."""
+    every = [one for asked in mine.loaded("questions.yml").values() for one in asked]
+    longest = shortest = 0
+    for one in every:
+        options, feedback = zip(one["right"], *one["wrong"], strict=True)
+        right, *wrong = map(len, options)
+        longest += right > max(wrong)
+        shortest += right < min(wrong)
+        assert max(right, *wrong) <= 15 + min(right, *wrong)
+        assert len({option[-1] == "." for option in options}) == 1
+        assert len({*options}) == len(options) >= 3
+        assert all(told.endswith(".") for told in feedback)
+    assert 3 * max(longest, shortest) <= len(every), (longest, shortest)
+
+
+def test_each_of_thirteen_pages_has_three_in_gift(tmp_path: Path) -> None:
+    """One right option each; marks in a sentence are escaped; all have feedback.
+
+    Other pages have no questions, which nobody would find, and a quiz comes before.
+    """
+    questions.write(BOOK.notebooks, tmp_path)
+    asked = {questions.BEFORE: 5} | dict.fromkeys(map(kit.short, PAGES), 3)
+    option = r"[^#\n]+#[^#\n]+\n"
+    form = rf"::[^:]+ \d::[^={{}}~]+ \{{\n  ={option}(  ~{option}){{2,}}\}}"
+    for name, number in asked.items():
+        path = tmp_path / f"{name.replace('/', '-')}.gift"
+        plain = re.sub(r"\\[~=#{}:\\]", "", path.read_text("utf-8"))
+        category, *found = plain.strip().split("\n\n")
+        assert category.startswith("$CATEGORY: ") and len(found) == number
+        assert all(re.fullmatch(form, one) for one in found)
+    assert len(list(tmp_path.iterdir())) == len(mine.loaded("questions.yml"))
+    assert questions.escaped("a = b: ~c") == r"a \= b\: \~c"
+
+
+@pytest.mark.parametrize("solutions", [True, False])
+def test_a_site_without_solutions_leads_to_none(
+    monkeypatch: pytest.MonkeyPatch, solutions: bool
+) -> None:
+    """To no repository, hence no source, Binder or Colab, and not to the whole site."""
+    monkeypatch.setattr(manuscript, "SOLUTIONS", solutions)
+    options = {"repository_url": "https://github.com/ada/positions"}
+    config = SimpleNamespace(html_baseurl="https://a.org/", html_theme_options=options)
+    editions.lead_to_no_answers(None, config)
+    assert bool(config.html_baseurl) == bool(options["repository_url"]) == solutions
+    context = {"pathto": lambda name, _: name}
+    editions.tell_the_page(None, "book/failures/dials", "", context)
+    assert context["solutions"] == solutions
+
+
+def test_a_site_without_solutions_has_a_folder_of_its_own() -> None:
+    """Neither the whole site is written there, nor the course kit, which needs none."""
+    for target, folders in {
+        "book SOLUTIONS=0": ["_build/without_solutions/."],
+        "book": ["."],
+        "serve": ["."],
+        "course": [],
+        "course SOLUTIONS=0": [],
+    }.items():
+        make = ["make", "--dry-run", "--always-make", *target.split()]
+        done = subprocess.check_output(make, cwd=ROOT, text=True)
+        built = re.findall("jupyter-book build .*--path-output (\\S+)", done)
+        assert built == folders, target
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -251,22 +334,19 @@ def test_the_version_is_the_same_everywhere() -> None:
 @pytest.mark.weekly
 def test_the_lines_without_make_run(tmp_path: Path) -> None:
     """Those of the README and of *Teach*, in a copy with an environment of its own."""
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(os.path.isfile, (ROOT / n for n in names.decode().split("\0"))):
-        copy = tmp_path / name.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(name, copy)
+    copied = "git ls-files -z --cached --others --exclude-standard | xargs -0 -I F "
+    copied += f"sh -c 'test ! -f F || cp --parents F {tmp_path}'"
+    subprocess.run(copied, shell=True, cwd=ROOT, check=True)
     lines = []
     for name, block in (("README.md", "Without make"), ("book/teach.md", "powershell")):
         told = (ROOT / name).read_text(encoding="utf-8").partition(block)[2]
         lines += re.findall(r"^(?:python|\.venv).*$", told.partition("```\n")[0], re.M)
     assert len(lines) == 6
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    how = {"shell": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
     for line in lines:
         there = line.replace("\\", "/").replace("/Scripts/", "/bin/")
         there += " --collect-only --quiet" * there.endswith("pytest")
-        how = {"shell": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
         subprocess.run(there, check=True, **how)
     for made in ("_build/html/index.html", "_build/course/student"):
         assert (tmp_path / made).exists(), made

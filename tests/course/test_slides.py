@@ -1,8 +1,12 @@
-"""A deck says what the book says, in the minutes that it has, and asks nobody."""
+"""A deck says what the book says, in the minutes that it has, and asks nobody.
+
+On paper there is what the site shows, and nothing that stops ``make course``.
+"""
 
 import html
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,81 +14,55 @@ from typing import Any
 import pytest
 
 import manuscript
-from course import handouts, kit, slides
+from course import handouts, mine, slides
+from tests.website.built_site import NO_BROWSER, find_browser
 
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
-PLANS = slides.plans(BOOK, PAGES)
+PLANS = slides.plans()
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
-SHIFT = "sinusoidal/rotation#no-position-in-the-matrix"
+DRAWN = re.compile('base64,[^"]*')
 
 
-def test_there_is_a_plan_for_each_lecture_and_each_of_thirteen_pages() -> None:
-    """No slide lacks its note; a page has all kinds, an exercise, and a summary."""
-    lectures = {"45": 45, "90": 90, "lecture-1": 45, "lecture-2": 45}
-    assert {plan.name: plan.minutes for plan in PLANS[:4]} == lectures
-    assert all(slide.note for plan in PLANS for slide in plan.slides)
-    kinds: set[str] = set()
-    for page, plan in zip(PAGES, PLANS[4:], strict=True):
-        *shown, exercise, last = plan.slides
-        assert exercise.exercise == page.exercises[0].label
-        assert exercise.minutes + page.minutes == plan.minutes
-        told = sum(slide.minutes for slide in (*shown, last))
-        assert page.minutes - 1 < told <= page.minutes + 2
-        steps = [section.title for section in page.main if section.level == 2]
-        answer = page.answer[0].upper() + page.answer[1:]
-        assert steps and all(part in last.markdown for part in (*steps, answer))
-        kinds |= {kind for slide in shown for kind, _ in slide.places}
-    assert kinds == {"question", "figure", *slides.QUOTED, "claim"}
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    """The page that `make course` prints with."""
+    if find_browser() is None:
+        pytest.skip(NO_BROWSER)
+    with handouts.browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """All of them."""
-    return slides.write(BOOK.notebooks, tmp_path_factory.mktemp("slides"), BOOK)
+    """Those of the lectures."""
+    return slides.write(tmp_path_factory.mktemp("slides"), BOOK)
 
 
 def test_the_slides_say_what_the_book_says(decks: list[Path]) -> None:
     """All that a plan names is there, once; nothing comes from elsewhere."""
-    assert [path.stem for path in decks] == [plan.name for plan in PLANS]
+    lectures = {"45": 45, "90": 90, "lecture-1": 45, "lecture-2": 45}
+    assert {plan.name: plan.minutes for plan in PLANS} == lectures
     for path, plan in zip(decks, PLANS, strict=True):
         deck = path.read_text(encoding="utf-8")
         sections = deck.split("<section")[2:]
-        assert len(sections) == len(plan.slides)
         for slide, shown in zip(plan.slides, sections, strict=True):
-            quoted = [slides.quoted(kind, at, BOOK) for kind, at in slide.places]
-            assert all(found and found[2] in shown for found in quoted)
+            found = [slides.quoted(kind, place, BOOK) for kind, place in slide.places]
+            assert all(text in shown for _, _, text in found)
             foot = shown.partition("<footer>")[2]
-            assert not quoted or slides.inline(quoted[0][0]) in foot
-            heading = slide.title or next(found[1] for found in quoted if found)
+            assert not found or slides.inline(found[0][0]) in foot
+            heading = slide.title or found[0][1]
             assert f"<h2>{slides.inline(heading)}</h2>" in shown
-            assert slides.inline(slide.note) in shown
+            assert slide.note and slides.inline(slide.note) in shown
             assert f'data-timing="{round(60 * slide.minutes)}"' in shown
         markup = re.sub(r"<script>.*?</script>", "", deck, flags=re.DOTALL)
         assert not FETCHED.search(markup) and len(deck) < 1_000_000
         assert markup.count("<img") == len(re.findall(r'<img alt="[^"]', markup)) > 0
-
-
-@pytest.mark.parametrize(
-    ("quote", "heading", "text"),
-    [
-        ({"theorem": SHIFT}, "Theorem (shift)", "<math"),
-        ({"proof": SHIFT}, "Proof", "∎"),
-        ({"formula": SHIFT, "title": "One block"}, "One block", 'display="block"'),
-        ({"exercise": "ex-net-shift"}, "Three shifts in one", "<math"),
-        ({"claims": ("even-width",)}, "True or not?", 'class="fragment answer"'),
-        ({"question": "failures/dials"}, "Does York", 'class="fragment answer"'),
-        ({"formula": SHIFT, "markdown": "- a\n- b"}, "No position in", "<li>a</li>"),
-        ({"code": "sinusoidal/rotation#build"}, "The rotation matrix", "def "),
-    ],
-)
-def test_a_slide_quotes_its_page(
-    quote: dict[str, Any], heading: str, text: str
-) -> None:
-    """Each kind, from the section, the cell or the label that the plan names."""
-    shown = html.unescape(slides.section(slides.Slide(1, "note", **quote), BOOK))
-    assert f"<h2>{heading}" in shown and text in shown and ":::" not in shown
-    assert "1 minute. note" in shown and slides.CREDIT[:9] in shown
+        assert path.stem == plan.name and ":::" not in markup
+    whole = html.unescape("".join(path.read_text("utf-8") for path in decks))
+    parts = ["<h2>Theorem (shift)", "<h2>Proof</h2>", "<h2>Three shifts in one", "∎"]
+    parts += ["<math", 'display="block"', "<pre>", "def ", 'class="fragment answer"']
+    assert [part for part in parts if part not in whole] == []
 
 
 def test_a_changed_book_turns_a_deck_red() -> None:
@@ -126,13 +104,14 @@ x < 1
 SLIDE = {"title": "Exam", "markdown": OWN, "minutes": 5, "note": "n", "figure": None}
 
 
-def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
+def test_a_lecturer_adds_a_slide(tmp_path: Path, monkeypatch) -> None:
     """All of Markdown, with pictures beside the plan; the numbers are one's own."""
     path = tmp_path / "mine.yml"
     (tmp_path / "dot.png").write_bytes(b"dot")
     plan = {"title": "x", "minutes": 5, "slides": [SLIDE]}
     path.write_text(json.dumps(plan), encoding="utf-8")
-    deck = slides.deck(slides.read(path), BOOK)
+    monkeypatch.setattr(mine, "read", lambda: mine.Mine(plans=(str(path),)))
+    deck = slides.deck(slides.plans()[-1], BOOK)
     for part in (
         "<h2>Exam</h2>",
         '<a href="https://a.org">room 2</a>, on <strong>3 May</strong>',
@@ -145,10 +124,7 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
     for change, named in (
         ({"minutes": 4}, ": the slides take 5 minutes"),
         ({"minutes": "4"}, ", minutes must be a number; got 4"),
-        ({"slides": [SLIDE, None]}, ", slide 2, minutes must be a number; got nothing"),
-        ({"slides": ["a"]}, ", slide 1 must be lines of the form word: ...; got a"),
         ({"slides": [SLIDE | {"note": ""}]}, ", slide 1, note must be text; got not"),
-        ({"slides": [SLIDE | {"say": "c"}]}, ", slide 1: there is no word say"),
         ({"slides": [SLIDE | {"folder": "c"}]}, ", slide 1: there is no word folder"),
     ):
         path.write_text(json.dumps(plan | change), encoding="utf-8")
@@ -156,36 +132,48 @@ def test_a_lecturer_adds_a_slide(tmp_path: Path) -> None:
             slides.read(path)
 
 
-def test_a_deck_of_each_chapter_that_is_chosen() -> None:
-    """Of no other, beside the lectures; each chapter can be chosen."""
-    pages = [BOOK.pages["book/sinusoidal/geometry"], BOOK.pages["book/failures/dials"]]
-    assert slides.with_decks(pages, BOOK) == pages
-    assert slides.with_decks(BOOK.notebooks, BOOK) == PAGES
-    names = [plan.name for plan in slides.plans(BOOK, pages)]
-    assert names[4:] == ["sinusoidal-geometry", "failures-dials"]
-    for page in BOOK.notebooks:
-        assert slides.errors(slides.of_chapter(page, BOOK), BOOK) == []
-
-
-def test_each_slide_fits_its_page_and_a_page_is_16_by_9(
-    browser, decks: list[Path], tmp_path: Path
-) -> None:
-    """In the PDF, too: a page for each slide; what hangs out is refused."""
-    page = browser.new_page()
-    for path in decks:
-        handouts.laid_out(page, path)
-    handouts.print_deck(page, decks[1])
-    printed = decks[1].with_suffix(".pdf").read_bytes()
-    boxes = re.findall(rb"MediaBox \[([^]]*)\]", printed)
-    assert b"/StructTreeRoot" in printed  # for a screen reader
-    assert boxes == [b"0 0 960 540"] * (1 + len(PLANS[1].slides))  # in points
+def test_each_slide_fits_its_page(page, decks: list[Path]) -> None:
+    """A page for each, where no answer is seen; what hangs out is refused."""
+    for path, plan in zip(decks, PLANS, strict=True):
+        handouts.lay_out(page, path)
+        assert page.locator(".pdf-page").count() == 1 + len(plan.slides)
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
-    (long,) = kit.chosen(BOOK.notebooks, ["criteria_deeper"])  # its proof is
-    handouts.laid_out(page, slides.write([long], tmp_path, BOOK)[-1])
-    deck = decks[0].with_stem("long")
-    text = decks[0].read_text(encoding="utf-8")
-    deck.write_text(text.replace("<h2>", "<h2>Too long. " * 99), encoding="utf-8")
+    deck, text = decks[0].with_stem("long"), decks[0].read_text("utf-8")
+    deck.write_text(text.replace("<h2>", "<h2>" + "Long. " * 40), "utf-8")
+    handouts.lay_out(page, deck)  # in smaller letters
+    deck.write_text(text.replace("<h2>", "<h2>" + "Too long. " * 99), "utf-8")
     with pytest.raises(SystemExit, match=r"long\.html: no room for"):
-        handouts.print_deck(page, deck)
-    page.close()
+        handouts.lay_out(page, deck)
+
+
+def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
+    """Figures, theorems with proofs, else formulas; then exercises; the longest fits.
+
+    There is no link and no solution. `make course` prints them all.
+    """
+    texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
+    for chapter, text in texts.items():
+        told = [slides.text_of(section) for section in chapter.main]
+        quotes = [("} Theorem" in t) + ("**Proof.**" in t) or "$$" in t for t in told]
+        assert text.count("<h2>") == sum(quotes) + 1
+        drawn = [its for its, _ in BOOK.figures.values() if its is chapter]
+        assert text.count("<figcaption>") == len(drawn) > 0
+        assert f"<b>{slides.inline(chapter.question)}</b>" in text
+        before, titles = text.partition("Exercises</h2>")[::2]
+        for one in chapter.exercises:
+            assert f"<h3>{slides.inline(one.title)}</h3>" in titles
+            assert slides.inline(one.title) not in before
+        assert not re.search("href|file:|:::", text)
+        read = html.unescape(text)
+        assert not [code for code in chapter.solutions.values() if code in read]
+    longest = sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]
+    path = tmp_path / "a.pdf"
+    for text in longest:
+        handouts.to_pdf(page, text, path)
+        printed = path.read_bytes()
+        assert printed.count(b"/MediaBox") == 2
+        assert b"/StructTreeRoot" in printed  # a screen reader can read it
+    assert [*handouts.SCALES] == sorted(handouts.SCALES, reverse=True)
+    with pytest.raises(SystemExit, match="more than two pages"):
+        handouts.to_pdf(page, "<p>Long.</p>" * 400, path)
