@@ -149,7 +149,7 @@ def serve() -> None:
     from ipykernel.kernelapp import IPKernelApp
 
     with suppress(ModuleNotFoundError):
-        import torch  # noqa: F401
+        import torch._dynamo  # noqa: F401  # an optimiser does, for two seconds
     signal.signal(signal.SIGCHLD, bury)
     for line in sys.stdin:
         if pid := os.fork():
