@@ -192,18 +192,6 @@ def test_a_page_has_one_name(name: str) -> None:
         assert bare(words) == bare(menu), f"{words!r} is {menu!r} in _toc.yml"
 
 
-def test_teach_states_the_rule() -> None:
-    """From which a page's minutes are estimated, in numbers."""
-    text = BOOK.pages["book/teach"].text
-    for rule in (
-        f"{pages.WORDS_A_MINUTE} words a minute",
-        f"{pages.SECONDS_A_LINE} seconds per line of code",
-        f"{pages.SECONDS_A_PICTURE} per picture or formula",
-        f"{pages.SECONDS_AN_EXPLORER} per drawing",
-    ):
-        assert rule in text, f"Teach does not say {rule!r}"
-
-
 def test_what_counts_as_reading(good: Page) -> None:
     """Recall, folds and exercises do not."""
     word, line = 60 / pages.WORDS_A_MINUTE, pages.SECONDS_A_LINE
