@@ -24,7 +24,6 @@ Remedies = Mapping[str, object]
 Rule = Callable[..., Iterator[str]]
 
 WORDS, LINES, MINUTES = 800, 45, 15
-DEEPER_WORDS = 6
 CELLS, FIRST_EXERCISE = 42, 26
 TITLE, OPENING = 60, 100
 CELL_LINES = 15
@@ -357,24 +356,6 @@ def outline(page: Page) -> Remedies:
     }
 
 
-@rule(SHORT)
-def listed(page: Page) -> Remedies:
-    """What is deeper: nothing but linked titles, short enough to choose from."""
-    titles = {x: re.fullmatch(r"\[(.+)\]\(\S+\)", x) for x in deeper_entries(page)}
-    return {
-        f"{entry!r} is a linked title alone, of {DEEPER_WORDS} words at most": (
-            title and len(title[1].split()) <= DEEPER_WORDS
-        )
-        for entry, title in titles.items()
-    }
-
-
-def deeper_entries(page: Page) -> list[str]:
-    """The entries of the list at its end."""
-    last = page.sections[-1].parts
-    return re.findall("^- (.+)", last[0].source if last else "", flags=re.MULTILINE)
-
-
 # Beside another page, or by where a page is
 
 
@@ -407,14 +388,15 @@ def ending(page: Page, following: Page) -> Remedies:
 
 
 def deeper(page: Page, companion: Page) -> Remedies:
-    """The list at the end has each section of the companion."""
+    """The list at the end has each section of the companion, by its title."""
     file = f"{companion.name.rpartition('/')[2]}.ipynb"
-    links = {
-        # a formula, which no anchor has
-        s: f"#{s.labels[-1]}" if "$" in s.title else f"{file}#{s.anchor}"
-        for s in companion.sections
-        if s.level == 2 and s.title != EXERCISES
-    }
-    wanted = {f"[{section.title}]({to})" for section, to in links.items()}
-    entries = deeper_entries(page)
-    return {f"its list has no entry {link}": link in entries for link in wanted}
+    last = page.sections[-1].parts
+    entries = re.findall("^- (.+)", last[0].source if last else "", re.MULTILINE)
+    told = {}
+    for section in companion.sections:
+        if section.level == 2 and section.title != EXERCISES:
+            formula = "$" in section.title  # which no anchor has
+            to = f"#{section.labels[-1]}" if formula else f"{file}#{section.anchor}"
+            link = f"[{section.title}]({to})"
+            told[f"its list has no entry {link}"] = link in entries
+    return told

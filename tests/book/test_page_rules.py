@@ -130,7 +130,7 @@ SEEN = {
     **{"in_the_fields_words": 3, "opening": 2, "executed": 2, "set_up": 3, "code": 4},
     **{"asserted": 5, "checked": 3, "outputs": 4, "letters": 1, "figures": 7},
     **{"exercises": 2, "tasks": 2, "lengths": 3, "notebook": 2, "in_view_is_short": 3},
-    **{"outline": 4, "listed": 2, "furniture": 2, "ending": 1, "deeper": 1},
+    **{"outline": 4, "furniture": 2, "ending": 1, "deeper": 1},
 }
 """How often each rule is broken on it."""
 
