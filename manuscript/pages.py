@@ -36,7 +36,7 @@ ANSWER = re.compile(
     r"^\*In one line:\* (.+?)(?=\n\n|\n:::|\Z)", re.DOTALL | re.MULTILINE
 )
 DEEPER, RECALL, EXERCISES = "Deeper", "Do you remember?", "Exercises"
-# A guess for a first reader, who reads hard sentences twice; Teach states it.
+# A guess for a first reader, who reads hard sentences twice.
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_PICTURE, SECONDS_AN_EXPLORER = 85, 6, 30, 90
 NOTEBOOK_LINK = re.compile(r"\]\((\S+?)\.ipynb(?:#\S*?)?\)")
 TORCH = ("torch.", "pe_lib.check.", "pe_lib.experiments.", "pe_lib.nn.")

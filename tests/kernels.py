@@ -22,8 +22,9 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 NAME = "forked-provisioner"
 CAN_FORK = hasattr(os, "fork") and hasattr(os, "pidfd_open")
-CHANGES = {"PYTEST_CURRENT_TEST", "JPY_SESSION_NAME", "TORCHINDUCTOR_CACHE_DIR"}
-"""Variables that no import looks at; PyTorch sets the last where it compiles."""
+CHANGES = {"ACCEPT", "JPY_SESSION_NAME", "PYTEST_CURRENT_TEST"}
+CHANGES |= {"TORCHINDUCTOR_CACHE_DIR"}  # which PyTorch sets where it compiles
+"""Variables that no import looks at."""
 usual: dict[str, str] = {}
 """The environment in which the tests began."""
 
@@ -149,7 +150,7 @@ def serve() -> None:
     from ipykernel.kernelapp import IPKernelApp
 
     with suppress(ModuleNotFoundError):
-        import torch  # noqa: F401
+        import torch._dynamo  # noqa: F401  # an optimiser does, for two seconds
     signal.signal(signal.SIGCHLD, bury)
     for line in sys.stdin:
         if pid := os.fork():

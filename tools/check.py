@@ -22,7 +22,7 @@ from tools.changes import (
 )
 
 READ = {*ROOT.glob("tests/book/test_*.py"), *ROOT.glob("tests/manuscript/test_*.py")}
-VALUES = ROOT / "tests/book/test_values.py"
+CELLS = ROOT / "tests/book/test_cells.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
 WHEEL = ROOT / "tests/house/test_wheel.py"
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
@@ -70,7 +70,7 @@ def touched() -> list[list[str]]:
     if offering := [p for p in edited if "= chosen(" in p.read_text("utf-8")]:
         names = " or ".join(map(page_name, offering))
         ends = f"test_no_cell_raises_at_the_ends and ({names})"
-        runs.append(["--weekly", *paths([VALUES]), "-k", ends])
+        runs.append(["--weekly", *paths([CELLS]), "-k", ends])
     if any(path.is_relative_to(ROOT / room) for path in felt for room in MAKES_PAGES):
         runs.append([*paths(OPENED), "-k", " or ".join([*SAMPLE, *pages])])
     return [run for run in runs if run]

@@ -182,31 +182,6 @@ def test_results_of_models_have_the_settings_of_now(
     assert kept.load_rows(path)
 
 
-def test_each_long_text_is_read_by_each_rule() -> None:
-    """And with each set of pairs that are held."""
-    rows = kept.load_rows(BEYOND / f"{opened_long.NAME}.csv")
-    found = {tuple(row[x] for x in ("text", "rule", "held", "longest")) for row in rows}
-    context = str(opened_long.CONTEXT)
-    reads = [
-        *((rule, "none", "0") for rule in opened_long.RULES),
-        *(("as trained", held, context) for held in opened_long.HELD),
-    ]
-    assert found == {(text, *read) for text in opened_long.TEXTS for read in reads}
-
-
-def test_each_window_has_what_was_planned() -> None:
-    """A row for every condition; and within the context there is no harm."""
-    rows = kept.load_rows(BEYOND / "smollm_gap.csv")
-    keys = ("gap", "held", "at", "keys")
-    found = [(row["text"], *(row[key] for key in keys)) for row in rows]
-    assert found == [
-        (name, *map(str, condition))
-        for (name, _), tried in opened_gap.PLAN.items()
-        for condition in tried
-    ]
-    assert all(0 <= float(row["attention"]) <= 1 for row in rows)
-
-
 @pytest.mark.parametrize("after", [0, 1])
 def test_of_a_copy_each_word_but_the_last_is_asked(after: int) -> None:
     """Right at the last of these alone, it is right once in as many."""

@@ -123,7 +123,6 @@ for cell in notebook["cells"]:
 """
 PAGES = (
     "sinusoidal/rotation_deeper",
-    "experiments/learned_table",
     "beyond/language_model",
     "beyond/low_precision",
 )

@@ -38,18 +38,14 @@ def made(name):
 
 
 def markdown(text):
-    return {"cell_type": "markdown", "id": "m", "metadata": {}, "source": [text]}
+    return edition.markdown("m", text)
 
 
-def code(text, *tags, output="1\n"):
-    return {
-        "cell_type": "code",
-        "execution_count": 3,
-        "id": re.sub(r"\W", "-", text)[:30],
-        "metadata": {"tags": list(tags)},
-        "outputs": [{"name": "stdout", "output_type": "stream", "text": [output]}],
-        "source": text.splitlines(keepends=True),
-    }
+def code(text, *tags):
+    """A cell that has run."""
+    cell = edition.code(re.sub(r"\W", "-", text)[:30], text, *tags)
+    printed = {"name": "stdout", "output_type": "stream", "text": ["1\n"]}
+    return cell | {"execution_count": 3, "outputs": [printed]}
 
 
 FIGURE = {
@@ -67,7 +63,7 @@ FIGURE = {
 }
 CELLS = [
     markdown("# Title<!-- not measured: a remark -->"),
-    code("import numpy", "setup", output=""),
+    code("import numpy", "setup"),
     FIGURE,
     markdown(
         ":::{exercise} Try. Build, 5 minutes\n:label: a\n\nWrite `f`.\n:::\n\n"
@@ -104,7 +100,7 @@ def page(tmp_path, monkeypatch):
 
 
 def sources(notebook):
-    return ["".join(cell["source"]) for cell in notebook["cells"]]
+    return [edition.source(cell) for cell in notebook["cells"]]
 
 
 TITLED = "#@title The check of your answer\n"
@@ -208,13 +204,11 @@ def test_your_copies_stay(tmp_path, monkeypatch):
     assert path.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_stub_keeps_the_docstring():
+def test_a_stub_has_what_a_check_asks_for_and_does_not_set():
+    """With the docstring of a function."""
     source = 'def f(x):\n    """What it does."""\n    return 1'
     stub = stubs.stub("a", source, "f(1)")
     assert '"""What it does."""' in stub and "return" not in stub
-
-
-def test_a_check_asks_for_nothing_that_it_sets():
     stub = stubs.stub("a", "f = 1\nx = 2", "x = f\nassert x")
     assert stub == "# Your answer to a\nf = ...  # your code here"
     assert stubs.checked_names("f = [i for i in range(3)]", "i = f") == ["f"]

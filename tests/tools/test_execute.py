@@ -163,7 +163,7 @@ def test_a_changed_page_runs_what_reads_every_page(
     assert found[1][-2:] == ["-k", "not / or sinusoidal/formula"]
     assert found[2] == [
         "--weekly",
-        "tests/book/test_values.py",
+        "tests/book/test_cells.py",
         "-k",
         "test_no_cell_raises_at_the_ends and (sinusoidal/formula)",
     ]
