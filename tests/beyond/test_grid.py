@@ -106,26 +106,3 @@ def test_rounded_once_and_one_place_for_all():
         rotate_grid(X, [1, 2, 3], sections=(16, 24, 24)),
         rotate_grid(X, np.tile([1, 2, 3], (7, 1)), sections=(16, 24, 24)),
     )
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: axial([1, 2], 6), "d_model must be a multiple of 4 for 2 axes, got 6"),
-        (lambda: axial_frequencies(6), "head_dim must be a multiple of 4"),
-        (lambda: section_frequencies(7, (1, 2)), "head_dim must be even, got 7"),
-        (lambda: section_frequencies(8, (5, -1)), "sections must be at least 0"),
-        (
-            lambda: section_frequencies(8, (0, 4), interleave=True),
-            "sections must leave room to deal out 4 pairs of 4 to axis 1",
-        ),
-        (lambda: rotate_grid(X, BOXES), "sections or frequencies must be given"),
-        (
-            lambda: rotate_grid(X, BOXES, frequencies=np.full((3, 64), np.nan)),
-            "frequencies must lie within -pi and pi",
-        ),
-    ],
-)
-def test_what_is_refused(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()

@@ -67,22 +67,6 @@ def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
 # Odd and small widths
 
 
-@pytest.mark.parametrize("key", ["fairseq", "flash_card"])
-def test_a_width_that_divides_by_zero(key):
-    with pytest.raises(
-        ValueError, match=f"d_model must be at least 4 for '{key}', got 2"
-    ):
-        convention_table(key, 9, 2)
-    assert np.isfinite(convention_table(key, 9, 4)).all()
-
-
-@pytest.mark.parametrize("key", [k for k in KEYS if CONVENTIONS[k].odd is None])
-@pytest.mark.parametrize("d_model", [1, 3, 5])
-def test_odd_widths_that_a_text_does_not_define(key, d_model):
-    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
-        convention_table(key, 9, d_model)
-
-
 # The records
 
 

@@ -53,19 +53,6 @@ def test_gray_is_the_reflected_code(bits):
     )
 
 
-@pytest.mark.parametrize("encode", [binary, gray])
-@pytest.mark.parametrize(
-    ("position", "bits", "needed"), [(8, 3, 4), (1000, 9, 10), (2**31, 1, 32)]
-)
-def test_too_few_digits_are_refused_with_the_number_needed(
-    encode, position, bits, needed
-):
-    message = rf"bits must be at least {needed} to write position {position}, got"
-    with pytest.raises(ValueError, match=message + f" {bits}"):
-        encode([0, position], bits)
-    assert encode(position, needed).shape == (needed,)
-
-
 @settings(deadline=None)
 @given(st.floats(-(2**31), 2**31), st.integers(1, 40))
 @example(2.0**30 - 2.0**-23, 3)  # a quarter more has a digit less

@@ -108,18 +108,3 @@ def test_fit_shift_takes_every_float(dtype):
     assert T.dtype == np.float64
     np.testing.assert_array_equal(T, expected)
     assert residual == wanted
-
-
-@pytest.mark.parametrize("offset", [-3, 0, 3, 20])
-@pytest.mark.parametrize("d_model", [1, 4])
-def test_fit_shift_refuses_so_few_rows_that_anything_fits(d_model, offset):
-    border = d_model + abs(offset)
-    table = random_table(border + 1, d_model)
-    fit_shift(table, offset)
-    for length in (border, abs(offset)):
-        message = (
-            rf"length - \|offset\| must be above d_model = {d_model}, "
-            rf"got {length} - {abs(offset)}: "
-        )
-        with pytest.raises(ValueError, match=message):
-            fit_shift(table[:length], offset)
