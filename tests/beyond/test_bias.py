@@ -52,7 +52,6 @@ def test_buckets_are_those_of_the_program(sizes, causal):
     assert list(buckets) == [by_the_program(int(o), *sizes, causal) for o in offsets]
 
 
-def test_shapes_and_far_offsets():
-    assert t5_buckets(np.zeros((2, 3, 1))).shape == (2, 3, 1)
+def test_far_offsets():
     assert t5_buckets(-(2**31)) == 15 and t5_buckets(2**31) == 31
     assert t5_buckets(-(2**31), max_distance=2**31) == 15

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pe_lib import angular_frequencies
-from pe_lib.conventions import CONVENTIONS, Convention, convention_table
+from pe_lib.conventions import CONVENTIONS, convention_table
 
 KEYS = tuple(CONVENTIONS)
 
@@ -50,18 +49,6 @@ def test_the_record_says_what_the_formula_does(key):
         found = rows(key, 23, d_model)
         assert found.shape == (23, d_model) and found.dtype == np.float64
         assert difference(found, np.stack(expected, axis=1)) <= bound(23)
-
-
-@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
-@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
-@pytest.mark.parametrize("d_model", [1, 2, 3, 4, 7, 64])
-def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
-    """One vocabulary: the words mean here what they mean in angular_frequencies."""
-    record = Convention("", None, spacing=spacing, layout=layout, base=500.0)
-    frequencies = angular_frequencies(d_model, base=500.0, spacing=spacing)
-    for wave, share in (("sine", frequencies), ("cosine", frequencies[: d_model // 2])):
-        held = [float(w) for name, w in record.columns(d_model) if name == wave]
-        np.testing.assert_allclose(held, share, rtol=1e-14)
 
 
 # Odd and small widths

@@ -6,27 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
-
-FUNCTIONS = {
-    "counting": (counting, 1),
-    "normalized": (lambda t: normalized(t, 50), 1),
-    "binary": (lambda t: binary(t, 6), 6),
-    "gray": (lambda t: gray(t, 6), 6),
-    "dials": (lambda t: doubling_waves(t, 5), 5),
-    "dials with cosines": (lambda t: doubling_waves(t, 5, cosines=True), 10),
-}
-
-
-@pytest.mark.parametrize(("encode", "width"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
-@pytest.mark.parametrize("shape", [(), (7,), (0,), (2, 3), (4, 1, 5)])
-def test_a_last_axis_is_added(encode, width, shape):
-    positions = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    codes = encode(positions)
-    assert codes.shape == (*shape, width)
-    assert codes.dtype == np.float64
-    for index in np.ndindex(shape):
-        np.testing.assert_array_equal(codes[index], encode(int(positions[index])))
+from pe_lib.naive import binary, doubling_waves, gray
 
 
 @pytest.mark.parametrize("position", [0, 1, 6, 511, 512, 1000, 1023])

@@ -48,7 +48,28 @@ def reaching(*wanted):
     return lambda n: np.append(np.zeros(n - 1), wanted[(4, 8, 16).index(n)])[:, None]
 
 
+REACHES = [  # of three lengths; whether that is bounded, and how much more it grows
+    ((6, 6, 6), True, 0),
+    ((0, 4, 12), False, 2),
+    ((0, 0, 0), True, 0),
+    ((10, 11, 12 - 1e-11), False, 1),
+    ((10, 11, 11.99), True, 0.99),
+    ((10, 10.4, 11), True, 0),
+    ((10, 10, 12), False, np.inf),
+    ((10, 20, 3), True, 0),
+]
 BY_HAND = [
+    *(
+        (
+            bounded,
+            reaching(*far),
+            holds,
+            more,
+            "up to {:g}, {:g}, {:g} from encoding 0".format(*far),
+        )
+        for far, holds, more in REACHES
+    ),
+    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from encoding 0"),
     # two equal encodings, and two that differ by little
     (unique, column(0, 3, 1, 3), False, 0, "encodings 1 and 3 are equal"),
     (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
@@ -57,26 +78,6 @@ BY_HAND = [
     (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
     (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
     (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
-    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from encoding 0"),
-    (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from encoding 0"),
-    (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from encoding 0"),
-    (
-        bounded,
-        reaching(10, 11, 12 - 1e-11),
-        False,
-        1,
-        "up to 10, 11, 12 from encoding 0",
-    ),
-    (
-        bounded,
-        reaching(10, 11, 11.99),
-        True,
-        0.99,
-        "up to 10, 11, 11.99 from encoding 0",
-    ),
-    (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from encoding 0"),
-    (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from encoding 0"),
-    (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from encoding 0"),
     (same_at_every_length, column(1, 2, 3, 4), True, 0, "no encoding changes at n=8"),
     (
         same_at_every_length,
@@ -125,54 +126,43 @@ GRAIN = 2.0**-42  # all sums below are exact
 """Codes that span 3 are equal up to 3.005e-12: 13 grains are rounding, 14 are not."""
 
 
-@pytest.mark.parametrize(
-    ("criterion", "encode", "inside", "evidence"),
-    [
-        (
-            unique,
-            lambda x: column(0, 3, 1, 3 - x),
-            False,
-            [
-                "encodings 1 and 3 equal up to rounding",
-                "nearest are 1 and 3, {x} apart",
-            ],
-        ),
-        (
-            equal_norm,
-            lambda x: column(1.5, -1.5 + x, 1.5, 1.5),
-            True,
-            ["every encoding has norm 1.5", "norm 1.5 at 1, {x} more at 0"],
-        ),
-        (
+LINES = [  # what holds at 13 grains, and what is said there and at 14
+    (
+        *(unique, lambda x: column(0, 3, 1, 3 - x), False),
+        *("encodings 1 and 3 equal up to rounding", "nearest are 1 and 3, {x} apart"),
+    ),
+    (
+        *(equal_norm, lambda x: column(1.5, -1.5 + x, 1.5, 1.5), True),
+        *("every encoding has norm 1.5", "norm 1.5 at 1, {x} more at 0"),
+    ),
+    (
+        *(
             same_at_every_length,
             lambda x: lambda n: column(0, 3 + x * (n > 4), 1, 2)(n),
             True,
-            ["no encoding changes at n=8", "encoding 1 changes by {x} at n=8"],
         ),
-        (
-            same_distance,
-            lambda x: column(0, 1, 2, 3 - x),
-            True,
-            ["every offset has one distance", "2 to 3 is 1, 0 to 1 {x} more"],
-        ),
-        (
-            smooth,  # distances 0.75, 0.75, 1.5, 1.5 - 2x, 2.25 - 2x, 3 - 2x
-            lambda x: column(0, 0.75, 1.5, 3 - 2 * x),
-            False,
-            ["2 to 3 is 1.5, median 1.5", "2 to 3 is {x} below median 1.5"],
-        ),
-        (
-            monotone,
-            lambda x: column(0, 3, 3 - x, 3),
-            True,
-            ["distance never falls with the offset", "from 0, 2 is nearer than 1"],
-        ),
-    ],
-)
+        *("no encoding changes at n=8", "encoding 1 changes by {x} at n=8"),
+    ),
+    (
+        *(same_distance, lambda x: column(0, 1, 2, 3 - x), True),
+        *("every offset has one distance", "2 to 3 is 1, 0 to 1 {x} more"),
+    ),
+    (  # distances 0.75, 0.75, 1.5, 1.5 - 2x, 2.25 - 2x, 3 - 2x
+        *(smooth, lambda x: column(0, 0.75, 1.5, 3 - 2 * x), False),
+        *("2 to 3 is 1.5, median 1.5", "2 to 3 is {x} below median 1.5"),
+    ),
+    (
+        *(monotone, lambda x: column(0, 3, 3 - x, 3), True),
+        *("distance never falls with the offset", "from 0, 2 is nearer than 1"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("criterion", "encode", "inside", "rounding", "more"), LINES)
 def test_the_line_between_rounding_and_a_difference(
-    criterion, encode, inside, evidence
+    criterion, encode, inside, rounding, more
 ):
-    for many, holds, text in ((13, inside, evidence[0]), (14, not inside, evidence[1])):
+    for many, holds, text in ((13, inside, rounding), (14, not inside, more)):
         verdict = criterion(encode(many * GRAIN), 4)
         assert verdict.holds is holds
         assert verdict.evidence == text.format(x=f"{many * GRAIN:.4g}")

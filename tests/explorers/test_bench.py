@@ -145,10 +145,3 @@ def test_bars_are_as_long_as_their_numbers(squared):
         ideal = np.maximum(1.5, width[-1] * numbers / numbers[-1])
         np.testing.assert_allclose(width, ideal, rtol=0, atol=0.11)
         assert (x + width).max() <= 260
-
-
-def test_a_carry_is_underlined():
-    """All digits that flip, from the ones on, if they are two or more."""
-    svg = drawing.view("bench", {"page": 3, "home": 3})["svg"]
-    found = re.findall(r'class="hair" d="M63.0 [\d.]+h(\d+)"', svg)
-    assert found == ["31", "48"]
