@@ -34,13 +34,6 @@ def test_one_passage_comes_twice_and_no_other_word(n: int) -> None:
     assert sizes == set(range(4, 13))
 
 
-@pytest.mark.parametrize("n", [23, 129])
-def test_passages_need_room(n: int) -> None:
-    """The message says what came."""
-    with pytest.raises(ValueError, match=f"n must lie within 24 and 128, got {n}"):
-        induction.passages(n, 1, generator())
-
-
 def weights_of(
     model: TwoLayers, words: torch.Tensor, at: int, intervention: Intervention
 ) -> list[torch.Tensor]:
@@ -50,12 +43,6 @@ def weights_of(
     with torch.no_grad():
         model.logits(words, at, told)
     return found
-
-
-def test_unknown_names_are_refused() -> None:
-    """Before anything is trained."""
-    with pytest.raises(ValueError, match="schemes must be "):
-        induction.measure(["zero", "T"], seeds=1, test_lengths=(32,))
 
 
 def test_the_model_is_two_softmaxes_in_a_row() -> None:

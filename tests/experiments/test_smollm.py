@@ -12,7 +12,6 @@ from torch.nn.functional import scaled_dot_product_attention, silu
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.experiments import smollm
 from pe_lib.experiments.attention import Intervention
-from pe_lib.experiments.model import NOWHERE, Positions, Transformer
 from pe_lib.experiments.weights import FOLDER, read_gguf
 from tests.experiments.helpers import tiny_smollm
 
@@ -112,31 +111,6 @@ def test_a_head_is_turned_left_still_or_replaced() -> None:
     alone = Intervention(change=lambda _, a: torch.eye(12).expand_as(a))
     logits = smollm.forward(model, tokens, intervention=alone)
     assert (logits - smollm.forward(model, tokens)).abs().max() > 0.01
-
-
-def test_what_a_model_cannot_do_is_refused() -> None:
-    """Each kind of model names the kinds of change that it takes."""
-    tokens = torch.arange(4)[None]
-    for name, value in (("between_codes", np.eye(2)),):
-        changed = Intervention(**{name: value})
-        with pytest.raises(
-            ValueError, match=f"must be of listen, .*shift.* got {name}"
-        ):
-            smollm.forward(tiny_smollm(), tokens, intervention=changed)
-    codes, plain = (
-        Positions(codes=torch.zeros(1, 1, 4, 48)),
-        {"tokens": 9, "answers": 9},
-    )
-    plain |= {"width": 48, "heads": 1, "head_dim": 48}
-    drawn = [torch.Generator().manual_seed(0)]
-    changed = Intervention(shift={(0, 0): 1})
-    with pytest.raises(ValueError, match=r"must be of .*between_codes.* got shift"):
-        Transformer(drawn, **plain)(tokens[None], codes, changed)
-    only = Intervention(between_codes=np.eye(48))
-    Transformer(drawn, **plain)(tokens[None], codes, only)
-    for more, given in (({}, NOWHERE), ({"heads": 2}, codes), ({"norm": "rms"}, codes)):
-        with pytest.raises(ValueError, match=r"be of listen, change for .*between"):
-            Transformer(drawn, **plain | more)(tokens[None], given, only)
 
 
 def test_a_file_of_three_kinds_is_read() -> None:

@@ -96,23 +96,6 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"task": "sort"}, "task must be 'copy' or .*got 'sort'"),
-        ({"schemes": ["none", "rope"]}, "schemes must be 'none' or .*got 'rope'"),
-        ({"layers": 0}, "layers must be at least 1"),
-        ({"token_std": 0.0}, "token_std must be"),
-        ({"test_starts": (-5,)}, "test_starts must be at least 0"),
-        ({"examples": 8}, r"train_lengths must be one length .*got \(8, 24\)"),
-        ({"task": "order", "by_query": True}, "by_query must be False .*'order'"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(change, told):
-    with pytest.raises(ValueError, match=told):
-        train(**{"task": "copy", "schemes": ["none"], "steps": 1} | change)
-
-
 def test_a_new_task_is_welcome():
     def always_three(length, count, generator):
         tokens = torch.randint(16, (count, length), generator=generator)
