@@ -9,7 +9,6 @@ import pytest
 from pe_lib import scorecard, sinusoidal_table
 from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
 from pe_lib.properties import (
-    CRITERIA,
     bounded,
     equal_norm,
     monotone,
@@ -275,15 +274,3 @@ def test_a_code_that_cannot_grow_fails_only_where_it_must():
     unknown = {name for name, verdict in row.items() if verdict.holds is None}
     assert unknown == {"bounded", "same at every length"}
     assert "bits must be at least 6 to write position 39" in row["bounded"].evidence
-
-
-def test_the_table_can_be_read_by_a_screen_reader():
-    card = scorecard({"<b>": EIGHT["counting"], "two": no_table}, length=16)
-    html = card._repr_html_()
-    assert html.count('<th scope="col">') == 1 + len(CRITERIA)
-    assert html.count('<th scope="row">') == 2
-    assert '<th scope="row">&lt;b&gt;</th>' in html
-    assert html.count(">yes</td>") == 6 and html.count(">no</td>") == 2
-    assert html.count(">?</td>") == len(CRITERIA)
-    for name in CRITERIA:
-        assert f">{name}</span>" in html

@@ -211,18 +211,18 @@ def test_the_layouts_that_are_used_most_are_those_of_the_models(monkeypatch):
     ],
 )
 def test_the_grid_module_turns_as_the_function(layout, ways):
+    """Times its factor."""
     axes = 2 if "frequencies" in ways else 3
-    rotary = GridRotaryEmbedding(12, layout=layout, **ways)
+    rotary = GridRotaryEmbedding(12, layout=layout, attention_factor=1.5, **ways)
     x = torch.randn(2, 4, 5, 12, dtype=torch.float64)
     at = torch.randint(-1000, 1000, (2, 5, axes))
-    wanted = rotate_grid(
-        x.numpy(), at[:, None].expand(2, 4, 5, axes).numpy(), layout=layout, **ways
-    )
+    places = at[:, None].expand(2, 4, 5, axes).numpy()
+    wanted = 1.5 * rotate_grid(x.numpy(), places, layout=layout, **ways)
     q, k = rotary(x, x, positions=at)
     np.testing.assert_allclose(q, wanted, atol=1e-14)
     assert torch.equal(q, k)
     low, _ = rotary(x.float(), x.float(), positions=at)
-    np.testing.assert_allclose(low, wanted, atol=2e-6)
+    np.testing.assert_allclose(low, wanted, atol=3e-6)
     ready = rotary.cos_sin(at, dtype=torch.float64)
     assert torch.equal(rotary.rotary(x, x, cos_sin=ready)[0], q)
     assert not rotary.state_dict()
