@@ -6,7 +6,7 @@ Of added rows and of rotary along one axis at a time, tests/check/test_sound.py.
 import pytest
 import torch
 
-from pe_lib.nn import AlibiBias, RotaryEmbedding, rotary
+from pe_lib.nn import RotaryEmbedding, rotary
 
 LONGEST, WIDTH = 131_072, 128
 on_each_layout = pytest.mark.parametrize("layout", ["interleaved", "half_split"])
@@ -25,15 +25,6 @@ def test_rotary_turns_a_part_of_what_is_long_in_every_axis(layout):
             found = module.rotate(part, offset=first if axis == 2 else 0)
             right = whole.narrow(axis, first, part.shape[axis])
             torch.testing.assert_close(found, right, atol=0, rtol=2**-8)
-
-
-def test_a_row_of_a_bias_is_the_bias_of_the_last_query():
-    assert AlibiBias(128, causal=True)(9).shape == (128, 9, 9)
-    bias = AlibiBias(2, causal=True)
-    for query in (0, LONGEST // 2, LONGEST - 1):
-        row = bias(1, LONGEST, offset=query)
-        assert torch.equal(row[..., :4], bias(1, 4, offset=query))
-        assert torch.equal(row[..., 1:], bias(1, LONGEST - 1, offset=query - 1))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
