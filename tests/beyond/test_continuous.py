@@ -1,10 +1,9 @@
 """Times and points: the programs restated, and how exact large arguments are."""
 
 import numpy as np
-import pytest
 from mpmath import mp, mpf
 
-from pe_lib.beyond.continuous import fourier_features, nerf, time_embedding
+from pe_lib.beyond.continuous import fourier_features, nerf
 
 RNG = np.random.default_rng(0)
 
@@ -45,23 +44,3 @@ def test_fourier_features_by_the_formula():
     np.testing.assert_allclose(
         fourier_features([0.3], octaves).reshape(2, 4)[::-1].T.ravel(), nerf([0.3], 4)
     )
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: time_embedding(1, 4, shift=2), "shift must be 0 or 1, got 2"),
-        (lambda: time_embedding(1, 2), "d_model must be at least 4, got 2"),
-        (lambda: time_embedding(1, 7), "d_model must be even, got 7"),
-        (lambda: nerf(0.5, 3), r"points must have shape \[\.\.\., axes\], got \(\)"),
-        (lambda: nerf(np.ones((2, 0)), 3), r"axes\], got \(2, 0\)"),
-        (lambda: nerf([np.inf], 3), "points must be finite"),
-        (lambda: nerf([0.5], 53), "octaves must be at most 52, got 53"),
-        (lambda: nerf([1e308], 9, pi=False), r"points must lie within -2\*\*1015"),
-        (lambda: fourier_features([1.0], [[np.nan]]), "directions must be finite"),
-    ],
-)
-def test_what_is_refused(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-    assert time_embedding(1, 2, shift=0).shape == (2,)

@@ -132,11 +132,3 @@ def test_a_term_is_added_to_the_score_of_query_and_key():
 
 def test_a_verdict_says_the_width_and_the_longest_text(card):
     assert {(v.d, v.n) for row in card.values() for v in row.values()} == {(32, 800)}
-
-
-@pytest.mark.parametrize("wrong", [3, {"a": 3}, {3: ATTENTION_METHODS["none"]}])
-def test_bad_arguments(wrong):
-    with pytest.raises(
-        TypeError, match="methods must map names to attention methods, got"
-    ):
-        guarantees(wrong)

@@ -6,7 +6,6 @@ from mpmath import mp, mpf
 
 from pe_lib import shift_matrix
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
-from tests.core.optional import BFLOAT16
 
 LAYOUTS = ("interleaved", "half_split")
 RNG = np.random.default_rng(0)
@@ -29,17 +28,6 @@ def test_positions_of_each_sequence_of_a_batch():
     np.testing.assert_array_equal(
         turned[1], apply_rotary(QUERIES[1], 100 + np.arange(11))
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, BFLOAT16])
-@pytest.mark.parametrize("start", [0, 32_768, 262_144])
-def test_angles_do_not_suffer_from_the_dtype(dtype, start):
-    x = np.ones((64, 8), dtype)
-    turned = apply_rotary(x, start + np.arange(64))
-    assert turned.dtype == dtype
-    exact = apply_rotary(x.astype(np.float64), start + np.arange(64))
-    np.testing.assert_array_equal(turned, exact.astype(np.float32).astype(dtype))
-    assert len(np.unique(turned.astype(np.float64), axis=0)) == 64
 
 
 @pytest.mark.parametrize("position", [1, 355, -(10**9) - 1, 2**31, 1e7 + 0.25])

@@ -94,27 +94,3 @@ def test_lengths_beyond_every_threshold():
     np.testing.assert_array_equal(found, old)
     np.testing.assert_array_equal(scaling.by_parts(OLD, 8, 4, ramp="index"), OLD)
     np.testing.assert_allclose(scaling.by_parts(OLD, 8, 4), OLD / 8)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: scaling.interpolate([-1.0], 2), "frequencies must be finite"),
-        (lambda: scaling.ntk([1.0], 2), "at least 2 of them"),
-        (lambda: scaling.by_parts(OLD, 2, L, slow=32), "slow and fast must be"),
-        (lambda: scaling.by_parts(OLD, 2, L, slow=0), "slow and fast must be"),
-        (lambda: scaling.by_parts([1.0], 2, L, ramp="index"), "must fall from 1"),
-        (lambda: scaling.by_parts(OLD / 2, 2, L, ramp="index"), "must fall from 1"),
-        (
-            lambda: scaling.by_parts([1, 0.5, 0.4], 2, L, ramp="index"),
-            "must fall by one ratio",
-        ),
-        (lambda: scaling.longrope(OLD, [1, 2]), "factors must have shape"),
-        (lambda: scaling.longrope([1, 1], [1, 0]), "factors must be finite"),
-        (lambda: scaling.unseen_angles(OLD, [1], 9, 9), "new must have"),
-        (lambda: scaling.unseen_angles([0], [1], 9, 9), "new must be 0"),
-    ],
-)
-def test_wrong_arguments_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -19,18 +19,13 @@ from numpy.typing import ArrayLike, DTypeLike
 import pe_lib
 from pe_lib import (
     angular_frequencies,
-    attention,
     beyond,
     fit_shift,
     geometry,
-    layouts,
-    naive,
-    properties,
     shift_matrix,
     sinusoidal,
     sinusoidal_table,
 )
-from pe_lib.beyond import bias, rotary
 from tests.core.optional import BFLOAT16
 
 NAN, INF = float("nan"), float("inf")
@@ -149,69 +144,6 @@ def test_the_error_names_the_argument_the_rule_and_the_value(function):
                 assert named != argument, (argument, bad, "was accepted")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: rotary.rotary_frequencies(0), "head_dim must be at least 1, got 0"),
-        *(
-            (
-                lambda n=n: rotary.rotary_frequencies(8, rotary_dim=n),
-                f"rotary_dim .*{n}",
-            )
-            for n in (0, 3, 10)
-        ),
-        (
-            lambda: rotary.apply_rotary(TABLE[:1, :2], [0], frequencies=[4.0]),
-            "frequencies must lie within 0 and pi, got 4",
-        ),
-        (lambda: bias.alibi_bias(0, 6), "length must be at least 1, got 0"),
-        (
-            lambda: attention.attention(np.full((9, 4), NAN), TABLE, TABLE),
-            "queries must be finite, got NaN or infinity",
-        ),
-        (lambda: bias.t5_buckets([1, 1.5]), "offsets must be whole numbers, got 1.5"),
-        (
-            lambda: bias.t5_buckets([1], max_distance=LIMIT + 1),
-            r"max_distance must be at most 2\*\*31, got 2147483649",
-        ),
-        (
-            lambda: properties.unique(naive.counting, 3),
-            "length must be at least 4, got 3",
-        ),
-        (
-            lambda: attention.attention(TABLE, TABLE[1:], TABLE[1:], causal=True),
-            "causal attention must have as many keys as queries, got 19 keys and 20",
-        ),
-        (lambda: naive.binary(-1, 2), "positions must be whole numbers from 0 on, got"),
-        (lambda: naive.gray([1, 1.5], 2), "positions must be whole .* on, got 1.5"),
-        (lambda: naive.normalized(3, 3), "positions must lie within 0 and .*, got 3"),
-        (lambda: layouts.layout_columns(0, "half_split"), "d_model must be at least 1"),
-        (
-            lambda: geometry.nearest_other(4, within=LIMIT + 1),
-            r"within must be at most 2\*\*31, got 2147483649",
-        ),
-    ],
-)
-def test_ranges_that_no_neighbour_of_an_example_reaches(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-@pytest.mark.parametrize("d_model", [1, 3, 65])
-def test_a_lone_sine_has_no_shift_and_no_constant_length(d_model):
-    message = f"d_model must be even, got {d_model}"
-    why = f"{message}: .*depend on the position"
-    for said, function, *arguments in (
-        (message, shift_matrix, 1, d_model),
-        (why, geometry.similarity, 1, d_model),
-        (why, geometry.distance, 1, d_model),
-        (why, geometry.nearest_other, d_model),
-        (why, geometry.first_rise, d_model),
-    ):
-        with pytest.raises(ValueError, match=said):
-            function(*arguments)
-
-
 @pytest.mark.parametrize("position", [LIMIT, -LIMIT, LIMIT - 0.5, 0, -0.0, 5e-324])
 def test_positions_and_offsets_within_the_limit_are_accepted(position):
     assert np.isfinite(sinusoidal(position, 4)).all()
@@ -254,16 +186,3 @@ def test_a_dtype_of_torch_is_none_of_numpys(function, name):
     dtype = getattr(pytest.importorskip("torch"), name)
     with pytest.raises(TypeError, match=f"dtype must be .*{FLOATS}; got torch.{name}"):
         function(3, 4, dtype=dtype)
-
-
-@pytest.mark.parametrize("position", [10**30, -(10**30), [0, 2**64]])
-def test_a_huge_integer_is_too_large_not_unreal(position):
-    with pytest.raises(ValueError, match=r"positions must lie within -2\*\*31"):
-        sinusoidal(position, 4)
-
-
-def test_an_integer_that_no_float_holds():
-    for digits in (400, 5000):  # Python itself refuses to write out the second
-        with pytest.raises(ValueError, match="positions must fit a float, got") as info:
-            sinusoidal(10**digits, 4)
-        assert len(str(info.value)) < 130

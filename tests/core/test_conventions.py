@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pe_lib import angular_frequencies
-from pe_lib.conventions import CONVENTIONS, Convention, convention_table
+from pe_lib.conventions import CONVENTIONS, convention_table
 
 KEYS = tuple(CONVENTIONS)
 
@@ -52,35 +51,7 @@ def test_the_record_says_what_the_formula_does(key):
         assert difference(found, np.stack(expected, axis=1)) <= bound(23)
 
 
-@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
-@pytest.mark.parametrize("layout", ["interleaved", "half_split"])
-@pytest.mark.parametrize("d_model", [1, 2, 3, 4, 7, 64])
-def test_the_frequencies_are_those_of_pe_lib(spacing, layout, d_model):
-    """One vocabulary: the words mean here what they mean in angular_frequencies."""
-    record = Convention("", None, spacing=spacing, layout=layout, base=500.0)
-    frequencies = angular_frequencies(d_model, base=500.0, spacing=spacing)
-    for wave, share in (("sine", frequencies), ("cosine", frequencies[: d_model // 2])):
-        held = [float(w) for name, w in record.columns(d_model) if name == wave]
-        np.testing.assert_allclose(held, share, rtol=1e-14)
-
-
 # Odd and small widths
-
-
-@pytest.mark.parametrize("key", ["fairseq", "flash_card"])
-def test_a_width_that_divides_by_zero(key):
-    with pytest.raises(
-        ValueError, match=f"d_model must be at least 4 for '{key}', got 2"
-    ):
-        convention_table(key, 9, 2)
-    assert np.isfinite(convention_table(key, 9, 4)).all()
-
-
-@pytest.mark.parametrize("key", [k for k in KEYS if CONVENTIONS[k].odd is None])
-@pytest.mark.parametrize("d_model", [1, 3, 5])
-def test_odd_widths_that_a_text_does_not_define(key, d_model):
-    with pytest.raises(ValueError, match=f"d_model must be even for '{key}', got"):
-        convention_table(key, 9, d_model)
 
 
 # The records

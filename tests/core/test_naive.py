@@ -6,27 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
-
-FUNCTIONS = {
-    "counting": (counting, 1),
-    "normalized": (lambda t: normalized(t, 50), 1),
-    "binary": (lambda t: binary(t, 6), 6),
-    "gray": (lambda t: gray(t, 6), 6),
-    "dials": (lambda t: doubling_waves(t, 5), 5),
-    "dials with cosines": (lambda t: doubling_waves(t, 5, cosines=True), 10),
-}
-
-
-@pytest.mark.parametrize(("encode", "width"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
-@pytest.mark.parametrize("shape", [(), (7,), (0,), (2, 3), (4, 1, 5)])
-def test_a_last_axis_is_added(encode, width, shape):
-    positions = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    codes = encode(positions)
-    assert codes.shape == (*shape, width)
-    assert codes.dtype == np.float64
-    for index in np.ndindex(shape):
-        np.testing.assert_array_equal(codes[index], encode(int(positions[index])))
+from pe_lib.naive import binary, doubling_waves, gray
 
 
 @pytest.mark.parametrize("position", [0, 1, 6, 511, 512, 1000, 1023])
@@ -51,19 +31,6 @@ def test_gray_is_the_reflected_code(bits):
     np.testing.assert_array_equal(
         gray(np.arange(2**bits), bits, centered=True), 2 * codes - 1
     )
-
-
-@pytest.mark.parametrize("encode", [binary, gray])
-@pytest.mark.parametrize(
-    ("position", "bits", "needed"), [(8, 3, 4), (1000, 9, 10), (2**31, 1, 32)]
-)
-def test_too_few_digits_are_refused_with_the_number_needed(
-    encode, position, bits, needed
-):
-    message = rf"bits must be at least {needed} to write position {position}, got"
-    with pytest.raises(ValueError, match=message + f" {bits}"):
-        encode([0, position], bits)
-    assert encode(position, needed).shape == (needed,)
 
 
 @settings(deadline=None)

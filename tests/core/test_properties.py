@@ -1,6 +1,5 @@
 """Every criterion answers both ways, says why, and is right about encodings by hand."""
 
-import re
 from functools import cache, partial
 from html import escape
 
@@ -10,7 +9,6 @@ import pytest
 from pe_lib import scorecard, sinusoidal_table
 from pe_lib.naive import binary, counting, doubling_waves, gray, normalized
 from pe_lib.properties import (
-    CRITERIA,
     bounded,
     equal_norm,
     monotone,
@@ -49,7 +47,28 @@ def reaching(*wanted):
     return lambda n: np.append(np.zeros(n - 1), wanted[(4, 8, 16).index(n)])[:, None]
 
 
+REACHES = [  # of three lengths; whether that is bounded, and how much more it grows
+    ((6, 6, 6), True, 0),
+    ((0, 4, 12), False, 2),
+    ((0, 0, 0), True, 0),
+    ((10, 11, 12 - 1e-11), False, 1),
+    ((10, 11, 11.99), True, 0.99),
+    ((10, 10.4, 11), True, 0),
+    ((10, 10, 12), False, np.inf),
+    ((10, 20, 3), True, 0),
+]
 BY_HAND = [
+    *(
+        (
+            bounded,
+            reaching(*far),
+            holds,
+            more,
+            "up to {:g}, {:g}, {:g} from encoding 0".format(*far),
+        )
+        for far, holds, more in REACHES
+    ),
+    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from encoding 0"),
     # two equal encodings, and two that differ by little
     (unique, column(0, 3, 1, 3), False, 0, "encodings 1 and 3 are equal"),
     (unique, column(0, 3, 1, 2.5), True, 0.5, "nearest are 1 and 3, 0.5 apart"),
@@ -58,26 +77,6 @@ BY_HAND = [
     (equal_norm, column(2, 1, -3, 2), False, 2, "norm 1 at 1, norm 3 at 2"),
     (equal_norm, column(2, 1e-15, 2, 2), False, 2, "norm 0 at 1, norm 2 at 0"),
     (equal_norm, column(2, 2, 2.00001, 2), False, 1e-5, "norm 2 at 0, 1e-05 more at 2"),
-    (bounded, column(1, -5, 2, 3), True, 0, "up to 6, 6, 6 from encoding 0"),
-    (bounded, lambda n: np.full((n, 2), n), False, 2, "up to 0, 4, 12 from encoding 0"),
-    (bounded, lambda n: np.zeros((n, 2)), True, 0, "up to 0, 0, 0 from encoding 0"),
-    (
-        bounded,
-        reaching(10, 11, 12 - 1e-11),
-        False,
-        1,
-        "up to 10, 11, 12 from encoding 0",
-    ),
-    (
-        bounded,
-        reaching(10, 11, 11.99),
-        True,
-        0.99,
-        "up to 10, 11, 11.99 from encoding 0",
-    ),
-    (bounded, reaching(10, 10.4, 11), True, 0, "up to 10, 10.4, 11 from encoding 0"),
-    (bounded, reaching(10, 10, 12), False, np.inf, "up to 10, 10, 12 from encoding 0"),
-    (bounded, reaching(10, 20, 3), True, 0, "up to 10, 20, 3 from encoding 0"),
     (same_at_every_length, column(1, 2, 3, 4), True, 0, "no encoding changes at n=8"),
     (
         same_at_every_length,
@@ -126,54 +125,43 @@ GRAIN = 2.0**-42  # all sums below are exact
 """Codes that span 3 are equal up to 3.005e-12: 13 grains are rounding, 14 are not."""
 
 
-@pytest.mark.parametrize(
-    ("criterion", "encode", "inside", "evidence"),
-    [
-        (
-            unique,
-            lambda x: column(0, 3, 1, 3 - x),
-            False,
-            [
-                "encodings 1 and 3 equal up to rounding",
-                "nearest are 1 and 3, {x} apart",
-            ],
-        ),
-        (
-            equal_norm,
-            lambda x: column(1.5, -1.5 + x, 1.5, 1.5),
-            True,
-            ["every encoding has norm 1.5", "norm 1.5 at 1, {x} more at 0"],
-        ),
-        (
+LINES = [  # what holds at 13 grains, and what is said there and at 14
+    (
+        *(unique, lambda x: column(0, 3, 1, 3 - x), False),
+        *("encodings 1 and 3 equal up to rounding", "nearest are 1 and 3, {x} apart"),
+    ),
+    (
+        *(equal_norm, lambda x: column(1.5, -1.5 + x, 1.5, 1.5), True),
+        *("every encoding has norm 1.5", "norm 1.5 at 1, {x} more at 0"),
+    ),
+    (
+        *(
             same_at_every_length,
             lambda x: lambda n: column(0, 3 + x * (n > 4), 1, 2)(n),
             True,
-            ["no encoding changes at n=8", "encoding 1 changes by {x} at n=8"],
         ),
-        (
-            same_distance,
-            lambda x: column(0, 1, 2, 3 - x),
-            True,
-            ["every offset has one distance", "2 to 3 is 1, 0 to 1 {x} more"],
-        ),
-        (
-            smooth,  # distances 0.75, 0.75, 1.5, 1.5 - 2x, 2.25 - 2x, 3 - 2x
-            lambda x: column(0, 0.75, 1.5, 3 - 2 * x),
-            False,
-            ["2 to 3 is 1.5, median 1.5", "2 to 3 is {x} below median 1.5"],
-        ),
-        (
-            monotone,
-            lambda x: column(0, 3, 3 - x, 3),
-            True,
-            ["distance never falls with the offset", "from 0, 2 is nearer than 1"],
-        ),
-    ],
-)
+        *("no encoding changes at n=8", "encoding 1 changes by {x} at n=8"),
+    ),
+    (
+        *(same_distance, lambda x: column(0, 1, 2, 3 - x), True),
+        *("every offset has one distance", "2 to 3 is 1, 0 to 1 {x} more"),
+    ),
+    (  # distances 0.75, 0.75, 1.5, 1.5 - 2x, 2.25 - 2x, 3 - 2x
+        *(smooth, lambda x: column(0, 0.75, 1.5, 3 - 2 * x), False),
+        *("2 to 3 is 1.5, median 1.5", "2 to 3 is {x} below median 1.5"),
+    ),
+    (
+        *(monotone, lambda x: column(0, 3, 3 - x, 3), True),
+        *("distance never falls with the offset", "from 0, 2 is nearer than 1"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("criterion", "encode", "inside", "rounding", "more"), LINES)
 def test_the_line_between_rounding_and_a_difference(
-    criterion, encode, inside, evidence
+    criterion, encode, inside, rounding, more
 ):
-    for many, holds, text in ((13, inside, evidence[0]), (14, not inside, evidence[1])):
+    for many, holds, text in ((13, inside, rounding), (14, not inside, more)):
         verdict = criterion(encode(many * GRAIN), 4)
         assert verdict.holds is holds
         assert verdict.evidence == text.format(x=f"{many * GRAIN:.4g}")
@@ -205,13 +193,6 @@ def test_the_unexplained_share_by_hand():
     assert verdict.measured == pytest.approx((left / spread) ** 0.5)
     assert verdict.evidence == "92% unexplained, worst from 1 to 2"
     assert not verdict.holds
-
-
-def test_too_few_positions_for_a_fit_are_refused():
-    message = r"length must be above d_model \+ 2 = 34, got 34"
-    with pytest.raises(ValueError, match=message):
-        one_shift_matrix(random_directions, 34)
-    assert not one_shift_matrix(random_directions, 60).holds
 
 
 CODES = EIGHT | {"nearly still": nearly_still} | HUGE
@@ -249,13 +230,6 @@ def test_only_the_norm_depends_on_a_constant(constant):
     }
     for key, holds in verdicts(moved).items():
         assert holds == expected()[key] or key[1] == "equal norm", key
-
-
-@pytest.mark.parametrize("entry", [1e301, 1e-301])
-def test_what_no_distance_can_hold_is_refused(entry):
-    message = f"a largest entry between 1e-300 and 1e+300, got {entry:g}"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        unique(column(0, entry), 4)
 
 
 def no_table(length):
@@ -300,15 +274,3 @@ def test_a_code_that_cannot_grow_fails_only_where_it_must():
     unknown = {name for name, verdict in row.items() if verdict.holds is None}
     assert unknown == {"bounded", "same at every length"}
     assert "bits must be at least 6 to write position 39" in row["bounded"].evidence
-
-
-def test_the_table_can_be_read_by_a_screen_reader():
-    card = scorecard({"<b>": EIGHT["counting"], "two": no_table}, length=16)
-    html = card._repr_html_()
-    assert html.count('<th scope="col">') == 1 + len(CRITERIA)
-    assert html.count('<th scope="row">') == 2
-    assert '<th scope="row">&lt;b&gt;</th>' in html
-    assert html.count(">yes</td>") == 6 and html.count(">no</td>") == 2
-    assert html.count(">?</td>") == len(CRITERIA)
-    for name in CRITERIA:
-        assert f">{name}</span>" in html

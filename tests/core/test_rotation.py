@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pe_lib import fit_shift, shift_matrix, sinusoidal, sinusoidal_table
-from tests.core.optional import BFLOAT16
 
 CHOICES = [
     {"base": base, "spacing": spacing, "layout": layout}
@@ -98,28 +97,3 @@ def test_a_faint_column_is_fitted_too():
     T, _ = fit_shift(np.stack([1.5**t, 1e-11 * 1.1**t], axis=1), 1)
     # The faint column is 1e-13 of the other: three digits of it are left.
     assert T[1, 1] == pytest.approx(1.1, abs=1e-2)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, BFLOAT16])
-def test_fit_shift_takes_every_float(dtype):
-    table = random_table(30, 3).astype(dtype)
-    T, residual = fit_shift(table, 2)
-    expected, wanted = fit_shift(table.astype(np.float64), 2)
-    assert T.dtype == np.float64
-    np.testing.assert_array_equal(T, expected)
-    assert residual == wanted
-
-
-@pytest.mark.parametrize("offset", [-3, 0, 3, 20])
-@pytest.mark.parametrize("d_model", [1, 4])
-def test_fit_shift_refuses_so_few_rows_that_anything_fits(d_model, offset):
-    border = d_model + abs(offset)
-    table = random_table(border + 1, d_model)
-    fit_shift(table, offset)
-    for length in (border, abs(offset)):
-        message = (
-            rf"length - \|offset\| must be above d_model = {d_model}, "
-            rf"got {length} - {abs(offset)}: "
-        )
-        with pytest.raises(ValueError, match=message):
-            fit_shift(table[:length], offset)

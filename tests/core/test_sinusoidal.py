@@ -22,23 +22,6 @@ def pair_and_kind(column, d_model, layout):
     return column % pairs, column < pairs
 
 
-def test_the_defaults_are_the_papers():
-    papers = {"base": 10_000, "spacing": "paper", "layout": "interleaved"}
-    np.testing.assert_array_equal(sinusoidal(7, 8), sinusoidal(7, 8, **papers))
-
-
-@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 5), (2, 3, 5), (0,), (3, 0, 2)])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_any_shape_gets_one_more_axis_of_d_model(shape, layout):
-    count = math.prod(shape)
-    positions = np.linspace(-9, 60, count).reshape(shape)
-    encodings = sinusoidal(positions, 7, layout=layout)
-    assert encodings.shape == (*shape, 7)
-    for place in np.ndindex(shape):
-        code = sinusoidal(positions[place], 7, layout=layout)
-        np.testing.assert_array_equal(encodings[place], code)
-
-
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64", "float32"])
 def test_a_float_with_an_integer_value_counts_as_that_integer(kind):
     positions = np.array([0, 1, 3, 64, 127])
@@ -113,12 +96,3 @@ def test_a_slow_sine_keeps_its_digits(t, base):
     slow = sinusoidal(t, 8, base=base, spacing="endpoint")[6]
     with mp.workdps(50):
         assert slow == pytest.approx(float(mp.sin(mpf(t) / mpf(base))), rel=1e-15)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16])
-def test_16_bits_are_the_float32_value_rounded_once(dtype):
-    positions = np.arange(5000)
-    single = sinusoidal(positions, 33, dtype=np.float32)
-    half = sinusoidal(positions, 33, dtype=dtype)
-    assert half.dtype == dtype
-    np.testing.assert_array_equal(half, single.astype(dtype))

@@ -60,15 +60,6 @@ def test_hardly_any_float32_differs_from_the_function(start):
     assert (table != codes).sum() <= 1
 
 
-@pytest.mark.parametrize(
-    ("start", "came"), [(-LIMIT - 1, -LIMIT - 1), (LIMIT - 1, LIMIT + 1)]
-)
-def test_goes_no_further(start, came):
-    must = r"start and start \+ length - 1 must lie within -2\*\*31 and 2\*\*31"
-    with pytest.raises(ValueError, match=f"{must}, got {came}"):
-        sinusoidal_table(3, 8, start=start)
-
-
 @pytest.mark.parametrize("layout", ["interleaved", "half_split"])
 @pytest.mark.parametrize(("length", "most"), [(4096, 1.05), (16_384, 1.015)])
 def test_peak_memory_is_little_more_than_the_table(length, most, layout):

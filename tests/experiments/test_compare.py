@@ -17,13 +17,6 @@ def test_the_interval_holds_the_median_as_often_as_it_says():
     assert [row.ahead for row in found] == (drawn > 0).sum(1).tolist()
 
 
-def test_pairs_need_ten_seeds():
-    with pytest.raises(ValueError, match="ten seeds"):
-        paired(np.zeros(9), np.zeros(9))
-    with pytest.raises(ValueError, match="ten seeds"):
-        paired(np.zeros(10), np.zeros(11))
-
-
 def test_the_best_rate_is_that_of_the_mean_and_the_first_of_equals():
     def rows(*shares):
         return [Score("copy", "none", i, 16, x) for i, x in enumerate(shares)]

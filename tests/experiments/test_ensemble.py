@@ -8,8 +8,7 @@ import torch
 
 from pe_lib.beyond.bias import t5_buckets
 from pe_lib.beyond.rotary import apply_rotary
-from pe_lib.experiments.schemes import SCHEMES, Scheme
-from pe_lib.experiments.training import train
+from pe_lib.experiments.schemes import SCHEMES
 from tests.experiments.helpers import LENGTH, ensemble, sequences
 
 
@@ -94,26 +93,6 @@ def test_members_of_one_seed_start_alike_and_of_two_seeds_do_not():
             seed_0, seed_1 = parameter[0::2], parameter[1::2]
             assert (seed_0 == seed_0[:1]).all() and (seed_1 == seed_1[:1]).all()
             assert not torch.equal(seed_0[0], seed_1[0])
-
-
-@pytest.mark.parametrize(
-    ("encode", "error", "message"),
-    [
-        (lambda n, _: np.zeros((n, 8)), ValueError, r"\(9, 32\), got \(9, 8\)"),
-        (lambda n, _: np.full((n, 32), np.nan), ValueError, "finite"),
-        (lambda n, _: np.zeros((n, 32), bool), TypeError, "got dtype bool"),
-    ],
-)
-def test_codes_that_cannot_be_added_are_refused(encode, error, message):
-    for learned in (False, True):
-        with pytest.raises(error, match=f"encoding must .*{message}"):
-            train(
-                "copy",
-                {"mine": Scheme(encode, learned=learned)},
-                steps=1,
-                train_lengths=(9, 9),
-                test_lengths=(9,),
-            )
 
 
 NAMES = ["none", "binary", "sinusoid", "learned", "rotary", "t5", "alibi"]

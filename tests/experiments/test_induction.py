@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from pe_lib import shift_matrix, sinusoidal_table
-from pe_lib.attention import softmax
 from pe_lib.experiments import induction, kept, matrices
 from pe_lib.experiments.attention import Intervention
 from pe_lib.experiments.induction import TwoLayers
 from pe_lib.experiments.model import score_matrix
 from pe_lib.experiments.rotations import sizes_and_angles
 from tests.experiments.helpers import DATA, generator
+from tests.experiments.two_softmaxes import two_softmaxes
 
 
 @pytest.mark.parametrize("n", [24, 32, 128])
@@ -34,13 +34,6 @@ def test_one_passage_comes_twice_and_no_other_word(n: int) -> None:
     assert sizes == set(range(4, 13))
 
 
-@pytest.mark.parametrize("n", [23, 129])
-def test_passages_need_room(n: int) -> None:
-    """The message says what came."""
-    with pytest.raises(ValueError, match=f"n must lie within 24 and 128, got {n}"):
-        induction.passages(n, 1, generator())
-
-
 def weights_of(
     model: TwoLayers, words: torch.Tensor, at: int, intervention: Intervention
 ) -> list[torch.Tensor]:
@@ -52,39 +45,24 @@ def weights_of(
     return found
 
 
-def test_unknown_names_are_refused() -> None:
-    """Before anything is trained."""
-    with pytest.raises(ValueError, match="schemes must be "):
-        induction.measure(["zero", "T"], seeds=1, test_lengths=(32,))
-
-
 def test_the_model_is_two_softmaxes_in_a_row() -> None:
     """Against NumPy, with and without another matrix between the codes."""
     model = TwoLayers(generator())
     words = torch.randperm(128, generator=generator(1))[:9]
     m, P = induction.products(model), sinusoidal_table(12, 32)[3:]
-    seen = np.tri(9, dtype=bool)
-    head = np.random.default_rng(0).standard_normal((32, 32))
-    for W in (None, head):
-        x = m["E"][words] + P
-        scores = x @ m["W0"] @ x.T
-        if W is not None:
-            scores += P @ (W - m["W0"]) @ P.T
-        first = softmax(np.where(seen, scores, -np.inf))
-        x = x + first @ x @ m["V0"]
-        second = softmax(np.where(seen, x @ m["W1"] @ x.T, -np.inf))
-        x = x + second @ x @ m["V1"]
+    for W in (None, np.random.default_rng(0).standard_normal((32, 32))):
+        *expected, logits = two_softmaxes(m, words, P, W)
         changed = Intervention(between_codes=W)
         with torch.no_grad():
             found, each = (
                 model.logits(words[None], start, changed)[0].numpy()
                 for start in (3, torch.full((1, 1), 3))
             )
-        assert np.abs(found - x @ m["U"].T).max() < 1e-4
+        assert np.abs(found - logits).max() < 1e-4
         assert np.array_equal(found, each)
         told = weights_of(model, words[None], 3, changed)
-        for weights, expected in zip(told, (first, second), strict=True):
-            assert np.abs(weights[0, 0].numpy() - expected).max() < 1e-5
+        for weights, right in zip(told, expected, strict=True):
+            assert np.abs(weights[0, 0].numpy() - right).max() < 1e-5
 
 
 # Changed

@@ -58,11 +58,3 @@ def test_side_by_side_each_is_what_it_is_alone(encoding: str) -> None:
         alone = one_head.trained(encoding, seed, **few)
         for one, other in zip(model.parameters(), alone.parameters(), strict=True):
             torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
-
-
-def test_unknown_names_are_refused() -> None:
-    """Before anything is trained."""
-    with pytest.raises(ValueError, match=r"schemes must be .*'none'"):
-        one_head.measure(["none"], seeds=1, test_lengths=(24,))
-    with pytest.raises(ValueError, match="encoding must be 'added' or 'rotary'"):
-        one_head.trained("alibi", 0)

@@ -31,10 +31,3 @@ def test_the_part_is_the_nearest_and_the_rest_has_none() -> None:
     for _ in range(20):
         other = part + 0.01 * rotation_part(rng.standard_normal((8, 8)))
         assert ((W - other) ** 2).sum() > ((W - part) ** 2).sum()
-
-
-@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4,)])
-def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    """The message says what came."""
-    with pytest.raises(ValueError, match=r"W must be square.*got"):
-        rotation_part(np.zeros(shape))

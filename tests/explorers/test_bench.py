@@ -12,6 +12,7 @@ from pe_lib.attention import head_weights, hit_rate, look_back, with_constant
 from pe_lib.explorers import drawing
 from pe_lib.explorers.bench import PAGES
 from pe_lib.fit import fit_head
+from tests.explorers.test_drawn_numbers import run
 
 STARTS = (0, 1, 5, 483, 2040, 2044)
 CASES = [
@@ -75,12 +76,23 @@ def lamps(page, n, squared=False, **more):
     return [*(holds(lambda _: P, n).holds for holds in two), moved]
 
 
-def shown(page, n, **more):
-    """What the bench computes, and what it shows."""
+LENGTHS = range(2, 65)
+
+
+def known(page, **more):
+    """What the bench computes and shows at every length, but for its picture."""
     at = PAGES.index(page)
-    state = {"home": at, "page": at, "words": n, **more}
-    known = f"JSON.stringify(drawing.drawings.bench.known({json.dumps(state)}))"
-    return json.loads(drawing.engine().eval(known)) | drawing.view("bench", state)
+    state = json.dumps({"home": at, "page": at, **more})
+    return run(f"""{[*LENGTHS]}.map((words) => {{
+        const {{ known, view }} = drawing.drawings.bench;
+        const state = drawing.full("bench", {{ ...{state}, words }});
+        return {{ ...known(state), ...view(state), svg: "" }}; }})""")
+
+
+def seen(page, **more):
+    """What it shows."""
+    at = PAGES.index(page)
+    return drawing.view("bench", {"home": at, "page": at, **more})
 
 
 def lying(strip, n):
@@ -95,8 +107,7 @@ def lying(strip, n):
 def test_bench(page, more):
     """Table, weights, keys, hits, lamps, strip are the library's, at every length."""
     lag, W, start = more.get("k", 1), matrix(page, **more), STARTS[more.get("start", 0)]
-    for n in range(2, 65):
-        now = shown(page, n, **more)
+    for n, now in zip(LENGTHS, known(page, **more), strict=True):
         keys, of = now["keys"], now["of"]
         if start + n > 2048:
             assert now["refused"] and not of and not any(keys + now["lamps"])
@@ -117,16 +128,15 @@ def test_bench(page, more):
             assert not any(now["lamps"])
             assert {(n - 1, 0)} <= lying(now["strip"], n) <= arrows
         else:
-            known = lamps(page, n, **more)
-            assert now["lamps"][-len(known) :] == known
+            lit = lamps(page, n, **more)
+            assert now["lamps"][-len(lit) :] == lit
             assert lying(now["strip"], n) == arrows
 
 
 @pytest.mark.parametrize(("page", "swapped"), [*product(range(8), (False, True))])
 def test_swapped_words(page, swapped):
     """New and old change places, on the page without positions alone."""
-    state = {"page": page, "home": page, "swapped": swapped}
-    svg = drawing.view("bench", state)["svg"]
+    svg = seen(PAGES[page], swapped=swapped)["svg"]
     words = " ".join(re.findall('<text class="word"[^>]*>([^<]*)', svg))
     changed = swapped and page == 0
     assert words == (
@@ -137,18 +147,11 @@ def test_swapped_words(page, swapped):
 @pytest.mark.parametrize("squared", [False, True])
 def test_bars_are_as_long_as_their_numbers(squared):
     """On one scale, none beyond the picture, however long the text is."""
-    for n in range(2, 65):
-        svg = shown("counting", n, squared=squared)["svg"]
+    for n in LENGTHS:
+        svg = seen("counting", words=n, squared=squared)["svg"]
         found = re.findall('class="bar" x="([^"]*)" y="[^"]*" width="([^"]*)"', svg)
         x, width = np.array(found, dtype=float).T
         numbers = np.arange(n) ** (2 if squared else 1)
         ideal = np.maximum(1.5, width[-1] * numbers / numbers[-1])
         np.testing.assert_allclose(width, ideal, rtol=0, atol=0.11)
         assert (x + width).max() <= 260
-
-
-def test_a_carry_is_underlined():
-    """All digits that flip, from the ones on, if they are two or more."""
-    svg = drawing.view("bench", {"page": 3, "home": 3})["svg"]
-    found = re.findall(r'class="hair" d="M63.0 [\d.]+h(\d+)"', svg)
-    assert found == ["31", "48"]

@@ -4,6 +4,7 @@ import base64
 import csv
 import json
 import re
+from functools import cache
 from itertools import combinations, permutations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from pe_lib.beyond import scaling
 from pe_lib.beyond.rotary import apply_rotary
 from pe_lib.explorers import dial, drawing
 from pe_lib.naive import binary
+from tests.experiments.two_softmaxes import two_softmaxes
 
 WORDS = ("New", "York", "beats", "old", "York")
 ROOT = Path(drawing.__file__).parents[2]
@@ -417,12 +419,14 @@ def test_skip():
     assert run(f"{knob}.set(0.75)") == {"quarters": 3}
 
 
+@cache
 def rounded():
-    """E, U, W0, V0, W1 and V1 of the dial's model, and half a level of each."""
-    levels, scales = dial.model()["levels"], dial.model()["scales"]
-    raw = np.frombuffer(base64.b64decode(levels, b"+_"), dtype=np.int8)
+    """The matrices of the dial's model by name, half a level or less away."""
+    model = dial.model()
+    raw = np.frombuffer(base64.b64decode(model["levels"], b"+_"), dtype=np.int8)
     parts = np.split(raw.reshape(-1, 32), np.cumsum([128, 128, 32, 32, 32]))
-    return [s * part.astype(float) for s, part in zip(scales, parts, strict=True)]
+    scaled = [s * x.astype(float) for s, x in zip(model["scales"], parts, strict=True)]
+    return dict(zip(("E", "U", "W0", "V0", "W1", "V1"), scaled, strict=True))
 
 
 def test_dial_is_the_trained_model():
@@ -431,26 +435,21 @@ def test_dial_is_the_trained_model():
     from pe_lib.experiments import induction, matrices
 
     weights = matrices.load(ROOT / "book/experiments/data/dial_weights.csv")
-    model = induction.products(induction.made_of(weights))
-    names, scales = ("E", "U", "W0", "V0", "W1", "V1"), dial.model()["scales"]
-    for name, kept, scale in zip(names, rounded(), scales, strict=True):
+    model, scales = (
+        induction.products(induction.made_of(weights)),
+        dial.model()["scales"],
+    )
+    for (name, kept), scale in zip(rounded().items(), scales, strict=True):
         assert np.abs(kept - model[name]).max() < scale / 2 + 1e-4  # as kept
         assert np.abs(kept).max() == 127 * scale
 
 
 def read(words, k):
     """The weights of both layers, and how likely each word comes next."""
-    E, U, W0, V0, W1, V1 = rounded()
+    W = None if k is None else 30 * shift_matrix(k, 32)
     P = sinusoidal(np.arange(32), 32)
-    seen = np.tri(32, dtype=bool)
-    x = E[words] + P
-    scores = x @ W0 @ x.T
-    if k is not None:
-        scores += P @ (30 * shift_matrix(k, 32) - W0) @ P.T
-    first = softmax(np.where(seen, scores, -np.inf))
-    x = x + first @ x @ V0
-    second = softmax(np.where(seen, x @ W1 @ x.T, -np.inf))
-    return first, second, softmax((x + second @ x @ V1) @ U.T)
+    first, second, logits = two_softmaxes(rounded(), words, P, W)
+    return first, second, softmax(logits)
 
 
 def test_dial():

@@ -8,6 +8,8 @@ from pe_lib.beyond.bias import alibi_slopes
 from pe_lib.nn import AlibiBias
 from pe_lib.nn._arguments import wide_of
 
+LONGEST = 131_072
+
 
 def expected(module, offsets):
     """By the core, in float64, rounded once: [heads, *offsets]."""
@@ -23,11 +25,12 @@ def expected(module, offsets):
 @pytest.mark.parametrize("rule", ["program", "paper"])
 def test_the_bias_is_the_cores_to_the_last_bit(rule, dtype, causal):
     """All, the last with a cache, a stretch in the middle, keys alone after it."""
-    for heads in (1, 8, 12):
+    for heads in (1, 12, 128):
+        far = LONGEST // heads
         module = AlibiBias(heads, causal=causal, rule=rule).to(dtype)
         for length, keys, offset in (
-            (1, 1, None), (300, 300, None), (1, 300, None), (5, 300, None),
-            (5, 300, 20), (300, 5, 0), (3, 4, -2), (2, 3, 2**31 - 1),
+            (1, 1, None), (90, 90, None), (1, 90, None), (5, 90, None), (5, 90, 20),
+            (90, 5, 0), (3, 4, -2), (2, 3, 2**31 - 1), (1, far, far - 1), (1, far, 5),
         ):  # fmt: skip
             bias = module(length, keys, offset=offset)
             start = keys - length if offset is None else offset

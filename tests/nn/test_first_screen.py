@@ -37,3 +37,37 @@ def test_the_lines_of_pytorch():
         *zip(names["program"].module()(*x), rotary(*x), strict=True),
     ):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
+
+
+PLAIN = {"intermediate_size": 64}
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0}
+YARN["original_max_position_embeddings"] = 64
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("llama", PLAIN),
+        ("llama", {"rope_parameters": YARN, **PLAIN}),
+        ("qwen2", {"num_key_value_heads": 2, **PLAIN}),
+        ("gpt_neox", PLAIN),
+    ],
+)
+def test_logits_stay_where_its_class_takes_the_place_of_a_rotary(
+    transformers, name, more
+):
+    names = {}
+    for block in blocks_of("pe_lib/README.md")[:3]:
+        exec(block, names)
+    config = transformers.CONFIG_MAPPING[name](
+        vocab_size=50, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+        max_position_embeddings=256, pad_token_id=0, **more,
+    )  # fmt: skip
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    ids = torch.arange(150)[None] % 50
+    with torch.no_grad():
+        before = model(ids).logits
+        next(model.children()).rotary_emb = names["Angles"](config)
+        torch.testing.assert_close(model(ids).logits, before, atol=2e-4, rtol=1e-4)
+    assert before.std() > 1e-2

@@ -37,58 +37,69 @@ def near(found, right):
         torch.testing.assert_close(one, other, atol=atol, rtol=rtol)
 
 
-class Several(nn.Module):
-    """Kinds in one model, so that one program shows them all."""
+class Turned(nn.Module):
+    """Both layouts in one model, so that one program shows them."""
 
     def __init__(self):
         super().__init__()
-        self.sinusoid = SinusoidalPositionalEncoding(7, max_length=20)
         self.turns = nn.ModuleList(
-            RotaryEmbedding(8, max_length=20, rotary_dim=6, layout=layout)
-            for layout in LAYOUTS
+            RotaryEmbedding(WIDTH, max_length=2000, rotary_dim=turning, layout=layout)
+            for layout, turning in zip(LAYOUTS, (48, None), strict=True)
         )
 
-    def forward(self, x, q, k, **at):
-        """What must come to the last bit, and what only nearly does."""
-        turned = [part for turn in self.turns for part in turn(q, k, **at)]
-        return self.sinusoid(x, **at), turned
+    def forward(self, q, k, **at):
+        return [part for turn in self.turns for part in turn(q, k, **at)]
 
 
 CALLS = [
     (5, {}),
     (6, {"offset": 3}),
-    (30, {}),  # past the table
-    (3, {"positions": torch.tensor([[1, 1, 8], [0, 2, 3]])}),
-    (4, {"positions": torch.tensor([0.0, 0.5, -3.0, 2**31])}),
+    (4, {"positions": torch.tensor([[1, 1, 8, 9], [0, 2, 3, 7], [5, 6, 7, 8]])}),
+    (30, {"offset": 1990}),  # past the table
+    (5, {"positions": torch.tensor([0.0, 0.5, -3.0, 2**31, 9.0])}),
 ]
 MORE = [
     (5, {"positions": torch.tensor([1, 1, 8, 0, 3])}),
     (4, {"offset": 1_000_000}),
-    (3, {"positions": torch.arange(6).view(2, 3) * 10**8}),
+    (4, {"positions": torch.arange(12).view(3, 4) * 10**8}),
 ]
 
 
-def assert_compiled_is_the_same(backend, calls, dtype=torch.float32, dynamic=None):
-    """With None, first for one length, then for any; with True for any at once."""
-    model = Several()
-    compiled = torch.compile(model, fullgraph=True, backend=backend, dynamic=dynamic)
-    for length, given in calls:
-        x, q = torch.zeros(2, length, 7), torch.randn(2, 4, length, 8)
-        call = x.to(dtype), q.to(dtype), torch.randn(2, 2, length, 8).bfloat16()
-        (added, turned), right = compiled(*call, **given), model(*call, **given)
-        assert dtype == torch.float64 or torch.equal(added, right[0])
-        near([added, *turned], [right[0], *right[1]])
+def assert_the_same(compiled, model, length, dtype=torch.float32, **given):
+    q, k = both(3, HEADS, length)
+    call = q.to(dtype), k.bfloat16()
+    near(compiled(*call, **given), model(*call, **given))
+
+
+def counted(function, **choices):
+    """Compiled, and the graphs of which it is made so far."""
+    graphs = []
+
+    def backend(graph, _):
+        graphs.append(graph)
+        return graph.forward
+
+    return torch.compile(function, fullgraph=True, backend=backend, **choices), graphs
 
 
 def test_compiled_in_one_graph():
-    assert_compiled_is_the_same("eager", CALLS)
+    """Each call for its shapes; and one program for all lengths, if that is asked."""
+    model = Turned()
+    compiled, _ = counted(model, dynamic=False)
+    for length, given in CALLS:
+        assert_the_same(compiled, model, length, **given)
+    compiled, graphs = counted(model, dynamic=True)
+    for length in (2, 3, 16, 17, 127, 128, 129, 511, 512, 513, 1000):
+        call = both(1, HEADS, length)
+        near(compiled(*call), model(*call))
+    assert len(graphs) == 1
 
 
 def test_what_was_learned_is_compiled():
     module = LearnedPositionalEmbedding(7, max_length=64)
     compiled = torch.compile(module, fullgraph=True, backend="eager")
-    for length, given in CALLS[:4]:
-        x = torch.randn(2, length, 7)
+    for length, given in CALLS[:3]:
+        x = torch.randn(3, length, 7)
         assert torch.equal(compiled(x, **given), module(x, **given))
     for at in ([-2, 0, 1], [0, 5, 64]):
         with pytest.raises(IndexError):  # PyTorch's own
@@ -100,15 +111,19 @@ def test_what_was_learned_is_compiled():
     "dtype", [torch.float32, torch.bfloat16, torch.float64, torch.float16]
 )
 def test_compiled_by_inductor(dtype):
-    """Every call for any length at once; two in every dtype."""
+    """Every call in one dtype, two in the others."""
     from torch._inductor import cpp_builder, exc
 
     try:
         cpp_builder.get_cpp_compiler()
     except exc.InvalidCxxCompiler:
         pytest.skip("inductor finds no C++ compiler here")
-    calls = CALLS + MORE if dtype == torch.float32 else CALLS[:3:2]
-    assert_compiled_is_the_same("inductor", calls, dtype, dynamic=True)
+    model, adds = Turned(), SinusoidalPositionalEncoding(7, max_length=2000)
+    compiled, added = (torch.compile(one, fullgraph=True) for one in (model, adds))
+    for length, given in CALLS + MORE if dtype == torch.float32 else CALLS[::4]:
+        assert_the_same(compiled, model, length, dtype, **given)
+        x = torch.zeros(3, length, 7, dtype=dtype)
+        near([added(x, **given)], [adds(x, **given)])
 
 
 @pytest.mark.parametrize(
@@ -137,30 +152,6 @@ def test_what_the_example_takes_is_exported(max_length, example, lengths):
         assert torch.equal(program.module()(x), module(x))
 
 
-def counted(function, **choices):
-    """Compiled, and the graphs of which it is made so far."""
-    graphs = []
-
-    def backend(graph, _):
-        graphs.append(graph)
-        return graph.forward
-
-    return torch.compile(function, fullgraph=True, backend=backend, **choices), graphs
-
-
-def test_compiled_once_for_all_lengths():
-    modules = [RotaryEmbedding(WIDTH, max_length=2000, layout=how) for how in LAYOUTS]
-
-    def turned(q, k):
-        return [part for module in modules for part in module(q, k)]
-
-    compiled, graphs = counted(turned, dynamic=True)
-    for length in (2, 3, 16, 17, 127, 128, 129, 511, 512, 513, 1000):
-        call = both(1, HEADS, length)
-        near(compiled(*call), turned(*call))
-    assert len(graphs) == 1
-
-
 def test_decoding_does_not_compile_for_every_token():
     module = SinusoidalPositionalEncoding(6, max_length=8)
     compiled, graphs = counted(module)
@@ -168,6 +159,8 @@ def test_decoding_does_not_compile_for_every_token():
     for t in range(30):
         assert torch.equal(compiled(x, offset=t), module(x, offset=t))
     assert len(graphs) <= 4
+    between = torch.tensor([-(2**31) + 0.5]).double()
+    assert torch.equal(compiled(x, positions=between), module(x, positions=between))
 
 
 # Exported
@@ -210,25 +203,25 @@ def test_an_exported_program_at_both_ends_of_its_range(llama):
 class Placed(nn.Module):
     """Positions by the order of arguments, as programs have them."""
 
-    def __init__(self, *inner):
+    def __init__(self, layout, *adds):
         super().__init__()
-        self.inner = nn.ModuleList(inner)
+        self.turn = RotaryEmbedding(WIDTH, max_length=16, layout=layout)
+        self.adds = nn.ModuleList(adds)
 
     def forward(self, q, k, at):
-        turned = [part for turn in self.inner[:2] for part in turn(q, k, positions=at)]
-        return [*turned, *(adds(q[:, 0], positions=at) for adds in self.inner[2:])]
+        turned = self.turn(q, k, positions=at)
+        return [*turned, *(adds(q[:, 0], positions=at) for adds in self.adds)]
 
 
 def test_exported_with_positions():
     """Of a batch, for every length; of one axis, for 2 too, though the batch is 2."""
     n = torch.export.Dim("n", min=2, max=LONGEST)
-    turns = [RotaryEmbedding(WIDTH, max_length=16, layout=layout) for layout in LAYOUTS]
-    model = Placed(*turns)
     example = *both(8, HEADS, 16), torch.arange(16).expand(8, 16)
     shapes = {2: n}, {2: n}, {1: n}
-    program = torch.export.export(model, example, dynamic_shapes=shapes)
+    of_a_batch = Placed("interleaved")
+    program = torch.export.export(of_a_batch, example, dynamic_shapes=shapes)
     assert lengths_of(program) == (2, LONGEST)
-    model = Placed(*turns, SinusoidalPositionalEncoding(WIDTH, max_length=16))
+    model = Placed("half_split", SinusoidalPositionalEncoding(WIDTH, max_length=16))
     example = *both(2, 1, 5), torch.arange(5)
     shapes = {2: n}, {2: n}, {0: n}
     program = torch.export.export(model, example, dynamic_shapes=shapes, strict=True)

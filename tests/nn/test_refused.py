@@ -24,113 +24,83 @@ ROTARY = RotaryEmbedding(8)
 GRID = GridRotaryEmbedding(8, sections=(2, 2))
 ALIBI = AlibiBias(4)
 
-on_each = pytest.mark.parametrize(
-    "module", [SINUSOIDAL, LEARNED, ROTARY], ids=["sinusoidal", "learned", "rotary"]
-)
+EACH_OF = [SINUSOIDAL, LEARNED, ROTARY]
+COS_SIN = torch.ones(2, 3, 4)
+SHAPES = r"positions must have shape \[3\] or \[2, 3\].* got "
+LOW = torch.float16, torch.bfloat16, torch.float8_e4m3fn
 
 
 def call(module, x=X, **given):
-    """As each module is called: with queries and keys, or with x."""
+    """As each module is called: with lengths, with queries and keys, or with x."""
+    if module is ALIBI:
+        return module(**{"length": 3} | given)
     if isinstance(module, RotaryEmbedding | GridRotaryEmbedding):
         return module(**{"queries": x, "keys": x} | given)
     return module(x, **given)
 
 
-SHAPES = r"positions must have shape \[3\] or \[2, 3\].* got "
+IN_CALLS = [
+    ([*EACH_OF, ALIBI], {"offset": 1.0}, TypeError, "offset must be an integer, got 1"),
+    (EACH_OF, {"offset": AT}, TypeError, r"offset .* a tensor \[3\]: positions= takes"),
+    (EACH_OF, {"positions": [0, 1, 2]}, TypeError, "must be a tensor, got list"),
+    (EACH_OF, {"positions": AT > 1}, TypeError, "be real numbers, got torch.bool"),
+    *(
+        (EACH_OF, {"positions": AT.to(dtype)}, TypeError, f"64, got {dtype}")
+        for dtype in LOW
+    ),
+    (EACH_OF, {"positions": torch.arange(4)}, ValueError, SHAPES + r"\[4\]"),
+    (EACH_OF, {"positions": AT.expand(2, 3).mT}, ValueError, SHAPES + r"\[3, 2\]"),
+    (EACH_OF, {"positions": EACH[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),
+    (EACH_OF, {"x": X[..., :5]}, ValueError, r"length, \w+\] .* = 8, got \[2, 3, 5\]"),
+    (
+        EACH_OF,
+        {"x": X[0, 0]},
+        ValueError,
+        r"must have shape \[..., length, \w+\] .*\[8\]",
+    ),
+    (EACH_OF, {"x": X.long()}, TypeError, "floating-point numbers, got torch.int64"),
+    (EACH_OF, {"x": X.numpy()}, TypeError, "must be a tensor, got ndarray"),
+    *(
+        ([LENGTH_FIRST], {"x": torch.zeros(shape)}, ValueError, r"\[length, batch, d")
+        for shape in [(8,), (2, 3, 4, 8), (2, 3, 5)]
+    ),
+    ([LENGTH_FIRST], {"positions": EACH}, ValueError, r"\[2\] or \[3, 2"),
+    ([LEARNED], {"x": torch.zeros(10, 8)}, ValueError, r"_length = 9, got 0 \+ 10"),
+    ([LEARNED], {"offset": 7}, ValueError, r"offset \+ length must be .* got 7 \+ 3"),
+    ([LEARNED], {"offset": -1}, ValueError, "offset must be at least 0, got -1"),
+    ([LEARNED], {"positions": AT + 7}, ValueError, r"\+ offset must .* 8, got 7 to 9"),
+    ([LEARNED], {"positions": AT - 1}, ValueError, "within 0 and .* got -1 to 1"),
+    ([LEARNED], {"positions": AT / 1}, TypeError, "integers, got torch.float32"),
+    ([ROTARY], {"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
+    ([ROTARY], {"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 4\]"),
+    ([ROTARY], {"queries": X[:, :1]}, ValueError, "of queries, 1, got 3; rotate"),
+    ([ROTARY], {"positions": AT.expand(3, 3)}, ValueError, r"got \[3, 3\]"),
+    ([ROTARY], {"x": X[0], "positions": AT.expand(3, 3)}, ValueError, r"ape \[3\], "),
+    ([ROTARY], {"cos_sin": COS_SIN[..., :3]}, ValueError, "4 columns, .* got 3"),
+    ([ROTARY], {"cos_sin": COS_SIN[:, :2]}, ValueError, r"\[3\] or \[2, 3\], .*\[2"),
+    ([ROTARY], {"cos_sin": COS_SIN, "offset": 1}, ValueError, "got .* offset 1"),
+    ([ROTARY], {"cos_sin": COS_SIN.half()}, TypeError, "and float32 at least"),
+    *(
+        ([ROTARY], {name: X.double(), "cos_sin": COS_SIN}, TypeError, f"64 {name}")
+        for name in ("queries", "keys")
+    ),
+    ([GRID], {"positions": torch.zeros(3, 3)}, ValueError, r"have shape \[..., 2\]"),
+    ([GRID], {"positions": [[0, 0]] * 3}, TypeError, "positions must be a tensor"),
+    ([GRID], {"positions": AT[:, None] > AT[:2]}, TypeError, "be real numbers"),
+    ([ALIBI], {"length": 0}, ValueError, "length must be at least 1, got 0"),
+    ([ALIBI], {"length": 5.0}, TypeError, "length must be an integer, got 5.0"),
+    ([ALIBI], {"key_length": 0}, ValueError, "key_length must be at least 1, got 0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"offset": 1.0}, TypeError, "offset must be an integer, got 1.0"),
-        ({"offset": AT}, TypeError, r"offset .* a tensor \[3\]: positions= takes"),
-        ({"positions": [0, 1, 2]}, TypeError, "positions must be a tensor, got list"),
-        ({"positions": AT > 1}, TypeError, "must be real numbers, got torch.bool"),
-        *(
-            ({"positions": AT.to(dtype)}, TypeError, f"float32 or float64, got {dtype}")
-            for dtype in (torch.float16, torch.bfloat16, torch.float8_e4m3fn)
-        ),
-        ({"positions": torch.arange(4)}, ValueError, SHAPES + r"\[4\]"),
-        ({"positions": AT[:, None].expand(3, 2)}, ValueError, SHAPES + r"\[3, 2\]"),
-        ({"positions": EACH[..., None]}, ValueError, SHAPES + r"\[2, 3, 1"),
-    ],
-)
-@on_each
-def test_positions_and_offset(module, given, error, message):
-    with pytest.raises(error, match=message):
-        call(module, **given)
-
-
-@pytest.mark.parametrize(
-    ("x", "error", "message"),
-    [
-        (X[..., :5], ValueError, r"length, \w+\] with \w+ = 8, got \[2, 3, 5\]"),
-        (X[0, 0], ValueError, r"must have shape \[..., length, \w+\] .* got \[8\]"),
-        (X.long(), TypeError, "must be floating-point numbers, got torch.int64"),
-        (X.numpy(), TypeError, "must be a tensor, got ndarray"),
-    ],
-)
-@on_each
-def test_what_gets_positions(module, x, error, message):
-    with pytest.raises(error, match=message):
-        call(module, x)
-
-
-COS_SIN = torch.ones(2, 3, 4)
-
-
-@pytest.mark.parametrize(
-    ("module", "given", "error", "message"),
-    [
-        *(
-            (LENGTH_FIRST, {"x": torch.zeros(shape)}, ValueError, r"\[length, batch, d")
-            for shape in [(8,), (2, 3, 4, 8), (2, 3, 5)]
-        ),
-        (LENGTH_FIRST, {"positions": EACH}, ValueError, r"\[2\] or \[3, 2"),
-        (LEARNED, {"x": torch.zeros(10, 8)}, ValueError, r"_length = 9, got 0 \+ 10"),
-        (LEARNED, {"offset": 7}, ValueError, r"offset \+ length must be .* got 7 \+ 3"),
-        (LEARNED, {"offset": -1}, ValueError, "offset must be at least 0, got -1"),
-        (
-            LEARNED,
-            {"positions": AT + 7},
-            ValueError,
-            r"\+ offset must .* 8, got 7 to 9",
-        ),
-        (LEARNED, {"positions": AT - 1}, ValueError, "within 0 and .* got -1 to 1"),
-        (LEARNED, {"positions": AT / 1}, TypeError, "integers, got torch.float32"),
-        (ROTARY, {"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
-        (ROTARY, {"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 4\]"),
-        (ROTARY, {"queries": X[:, :1]}, ValueError, "of queries, 1, got 3; rotate"),
-        (ROTARY, {"positions": AT.expand(3, 3)}, ValueError, r"got \[3, 3\]"),
-        (ROTARY, {"x": X[0], "positions": AT.expand(3, 3)}, ValueError, r"ape \[3\], "),
-        (ROTARY, {"cos_sin": COS_SIN[..., :3]}, ValueError, "4 columns, .* got 3"),
-        (ROTARY, {"cos_sin": COS_SIN[:, :2]}, ValueError, r"\[3\] or \[2, 3\], .*\[2"),
-        (ROTARY, {"cos_sin": COS_SIN, "offset": 1}, ValueError, "got .* offset 1"),
-        (ROTARY, {"cos_sin": COS_SIN.half()}, TypeError, "and float32 at least"),
-        *(
-            (ROTARY, {name: X.double(), "cos_sin": COS_SIN}, TypeError, f"64 {name}")
-            for name in ("queries", "keys")
-        ),
-        (GRID, {"positions": torch.zeros(3, 3)}, ValueError, r"have shape \[..., 2\]"),
-        (GRID, {"positions": [[0, 0]] * 3}, TypeError, "positions must be a tensor"),
-        (GRID, {"positions": AT[:, None] > AT[:2]}, TypeError, "be real numbers"),
-    ],
-)
-def test_what_one_module_cannot_take(module, given, error, message):
-    with pytest.raises(error, match=message):
-        call(module, **given)
+@pytest.mark.parametrize(("modules", "given", "error", "message"), IN_CALLS)
+def test_what_no_call_is_given(modules, given, error, message):
+    for module in modules:
+        with pytest.raises(error, match=message):
+            call(module, **given)
 
 
 def test_what_other_methods_refuse():
-    for lengths, error, message in (
-        ((0,), ValueError, "length must be at least 1, got 0"),
-        ((5.0,), TypeError, "length must be an integer, got 5.0"),
-        ((5, 0), ValueError, "key_length must be at least 1, got 0"),
-    ):
-        with pytest.raises(error, match=message):
-            ALIBI(*lengths)
-    with pytest.raises(TypeError, match=r"offset must be an integer, got 1.0"):
-        ALIBI(3, offset=1.0)
     with pytest.raises(ValueError, match=r"\[..., length, heads, head_dim\] with head"):
         RotaryEmbedding(8, seq_dim=-3).rotate(X[0])
     with pytest.raises(TypeError, match="dtype must be"):

@@ -21,8 +21,10 @@ EPSILON = {
 on_each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-def exact(x, positions, **choices):
-    return torch.from_numpy(apply_rotary(x.double().numpy(), positions, **choices))
+def exact(x, positions, attention_factor=1, **choices):
+    turned = apply_rotary(x.double().numpy(), positions, **choices)
+    turned[..., : choices.get("rotary_dim")] *= attention_factor
+    return torch.from_numpy(turned)
 
 
 def assert_close(turned, x, expected):
@@ -32,32 +34,42 @@ def assert_close(turned, x, expected):
     assert ((turned.double() - expected).abs() <= 1.5 * size * EPSILON[x.dtype]).all()
 
 
+WAYS = [
+    {"base": 500.0},
+    {"base": 500.0, "rotary_dim": 6, "attention_factor": 1.5},
+    {"frequencies": rotary_frequencies(8, rotary_dim=4, exponent="head_dim")},
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", list(EPSILON))
 @on_each_layout
-def test_it_turns_as_the_function(layout, dtype):
-    """Whole and partial, few and many rows, within the table and beyond."""
+def test_it_turns_as_the_function(layout, dtype, way):
+    """Few and many rows, within the table and beyond; what stands still to the bit."""
+    choices = {"layout": layout, **way}
+    module = RotaryEmbedding(8, max_length=40, **choices)
+    for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 8000, 8), (0, 5, 8), (3, 0, 8)):
+        x = torch.randn(shape).to(dtype)
+        assert_close(module.rotate(x), x, exact(x, np.arange(shape[-2]), **choices))
+    x = torch.randn(2, 3, 5, 8).to(dtype)
     far = torch.tensor([2**31, -(2**31) + 1, 3.25, 1e7 + 0.5, 0]).double()
-    for rotary_dim in (None, 6):
-        choices = {"layout": layout, "rotary_dim": rotary_dim, "base": 500.0}
-        module = RotaryEmbedding(8, max_length=40, **choices)
-        for shape in ((5, 8), (2, 3, 100, 8), (1, 9, 8000, 8), (0, 5, 8), (3, 0, 8)):
-            x = torch.randn(shape).to(dtype)
-            assert_close(module.rotate(x), x, exact(x, np.arange(shape[-2]), **choices))
-        x = torch.randn(2, 3, 5, 8).to(dtype)
-        expected = exact(x, far.numpy(), **choices)
-        assert_close(module.rotate(x, positions=far), x, expected)
-        expected = exact(x, np.arange(38, 43), **choices)
-        assert_close(module.rotate(x, offset=38), x, expected)
-        each = torch.tensor([[0, 1, 2, 0, 1], [-2, -1, 0, 1, 2]])  # of two sentences
-        by_head = np.broadcast_to(each[:, None], (2, 3, 5))
-        expected = exact(x, by_head, **choices)
-        assert_close(module.rotate(x, positions=each), x, expected)
-        wide = torch.float64 if dtype == torch.float64 else torch.float32
-        cos_sin = module.cos_sin(each, dtype=wide)
-        for turned in module(x, x[:, :1], cos_sin=cos_sin):
-            assert_close(
-                turned, x[:, : turned.shape[1]], expected[:, : turned.shape[1]]
-            )
+    each = torch.tensor([[0, 1, 2, 0, 1], [-2, -1, 0, 1, 2]])  # of two sentences
+    by_head = each[:, None].expand(2, 3, 5).numpy()
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    cos_sin = module.cos_sin(each, dtype=wide)
+    for given, at in (
+        ({"positions": far}, far.numpy()),
+        ({"offset": 38}, np.arange(38, 43)),
+        ({"positions": each}, by_head),
+        ({"cos_sin": cos_sin}, by_head),
+    ):
+        expected = exact(x, at, **choices)
+        assert_close(module.rotate(x, **given), x, expected)
+        _, keys = module(x, x[:, :1], **given)
+        assert_close(keys, x[:, :1], expected[:, :1])
+        still = [4, 5, 6, 7] if layout == "interleaved" else [2, 3, 6, 7]
+        if "frequencies" in way:
+            assert torch.equal(module.rotate(x, **given)[..., still], x[..., still])
 
 
 def test_angles_are_the_cores_to_the_last_bit():
@@ -72,17 +84,6 @@ def test_angles_are_the_cores_to_the_last_bit():
             for n in (2100, 0)
         )
         assert torch.equal(ready, beyond)
-
-
-@on_each_layout
-def test_given_frequencies_and_pairs_that_stand_still(layout):
-    frequencies = rotary_frequencies(8, rotary_dim=4, exponent="head_dim")
-    module = RotaryEmbedding(8, layout=layout, frequencies=frequencies)
-    x = torch.randn(2, 50, 8)
-    expected = exact(x, np.arange(50), layout=layout, frequencies=frequencies)
-    assert_close(module.rotate(x), x, expected)
-    still = slice(4, 8) if layout == "interleaved" else [2, 3, 6, 7]
-    assert torch.equal(module.rotate(x)[..., still], x[..., still])
 
 
 @on_each_layout
@@ -108,17 +109,21 @@ def test_views_of_a_larger_tensor(layout):
 )
 def test_the_gradient_is_turned_back(layout, rotary_dim):
     """Of all orders, forwards and backwards, and of many at once."""
-    module = RotaryEmbedding(8, layout=layout, rotary_dim=rotary_dim)
+    factor = 1 if rotary_dim else 1.5
+    choices = {"rotary_dim": rotary_dim, "attention_factor": factor}
+    module = RotaryEmbedding(8, layout=layout, **choices)
     x = torch.randn(2, 5, 8, dtype=torch.float64, requires_grad=True)
     batched = {"check_batched_grad": True}
     assert torch.autograd.gradcheck(module.rotate, x, check_forward_ad=True, **batched)
     assert torch.autograd.gradgradcheck(module.rotate, x, **batched)
     hessian = torch.func.hessian(lambda x: (module.rotate(x) ** 2).sum() / 2)(x[0])
-    torch.testing.assert_close(hessian.reshape(40, 40), torch.eye(40).double())
+    torch.testing.assert_close(
+        hessian.reshape(40, 40), factor**2 * torch.eye(40).double()
+    )
     x = torch.randn(2, 50, 8).bfloat16().requires_grad_()
     y = module.rotate(x)
     (gradient,) = torch.autograd.grad(y, x, y)
-    assert (gradient - x).abs().max() < 0.04
+    assert (gradient - factor**2 * x).abs().max() < 0.04 * factor**2
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -174,19 +179,13 @@ def test_queries_and_keys_of_different_precision_and_ids_of_one_row():
             torch.testing.assert_close(given, right, atol=2e-2, rtol=0)
 
 
-def test_a_grid_shows_what_turns_and_multiplies_what_is_rotated():
-    ways = {"sections": (2, 2), "base": 1e6}
-    plain, hot = (GridRotaryEmbedding(8, attention_factor=f, **ways) for f in (1, 1.5))
+def test_a_grid_shows_what_turns():
+    hot = GridRotaryEmbedding(8, sections=(2, 2), base=1e6, attention_factor=1.5)
     assert repr(hot) == (
         "GridRotaryEmbedding(8, 2 axes, base=1e+06, layout='interleaved', "
         "attention_factor=1.5)"
     )
     assert "base" not in repr(GridRotaryEmbedding(8, frequencies=np.ones((2, 4))))
-    x, at = torch.randn(2, 5, 8), torch.randint(9, (5, 2))
-    for one, other in zip(
-        hot(x, x, positions=at), plain(x, x, positions=at), strict=True
-    ):
-        torch.testing.assert_close(one, 1.5 * other)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
