@@ -72,7 +72,7 @@ class Site:
 def attributes(path: Path, some: str) -> list[str]:
     """The values of some attributes of a page."""
     text = path.read_text(encoding="utf-8")
-    return [html.unescape(x) for x in re.findall(rf'\s(?:{some})="([^"]*)"', text)]
+    return [html.unescape(x) for x in re.findall(rf'[\s:](?:{some})="([^"]*)"', text)]
 
 
 @cache
@@ -109,6 +109,33 @@ def repeated_ids(site: Site, name: str) -> list[str]:
     """Anchors that a page has twice, so that a link to them is ambiguous."""
     count = Counter(attributes(site.path(site.url(name)), "id"))
     return [each for each, times in count.items() if times > 1]
+
+
+OF_ITS_OWN = re.compile(
+    r"#[0-9a-fA-F]{6}\b|font-family|<text[^>]*(?:font-size: [\d.]+px|fill: var\(--edge)"
+    r'|\b[dxy]="[^"]*\.\d{3}'
+)
+
+
+def loud_figures(site: Site, name: str) -> Iterator[str]:
+    """What a figure has of its own: colours, a face or size of letters; long numbers.
+
+    Grey letters, too: as grey as lines they are pale; and what it names and has not.
+    """
+    text = re.sub(r"var\([^)]*#[^)]*\)|base64,[^\"]*", "", site.text(name))
+    for figure in re.findall(r'<svg[^>]* class="figure".*?</svg>', text, re.DOTALL):
+        yield from OF_ITS_OWN.findall(figure)
+        named = set(re.findall(r"url\(#([^)]*)\)", figure))
+        yield from named.difference(re.findall(r'\bid="([^"]*)"', figure))
+
+
+def unknown_names(site: Site) -> set[str]:
+    """What a style sheet reads of the page, and nobody writes."""
+    styles = (site.folder / "_static").glob("*.[cj]s*")  # and scripts, which write some
+    text = "".join(path.read_text("utf-8") for path in styles)
+    return {*re.findall(r"var\((--[\w-]+)\)", text)} - {
+        *re.findall(r"(--[\w-]+):", text)
+    }
 
 
 def site_weight(site: Site) -> list[str]:
@@ -173,8 +200,9 @@ def visit(
 
 
 def resize(page: Any, width: int) -> None:
-    """Give the window another width, as whoever turns a phone does."""
+    """Give the window another width, as whoever turns a phone does, and draw it."""
     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    page.evaluate("new Promise(requestAnimationFrame)")
 
 
 def wait_until(
@@ -200,7 +228,9 @@ def faults(seen: Visit, *rules: Rule) -> list[str]:
 
 def unfold(page: Any) -> None:
     """Open every folded answer."""
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate(
+        "document.querySelectorAll('main details').forEach(d => d.open = true)"
+    )
 
 
 def is_local(site: Site, url: str) -> bool:
