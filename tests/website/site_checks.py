@@ -26,9 +26,6 @@ ROOT = Path(__file__).parents[2]
 IN_PAGE = Path(__file__).with_name("in_page")
 KB = 1000
 FIRST_LOAD = 200 * KB
-WHOLE_SITE = 40_000 * KB
-ENGINE = "_static/live/engine"
-"""Python for those who ask for it: not part of what a page weighs."""
 LAYOUT_SHIFT = 0.02
 TARGET = 44  # px, for a finger
 WIDE, PHONE, NARROW = 1280, 390, 320
@@ -136,15 +133,6 @@ def unknown_names(site: Site) -> set[str]:
     return {*re.findall(r"var\((--[\w-]+)\)", text)} - {
         *re.findall(r"(--[\w-]+):", text)
     }
-
-
-def site_weight(site: Site) -> list[str]:
-    """Debugging files, and whether the whole is too large."""
-    every = [path for path in site.folder.rglob("*") if path.is_file()]
-    counted = [path for path in every if site.folder / ENGINE not in path.parents]
-    size = sum(path.stat().st_size for path in counted)
-    heavy = [f"the site has {size / KB / KB:.1f} MB"] if size > WHOLE_SITE else []
-    return [path.name for path in every if path.suffix == ".map"] + heavy
 
 
 # Pages in a browser
@@ -275,15 +263,6 @@ def printing(seen: Visit) -> list[str]:
     found = faults(seen, "printing")
     seen.page.emulate_media(media="screen")
     return found
-
-
-def dead_without_script(page: Any) -> list[str]:
-    """Controls that a page has then, and drawings that stand still without a word."""
-    dead = page.locator("button:visible, input:visible").count()
-    said = "runs no scripts" in page.locator("main").inner_text()
-    found = [f"{dead} controls"] if dead else []
-    is_wrong = said != bool(page.locator(".pe-explorer").count())
-    return found + ["drawings that stand still"] * is_wrong
 
 
 @cache

@@ -64,11 +64,11 @@ def none(found: list[str]) -> None:
 
 
 def test_files(built: Any, site: Site) -> None:
-    """No warning, the pages of _toc.yml, at most 40 MB, no debugging; the way in."""
+    """No warning, the pages of _toc.yml, and the way in; styles read what is there."""
     assert built.status == 0, built.output[-3000:]
     assert site.built() == sorted(PAGES)
     assert f'http-equiv="Refresh" content="0; url={LANDING}.html"' in site.text("index")
-    none([*checks.site_weight(site), *checks.unknown_names(site)])
+    none([*checks.unknown_names(site)])
 
 
 def test_links(site: Site) -> None:
@@ -164,11 +164,6 @@ def test_each_rule_sees_its_fault(browser: Any, tmp_path: Path) -> None:
         (tmp_path / "_static").mkdir()
         (tmp_path / "_static/book.css").write_text("a { color: var(--pale) }")
         assert checks.unknown_names(broken) == {"--pale"}
-        (tmp_path / "book.js.map").touch()
-        with (tmp_path / "large").open("wb") as large:
-            large.truncate(41_000_000)
-        size = ["book.js.map", "the site has 41.4 MB"]
-        assert checks.site_weight(broken) == size
 
 
 @pytest.mark.weekly
@@ -251,7 +246,9 @@ STILLS = {
 def test_without_a_script_and_on_paper(at: Opener, name: str) -> None:
     """No control is dead; drawings are there, as nobody has moved them, with a word."""
     page = at(name, java_script_enabled=False).page
-    none(checks.dead_without_script(page))
+    assert not page.locator(":is(button, input):visible").count()
+    said = "runs no scripts" in page.locator("main").inner_text()
+    assert said == bool(page.locator(".pe-explorer").count())
     drawings = page.locator(':is(.panel, [data-drawing="bench"])')
     told = drawings.locator(".line").all_text_contents()
     assert [text.replace("\xa0", " ") for text in told] == [*map(str, STILLS[name])]
