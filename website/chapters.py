@@ -45,8 +45,6 @@ def where_am_i(name: str, pathto: Callable[[str], str]) -> str:
     begin = f'New here? <a href="{pathto(pages[0])}">Page 1 of the path</a>'
     if name not in pages:
         return f"{part}. {begin}" if part else ""
-    if name == pages[0]:
-        begin = f'<a href="{pathto("book/index")}">What this book is</a>.'
     return f"{part}, {spoken_minutes(book.pages[name])}. {begin}"
 
 

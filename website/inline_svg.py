@@ -31,6 +31,10 @@ COLOURS = {
     plotting.GREY: f"var(--edge, {plotting.GREY})",
     plotting.GREEN: f"var(--yes, {plotting.GREEN})",
     plotting.RED: f"var(--above, {plotting.RED})",
+    # What matplotlib draws three dimensions on.
+    **dict.fromkeys(
+        ("#b0b0b0", "#e6e6e6", "#ececec", "#f2f2f2"), "var(--hair, #ddd8cb)"
+    ),
 }
 SHARP = 512
 """Pixels along the longer side of a mask: some browsers smooth what they enlarge."""

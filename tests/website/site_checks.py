@@ -26,9 +26,6 @@ ROOT = Path(__file__).parents[2]
 IN_PAGE = Path(__file__).with_name("in_page")
 KB = 1000
 FIRST_LOAD = 200 * KB
-WHOLE_SITE = 40_000 * KB
-ENGINE = "_static/live/engine"
-"""Python for those who ask for it: not part of what a page weighs."""
 LAYOUT_SHIFT = 0.02
 TARGET = 44  # px, for a finger
 WIDE, PHONE, NARROW = 1280, 390, 320
@@ -72,7 +69,7 @@ class Site:
 def attributes(path: Path, some: str) -> list[str]:
     """The values of some attributes of a page."""
     text = path.read_text(encoding="utf-8")
-    return [html.unescape(x) for x in re.findall(rf'\s(?:{some})="([^"]*)"', text)]
+    return [html.unescape(x) for x in re.findall(rf'[\s:](?:{some})="([^"]*)"', text)]
 
 
 @cache
@@ -111,13 +108,31 @@ def repeated_ids(site: Site, name: str) -> list[str]:
     return [each for each, times in count.items() if times > 1]
 
 
-def site_weight(site: Site) -> list[str]:
-    """Debugging files, and whether the whole is too large."""
-    every = [path for path in site.folder.rglob("*") if path.is_file()]
-    counted = [path for path in every if site.folder / ENGINE not in path.parents]
-    size = sum(path.stat().st_size for path in counted)
-    heavy = [f"the site has {size / KB / KB:.1f} MB"] if size > WHOLE_SITE else []
-    return [path.name for path in every if path.suffix == ".map"] + heavy
+OF_ITS_OWN = re.compile(
+    r"#[0-9a-fA-F]{6}\b|font-family|<text[^>]*(?:font-size: [\d.]+px|fill: var\(--edge)"
+    r'|\b[dxy]="[^"]*\.\d{3}'
+)
+
+
+def loud_figures(site: Site, name: str) -> Iterator[str]:
+    """What a figure has of its own: colours, a face or size of letters; long numbers.
+
+    Grey letters, too: as grey as lines they are pale; and what it names and has not.
+    """
+    text = re.sub(r"var\([^)]*#[^)]*\)|base64,[^\"]*", "", site.text(name))
+    for figure in re.findall(r'<svg[^>]* class="figure".*?</svg>', text, re.DOTALL):
+        yield from OF_ITS_OWN.findall(figure)
+        named = set(re.findall(r"url\(#([^)]*)\)", figure))
+        yield from named.difference(re.findall(r'\bid="([^"]*)"', figure))
+
+
+def unknown_names(site: Site) -> set[str]:
+    """What a style sheet reads of the page, and nobody writes."""
+    styles = (site.folder / "_static").glob("*.[cj]s*")  # and scripts, which write some
+    text = "".join(path.read_text("utf-8") for path in styles)
+    return {*re.findall(r"var\((--[\w-]+)\)", text)} - {
+        *re.findall(r"(--[\w-]+):", text)
+    }
 
 
 # Pages in a browser
@@ -173,8 +188,9 @@ def visit(
 
 
 def resize(page: Any, width: int) -> None:
-    """Give the window another width, as whoever turns a phone does."""
+    """Give the window another width, as whoever turns a phone does, and draw it."""
     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    page.evaluate("new Promise(requestAnimationFrame)")
 
 
 def wait_until(
@@ -200,7 +216,9 @@ def faults(seen: Visit, *rules: Rule) -> list[str]:
 
 def unfold(page: Any) -> None:
     """Open every folded answer."""
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate(
+        "document.querySelectorAll('main details').forEach(d => d.open = true)"
+    )
 
 
 def is_local(site: Site, url: str) -> bool:
@@ -245,15 +263,6 @@ def printing(seen: Visit) -> list[str]:
     found = faults(seen, "printing")
     seen.page.emulate_media(media="screen")
     return found
-
-
-def dead_without_script(page: Any) -> list[str]:
-    """Controls that a page has then, and drawings that stand still without a word."""
-    dead = page.locator("button:visible, input:visible").count()
-    said = "runs no scripts" in page.locator("main").inner_text()
-    found = [f"{dead} controls"] if dead else []
-    is_wrong = said != bool(page.locator(".pe-explorer").count())
-    return found + ["drawings that stand still"] * is_wrong
 
 
 @cache

@@ -54,18 +54,6 @@ def test_what_a_reader_did_is_kept(at):
         assert words.get_attribute("aria-valuenow") == "5"
 
 
-def test_the_strip_says_what_one_sees(at):
-    """On a phone its first sentence is not cut."""
-    small = at(PATH[0].name, width=PHONE).page.locator(".bench > summary small")
-    assert small.evaluate("""(small) => {
-        const range = new Range(), { data } = small.firstChild;
-        range.setStart(small.firstChild, 0);
-        range.setEnd(small.firstChild, data.indexOf(".") + 1);
-        const [said, room] = [range, small].map((one) => one.getBoundingClientRect());
-        return said.bottom < room.bottom + 5;  // a line is 18 px
-    }""")
-
-
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
     bench = at(PATH[-1].name).page.locator(BENCH)

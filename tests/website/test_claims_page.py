@@ -45,17 +45,6 @@ def test_all_claims_are_there_the_most_repeated_first(site: Site) -> None:
     assert next(iter(claims.topics(BOOK.claims).values()))[0].claim[:30] in first
 
 
-def test_the_landing_page_has_three_cards(site: Site) -> None:
-    """Each with its verdict, and leads to its claim in the list."""
-    cards = site.text("book/index").split('<article class="claim-card">')[1:]
-    led = [re.findall(r'badge (\w+)".*?href="([^"]*)"', card) for card in cards]
-    assert len(led) == 3
-    for ((shape, address),) in led:
-        page, name = address.split("#ledger-")
-        assert page == "reference/claims.html"
-        assert shape == claims.BADGES[claims.kind(BOOK.claims[name].verdict)].colour
-
-
 def test_the_sentence_on_top_counts_the_files() -> None:
     """All of them, by verdict; what is open, where anything is."""
     few = {str(i): replace(FIRST, verdict=v) for i, v in enumerate(("true", *VERDICTS))}

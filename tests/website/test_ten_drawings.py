@@ -34,15 +34,6 @@ def test_a_law_that_is_found_fills_its_dot(at):
     assert page.locator(".laws a").last.is_visible()
 
 
-def test_each_fits_a_phone(at):
-    """Its instruction, itself and its answer, above the bar, on 390 by 664 px."""
-    page = at(PAGE, viewport={"width": PHONE, "height": 664}).page
-    for panel in page.locator("section:has(> .law) > .panel").all():
-        top = panel.locator(".goal").bounding_box()["y"]
-        answer = panel.locator("output").bounding_box()
-        assert answer["y"] + answer["height"] - top <= 664 - 44
-
-
 def test_on_paper_they_are_as_nobody_has_moved_them(at):
     page = at(PAGE).page
     stills = page.locator(".panel .line").all_text_contents()

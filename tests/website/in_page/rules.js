@@ -6,7 +6,19 @@
   const all = (what) => [...document.querySelectorAll(what)];
   const box = (what) => (what?.nodeType ? what : document.querySelector(what))?.getBoundingClientRect();
   const shows = (e) => e.checkVisibility({ visibilityProperty: true });
+  const style = (e) => getComputedStyle(e);
   const begins = (e) => e.outerHTML.slice(0, 80);
+  // Each line of text that one sees, with its box; what is printed in drawings is not there.
+  const lines = function* () {
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { data, parentElement: e } = walker.currentNode;
+      const range = new Range();
+      range.selectNodeContents(walker.currentNode);
+      if (!data.trim() || e.closest("svg, .katex, .visually-hidden, noscript, .bench > summary") || !shows(e)) continue;
+      for (const it of range.getClientRects()) if (it.width > 1) yield { e, it, text: data.trim().slice(0, 40) };
+    }
+  };
   const rules = {
     // Scripts that hold up the first paint, by the browser's own account.
     blocking_scripts: () =>
@@ -28,6 +40,15 @@
       }
       return [...fonts.map((font) => font.family), ...halves.map(begins), ...raw];
     },
+
+    // A stop that may begin a line, or a bracket that may end one, for want of its formula.
+    stops: () =>
+      all("main span.math").filter((e) => {
+        const drawn = e.querySelector(".katex");
+        const alone = [["nextSibling", /^[.,;:!?)]/], ["previousSibling", /\($/]];
+        const short = (e.querySelector("annotation")?.textContent.length ?? 0) <= 40;
+        return short && alone.some(([side, stop]) => !drawn[side] && stop.test(e[side]?.data));
+      }).map((e) => e.parentElement.textContent),
 
     // Pictures that say nothing, or too little, to somebody who cannot see them.
     alt_texts() {
@@ -54,7 +75,7 @@
     // A heading that is as large as one above it; in the line of a fold it looks like a line.
     heading_sizes() {
       const found = (level) => all(`main h${level}`).filter((e) => e.checkVisibility() && !e.closest("summary"));
-      const size = (e) => parseFloat(getComputedStyle(e).fontSize);
+      const size = (e) => parseFloat(style(e).fontSize);
       const levels = [1, 2, 3].map(found).filter((some) => some.length).map((some) => some.map(size));
       return levels.slice(1)
         .map((lower, i) => [Math.min(...levels[i]), Math.max(...lower)])
@@ -62,26 +83,33 @@
         .map(([above, below]) => `${above} px above ${below} px`);
     },
 
-    // What stands out on the right and is in no box that can be scrolled or that cuts it off,
-    // all folds open; and tables that go on, on a phone, in a box that does not fade.
+    // What stands out on the right and is in no box that can be scrolled or that cuts it off;
+    // and tables that go on, on a phone, in a box that does not fade.
     overflow() {
-      for (const fold of all("details")) fold.open = true;
       const width = root.clientWidth;
       const beyond = (e) => box(e).width > 0 && box(e).right > width + 1;
       const boxed = new Map([null, root, document.body].map((e) => [e, false]));
       const inBox = (e) => {
         if (!boxed.has(e)) {
-          const { overflowX, position, clipPath, clip } = getComputedStyle(e);
+          const { overflowX, position, clipPath, clip } = style(e);
           const own = /auto|scroll/.test(overflowX) || position === "fixed" || clipPath !== "none" || clip !== "auto";
           boxed.set(e, own || inBox(e.parentElement));
         }
         return boxed.get(e);
       };
-      const fades = (e) => getComputedStyle(e.parentElement).maskImage !== "none";
+      const fades = (e) => style(e.parentElement).maskImage !== "none";
       const out = all("main *:not(svg *, .katex *)").filter((e) => beyond(e) && e.checkVisibility() && !inBox(e));
       const long = all("main table").filter((e) => width <= 640 && beyond(e) && !fades(e));
       const wide = root.scrollWidth > width ? [`${root.scrollWidth} px in a window of ${width} px`] : [];
       return [...wide, ...[...out, ...long].map(begins)].slice(0, 5);
+    },
+
+    // What is too wide when letters are twice as large.
+    letters_twice() {
+      root.style.fontSize = "200%";
+      const wide = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth} px`] : [];
+      root.style.fontSize = "";
+      return wide;
     },
 
     // What sticks out of a drawing's card; the first page's field is cut off there.
@@ -97,7 +125,7 @@
     lettering: () =>
       all("main svg.figure text").filter((e) => {
         const { left, right } = box(e), figure = e.ownerSVGElement, edge = box(figure);
-        const cut = getComputedStyle(figure).overflow !== "visible" && (left < edge.left - 1 || right > edge.right + 1);
+        const cut = style(figure).overflow !== "visible" && (left < edge.left - 1 || right > edge.right + 1);
         return cut || left < -2 || right > innerWidth + 2;
       }).map((e) => e.textContent),
 
@@ -118,20 +146,8 @@
       return share >= 0.85 ? [] : [`${share} of it on the first screen, or two of a phone`];
     },
 
-    // Figures less than a fifth of its main text as one finds it, or too much code.
-    quarters() {
-      const [top, end] = [box("main h1").top, box(".fold-recall").top];
-      const share = (what) => {
-        const open = all(what).filter((e) => e.checkVisibility() && box(e).top < end);
-        return open.reduce((sum, e) => sum + box(e).height, 0) / (end - top);
-      };
-      const [figures, code] = ["main figure, main .pe-explorer", "main .cell_input .highlight"].map(share);
-      return figures >= 0.2 && code <= 0.25 ? [] : [`figures ${figures}, code ${code}`];
-    },
-
     // Where its bench is not: right of all text however far one reads; in a narrow window a
-    // strip below the title. There its goal, drawing and answer are seen at once, on 390 by
-    // 664 px, between bars. It says what a head is.
+    // strip below the title.
     bench() {
       const own = '.bench > [data-drawing="bench"]';
       const faults = [];
@@ -143,11 +159,15 @@
         if (!(innerWidth > 1000 ? beside : below)) faults.push(`not there at ${top}`);
       }
       scrollTo({ top: 0, behavior: "instant" });
-      const note = document.querySelector(`${own} > .note`);
-      if (!note?.textContent.includes("head")) faults.push("it does not say what a head is");
-      const tall = box(`${own} output`)?.bottom - box(`${own} .goal`)?.top;
-      if (innerWidth < 400 && !(tall <= 664 - 44)) faults.push(`from goal to answer ${tall} px`);
       return faults;
+    },
+
+    // A drawing that is not seen at once with its goal and its answer, between the bars of a
+    // small phone.
+    tall() {
+      const high = (e) => box(e.querySelector("output")).bottom - box(e.querySelector(".goal")).top;
+      const shown = all("section:has(> .law) > .panel, .bench > .pe-explorer");
+      return innerWidth > 400 ? [] : shown.filter((e) => high(e) > 664 - 44).map((e) => `${high(e)} px: ${begins(e)}`);
     },
 
     // On paper: what it has no use for, and whether the title is there.
@@ -157,16 +177,44 @@
       return [...all(unwanted).filter(printed).map(begins), ...(all("h1").some(printed) ? [] : ["no title"])];
     },
 
-    // Code that is cut, or scrolls without a fade or the Tab key; what does not keep its
-    // columns; and lines of text longer than the measure.
+    // Code that is cut, or scrolls without the Tab key or, but beside the bench, a fade; what
+    // does not keep its columns; and what takes room beside it in its box.
     code() {
-      const style = (e) => getComputedStyle(e);
-      const cut = (e) => e.scrollWidth > e.clientWidth && !(e.tabIndex === 0 && style(e).maskImage !== "none");
+      const told = (e) => e.tabIndex === 0 && (style(e).maskImage !== "none" || box(".bench"));
       return [
-        ...all(".cell_input pre").filter(cut),
+        ...all(".cell_input pre").filter((e) => e.scrollWidth > e.clientWidth && !told(e)),
         ...all(".cell pre").filter((e) => style(e).whiteSpace !== "pre"),
-        ...all(":is(section, .fold-body) > p, summary").filter((e) => box(e).width > 38 * 16),
+        ...all(".highlight > pre").filter((e) => box(e.parentElement).height > box(e).height + 2),
       ].map(begins);
+    },
+
+    // Letters too small, and lines too long.
+    letters: () =>
+      [...lines()].filter(({ e, it }) => {
+        const small = parseFloat(style(e).fontSize) < 12 && !e.closest(".laws a");
+        return small || (it.width > 43 * 16 && !e.closest("pre, dt, h1, .foot"));
+      }).map(({ text }) => text),
+
+    // Text that touches the edge of what frames it, by a line or a ground of its own.
+    cramped() {
+      const paper = style(document.body).backgroundColor;
+      const touches = (e, it) => {
+        const its = style(e), frame = box(e), ground = its.backgroundColor;
+        if (e === document.body || its.overflowX !== "visible") return false;
+        const filled = ground !== "rgba(0, 0, 0, 0)" && ground !== paper;
+        const near = (side, room, least) => room < least && (filled || parseFloat(its[`border${side}Width`]) > 0);
+        const cut = near("Left", it.left - frame.left, 3) || near("Right", frame.right - it.right, 3) ||
+          near("Top", it.top - frame.top, 0) || near("Bottom", frame.bottom - it.bottom, 0);
+        return (its.display !== "inline" && cut) || (!filled && !/absolute|fixed/.test(its.position) && touches(e.parentElement, it));
+      };
+      return [...lines()].filter(({ e, it }) => touches(e, it)).map(({ text }) => text);
+    },
+
+    // Summaries with more air above them than text, and links that are boxes underlined.
+    boxes() {
+      const airy = all("main summary").filter((e) => box(e.firstElementChild)?.top - box(e).top > 24);
+      const lined = (e) => /grid|flex/.test(style(e).display) && style(e).textDecorationLine !== "none";
+      return [...airy, ...all("main a[href], .brand").filter(lined)].map(begins);
     },
   };
   return names.flatMap((name) => rules[name]().map((fault) => `${name}, ${innerWidth} px: ${fault}`));
